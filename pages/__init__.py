@@ -1,0 +1,1 @@
+"""The pages of the app: thin readers of widgets and callers of the library."""

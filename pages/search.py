@@ -1,0 +1,158 @@
+"""Search: one box, then the passages that answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared import browser, cards, extras, programs, query, searching, state, summary
+from pages.shared.library import open_library
+from pages.shared.markup import number, plural
+from ragkit.errors import NotFoundError, RagkitError
+from ragkit.library import DocumentDetail, Library
+from ragkit.results import Answer, Result, SearchOptions
+
+
+def draw() -> None:
+    """The whole page."""
+    state.follow()
+    state.start(**{state.OPENED_GAPS: set(), state.OPENED_MORE: set(), state.ASKED: ""})
+    library = open_library()
+    browser.listen("actions", lambda values: act(library, values))
+    with st.container(key="page-narrow"):
+        counts = library.counts()
+        with st.container(key="search-head"):
+            question = box(counts.indexed)
+            options, problem = searching.controls(library, question)
+        with st.container(key="results"):
+            if problem:
+                st.html(summary.problem(problem.message, problem.cure))
+            elif not counts.documents:
+                empty_library(library)
+            elif question.strip():
+                results(library, question, options)
+            else:
+                st.html(welcome(counts.indexed, counts.chunks))
+
+
+def box(documents: int) -> str:
+    """The question, kept in the address as ``?q=``."""
+    hint = f"Ask or search {plural(documents, 'document')} …" if documents else "Ask or search …"
+    asked = st.text_input(
+        "Search your documents",
+        type="search",
+        key=state.QUESTION,
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+        placeholder=hint,
+        help=None,
+    )
+    return asked or ""
+
+
+def results(library: Library, question: str, options: SearchOptions) -> None:
+    """The answer to a question, or why there is none."""
+    asked = (question, options)
+    if st.session_state[state.ASKED] != asked:
+        st.session_state[state.ASKED] = asked
+        st.session_state[state.OPENED_GAPS] = set()
+        st.session_state[state.OPENED_MORE] = set()
+    try:
+        with st.spinner("Searching …"):
+            answer = library.search(question, options)
+    except RagkitError as error:
+        st.html(summary.problem(error.message, error.cure))
+        return
+    searching.remember(answer)
+    chips = query.chips(question, searching.known_fields(library, options.collections))
+    st.html(
+        summary.filter_chips(chips)
+        + summary.summary_line(answer)
+        + summary.notices(answer.notices)
+    )
+    if not answer.results:
+        st.html(summary.nothing_found(question, chips, options.mode.value))
+    for place, result in enumerate(answer.results):
+        st.html(cards.card(result, place, question, extra_of(library, result)))
+
+
+def extra_of(library: Library, result: Result) -> cards.Extra:
+    """What the person opened in this card."""
+    gaps, more = st.session_state[state.OPENED_GAPS], st.session_state[state.OPENED_MORE]
+    identity = result.document.id
+    detail: DocumentDetail | None = None
+    if identity in more or any(one[0] == identity for one in gaps):
+        try:
+            detail = library.document(identity)
+        except NotFoundError:
+            detail = None
+    return extras.opened(result, detail, gaps, more, programs.label_for(result.document.file))
+
+
+def act(library: Library, values: Mapping[str, str]) -> None:
+    """Do what a button or link in a card asks for."""
+    verb = values.get("rk", "")
+    question = st.session_state.get(state.QUESTION) or ""
+    fields = searching.known_fields(library)
+    if verb == "open":
+        state.go(
+            "pages/document.py", id=values["id"], chunk=values.get("chunk", ""), find=question
+        )
+    elif verb == "gap":
+        gap = (int(values["id"]), int(values["first"]), int(values["last"]))
+        st.session_state[state.OPENED_GAPS].add(gap)
+    elif verb == "more":
+        st.session_state[state.OPENED_MORE] ^= {int(values["id"])}
+    elif verb == "drop":
+        st.session_state[state.QUESTION] = query.without(question, values["token"], fields)
+    elif verb == "filter":
+        st.session_state[state.QUESTION] = query.toggled(question, values["token"], fields)
+    elif verb == "mode":
+        st.session_state[state.MODE] = searching.mode_label(values["mode"])
+    elif verb == "launch":
+        launch(library, int(values["id"]))
+
+
+def launch(library: Library, document_id: int) -> None:
+    """Open a document's file on this machine."""
+    try:
+        record = library.document(document_id).record
+        programs.open_file(Path(record.root, record.path))
+    except RagkitError as error:
+        st.toast(str(error))
+
+
+def empty_library(library: Library) -> None:
+    """Nothing is indexed yet: say what to do next."""
+    working = library.progress() is not None
+    st.html(
+        summary.state(
+            "Nothing to search yet",
+            "ragkit reads the folders that you name and keeps up with them. "
+            "Nothing leaves this machine."
+            + (" It is reading now; the first documents can be found in a moment." * working),
+        )
+    )
+    with st.container(horizontal=True):
+        if st.button("Add documents", type="primary", key="to-library"):
+            st.switch_page("pages/library.py")
+        if st.button("Try the sample library", key="add-sample", disabled=working):
+            searching.add_sample(library)
+            st.rerun()
+
+
+def welcome(documents: int, chunks: int) -> str:
+    """What can be asked, before anything is."""
+    return (
+        '<section class="rk-state rk-welcome"><p>'
+        f"{plural(documents, 'document')}, {number(chunks)} passages. Ask in your own words, or "
+        "search for an exact name or number.</p><p>Filters go in the box too: "
+        "<code>type:pdf</code> <code>path:notes/</code> <code>in:&quot;Set up&quot;</code> "
+        "<code>after:2025-01</code> <code>tag:travel</code></p></section>"
+    )
+
+
+draw()

@@ -1,0 +1,44 @@
+"""The three small scripts that run in the browser: actions, pulse and scroll."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def _script(name: str) -> str:
+    return (_FOLDER / f"{name}.js").read_text(encoding="utf-8")
+
+
+def _mount(name: str, **arguments: Any) -> None:
+    component = st.components.v2.component(f"ragkit_{name}", js=_script(name))
+    component(**arguments)
+
+
+def listen(key: str, handle: Callable[[Mapping[str, str]], None]) -> None:
+    """Call ``handle`` with the data of each card button or link that is clicked."""
+
+    def changed() -> None:
+        state = st.session_state.get(key)
+        values = getattr(state, "act", None)
+        if values:
+            handle(values)
+
+    _mount("actions", key=key, on_act_change=changed)
+
+
+def pulse(key: str, seconds: float) -> None:
+    """Rerun the fragment around this every few seconds while the tab is in sight."""
+    _mount("pulse", key=key, data={"seconds": seconds}, on_tick_change=lambda: None)
+
+
+def scroll_to(key: str, selector: str, place: str) -> None:
+    """Bring an element into sight, once for each ``place``."""
+    _mount("scroll", key=key, data={"selector": selector, "place": place})

@@ -1,0 +1,400 @@
+"""From a result to HTML. Pure functions: whatever a document says comes out as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from pages.shared.markup import action, attributes, excerpt, marked, name, number, text
+from ragkit.results import Contribution, MatchedChunk, Passage, Result
+from ragkit.types import Level
+
+MOST_CELLS = 160
+LONGEST_PASSAGE = 12_000
+_FIRST_EXCERPT, _NEXT_EXCERPT, _EXCERPTS = 420, 200, 3
+_INDEX_NAMES = {
+    "vector": "meaning",
+    "keyword": "words",
+    "text": "words",
+    "context": "words of the context",
+    "keywords": "keywords",
+    "questions": "questions",
+}
+_LEVELS = {
+    Level.CHUNK: "chunk",
+    Level.SECTION: "whole section",
+    Level.DOCUMENT: "whole document",
+    Level.QUESTION: "question it answers",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """What the person opened in a card, fetched from the stored document.
+
+    ``gaps`` maps (first, last) chunk indexes to the text between; ``more`` the index of a
+    further matched chunk to its text. ``opens`` says whether this machine can show the file.
+    """
+
+    gaps: Mapping[tuple[int, int], str]
+    more: Mapping[int, str]
+    opens: str = ""
+
+
+NOTHING = Extra({}, {})
+
+
+def card(result: Result, number_: int, question: str = "", extra: Extra = NOTHING) -> str:
+    """One result as an article."""
+    document = result.document
+    best = result.matched_chunks[0].index if result.matched_chunks else 0
+    label = f"rk-title-{number_}"
+    parts = [
+        f'<article class="rk-card" id="rk-result-{number_}"',
+        attributes(data_document=document.id, data_path=document.path, aria_labelledby=label),
+        ">",
+        '<header class="rk-card-head">',
+        f'<h2 class="rk-title" id="{label}">{open_link(result, best, question)}</h2>',
+        _score(result),
+        "</header>",
+        _where(result),
+        _coverage(result, question),
+        _missing(result),
+        _context(result),
+        _passages(result, number_, extra),
+        _more(result, number_, extra),
+        _why(result),
+        _foot(result, number_, extra),
+        "</article>",
+    ]
+    return "".join(parts)
+
+
+def document_url(document_id: int, chunk: int | None = None, question: str = "") -> str:
+    """Where the Document page shows a document; ``chunk`` counts from 0, the page from 1."""
+    query: dict[str, str | int] = {"id": document_id}
+    if chunk is not None:
+        query["chunk"] = chunk + 1
+    if question:
+        query["find"] = question[:300]
+    return f"document?{urlencode(query)}"
+
+
+def open_link(result: Result, chunk: int, question: str) -> str:
+    """The title as a link to the Document page."""
+    return (
+        f'<a class="rk-link" target="_self" data-rk="open"'
+        f"{_target(result.document.id, chunk, question)}>"
+        f"<bdi>{name(result.document.title or result.document.path)}</bdi></a>"
+    )
+
+
+def _target(document_id: int, chunk: int | None, question: str) -> str:
+    return attributes(
+        href=document_url(document_id, chunk, question),
+        data_id=document_id,
+        data_chunk=None if chunk is None else chunk + 1,
+    )
+
+
+def _score(result: Result) -> str:
+    best = max(result.matched_chunks, key=lambda chunk: chunk.score, default=None)
+    parts = ", ".join(
+        f"{index_name(one.index)} {one.normalised:.2f}"
+        for one in (best.contributions if best else ())
+    )
+    inside = f" ({parts})" if parts else ""
+    several = len(result.matched_chunks) > 1
+    mean = f"; {result.avg_score:.2f} on average over those that matched" if several else ""
+    said = f"{result.score:.2f}: how well the best passage fits{inside}{mean}"
+    return (
+        f'<span class="rk-score" tabindex="0" role="note" title="{text(said)}" '
+        f'aria-label="Score {text(said)}">{result.score:.2f}</span>'
+    )
+
+
+def index_name(index: str) -> str:
+    """The plain word for an index."""
+    return _INDEX_NAMES.get(index, index)
+
+
+def pages_of(result: Result) -> str:
+    """``p. 14`` or ``p. 14–15`` when the passages know their pages."""
+    found = [passage.page for passage in result.passages if passage.page is not None]
+    if not found:
+        return ""
+    first, last = min(found), max(found)
+    return f"p. {first}" if first == last else f"p. {first}–{last}"
+
+
+def _where(result: Result) -> str:
+    document = result.document
+    parts = [f'<span class="rk-path"><bdi>{name(document.path)}</bdi></span>']
+    if pages := pages_of(result):
+        parts.append(f'<span class="rk-page">{pages}</span>')
+    if document.date:
+        parts.append(f"<span>{name(document.date[:10])}</span>")
+    heading = next((p.heading_path for p in result.passages if p.heading_path), ())
+    trail = ""
+    if heading and list(heading) != [document.title]:
+        trail = f'<p class="rk-headings">{heading_path(heading)}</p>'
+    also = ""
+    if result.also_at:
+        places = ", ".join(f"<bdi>{name(place)}</bdi>" for place in result.also_at[:5])
+        rest = len(result.also_at) - 5
+        more = f" and {rest} more" if rest > 0 else ""
+        also = f'<p class="rk-also">The same text is also at {places}{more}</p>'
+    return f'{trail}<p class="rk-where">{" · ".join(parts)}</p>{also}'
+
+
+def heading_path(path: Sequence[str]) -> str:
+    """``Guide › Auth › OAuth`` as HTML."""
+    return " › ".join(f"<bdi>{name(one[:120])}</bdi>" for one in path)
+
+
+def _coverage(result: Result, question: str) -> str:
+    chips = "".join(
+        f'<a class="rk-number" target="_self" data-rk="open"'
+        f"{_target(result.document.id, chunk.index, question)}"
+        f' title="Chunk {chunk.index + 1} scored {chunk.score:.2f}. Opens it in the document.">'
+        f"#{chunk.index + 1} <b>{chunk.score:.2f}</b></a>"
+        for chunk in result.matched_chunks
+    )
+    context = ""
+    if result.context_chunks:
+        listed = ", ".join(str(index + 1) for index in result.context_chunks[:12])
+        tail = " …" if len(result.context_chunks) > 12 else ""
+        context = f'<span class="rk-soft">{listed}{tail} as context</span>'
+    return (
+        f'<div class="rk-cover">{coverage_bar(result, question)}'
+        f'<span class="rk-coverage">{text(result.chunk_coverage)}</span>'
+        f"{chips}{context}</div>"
+    )
+
+
+def coverage_bar(result: Result, question: str = "") -> str:
+    """One cell a chunk: matched (shaded by score), context, or not shown.
+
+    Beyond ``MOST_CELLS`` chunks a cell stands for several, and says so.
+    """
+    total = max(1, result.document.chunks)
+    scores = {chunk.index: chunk.score for chunk in result.matched_chunks}
+    context = set(result.context_chunks)
+    best = max(scores.values(), default=0.0) or 1.0
+    step = -(-total // MOST_CELLS)
+    cells = []
+    for first in range(0, total, step):
+        inside = range(first, min(first + step, total))
+        matched = [scores[index] for index in inside if index in scores]
+        last = inside[-1]
+        names = f"chunk {first + 1}" if step == 1 else f"chunks {first + 1}–{last + 1}"
+        if matched:
+            kind = f"rk-hit rk-shade-{max(1, min(4, round(4 * max(matched) / best)))}"
+            said = f"{names}: matched, {max(matched):.2f}"
+        elif context.intersection(inside):
+            kind, said = "rk-near", f"{names}: shown as context"
+        else:
+            kind, said = "rk-none", f"{names}: not shown"
+        where = _target(result.document.id, first, question)
+        cells.append(
+            f'<a class="rk-cell {kind}" target="_self" data-rk="open" tabindex="-1" '
+            f'aria-hidden="true" title="{said}"{where}></a>'
+        )
+    return (
+        f'<span class="rk-bar" role="img" aria-label="{text(result.chunk_coverage)}" '
+        f'style="--cells:{len(cells)}">{"".join(cells)}</span>'
+    )
+
+
+def _missing(result: Result) -> str:
+    if not result.missing:
+        return ""
+    return (
+        '<p class="rk-notice rk-warn">The file is no longer where it was. '
+        "This is the text as it was last read.</p>"
+    )
+
+
+def _context(result: Result) -> str:
+    if not result.context:
+        return ""
+    shown = excerpt(result.context, (), 300)
+    return f'<p class="rk-context" dir="auto" title="What situates the passage">{shown}</p>'
+
+
+def _passages(result: Result, number_: int, extra: Extra) -> str:
+    whole = _whole(result, number_, extra)
+    if not result.passages:
+        return ""
+    words = sum(len(passage.text.split()) for passage in result.passages)
+    short = "".join(_excerpts(result))
+    if len(result.passages) == 1 and len(result.passages[0].text) <= _FIRST_EXCERPT:
+        return f'<div class="rk-passages">{whole}</div>'
+    opened = " open" if extra.gaps else ""
+    return (
+        f'<div class="rk-passages"><div class="rk-short">{short}</div>'
+        f'<details class="rk-full"{opened}><summary>'
+        f'<span class="rk-closed">Read the passages here · {number(words)} words</span>'
+        f'<span class="rk-opened">Show less</span></summary>{whole}</details></div>'
+    )
+
+
+def _excerpts(result: Result) -> list[str]:
+    """The best passage at length, then the next ones briefly, with gaps marked between."""
+    ranked = sorted(
+        range(len(result.passages)),
+        key=lambda i: (-_passage_score(result, result.passages[i]), i),
+    )
+    chosen = sorted(ranked[:_EXCERPTS])
+    parts = []
+    for place, index in enumerate(chosen):
+        passage = result.passages[index]
+        size = _FIRST_EXCERPT if index == ranked[0] else _NEXT_EXCERPT
+        if place:
+            parts.append('<p class="rk-between" aria-hidden="true">…</p>')
+        parts.append(
+            f'<blockquote class="rk-passage" dir="auto">'
+            f"{excerpt(passage.text, passage.highlights, size)}</blockquote>"
+        )
+    return parts
+
+
+def _passage_score(result: Result, passage: Passage) -> float:
+    first, last = passage.chunks
+    inside = [c.score for c in result.matched_chunks if first <= c.index <= last]
+    return max(inside, default=0.0)
+
+
+def _whole(result: Result, number_: int, extra: Extra) -> str:
+    """All passages in reading order, with the gaps between them."""
+    gaps = {first: (first, last) for first, last in result.gaps}
+    parts: list[str] = []
+    previous = -1
+    for passage in result.passages:
+        for first in sorted(gaps):
+            if previous < first <= passage.chunks[0]:
+                parts.append(_gap(result, number_, gaps.pop(first), extra))
+        previous = passage.chunks[0]
+        page = f'<span class="rk-page">p. {passage.page}</span>' if passage.page else ""
+        trail = heading_path(passage.heading_path)
+        if (trail or page) and len(result.passages) > 1:
+            parts.append(f'<p class="rk-headings">{" · ".join(filter(None, (trail, page)))}</p>')
+        parts.append(_passage(passage))
+    parts += [_gap(result, number_, gap, extra) for _, gap in sorted(gaps.items())]
+    return "".join(parts)
+
+
+def _passage(passage: Passage) -> str:
+    body = marked(passage.text, passage.highlights, 0, LONGEST_PASSAGE)
+    cut = ""
+    if passage.cut or len(passage.text) > LONGEST_PASSAGE:
+        cut = '<p class="rk-soft">… cut here; open the document for the rest.</p>'
+    chunks = f"{passage.chunks[0] + 1}-{passage.chunks[1] + 1}"
+    return (
+        f'<blockquote class="rk-passage rk-exact" dir="auto" data-chunks="{chunks}">'
+        f"{body}</blockquote>{cut}"
+    )
+
+
+def gap_words(first: int, last: int) -> str:
+    """``chunks 4–7 omitted``, counted from 1."""
+    return (
+        f"chunk {first + 1} omitted" if first == last else f"chunks {first + 1}–{last + 1} omitted"
+    )
+
+
+def _gap(result: Result, number_: int, gap: tuple[int, int], extra: Extra) -> str:
+    first, last = gap
+    if gap in extra.gaps:
+        body = marked(extra.gaps[gap], (), 0, LONGEST_PASSAGE)
+        return f'<blockquote class="rk-passage rk-exact rk-filled" dir="auto">{body}</blockquote>'
+    button = action(
+        "gap", "show", style="rk-inline", data_id=result.document.id, data_result=number_,
+        data_first=first, data_last=last, aria_label=f"Show {gap_words(first, last)[:-8]}",
+    )  # fmt: skip
+    return f'<p class="rk-gap">… {gap_words(first, last)} … {button}</p>'
+
+
+def _more(result: Result, number_: int, extra: Extra) -> str:
+    if not result.more or not extra.more:
+        return ""
+    items = "".join(
+        f'<li><a class="rk-number" target="_self" data-rk="open"'
+        f"{_target(result.document.id, chunk.index, '')}>"
+        f"#{chunk.index + 1} <b>{chunk.score:.2f}</b></a> "
+        f'<span dir="auto">{excerpt(extra.more[chunk.index], (), 240)}</span></li>'
+        for chunk in result.more
+        if chunk.index in extra.more
+    )
+    return f'<ul class="rk-more" id="rk-more-{number_}">{items}</ul>'
+
+
+def _why(result: Result) -> str:
+    if not result.matched_chunks:
+        return ""
+    lines = "".join(f"<li>{why_line(chunk)}</li>" for chunk in result.matched_chunks)
+    return (
+        f'<details class="rk-why"><summary>Why here</summary><ul>{lines}</ul>'
+        '<p class="rk-soft">Each index gives its best hits a rank and a score between 0 and 1. '
+        "Meaning compares vectors; words compares keywords (BM25). Score × weight, added up, "
+        "is the total.</p></details>"
+    )
+
+
+def why_line(chunk: MatchedChunk) -> str:
+    """How the parts of a chunk's score add up, as HTML."""
+    parts = [_part(one) for one in chunk.contributions]
+    words = f" ({', '.join(name(term) for term in chunk.terms[:12])})" if chunk.terms else ""
+    level = "" if chunk.level is Level.CHUNK else f" · found as a {_LEVELS[chunk.level]}"
+    total = f" = <b>{chunk.score:.2f}</b>"
+    body = " + ".join(parts) if parts else f"score {chunk.score:.2f}"
+    return f"<b>#{chunk.index + 1}</b> {body}{words if not parts else ''}" + (
+        f"{_terms(chunk)}{total}{level}" if parts else level
+    )
+
+
+def _terms(chunk: MatchedChunk) -> str:
+    if not chunk.terms:
+        return ""
+    return f' <span class="rk-soft">({", ".join(name(term) for term in chunk.terms[:12])})</span>'
+
+
+def _part(one: Contribution) -> str:
+    said = f"raw score {one.raw:.4g}, brought to {one.normalised:.4f}; adds {one.value:.4f}"
+    return (
+        f'<span title="{text(said)}">{text(index_name(one.index))} rank {one.rank}, '
+        f"{one.normalised:.2f} × {one.weight:.2f}</span>"
+    )
+
+
+def _foot(result: Result, number_: int, extra: Extra) -> str:
+    document = result.document
+    best = result.matched_chunks[0].index if result.matched_chunks else 0
+    parts = [
+        f'<a class="rk-act" target="_self" data-rk="open"{_target(document.id, best, "")}>Open</a>'
+    ]
+    if extra.opens and not result.missing:
+        parts.append(
+            action(
+                "launch",
+                extra.opens,
+                data_id=document.id,
+                title="Opens the file itself, on this machine, in the program it belongs to.",
+            )
+        )
+    parts.append(action("copy-passage", "Copy passage", data_result=number_))
+    parts.append(action("copy-path", "Copy path", data_text=document.file or document.path))
+    if result.more:
+        count = len(result.more)
+        shown = bool(extra.more)
+        parts.append(
+            action(
+                "more",
+                f"Hide {count} more" if shown else f"+{count} more in this document",
+                style="rk-act rk-end",
+                data_id=document.id,
+                aria_expanded=str(shown).lower(),
+            )
+        )
+    return f'<footer class="rk-foot">{"".join(parts)}</footer>'

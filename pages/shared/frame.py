@@ -1,0 +1,93 @@
+"""What surrounds every page: its look, the status at the right, and errors said in words."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared import browser, summary
+from pages.shared.library import open_library
+from pages.shared.markup import name, number
+from ragkit.errors import RagkitError
+from ragkit.indexing.progress import Progress
+from ragkit.library import Library
+
+_BUSY_SECONDS, _IDLE_SECONDS, _START_AGAIN_SECONDS = 1, 5, 15
+logger = logging.getLogger(__name__)
+
+
+@cache
+def _css() -> str:
+    return Path(__file__).with_name("theme.css").read_text(encoding="utf-8")
+
+
+def style() -> None:
+    """Give the app its own look."""
+    st.html(f"<style>{_css()}</style>")
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Show what a page could not do as a sentence and its mend, never as a traceback."""
+    try:
+        yield
+    except RagkitError as error:
+        with st.container(key="page-narrow"):
+            st.html(summary.problem(error.message, error.cure))
+    except Exception:
+        # A fault of the program: the log has it; the person gets a way on. Streamlit's own
+        # signals to rerun or stop are not exceptions of this kind.
+        logger.exception("a page failed")
+        with st.container(key="page-failed"):
+            st.html(
+                summary.problem(
+                    "Something unexpected went wrong on this page.",
+                    "Load it again. If it comes back, the server's log says what happened.",
+                )
+            )
+
+
+@st.fragment
+def status() -> None:
+    """The dot at the right: what the library is doing, asked for only while in sight."""
+    library = open_library()
+    said, style_, busy = _standing(library)
+    with st.container(key="status"):
+        st.html(f'<span class="rk-status {style_}" role="status">{said}</span>')
+        browser.pulse("status-pulse", _BUSY_SECONDS if busy else _IDLE_SECONDS)
+
+
+def _standing(library: Library) -> tuple[str, str, bool]:
+    """What is said, its style, and whether something is being done."""
+    running = library.worker_state().running
+    if not running and _may_start_again():
+        running = library.ensure_worker()
+    now = library.progress()
+    if not running:
+        return "not running", "rk-off", False
+    if now is None:
+        return "up to date", "", False
+    return brief(now[1]), "rk-busy", True
+
+
+def _may_start_again() -> bool:
+    """Whether it is long enough since this session last started the worker."""
+    last = st.session_state.get("worker_started", 0.0)
+    if time.monotonic() - last < _START_AGAIN_SECONDS:
+        return False
+    st.session_state["worker_started"] = time.monotonic()
+    return True
+
+
+def brief(progress: Progress) -> str:
+    """``reading 12 of 40`` for the header."""
+    phase = name(progress.phase or "starting").lower()
+    if not progress.total:
+        return phase
+    return f"{phase} {number(progress.done)} of {number(progress.total)}"

@@ -1,0 +1,44 @@
+"""The catalog: SQLite, the only truth of a library, and the only place with SQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragkit.catalog.collections import Collections
+from ragkit.catalog.connection import Connections
+from ragkit.catalog.documents import Documents
+from ragkit.catalog.entries import Entries
+from ragkit.catalog.filters import FilterQueries
+from ragkit.catalog.jobs import Jobs
+from ragkit.catalog.passages import Passages
+from ragkit.catalog.vectors import Vectors
+
+
+class Catalog:
+    """One library's database, by subject. Safe to share between threads."""
+
+    def __init__(self, connections: Connections) -> None:
+        self.connections = connections
+        self.collections = Collections(connections)
+        self.documents = Documents(connections)
+        self.entries = Entries(connections)
+        self.filters = FilterQueries(connections)
+        self.passages = Passages(connections)
+        self.vectors = Vectors(connections)
+        self.jobs = Jobs(connections)
+
+    @classmethod
+    def open(cls, file: Path, *, create: bool = False) -> Catalog:
+        """Open the database file, bringing it to the newest version.
+
+        Raises:
+            LibraryError: when it is not there, damaged, or newer than this program.
+        """
+        return cls(Connections(file, create=create))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.connections.close()
+
+
+__all__ = ["Catalog"]

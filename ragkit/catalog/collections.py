@@ -1,0 +1,147 @@
+"""Collections and their sources."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from typing import Any
+
+from ragkit.catalog.connection import Connections
+from ragkit.catalog.records import CollectionRecord, SourceRecord
+from ragkit.errors import NotFoundError
+
+_SOURCE = """
+SELECT s.id, s.collection_id, c.name AS collection, s.kind, s.root, s.state, s.reason, s.scanned_at,
+       (SELECT COUNT(*) FROM documents d WHERE d.source_id = s.id) AS documents,
+       (SELECT COUNT(*) FROM documents d WHERE d.source_id = s.id AND d.status = 'failed') AS failed
+FROM sources s JOIN collections c ON c.id = s.collection_id
+"""
+
+
+class Collections:
+    """Queries about collections and sources."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def all(self) -> list[CollectionRecord]:
+        """Every collection, by name."""
+        rows = self._connections.rows(
+            "SELECT id, name, settings, version FROM collections ORDER BY name"
+        )
+        return [_collection(row) for row in rows]
+
+    def find(self, name: str) -> CollectionRecord | None:
+        """The collection of that name, or ``None``."""
+        row = self._connections.row(
+            "SELECT id, name, settings, version FROM collections WHERE name = ?", (name,)
+        )
+        return _collection(row) if row else None
+
+    def get(self, name: str) -> CollectionRecord:
+        """The collection of that name.
+
+        Raises:
+            NotFoundError: naming the collections that there are.
+        """
+        found = self.find(name)
+        if found is None:
+            names = ", ".join(one.name for one in self.all()) or "none yet"
+            raise NotFoundError(f'There is no collection "{name}".', f"There are: {names}.")
+        return found
+
+    def ensure(self, name: str) -> CollectionRecord:
+        """The collection of that name, made if it is not there."""
+        found = self.find(name)
+        if found is not None:
+            return found
+        with self._connections.write() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO collections (name, created_at) VALUES (?, ?)",
+                (name, time.time()),
+            )
+        return self.get(name)
+
+    def set_settings(self, collection_id: int, settings: dict[str, Any]) -> None:
+        """Replace what a collection sets otherwise than the library."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE collections SET settings = ? WHERE id = ?",
+                (json.dumps(settings, sort_keys=True), collection_id),
+            )
+
+    def version(self, collection_id: int) -> int:
+        """How often the collection's documents have changed; cheap enough for every search."""
+        row = self._connections.row(
+            "SELECT version FROM collections WHERE id = ?", (collection_id,)
+        )
+        return int(row[0]) if row else 0
+
+    def delete(self, collection_id: int) -> None:
+        """Forget a collection with its sources, documents and entries."""
+        with self._connections.write() as connection:
+            connection.execute("DELETE FROM collections WHERE id = ?", (collection_id,))
+            connection.execute(
+                "DELETE FROM removed_entries WHERE collection_id = ?", (collection_id,)
+            )
+
+    def sources(self, collection_id: int | None = None) -> list[SourceRecord]:
+        """All sources, or those of one collection, oldest first."""
+        where = "" if collection_id is None else "WHERE s.collection_id = ?"
+        parameters = () if collection_id is None else (collection_id,)
+        rows = self._connections.rows(f"{_SOURCE} {where} ORDER BY s.id", parameters)
+        return [SourceRecord(*row) for row in rows]
+
+    def source(self, source_id: int) -> SourceRecord:
+        """One source.
+
+        Raises:
+            NotFoundError: when it is gone.
+        """
+        row = self._connections.row(f"{_SOURCE} WHERE s.id = ?", (source_id,))
+        if row is None:
+            raise NotFoundError(f"There is no source {source_id}.", "It may have been removed.")
+        return SourceRecord(*row)
+
+    def ensure_source(self, collection_id: int, kind: str, root: str) -> SourceRecord:
+        """The source with that root, made if it is not there."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "INSERT INTO sources (collection_id, kind, root, created_at) "
+                "VALUES (?, ?, ?, ?) ON CONFLICT (collection_id, root) DO NOTHING",
+                (collection_id, kind, root, time.time()),
+            )
+            row = connection.execute(
+                "SELECT id FROM sources WHERE collection_id = ? AND root = ?", (collection_id, root)
+            ).fetchone()
+        return self.source(int(row[0]))
+
+    def set_source_state(self, source_id: int, state: str, reason: str = "") -> None:
+        """Say how a source stands, and that it has just been looked at."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE sources SET state = ?, reason = ?, scanned_at = ? WHERE id = ?",
+                (state, reason, time.time(), source_id),
+            )
+
+    def delete_source(self, source_id: int) -> None:
+        """Forget a source with its documents, and record that their entries went."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE collections SET version = version + 1 WHERE id IN "
+                "(SELECT collection_id FROM documents WHERE source_id = ?)",
+                (source_id,),
+            )
+            connection.execute(
+                "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
+                "SELECT e.collection_id, c.version, e.id FROM documents d "
+                "JOIN entries e ON e.document_id = d.id "
+                "JOIN collections c ON c.id = e.collection_id WHERE d.source_id = ?",
+                (source_id,),
+            )
+            connection.execute("DELETE FROM sources WHERE id = ?", (source_id,))
+
+
+def _collection(row: sqlite3.Row | tuple[Any, ...]) -> CollectionRecord:
+    return CollectionRecord(int(row[0]), str(row[1]), json.loads(row[2]), int(row[3]))

@@ -1,0 +1,184 @@
+"""Connections to the catalog: one a thread, write-ahead logging, explicit transactions."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import unicodedata
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ragkit.catalog.schema import migrate
+from ragkit.errors import CatalogError, LibraryError
+
+_BUSY_MILLISECONDS = 15_000
+
+
+class _Lent:
+    """A thread's connection. When the thread ends, the next thread is given it."""
+
+    def __init__(self, connection: sqlite3.Connection, idle: deque[sqlite3.Connection]) -> None:
+        self.connection = connection
+        self._idle = idle
+
+    def __del__(self) -> None:
+        self._idle.append(self.connection)
+
+
+class Connections:
+    """Opens the database file once for each thread that asks, and keeps what threads leave."""
+
+    def __init__(self, file: Path, *, create: bool) -> None:
+        self.file = file
+        self._local = threading.local()
+        self._all: list[sqlite3.Connection] = []
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._guard = threading.Lock()
+        self._closed = False
+        if not create and not file.is_file():
+            raise LibraryError(
+                f"There is no library in {file.parent}.",
+                "Add a folder first: ragkit add FOLDER.",
+            )
+        try:
+            migrate(self.get())
+        except sqlite3.Error as error:
+            self.close()
+            raise as_library_error(error, file) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def get(self) -> sqlite3.Connection:
+        """This thread's connection."""
+        lent: _Lent | None = getattr(self._local, "lent", None)
+        if lent is None:
+            lent = _Lent(self._take(), self._idle)
+            self._local.lent = lent
+        return lent.connection
+
+    def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Every row that a query finds."""
+        try:
+            return self.get().execute(query, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise as_library_error(error, self.file) from error
+
+    def row(self, query: str, parameters: Sequence[Any] = ()) -> Any:
+        """The first row that a query finds, or ``None``."""
+        try:
+            return self.get().execute(query, parameters).fetchone()
+        except sqlite3.Error as error:
+            raise as_library_error(error, self.file) from error
+
+    def _take(self) -> sqlite3.Connection:
+        if self._closed:
+            raise CatalogError("The library is closed.", "Open it again.")
+        try:
+            connection = self._idle.popleft()
+        except IndexError:
+            return self._open()
+        if connection.in_transaction:
+            connection.rollback()
+        return connection
+
+    def _open(self) -> sqlite3.Connection:
+        connection = None
+        try:
+            connection = sqlite3.connect(
+                self.file,
+                timeout=_BUSY_MILLISECONDS / 1000,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=256,
+            )
+            connection.create_function("folded", 1, _folded, deterministic=True)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA cache_size = -65536")
+            connection.execute("PRAGMA temp_store = MEMORY")
+        except sqlite3.Error as error:
+            if connection is not None:
+                connection.close()
+            raise as_library_error(error, self.file) from error
+        with self._guard:
+            self._all.append(connection)
+        return connection
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: everything in the block is kept, or nothing is."""
+        connection = self.get()
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise as_library_error(error, self.file) from error
+        except UnicodeEncodeError as error:
+            raise CatalogError(
+                "Some text holds half a character, which cannot be stored.",
+                "Save the file again as UTF-8.",
+            ) from error
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """One moment of the catalog: every query in the block sees the same state."""
+        connection = self.get()
+        if connection.in_transaction:
+            yield connection
+            return
+        try:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.commit()
+        except sqlite3.Error as error:
+            raise as_library_error(error, self.file) from error
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        with self._guard:
+            self._closed = True
+            for connection in self._all:
+                connection.close()
+            self._all.clear()
+            self._idle.clear()
+        self._local = threading.local()
+
+
+def as_library_error(error: sqlite3.Error, file: Path) -> LibraryError:
+    """Say what SQLite's complaint means for the person."""
+    text = str(error).lower()
+    if "disk is full" in text:
+        return CatalogError("The disk is full.", "Free some space; nothing that was saved is lost.")
+    if "readonly" in text or "read-only" in text:
+        return CatalogError(f"{file.parent} cannot be written.", "Check the folder's permissions.")
+    if "locked" in text or "busy" in text:
+        return CatalogError("The library is busy.", "Try again in a moment.")
+    if "unable to open" in text:
+        return CatalogError(f"{file} cannot be opened.", "Check the folder's permissions.")
+    if "i/o error" in text:
+        return CatalogError(f"{file} cannot be read or written.", "Check the disk it lies on.")
+    if "closed database" in text:
+        return CatalogError("The library is closed.", "Open it again.")
+    if "malformed" in text or "not a database" in text:
+        return CatalogError(
+            f"{file} is damaged.", "Restore it from a backup, or move it away and index again."
+        )
+    return CatalogError(f"The catalog refused: {error}.", "Run ragkit doctor.")
+
+
+def _folded(value: object) -> str:
+    """Make text comparable whatever its case and way of writing accents."""
+    return unicodedata.normalize("NFKC", str(value)).casefold()

@@ -1,0 +1,246 @@
+"""Index entries: rows of the indexes, never changed, their ids never used again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.catalog.connection import Connections
+from ragkit.catalog.records import EntryDraft
+from ragkit.indexes.rows import EntryRows, TokenColumn
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Level
+
+_MOST_CACHED_TOKENS = 2_000_000
+_AT_LEVELS = "level IN (SELECT value FROM json_each(?))"
+_Scope: TypeAlias = tuple[int, int, str]
+
+
+class Entries:
+    """Queries about entries, for those who build indexes from them."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def rows(
+        self,
+        collection_id: int,
+        levels: Sequence[Level],
+        *,
+        embedder_id: int | None,
+        dimensions: int,
+        after: int = 0,
+    ) -> EntryRows:
+        """The live entries of those levels with ids above ``after``, with vectors and tokens."""
+        scope = (collection_id, after, _level_list(levels))
+        with self._connections.read() as connection:
+            heads = connection.execute(
+                "SELECT id, document_id, level, position FROM entries "
+                f"WHERE collection_id = ? AND id > ? AND {_AT_LEVELS} ORDER BY id",
+                scope,
+            ).fetchall()
+            table = np.array(heads, dtype=np.int64).reshape(len(heads), 4)
+            ids = np.ascontiguousarray(table[:, 0])
+            vectors, has_vector = _vectors(connection, scope, ids, embedder_id, dimensions)
+            tokens = {
+                field: _tokens(connection, scope, ids, code) for field, code in FIELD_CODES.items()
+            }
+        return EntryRows(
+            entry_ids=ids,
+            document_ids=np.ascontiguousarray(table[:, 1]),
+            levels=table[:, 2].astype(np.int8),
+            chunk_indexes=table[:, 3].astype(np.int32),
+            vectors=vectors,
+            has_vector=has_vector,
+            tokens={field: column for field, column in tokens.items() if len(column.flat)},
+        )
+
+    def count(self, collection_id: int, levels: Sequence[Level] = tuple(Level)) -> int:
+        """How many live entries of those levels the collection has."""
+        row = self._connections.row(
+            f"SELECT COUNT(*) FROM entries WHERE collection_id = ? AND {_AT_LEVELS}",
+            (collection_id, _level_list(levels)),
+        )
+        return int(row[0])
+
+    def content_keys(self, entry_ids: Sequence[int]) -> dict[int, bytes]:
+        """The names of the entries' own texts: equal for texts that people take for the same."""
+        rows = self._connections.rows(
+            "SELECT id, content_key FROM entries WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(entry_ids)),),
+        )
+        return {row[0]: bytes(row[1]) for row in rows}
+
+    def removed_since(self, collection_id: int, version: int) -> NDArray[np.int64]:
+        """Ids of entries that were removed after that version of the collection."""
+        rows = self._connections.rows(
+            "SELECT entry_id FROM removed_entries WHERE collection_id = ? AND version > ?",
+            (collection_id, version),
+        )
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def forget_removed(self, collection_id: int, up_to_version: int) -> None:
+        """Drop the record of removals that no index generation needs any more."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "DELETE FROM removed_entries WHERE collection_id = ? AND version <= ?",
+                (collection_id, up_to_version),
+            )
+
+    def token_ids(self, tokens: Sequence[str]) -> dict[str, int]:
+        """The vocabulary's ids of those tokens that any document has."""
+        rows = self._connections.rows(
+            "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(set(tokens))),),
+        )
+        return {row[0]: row[1] for row in rows}
+
+
+class Vocabulary:
+    """Gives tokens their ids, remembering those that this process has met."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    @contextmanager
+    def transaction(self) -> Iterator[TokenIds]:
+        """Ids for one transaction, remembered when the block ends without an error.
+
+        Enter it before the transaction begins: an id counts only once it is committed.
+        """
+        ids = TokenIds(self._known)
+        yield ids
+        if len(self._known) > _MOST_CACHED_TOKENS:
+            self._known.clear()
+        self._known.update(ids.found)
+
+
+class TokenIds:
+    """The ids that one transaction looked up or gave."""
+
+    def __init__(self, known: Mapping[str, int]) -> None:
+        self._known = known
+        self.found: dict[str, int] = {}
+
+    def of(self, connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, int]:
+        """The ids of all the tokens, new ones given where needed."""
+        ids: dict[str, int] = {}
+        missing: list[str] = []
+        for token in sorted(tokens):
+            known = self._known.get(token)
+            if known is None:
+                missing.append(token)
+            else:
+                ids[token] = known
+        if missing:
+            packed = json.dumps(missing)
+            connection.execute(
+                "INSERT OR IGNORE INTO vocabulary (token) SELECT value FROM json_each(?)", (packed,)
+            )
+            self.found.update(
+                connection.execute(
+                    "SELECT token, id FROM vocabulary "
+                    "WHERE token IN (SELECT value FROM json_each(?))",
+                    (packed,),
+                )
+            )
+            ids.update(self.found)
+        return ids
+
+
+def put_entries(
+    connection: sqlite3.Connection,
+    token_ids: TokenIds,
+    collection_id: int,
+    document_id: int,
+    drafts: Sequence[EntryDraft],
+) -> None:
+    """Insert entries with their tokens, within the caller's transaction."""
+    everything: set[str] = set()
+    for draft in drafts:
+        for tokens in draft.tokens.values():
+            everything.update(tokens)
+    ids = token_ids.of(connection, everything)
+    packed: list[tuple[int, int, bytes]] = []
+    for draft in drafts:
+        cursor = connection.execute(
+            "INSERT INTO entries "
+            "(collection_id, document_id, level, position, text_hash, content_key) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                collection_id,
+                document_id,
+                draft.level,
+                draft.position,
+                draft.text_hash,
+                draft.content_key,
+            ),
+        )
+        entry_id = int(cursor.lastrowid or 0)
+        for field, tokens in draft.tokens.items():
+            if tokens:
+                numbers = np.fromiter((ids[token] for token in tokens), np.uint32, len(tokens))
+                packed.append((entry_id, field, numbers.tobytes()))
+    connection.executemany("INSERT INTO entry_tokens VALUES (?, ?, ?)", packed)
+
+
+def remove_entries(
+    connection: sqlite3.Connection, document_id: int, collection_id: int, version: int
+) -> None:
+    """Remove a document's entries and record that they went, in the caller's transaction."""
+    connection.execute(
+        "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
+        "SELECT ?, ?, id FROM entries WHERE document_id = ?",
+        (collection_id, version, document_id),
+    )
+    connection.execute("DELETE FROM entries WHERE document_id = ?", (document_id,))
+
+
+def _level_list(levels: Sequence[Level]) -> str:
+    return json.dumps([LEVEL_CODES[level] for level in levels])
+
+
+def _vectors(
+    connection: sqlite3.Connection,
+    scope: _Scope,
+    ids: NDArray[np.int64],
+    embedder_id: int | None,
+    dimensions: int,
+) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
+    vectors = np.zeros((len(ids), dimensions), dtype=np.float16)
+    has_vector = np.zeros(len(ids), dtype=np.bool_)
+    if embedder_id is None:
+        return vectors, has_vector
+    rows = connection.execute(
+        "SELECT e.id, v.data FROM entries e "
+        "JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
+        f"WHERE e.collection_id = ? AND e.id > ? AND e.{_AT_LEVELS} ORDER BY e.id",
+        (embedder_id, *scope),
+    ).fetchall()
+    if rows:
+        places = np.searchsorted(ids, np.array([row[0] for row in rows], dtype=np.int64))
+        data = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f2")
+        vectors[places] = data.reshape(len(rows), dimensions)
+        has_vector[places] = True
+    return vectors, has_vector
+
+
+def _tokens(
+    connection: sqlite3.Connection, scope: _Scope, ids: NDArray[np.int64], field: int
+) -> TokenColumn:
+    rows = connection.execute(
+        "SELECT e.id, t.ids FROM entries e JOIN entry_tokens t ON t.entry_id = e.id "
+        f"WHERE e.collection_id = ? AND e.id > ? AND e.{_AT_LEVELS} AND t.field = ? ORDER BY e.id",
+        (*scope, field),
+    ).fetchall()
+    lengths = np.zeros(len(ids), dtype=np.int64)
+    if rows:
+        places = np.searchsorted(ids, np.array([row[0] for row in rows], dtype=np.int64))
+        lengths[places] = [len(row[1]) // 4 for row in rows]
+    flat = np.frombuffer(b"".join(row[1] for row in rows), dtype="<u4")
+    return TokenColumn(flat=flat, offsets=np.concatenate(([0], np.cumsum(lengths))))

@@ -1,0 +1,170 @@
+"""Filters as SQL: which documents and chunks a search may look at, and what there is to choose."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.catalog.connection import Connections
+from ragkit.results import Filters
+
+_DATE = (
+    "CASE d.date WHEN '' THEN date(d.mtime_ns / 1000000000, 'unixepoch') "
+    "ELSE substr(d.date, 1, 10) END"
+)
+_SUFFIX = "lower(replace(d.path, rtrim(d.path, replace(d.path, '.', '')), ''))"
+_MOST_FACET_VALUES = 30
+_MOST_FIELD_VALUES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """How many indexed documents there are for each value, the most frequent first."""
+
+    types: tuple[tuple[str, int], ...] = ()
+    languages: tuple[tuple[str, int], ...] = ()
+    tags: tuple[tuple[str, int], ...] = ()
+    folders: tuple[tuple[str, int], ...] = ()
+    fields: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
+
+
+class FilterQueries:
+    """Queries that turn filters into ids."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def documents(self, collection_id: int, filters: Filters) -> NDArray[np.int64]:
+        """Ids of the collection's indexed documents that the filters let through."""
+        where, parameters = _conditions(filters)
+        rows = self._connections.rows(
+            "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id "
+            f"WHERE d.collection_id = ? AND d.status = 'indexed'{where} ORDER BY d.id",
+            (collection_id, *parameters),
+        )
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def entries_under(self, collection_id: int, headings: Sequence[str]) -> NDArray[np.int64]:
+        """Ids of entries whose chunk stands under one of those headings or titles."""
+        conditions = " OR ".join(
+            [
+                "instr(lower(d.title), ?) OR EXISTS "
+                "(SELECT 1 FROM json_each(k.heading_path) WHERE instr(lower(value), ?))"
+            ]
+            * len(headings)
+        )
+        parameters = [heading.lower() for heading in headings for _ in range(2)]
+        rows = self._connections.rows(
+            "SELECT e.id FROM entries e "
+            "JOIN chunks k ON k.document_id = e.document_id AND k.idx = e.position "
+            "JOIN documents d ON d.id = e.document_id "
+            f"WHERE e.collection_id = ? AND ({conditions}) ORDER BY e.id",
+            (collection_id, *parameters),
+        )
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def facets(self, collection_id: int, filters: Filters) -> Facets:
+        """What the documents that pass the filters are, by type, language, tag, folder, field."""
+        where, parameters = _conditions(filters)
+        rows = self._connections.rows(
+            "SELECT d.format, d.language, d.path, d.metadata "
+            "FROM documents d JOIN sources s ON s.id = d.source_id "
+            f"WHERE d.collection_id = ? AND d.status = 'indexed'{where}",
+            (collection_id, *parameters),
+        )
+        types, languages, tags, folders = Counter(), Counter(), Counter(), Counter()  # type: ignore[var-annotated]
+        fields: dict[str, Counter[str]] = {}
+        for kind, language, path, packed in rows:
+            types[kind] += 1
+            if language:
+                languages[language] += 1
+            if "/" in path:
+                folders[path.split("/", 1)[0] + "/"] += 1
+            metadata = json.loads(packed)
+            tags.update({str(tag) for tag in metadata.get("tags", [])})
+            for name, value in metadata.items():
+                if name not in ("tags", "date", "language") and isinstance(value, str | int | bool):
+                    fields.setdefault(name, Counter())[str(value)] += 1
+        useful = {
+            name: counts
+            for name, counts in fields.items()
+            if len(counts) <= _MOST_FIELD_VALUES and max(counts.values()) > 1
+        }
+        return Facets(
+            _most(types),
+            _most(languages),
+            _most(tags),
+            _most(folders),
+            tuple((name, _most(useful[name])) for name in sorted(useful)),
+        )
+
+    def field_names(self, collection_id: int) -> tuple[str, ...]:
+        """Every front-matter field that a document of the collection has."""
+        rows = self._connections.rows(
+            "SELECT DISTINCT m.key FROM documents d, json_each(d.metadata) m "
+            "WHERE d.collection_id = ? ORDER BY 1",
+            (collection_id,),
+        )
+        return tuple(row[0] for row in rows)
+
+
+def _conditions(filters: Filters) -> tuple[str, list[Any]]:
+    parts: list[str] = []
+    parameters: list[Any] = []
+
+    def either(values: Sequence[Any], condition: str, times: int = 1) -> None:
+        if values:
+            parts.append("(" + " OR ".join([condition] * len(values)) + ")")
+            for value in values:
+                parameters.extend([value] * times)
+
+    def lower(values: Sequence[str]) -> list[str]:
+        return [value.lower() for value in values]
+
+    either(lower(filters.types), f"? IN (lower(d.format), {_SUFFIX})")
+    either([_path(value) for value in filters.paths], "instr('/' || lower(d.path), ?)")
+    either(lower(filters.titles), "instr(lower(d.title), ?)")
+    either(lower(filters.sources), "instr(lower(s.root), ?)")
+    either(
+        lower(filters.languages),
+        "? IN (lower(d.language), lower(coalesce(json_extract(d.metadata, '$.language'), '')))",
+    )
+    either(
+        lower(filters.tags),
+        "EXISTS (SELECT 1 FROM json_each(d.metadata, '$.tags') WHERE lower(value) = ?)",
+    )
+    if filters.documents:
+        parts.append("d.id IN (SELECT value FROM json_each(?))")
+        parameters.append(json.dumps(filters.documents))
+    if filters.after:
+        parts.append(f"{_DATE} >= ?")
+        parameters.append(filters.after)
+    if filters.before:
+        parts.append(f"{_DATE} < ?")
+        parameters.append(filters.before)
+    for name in sorted({name for name, _ in filters.fields}):
+        values = [value.lower() for key, value in filters.fields if key == name]
+        marks = ", ".join("?" * len(values))
+        parts.append(
+            "EXISTS (SELECT 1 FROM json_each(d.metadata, ?) "
+            f"WHERE lower(CAST(value AS TEXT)) IN ({marks}))"
+        )
+        parameters += [f'$."{name}"', *values]
+    return "".join(f" AND {part}" for part in parts), parameters
+
+
+def _path(value: str) -> str:
+    """A folder ("notes/") must begin where a path part begins; other text may lie anywhere."""
+    lowered = value.lower()
+    return f"/{lowered.lstrip('/')}" if lowered.endswith("/") else lowered
+
+
+def _most(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(ordered[:_MOST_FACET_VALUES])

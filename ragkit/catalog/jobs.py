@@ -1,0 +1,160 @@
+"""What the writer was asked to do, and its signs of life."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from ragkit.catalog.connection import Connections
+from ragkit.catalog.records import JobRecord, JobState, WorkerRecord
+
+_JOB = (
+    "SELECT id, kind, arguments, state, progress, message, cancelled, attempts, "
+    "created_at, started_at, finished_at FROM jobs"
+)
+
+
+class Jobs:
+    """Queries about jobs and the worker."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def add(self, kind: str, **arguments: Any) -> int:
+        """Ask for something to be done; the same pending job is not added twice."""
+        packed = json.dumps(arguments, sort_keys=True)
+        with self._connections.write() as connection:
+            row = connection.execute(
+                "SELECT id FROM jobs WHERE kind = ? AND arguments = ? AND state = 'pending'",
+                (kind, packed),
+            ).fetchone()
+            if row:
+                return int(row[0])
+            cursor = connection.execute(
+                "INSERT INTO jobs (kind, arguments, created_at) VALUES (?, ?, ?)",
+                (kind, packed, time.time()),
+            )
+            return int(cursor.lastrowid or 0)
+
+    def claim(self) -> JobRecord | None:
+        """Take the oldest pending job and mark it as running."""
+        with self._connections.write() as connection:
+            row = connection.execute(
+                "SELECT id FROM jobs WHERE state = 'pending' ORDER BY id LIMIT 1"
+            ).fetchone()
+            if row is None:
+                return None
+            connection.execute(
+                "UPDATE jobs SET state = 'running', attempts = attempts + 1, started_at = ? "
+                "WHERE id = ?",
+                (time.time(), row[0]),
+            )
+        return self.get(int(row[0]))
+
+    def get(self, job_id: int) -> JobRecord | None:
+        """One job, or ``None`` when it is long gone."""
+        row = self._connections.row(f"{_JOB} WHERE id = ?", (job_id,))
+        return _job(row) if row else None
+
+    def open(self) -> list[JobRecord]:
+        """Jobs that run or wait, in their order."""
+        rows = self._connections.rows(
+            f"{_JOB} WHERE state IN ('running', 'pending') ORDER BY state DESC, id"
+        )
+        return [_job(row) for row in rows]
+
+    def recent(self, limit: int = 20) -> list[JobRecord]:
+        """The newest jobs, whatever their state."""
+        rows = self._connections.rows(f"{_JOB} ORDER BY id DESC LIMIT ?", (limit,))
+        return [_job(row) for row in rows]
+
+    def report(self, job_id: int, progress: dict[str, Any]) -> bool:
+        """Store a job's progress; returns False when it has been cancelled."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE jobs SET progress = ? WHERE id = ?", (json.dumps(progress), job_id)
+            )
+            row = connection.execute(
+                "SELECT cancelled FROM jobs WHERE id = ?", (job_id,)
+            ).fetchone()
+        return not (row and row[0])
+
+    def finish(self, job_id: int, state: JobState, message: str = "") -> None:
+        """Mark a job as ended and forget all but the newest few hundred ended ones."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE jobs SET state = ?, message = ?, finished_at = ? WHERE id = ?",
+                (state.value, message, time.time(), job_id),
+            )
+            connection.execute(
+                "DELETE FROM jobs WHERE state IN ('done', 'failed', 'cancelled') AND id <= ?",
+                (job_id - 500,),
+            )
+
+    def cancel(self, job_id: int) -> None:
+        """Ask a job to stop; one that waits is dropped at once, one that has ended stays so."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE jobs SET cancelled = 1 WHERE id = ? AND state = 'running'", (job_id,)
+            )
+            connection.execute(
+                "UPDATE jobs SET cancelled = 1, state = 'cancelled', finished_at = ? "
+                "WHERE id = ? AND state = 'pending'",
+                (time.time(), job_id),
+            )
+
+    def requeue_running(self, most_attempts: int = 3) -> int:
+        """After a crash: put running jobs back, or fail those that crashed too often.
+
+        Those that were being cancelled are cancelled. Returns how many wait again.
+        """
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE jobs SET state = 'cancelled', finished_at = ? "
+                "WHERE state = 'running' AND cancelled",
+                (time.time(),),
+            )
+            connection.execute(
+                "UPDATE jobs SET state = 'failed', finished_at = ?, "
+                "message = 'The worker stopped each time it tried this.' "
+                "WHERE state = 'running' AND attempts >= ?",
+                (time.time(), most_attempts),
+            )
+            return connection.execute(
+                "UPDATE jobs SET state = 'pending', progress = '{}' WHERE state = 'running'"
+            ).rowcount
+
+    def beat(self, pid: int, started_at: float, state: str, notes: dict[str, Any]) -> None:
+        """Store a sign of life of the worker."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO worker (id, pid, started_at, heartbeat, state, notes) "
+                "VALUES (1, ?, ?, ?, ?, ?)",
+                (pid, started_at, time.time(), state, json.dumps(notes, sort_keys=True)),
+            )
+
+    def worker(self) -> WorkerRecord | None:
+        """The worker's last sign of life."""
+        row = self._connections.row(
+            "SELECT pid, started_at, heartbeat, state, notes FROM worker WHERE id = 1"
+        )
+        if row is None:
+            return None
+        return WorkerRecord(int(row[0]), row[1], row[2], str(row[3]), json.loads(row[4]))
+
+
+def _job(row: tuple[Any, ...]) -> JobRecord:
+    return JobRecord(
+        id=int(row[0]),
+        kind=str(row[1]),
+        arguments=json.loads(row[2]),
+        state=JobState(row[3]),
+        progress=json.loads(row[4]),
+        message=str(row[5]),
+        cancelled=bool(row[6]),
+        attempts=int(row[7]),
+        created_at=row[8],
+        started_at=row[9],
+        finished_at=row[10],
+    )

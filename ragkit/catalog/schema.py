@@ -1,0 +1,214 @@
+"""The catalog's tables, as numbered migrations. Never edit one that has been released."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+
+from ragkit.errors import LibraryFormatError
+
+
+def m001_tables(connection: sqlite3.Connection) -> None:
+    """Lay the tables of the first version."""
+    for statement in _FIRST.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+
+
+_FIRST = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE collections (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    settings TEXT NOT NULL DEFAULT '{}',
+    version INTEGER NOT NULL DEFAULT 0,
+    created_at REAL NOT NULL
+) STRICT;
+
+CREATE TABLE sources (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection_id INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+    kind TEXT NOT NULL CHECK (kind IN ('folder', 'uploads')),
+    root TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'new',
+    reason TEXT NOT NULL DEFAULT '',
+    scanned_at REAL,
+    created_at REAL NOT NULL,
+    UNIQUE (collection_id, root)
+) STRICT;
+
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    source_id INTEGER NOT NULL REFERENCES sources ON DELETE CASCADE,
+    collection_id INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT NOT NULL DEFAULT '',
+    size INTEGER NOT NULL DEFAULT 0,
+    mtime_ns INTEGER NOT NULL DEFAULT 0,
+    hash TEXT NOT NULL DEFAULT '',
+    recipe TEXT NOT NULL DEFAULT '',
+    title TEXT NOT NULL DEFAULT '',
+    format TEXT NOT NULL DEFAULT '',
+    markup TEXT NOT NULL DEFAULT '',
+    language TEXT NOT NULL DEFAULT '',
+    date TEXT NOT NULL DEFAULT '',
+    metadata TEXT NOT NULL DEFAULT '{}',
+    pages TEXT NOT NULL DEFAULT '[]',
+    warnings TEXT NOT NULL DEFAULT '[]',
+    chunks INTEGER NOT NULL DEFAULT 0,
+    characters INTEGER NOT NULL DEFAULT 0,
+    seconds REAL NOT NULL DEFAULT 0,
+    changed_at REAL NOT NULL,
+    UNIQUE (source_id, path)
+) STRICT;
+CREATE INDEX documents_by_collection ON documents (collection_id, status);
+CREATE INDEX documents_by_hash ON documents (hash);
+
+CREATE TABLE texts (
+    document_id INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
+    text TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE sections (
+    document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    idx INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    level INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    PRIMARY KEY (document_id, idx)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE chunks (
+    document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    idx INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    section INTEGER NOT NULL,
+    heading_path TEXT NOT NULL,
+    page_first INTEGER,
+    page_last INTEGER,
+    context TEXT NOT NULL,
+    PRIMARY KEY (document_id, idx)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE contexts (
+    document_id INTEGER NOT NULL,
+    chunk_idx INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    context TEXT NOT NULL DEFAULT '',
+    keywords TEXT NOT NULL DEFAULT '[]',
+    questions TEXT NOT NULL DEFAULT '[]',
+    details TEXT NOT NULL DEFAULT '{}',
+    model TEXT NOT NULL DEFAULT '',
+    prompt_hash TEXT NOT NULL DEFAULT '',
+    attempts INTEGER NOT NULL DEFAULT 0,
+    error TEXT NOT NULL DEFAULT '',
+    tokens INTEGER NOT NULL DEFAULT 0,
+    seconds REAL NOT NULL DEFAULT 0,
+    changed_at REAL NOT NULL,
+    PRIMARY KEY (document_id, chunk_idx),
+    FOREIGN KEY (document_id, chunk_idx) REFERENCES chunks (document_id, idx) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection_id INTEGER NOT NULL,
+    document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    level INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    text_hash BLOB NOT NULL,
+    content_key BLOB NOT NULL
+) STRICT;
+CREATE INDEX entries_by_collection ON entries (collection_id, level, id);
+CREATE INDEX entries_by_document ON entries (document_id);
+CREATE INDEX entries_by_text ON entries (text_hash);
+
+CREATE TABLE removed_entries (
+    collection_id INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    entry_id INTEGER NOT NULL,
+    PRIMARY KEY (collection_id, version, entry_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE embedders (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    fingerprint TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    dimensions INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE vectors (
+    text_hash BLOB NOT NULL,
+    embedder_id INTEGER NOT NULL REFERENCES embedders ON DELETE CASCADE,
+    data BLOB NOT NULL,
+    PRIMARY KEY (text_hash, embedder_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE) STRICT;
+
+CREATE TABLE entry_tokens (
+    entry_id INTEGER NOT NULL REFERENCES entries ON DELETE CASCADE,
+    field INTEGER NOT NULL,
+    ids BLOB NOT NULL,
+    PRIMARY KEY (entry_id, field)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    arguments TEXT NOT NULL DEFAULT '{}',
+    state TEXT NOT NULL DEFAULT 'pending',
+    progress TEXT NOT NULL DEFAULT '{}',
+    message TEXT NOT NULL DEFAULT '',
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    created_at REAL NOT NULL,
+    started_at REAL,
+    finished_at REAL
+) STRICT;
+CREATE INDEX jobs_by_state ON jobs (state, id);
+
+CREATE TABLE worker (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    pid INTEGER NOT NULL,
+    started_at REAL NOT NULL,
+    heartbeat REAL NOT NULL,
+    state TEXT NOT NULL,
+    notes TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+"""
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_tables,)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the catalog to the newest version, one transaction a step.
+
+    Raises:
+        LibraryFormatError: when a newer ragkit has written this catalog.
+    """
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > len(MIGRATIONS):
+        raise LibraryFormatError(
+            f"This library was written by a newer ragkit (catalog version {version}).",
+            "Update ragkit, or name another library with --library.",
+        )
+    for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            current = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            if current < number:
+                step(connection)
+                connection.execute(
+                    "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                    (f"migration {number:03}", f"{step.__name__} {time.time():.0f}"),
+                )
+                connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.rollback()
+            raise

@@ -1,0 +1,32 @@
+"""Sections, blocks, chunks and their structural context: pure functions over spans."""
+
+from __future__ import annotations
+
+from ragkit.chunking.blocks import find_blocks
+from ragkit.chunking.chunks import find_chunks
+from ragkit.chunking.context import contextualised, structural_context
+from ragkit.chunking.sections import find_sections
+from ragkit.chunking.structure import find_structure
+from ragkit.chunking.words import word_count
+from ragkit.settings import ChunkingSettings
+from ragkit.types import Divided, Reading
+
+__all__ = [
+    "CHUNKER_VERSION",
+    "contextualised",
+    "divide",
+    "structural_context",
+    "word_count",
+]
+
+CHUNKER_VERSION = "1"
+"""Changes whenever the same reading and settings are divided differently."""
+
+
+def divide(reading: Reading, settings: ChunkingSettings) -> Divided:
+    """Cut a document's text into sections, blocks and chunks; always in the same way."""
+    structure = find_structure(reading.text, reading.markup)
+    sections = find_sections(reading, structure.headings)
+    blocks = find_blocks(reading.text, structure, sections, reading.markup)
+    chunks = find_chunks(reading.text, sections, blocks, reading.pages, settings)
+    return Divided(sections, blocks, chunks)

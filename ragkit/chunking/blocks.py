@@ -1,0 +1,72 @@
+"""Blocks: the smallest spans that a reader sees as one thing. They tile the text."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from ragkit.chunking.structure import Structure
+from ragkit.types import Block, BlockKind, Markup, Section
+
+_NOT_BLANK = re.compile(r"\S")
+_UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
+_HEADING_SEARCH = 1000
+
+
+def find_blocks(
+    text: str, structure: Structure, sections: Sequence[Section], markup: Markup
+) -> tuple[Block, ...]:
+    """Tile a text with blocks that cross no section border.
+
+    Blank lines belong to the block before them, those at the start of a section to its first.
+    """
+    if not text:
+        return ()
+    starts = dict(structure.starts)
+    known = [start for start, _ in structure.starts]
+    for section in sections:
+        at = bisect_right(known, section.start) - 1
+        starts.setdefault(
+            section.start, structure.starts[at][1] if at >= 0 else BlockKind.PARAGRAPH
+        )
+        if markup is Markup.PLAIN and section.path:
+            _mark_heading(text, section, starts)
+    marks = sorted(starts.items())
+    _close_gaps(text, marks, {section.start for section in sections})
+    ends = [start for start, _ in marks[1:]] + [len(text)]
+    return tuple(Block(start, end, kind) for (start, kind), end in zip(marks, ends, strict=True))
+
+
+def _mark_heading(text: str, section: Section, starts: dict[int, BlockKind]) -> None:
+    """Make the title line of a plain section, with lines drawn around it, a heading block."""
+    first = _NOT_BLANK.search(text, section.start, section.end)
+    if first is None:
+        return
+    line = text.rfind("\n", section.start, first.start()) + 1 or section.start
+    lines = text[line : min(section.end, line + _HEADING_SEARCH)].splitlines(keepends=True)
+    count = 1 if _UNDERLINE.match(lines[0]) else 0
+    if count >= len(lines) or " ".join(lines[count].split()) != section.title:
+        return
+    count += 1
+    if count < len(lines) and _UNDERLINE.match(lines[count]):
+        count += 1
+    end = line + sum(len(one) for one in lines[:count])
+    if line != section.start:
+        starts.pop(line, None)
+    starts[section.start] = BlockKind.HEADING
+    after = _NOT_BLANK.search(text, end, section.end)
+    if after is not None and text.find("\n", end, after.start()) < 0:
+        starts.setdefault(end, BlockKind.PARAGRAPH)
+
+
+def _close_gaps(text: str, marks: list[tuple[int, BlockKind]], borders: set[int]) -> None:
+    """Give blank text at the front of a section to the section's first block, in place."""
+    kept: list[tuple[int, BlockKind]] = []
+    for start, kind in marks:
+        blank = bool(kept) and _NOT_BLANK.search(text, kept[-1][0], start) is None
+        if blank and start not in borders:
+            kept[-1] = (kept[-1][0], kind)
+        else:
+            kept.append((start, kind))
+    marks[:] = kept

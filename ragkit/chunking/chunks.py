@@ -1,0 +1,248 @@
+"""Chunks: the spans that are indexed, whole blocks first, with overlap, within their section."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ragkit.chunking.families import find_families
+from ragkit.chunking.pieces import (
+    LINE_END,
+    SENTENCE_END,
+    Piece,
+    Size,
+    break_piece,
+    is_mark,
+    make_piece,
+)
+from ragkit.chunking.sections import common_prefix
+from ragkit.chunking.words import TOKEN, WORD, is_unspaced, token_weight, weight
+from ragkit.settings import ChunkingSettings
+from ragkit.types import Block, BlockKind, Chunk, Page, Section
+
+_Bounds = tuple[int, int]
+
+
+def find_chunks(
+    text: str,
+    sections: Sequence[Section],
+    blocks: Sequence[Block],
+    pages: Sequence[Page],
+    settings: ChunkingSettings,
+) -> tuple[Chunk, ...]:
+    """Cut a text into chunks of bounded size that hold every character that is not blank.
+
+    A chunk holds at most ``settings.words`` words and twelve times as many characters. It
+    touches several sections only when all of them but at most one have fewer words than
+    ``settings.min_words`` (or than ``settings.words``, if that is less).
+    """
+    inside = _pieces_by_section(text, sections, blocks)
+    weights = [sum(piece.weight for piece in pieces) for pieces in inside]
+    # Rounded up to whole words, a tiny section still has fewer than the setting says.
+    fewest = min(settings.min_words, settings.words)
+    tiny = (fewest - 1) * WORD + 1 if fewest else 0
+    packer = _Packer(text, Size.of_words(settings.words), Size.of_words(settings.overlap))
+    describe = _Describer(text, sections, pages)
+    chunks: list[Chunk] = []
+    for family in find_families(sections, weights, tiny):
+        pieces: list[Piece] = []
+        for section in family:
+            alone = len(family) == 1 or weights[section.index] >= tiny
+            pieces += inside[section.index] if alone else _as_one(inside[section.index])
+        for start, end in packer.pack(pieces):
+            chunks.append(describe.chunk(len(chunks), start, end))
+    return tuple(chunks)
+
+
+def _pieces_by_section(
+    text: str, sections: Sequence[Section], blocks: Sequence[Block]
+) -> list[list[Piece]]:
+    """Sort the blocks that are not blank into their sections."""
+    inside: list[list[Piece]] = [[] for _ in sections]
+    at = 0
+    for block in blocks:
+        while sections[at].end <= block.start:
+            at += 1
+        piece = make_piece(text, block.start, block.end, block.kind)
+        if piece is not None:
+            inside[at].append(piece)
+    return inside
+
+
+def _as_one(pieces: Sequence[Piece]) -> list[Piece]:
+    """Make a whole tiny section one piece, so that it is not torn without need."""
+    if len(pieces) < 2:
+        return list(pieces)
+    total = sum(piece.weight for piece in pieces)
+    return [Piece(pieces[0].start, pieces[-1].end, total, BlockKind.PARAGRAPH)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Packer:
+    """Packs pieces, in order, into spans of bounded size."""
+
+    text: str
+    most: Size
+    overlap: Size
+
+    def pack(self, pieces: Sequence[Piece]) -> Iterator[_Bounds]:
+        """Give the spans of the chunks of one family of sections."""
+        queue = deque(pieces)
+        inside: list[Piece] = []
+        start, used = -1, 0
+        while queue:
+            start = queue[0].start if start < 0 else start
+            thin = used * 4 < self.most.weight
+            self._join_heading(queue, start, used if thin else 0, thin=thin)
+            piece = queue[0]
+            if self._fits(piece, start, used):
+                inside.append(queue.popleft())
+                used += piece.weight
+            elif not piece.whole and (thin or not self._fits(piece, piece.start, 0)):
+                self._break_first(queue)
+            elif inside:
+                yield start, inside[-1].end
+                start, used = self._next_start(start, inside, piece)
+                inside = []
+            else:
+                start, used = piece.start, 0
+        if inside:
+            yield start, inside[-1].end
+
+    def _fits(self, piece: Piece, start: int, used: int) -> bool:
+        """Tell whether a piece still fits into the chunk that begins at ``start``."""
+        return used + piece.weight <= self.most.weight and piece.end - start <= self.most.characters
+
+    def _break_first(self, queue: deque[Piece]) -> None:
+        """Put the parts of the first piece in its place."""
+        queue.extendleft(reversed(break_piece(self.text, queue.popleft(), self.most)))
+
+    def _join_heading(self, queue: deque[Piece], start: int, used: int, *, thin: bool) -> None:
+        """Keep a heading with the beginning of what it heads."""
+        heading = queue[0]
+        if heading.kind is not BlockKind.HEADING or len(queue) == 1:
+            return
+        if heading.whole or heading.weight * 2 > self.most.weight:
+            return
+        queue.popleft()
+        start = start if thin else heading.start
+        while True:
+            joined = heading.joined(queue[0])
+            fits = self._fits(joined, start, used)
+            if fits or queue[0].whole:
+                break
+            self._break_first(queue)
+        if self._fits(joined, heading.start, 0):
+            queue.popleft()
+            heading = joined
+        else:
+            heading = Piece(heading.start, heading.end, heading.weight, BlockKind.PARAGRAPH)
+        queue.appendleft(heading)
+
+    def _next_start(self, start: int, inside: Sequence[Piece], after: Piece) -> _Bounds:
+        """Choose where the next chunk starts, and weigh what it repeats.
+
+        As much of the chunk before is repeated as leaves room for the next piece: from the
+        start of a block or a part of it, of a sentence, of a line, or of a word, the first of
+        these that keeps at least half of what may be repeated.
+        """
+        end = inside[-1].end
+        room = min(self.overlap.weight, self.most.weight - after.weight)
+        low = max(start + 1, end - self.overlap.characters, after.end - self.most.characters)
+        if room * 4 < self.overlap.weight or low >= end:
+            return after.start, 0
+        words = self._word_starts(low, end, room)
+        if not words:
+            return after.start, 0
+        first = words[-1][0]
+        half = next(at for at, weighs in words if weighs * 2 >= words[-1][1])
+        chosen = first
+        pieces = [piece.start for piece in inside if first <= piece.start <= half]
+        if pieces:
+            chosen = pieces[0]
+        else:
+            for border in (SENTENCE_END, LINE_END):
+                # The end is open to the sentence before the first word.
+                found = border.finditer(self.text, low, end)
+                near = next((one.end() for one in found if first <= one.end() <= half), None)
+                if near is not None:
+                    chosen = near
+                    break
+        return chosen, weight(self.text[chosen:end])
+
+    def _word_starts(self, low: int, end: int, room: int) -> list[tuple[int, int]]:
+        """List where words start, from the last back, with the weight from there to the end."""
+        text = self.text
+        near = max(low, end - room // 4)
+        while True:
+            tokens = list(TOKEN.finditer(text, near, end))
+            if tokens and tokens[0].start() == near and _inside_word(text, near):
+                del tokens[0]
+            found: list[tuple[int, int]] = []
+            total = 0
+            for token in reversed(tokens):
+                total += token_weight(token)
+                if total > room:
+                    return found
+                if not is_mark(text[token.start()]):
+                    found.append((token.start(), total))
+            if near == low:
+                return found
+            near = max(low, end - (end - near) * 2)
+
+
+def _inside_word(text: str, at: int) -> bool:
+    """Tell whether an offset stands between two characters of one word."""
+    before, here = text[at - 1], text[at]
+    return not (before.isspace() or is_unspaced(before) or is_unspaced(here))
+
+
+class _Describer:
+    """Says of a span which sections and pages it touches."""
+
+    def __init__(self, text: str, sections: Sequence[Section], pages: Sequence[Page]) -> None:
+        ordered = sorted(pages, key=lambda page: (page.start, page.end))
+        self._text = text
+        self._sections = sections
+        self._section_starts = [section.start for section in sections]
+        self._page_starts = [page.start for page in ordered]
+        self._page_numbers = [page.number for page in ordered]
+
+    def chunk(self, index: int, start: int, end: int) -> Chunk:
+        """Make the chunk of a span that begins and ends with a character that is not blank."""
+        first = bisect_right(self._section_starts, start) - 1
+        last = bisect_right(self._section_starts, end - 1) - 1
+        touched = self._sections[first : last + 1]
+        path = touched[0].path if first == last else self._path(touched, start, end)
+        return Chunk(index, start, end, first, path, self._pages(start, end))
+
+    def _path(self, touched: Sequence[Section], start: int, end: int) -> tuple[str, ...]:
+        """Choose the heading path of a chunk of several sections.
+
+        It is that of a section with two thirds of the words, or what all have in common, or
+        else the first one.
+        """
+        weights = [
+            weight(self._text[max(section.start, start) : min(section.end, end)])
+            for section in touched
+        ]
+        total = sum(weights)
+        for section, weighs in zip(touched, weights, strict=True):
+            if section.path and weighs * 3 >= total * 2:
+                return section.path
+        paths = [
+            section.path
+            for section, weighs in zip(touched, weights, strict=True)
+            if section.path and weighs
+        ]
+        return (common_prefix(paths) or paths[0]) if paths else ()
+
+    def _pages(self, start: int, end: int) -> tuple[int, int] | None:
+        """Find the first and the last page of a span."""
+        if not self._page_starts:
+            return None
+        first = max(bisect_right(self._page_starts, start) - 1, 0)
+        last = max(bisect_right(self._page_starts, end - 1) - 1, first)
+        return self._page_numbers[first], self._page_numbers[last]

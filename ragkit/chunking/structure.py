@@ -1,0 +1,208 @@
+"""What a text shows of its own structure: where blocks start, and its headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ragkit.types import BlockKind, Markup, OutlineEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+MARKDOWN_CHARACTERS = 2_000_000
+MARKDOWN_LINES = 40_000
+"""Beyond either, Markdown is scanned line by line, so that no file takes long."""
+
+TITLE_CHARACTERS = 200
+_HEADING_CHARACTERS = 400
+_FRONT_MATTER_CHARACTERS = 64_000
+
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\n")
+_FRONT_MATTER_KEY = re.compile(r"^[\w\"'-][^\n:=]{0,200}[:=]", re.MULTILINE)
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
+_ATX_CLOSING = re.compile(r"(?:^|(?<=[ \t]))#+$")
+_HEADING_ID = re.compile(r"\s*\{[#.:][^{}]{0,100}\}$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_MARKER = re.compile(r"\s{0,12}(?:[-*+•‣–]|\d{1,9}[.)])\s")
+_MARKED_UP = re.compile(r"[*_`\[\]<&\\!]")
+_PARSER_FAILURES = (RecursionError, LookupError, ValueError, AssertionError)
+
+_KINDS = {
+    "heading_open": BlockKind.HEADING,
+    "bullet_list_open": BlockKind.LIST,
+    "ordered_list_open": BlockKind.LIST,
+    "table_open": BlockKind.TABLE,
+    "fence": BlockKind.CODE,
+    "code_block": BlockKind.CODE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """Where blocks start and of what kind they are, and the headings; both sorted by offset."""
+
+    starts: tuple[tuple[int, BlockKind], ...]
+    headings: tuple[OutlineEntry, ...] = ()
+
+
+def find_structure(text: str, markup: Markup) -> Structure:
+    """Find the blocks and headings of a text in its own markup."""
+    if markup is Markup.CODE:
+        return _scan_code(text)
+    if markup is Markup.MARKDOWN:
+        return _markdown(text)
+    return scan_lines(text)
+
+
+def clean_title(title: str) -> str:
+    """Put a title on one line of bounded length."""
+    words = " ".join(title[: TITLE_CHARACTERS * 4].split())
+    return words if len(words) <= TITLE_CHARACTERS else words[: TITLE_CHARACTERS - 1].rstrip() + "…"
+
+
+def _markdown(text: str) -> Structure:
+    """Read Markdown with markdown-it, or by lines when it is too large or too strange."""
+    body = front_matter_end(text)
+    small = len(text) <= MARKDOWN_CHARACTERS and text.count("\n") <= MARKDOWN_LINES
+    found = _parse_markdown(text, body) if small else None
+    if found is None:
+        found = scan_lines(text, body, markdown=True)
+    if not body:
+        return found
+    return Structure(((0, BlockKind.FRONT_MATTER), *found.starts), found.headings)
+
+
+def front_matter_end(text: str) -> int:
+    """Find where front matter ends (the offset of the line after it); 0 where there is none."""
+    opening = _FRONT_MATTER.match(text)
+    if opening is None:
+        return 0
+    mark = opening[1]
+    closing = re.compile(rf"^(?:{re.escape(mark)}|\.\.\.)[ \t]*$\n?", re.MULTILINE)
+    end = closing.search(text, opening.end(), opening.end() + _FRONT_MATTER_CHARACTERS)
+    if end is None or _FRONT_MATTER_KEY.search(text, opening.end(), end.start()) is None:
+        return 0
+    return end.end()
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    """Make the CommonMark parser, with tables, once."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table")
+
+
+def _parse_markdown(text: str, body: int) -> Structure | None:
+    """Read the blocks of ``text[body:]``; ``None`` when the parser gives up."""
+    parser = _parser()
+    tokens: list[Token] = []
+    source = text[body:]
+    try:
+        parser.block.parse(source, parser, {}, tokens)
+    except _PARSER_FAILURES:
+        return None
+    lines = _line_starts(source)
+    starts: list[tuple[int, BlockKind]] = []
+    headings: list[OutlineEntry] = []
+    for at, token in enumerate(tokens):
+        if token.level or token.nesting < 0 or token.map is None:
+            continue
+        offset = body + lines[token.map[0]]
+        kind = _KINDS.get(token.type, BlockKind.PARAGRAPH)
+        if kind is BlockKind.HEADING:
+            content = tokens[at + 1].content
+            title = _heading_title(content)
+            # A paragraph over a rule is a heading to the parser; no reader sees one.
+            if title and (token.markup.startswith("#") or len(content) <= _HEADING_CHARACTERS):
+                headings.append(OutlineEntry(offset, int(token.tag[1:]), title))
+            else:
+                kind = BlockKind.PARAGRAPH
+        starts.append((offset, kind))
+    return Structure(tuple(starts), tuple(headings))
+
+
+def _line_starts(text: str) -> list[int]:
+    """List the offset of each line."""
+    starts = [0]
+    at = text.find("\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = text.find("\n", at + 1)
+    return starts
+
+
+def _heading_title(content: str) -> str:
+    """Give a heading's words without its markup."""
+    short = _HEADING_ID.sub("", content[:_HEADING_CHARACTERS].strip())
+    if _MARKED_UP.search(short):
+        try:
+            inline = _parser().parseInline(short)
+        except _PARSER_FAILURES:
+            return clean_title(short)
+        short = "".join(_inline_words(inline[0].children or ())) if inline else short
+    return clean_title(short)
+
+
+def _inline_words(tokens: Sequence[Token]) -> Iterator[str]:
+    """Give the words of inline tokens: text, code and the words in place of pictures."""
+    for token in tokens:
+        if token.type in {"text", "text_special", "code_inline", "image"}:
+            yield token.content
+        elif token.type in {"softbreak", "hardbreak"}:
+            yield " "
+
+
+def scan_lines(text: str, start: int = 0, *, markdown: bool = False) -> Structure:
+    """Find paragraphs and lists between blank lines; in Markdown also fences, tables, headings."""
+    starts: list[tuple[int, BlockKind]] = []
+    headings: list[OutlineEntry] = []
+    offset, fence, blank, listed = start, "", True, False
+    for line in text[start:].split("\n"):
+        here, offset = offset, offset + len(line) + 1
+        opened = _FENCE.match(line) if markdown else None
+        if fence:
+            if opened and opened[1].startswith(fence) and not line[opened.end() :].strip():
+                fence, blank = "", True
+            continue
+        heading = _ATX.match(line[:_HEADING_CHARACTERS]) if markdown else None
+        if opened:
+            fence = opened[1]
+            starts.append((here, BlockKind.CODE))
+        elif heading and (title := _heading_title(_ATX_CLOSING.sub("", heading[2] or ""))):
+            starts.append((here, BlockKind.HEADING))
+            headings.append(OutlineEntry(here, len(heading[1]), title))
+            blank = True
+        elif not line or line.isspace():
+            blank = True
+        else:
+            marker = _MARKER.match(line) is not None
+            if blank:
+                table = markdown and line.startswith("|")
+                starts.append((here, BlockKind.TABLE if table else BlockKind.PARAGRAPH))
+                blank, listed = False, marker
+            elif marker and listed:
+                starts[-1] = (starts[-1][0], BlockKind.LIST)
+    return Structure(tuple(starts), tuple(headings))
+
+
+def _scan_code(text: str) -> Structure:
+    """Find the runs of source code that start after a blank line without indentation."""
+    starts: list[tuple[int, BlockKind]] = []
+    offset, blank = 0, True
+    for line in text.split("\n"):
+        if not line or line.isspace():
+            blank = True
+        else:
+            if blank and (not starts or not (line[0].isspace() or line[0] in ")}]")):
+                starts.append((offset, BlockKind.CODE))
+            blank = False
+        offset += len(line) + 1
+    return Structure(tuple(starts))

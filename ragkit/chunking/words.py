@@ -1,0 +1,55 @@
+"""How much text is there: words, fairly counted in scripts with and without spaces.
+
+Weights are tenths of a word, so that sums stay whole numbers: a run of ordinary characters
+weighs 10, an East Asian character 6, a Thai, Lao, Khmer, Burmese or Tibetan one 2.
+"""
+
+from __future__ import annotations
+
+import re
+
+WORD = 10
+"""What one word weighs."""
+
+_EAST_ASIAN = (
+    "\u2e80-\u2fff\u3001-\u312f\u31a0-\u31bf\u31f0-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff01-\uff9f\U00020000-\U0003ffff"
+)
+_SOUTH_EAST_ASIAN = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
+_SOUTH_EAST_ASIAN_ONE = re.compile(f"[{_SOUTH_EAST_ASIAN}]")
+_UNSPACED = re.compile(f"[{_EAST_ASIAN}{_SOUTH_EAST_ASIAN}]")
+
+TOKEN = re.compile(
+    f"(?P<east>[{_EAST_ASIAN}])|(?P<south>[{_SOUTH_EAST_ASIAN}])"
+    f"|[^\\s{_EAST_ASIAN}{_SOUTH_EAST_ASIAN}]+"
+)
+"""What carries weight: one character of an unspaced script, or a run of others."""
+
+RUN = re.compile(TOKEN.pattern.replace("])", "]{1,8})"))
+"""The same, with up to eight characters of an unspaced script at once."""
+
+
+def weight(text: str) -> int:
+    """Weigh a text, in tenths of a word. The parts of a text weigh at least as much as it."""
+    if text.isascii() or _UNSPACED.search(text) is None:
+        return WORD * len(text.split())
+    spaced, unspaced = _UNSPACED.subn(" ", text)
+    south = len(_SOUTH_EAST_ASIAN_ONE.findall(text))
+    return WORD * len(spaced.split()) + 6 * (unspaced - south) + 2 * south
+
+
+def token_weight(token: re.Match[str]) -> int:
+    """Weigh one match of ``TOKEN`` or ``RUN``."""
+    if token.lastgroup is None:
+        return WORD
+    return (6 if token.lastgroup == "east" else 2) * (token.end() - token.start())
+
+
+def is_unspaced(character: str) -> bool:
+    """Tell whether a character belongs to a script that puts no spaces between words."""
+    return _UNSPACED.match(character) is not None
+
+
+def word_count(text: str) -> int:
+    """Count the words of a text: white space split, and shares of a word for unspaced scripts."""
+    return -(-weight(text) // WORD)

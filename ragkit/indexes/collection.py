@@ -1,0 +1,383 @@
+"""The indexes of one collection: a frozen segment, what was added since, and what was removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.indexes.delta import Delta
+from ragkit.indexes.keyword import Bm25Parameters, Totals, best_rows
+from ragkit.indexes.rows import Bools, EntryRows, Ids, TokenColumn, join, level_code
+from ragkit.indexes.segment import Segment, lookup_mask
+from ragkit.types import Field, Level
+
+_FEW_REMOVED = 1000
+_SMALLEST_MERGE = 1000
+_MERGE_SHARE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What one index found for one question, best first, ties by entry id.
+
+    All arrays have one value a candidate. ``levels`` holds level codes.
+    """
+
+    entry_ids: Ids
+    document_ids: Ids
+    chunk_indexes: NDArray[np.int32]
+    levels: NDArray[np.int8]
+    scores: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        """How many were found."""
+        return len(self.entry_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryMask:
+    """Which entries of one ``CollectionIndex`` value may be found; of no use with another."""
+
+    base: Bools
+    delta: Bools
+
+    @property
+    def count(self) -> int:
+        """How many entries it lets through, removed ones included."""
+        return int(np.count_nonzero(self.base) + np.count_nonzero(self.delta))
+
+
+@dataclass(frozen=True, slots=True)
+class _Removed:
+    """Rows of the segment that are no longer to be found, and what they held."""
+
+    rows: Ids
+    totals: Mapping[Field, Totals] = field(default_factory=dict)
+    tokens: Mapping[Field, tuple[NDArray[np.uint32], Ids]] = field(default_factory=dict)
+
+    def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
+        """Give in how many removed rows each token stood."""
+        known, counts = self.tokens.get(name, (np.zeros(0, np.uint32), np.zeros(0, np.int64)))
+        if not len(known):
+            return np.zeros(len(token_ids), np.int64)
+        places = np.minimum(np.searchsorted(known, token_ids), len(known) - 1)
+        return np.where(known[places] == token_ids, counts[places], 0)
+
+
+class CollectionIndex:
+    """Finds entries by words and by vectors. Immutable: a change gives a new value.
+
+    Values share the segment, so readers keep a whole old value while a new one is made. Until
+    the next merge, rows of the segment keep the length normalisation of the time it was built;
+    all other statistics count what is live, added entries included.
+    """
+
+    def __init__(self, base: Segment, delta: Delta, removed: _Removed, version: int) -> None:
+        """Use ``build``, ``over`` or ``with_changes``."""
+        self._base = base
+        self._delta = delta
+        self._removed = removed
+        self.version = version
+
+    @classmethod
+    def build(
+        cls, rows: EntryRows, version: int = 0, parameters: Bm25Parameters | None = None
+    ) -> CollectionIndex:
+        """Index all rows of a collection in memory."""
+        return cls.over(Segment.build(rows, parameters), version)
+
+    @classmethod
+    def over(cls, segment: Segment, version: int = 0) -> CollectionIndex:
+        """Search a segment, such as that of a generation on disk, as it stands."""
+        nothing = _Removed(np.zeros(0, np.int64))
+        return cls(segment, Delta.empty(segment.vectors.dimensions), nothing, version)
+
+    def with_changes(
+        self, added: EntryRows, removed: Iterable[int] | Ids, version: int
+    ) -> CollectionIndex:
+        """Give the index after a change; an entry that is added again replaces the old one.
+
+        Costs what the change and the delta hold, not what the segment holds.
+        """
+        gone = np.union1d(np.fromiter(removed, np.int64), added.entry_ids)
+        delta = self._delta.without(gone).with_added(added)
+        rows = np.setdiff1d(self._base.positions(gone), self._removed.rows)
+        return CollectionIndex(self._base, delta, self._more_removed(rows), version)
+
+    def merged(self) -> CollectionIndex:
+        """Give an index of the same live entries without delta: equal to one built afresh."""
+        return CollectionIndex.build(self.live_rows(), self.version, self._base.parameters)
+
+    def live_rows(self) -> EntryRows:
+        """Give the rows of all live entries, ordered by entry id."""
+        rows = self._base.rows()
+        if len(self._removed.rows):
+            rows = rows.take(np.flatnonzero(self._alive))
+        return join([rows, self._delta.rows]) if len(self._delta) else rows
+
+    @property
+    def entries(self) -> int:
+        """How many entries can be found."""
+        return len(self._base) - self.removed_entries + self.delta_entries
+
+    @property
+    def delta_entries(self) -> int:
+        """How many entries were added since the segment was built."""
+        return len(self._delta)
+
+    @property
+    def removed_entries(self) -> int:
+        """How many of the segment's entries are no longer to be found."""
+        return len(self._removed.rows)
+
+    @property
+    def dimensions(self) -> int:
+        """How long the vectors are."""
+        return self._base.vectors.dimensions
+
+    @property
+    def vector_entries(self) -> int:
+        """How many live entries have a vector."""
+        lost = int(np.count_nonzero(self._base.vectors.has_vector[self._removed.rows]))
+        return len(self._base.vectors) - lost + len(self._delta.vectors)
+
+    @property
+    def worth_merging(self) -> bool:
+        """True once so much has changed that searching pays for it."""
+        changed = self.delta_entries + self.removed_entries
+        return changed > max(_SMALLEST_MERGE, _MERGE_SHARE * len(self._base))
+
+    @property
+    def max_entry_id(self) -> int:
+        """The highest entry id that it has been told of and that is still there, or 0."""
+        ids = [rows[-1] for rows in (self._base.entry_ids, self._delta.rows.entry_ids) if len(rows)]
+        return int(max(ids, default=0))
+
+    def entry_ids(self) -> Ids:
+        """Give the ids of all live entries, ascending."""
+        base = self._base.entry_ids
+        live = base[self._alive] if len(self._removed.rows) else base
+        return np.sort(np.concatenate([live, self._delta.rows.entry_ids]))
+
+    def mask_for(
+        self,
+        document_ids: Ids | None = None,
+        levels: Iterable[Level] | None = None,
+        entry_ids: Ids | None = None,
+    ) -> EntryMask | None:
+        """Say which entries may be found; each part that is given must hold.
+
+        ``None`` comes back when nothing is restricted. An empty array lets nothing through.
+        """
+        codes = (
+            None if levels is None else np.array([level_code(level) for level in levels], np.int64)
+        )
+        if codes is not None and self._level_codes <= set(codes.tolist()):
+            codes = None
+        parts: list[tuple[Ids | None, NDArray[Any], NDArray[Any]]] = [
+            (document_ids, self._base.document_ids, self._delta.rows.document_ids),
+            (codes, self._base.levels, self._delta.rows.levels),
+            (entry_ids, self._base.entry_ids, self._delta.rows.entry_ids),
+        ]
+        mask = None
+        for allowed, base, delta in parts:
+            if allowed is not None:
+                one = EntryMask(_among(base, allowed), _among(delta, allowed))
+                mask = one if mask is None else _both(mask, one)
+        return mask
+
+    def keyword_candidates(
+        self,
+        queries: Sequence[Sequence[int]],
+        field_weights: Mapping[Field, float],
+        depth: int,
+        mask: EntryMask | None = None,
+        term_weights: Sequence[Sequence[float]] | None = None,
+    ) -> list[Candidates]:
+        """Find the entries with the best weighted sum of BM25 scores, for each question.
+
+        ``queries`` hold token ids; one that stands twice counts twice. ``term_weights``, if
+        given, has one weight a token. Entries without any of the tokens never come back.
+        """
+        found = []
+        for i, query in enumerate(queries):
+            ids, first = np.unique(np.array(query, dtype=np.int64), return_inverse=True)
+            given = term_weights[i] if term_weights is not None else np.ones(len(query))
+            weights = np.zeros(len(ids), np.float32)
+            np.add.at(weights, first.reshape(-1), np.asarray(given, dtype=np.float32))
+            # In the order of the question: sums must not depend on how ids were given out.
+            order = np.unique(first, return_index=True)[1].argsort(kind="stable")
+            base, delta = self._keyword_scores(ids[order], weights[order], field_weights)
+            found.append(self._best_by_score(base, delta, depth, mask))
+        return found
+
+    def vector_candidates(
+        self,
+        query_vectors: NDArray[np.float32],
+        depth: int,
+        mask: EntryMask | None = None,
+    ) -> list[Candidates]:
+        """Find the entries whose vectors are most like each query (q, d); zeros find nothing."""
+        return [self._nearest(query, depth, mask) for query in query_vectors]
+
+    def _keyword_scores(
+        self, token_ids: Ids, weights: NDArray[np.float32], field_weights: Mapping[Field, float]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Add up the fields' scores, of the segment's rows and of the delta's."""
+        base = np.zeros(len(self._base), np.float32)
+        delta = np.zeros(len(self._delta), np.float32)
+        changed = bool(len(self._removed.rows) or len(self._delta))
+        for name in sorted(field_weights, key=lambda one: one.value):
+            weighted = weights * np.float32(field_weights[name])
+            if field_weights[name] == 0.0:
+                continue
+            index = self._base.keywords.get(name)
+            if not changed:
+                if index is not None:
+                    index.add_scores(base, token_ids, weighted)
+                continue
+            idf, ratio = self._idf(name, token_ids)
+            if index is not None:
+                index.add_scores(base, token_ids, weighted * ratio)
+            if name in self._norms:
+                norms = self._norms[name]
+                self._delta.add_scores(delta, name, token_ids, weighted * idf, norms)
+        base[self._removed.rows] = 0.0
+        return base, delta
+
+    def _idf(self, name: Field, token_ids: Ids) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Give the live idf of tokens, and its ratio to that in the segment's scores."""
+        index = self._base.keywords.get(name)
+        frozen = index.document_frequencies(token_ids) if index else np.zeros_like(token_ids)
+        added = self._delta.document_frequencies(name, token_ids)
+        live = frozen + added - self._removed.document_frequencies(name, token_ids)
+        idf = self._totals(name).idf(live)
+        then = index.totals.idf(frozen) if index else idf
+        return idf, np.where(frozen > 0, idf / np.where(then > 0, then, 1), 1).astype(np.float32)
+
+    def _totals(self, name: Field) -> Totals:
+        """Count the live rows and tokens of a field."""
+        index = self._base.keywords.get(name)
+        base = index.totals if index else Totals(0, 0)
+        gone = self._removed.totals.get(name, Totals(0, 0))
+        new = self._delta.totals(name)
+        return Totals(base.rows - gone.rows + new.rows, base.tokens - gone.tokens + new.tokens)
+
+    @cached_property
+    def _norms(self) -> dict[Field, NDArray[np.float32]]:
+        """The length normalisation of the delta's rows, by the live average length."""
+        return {
+            name: self._totals(name).norms(column.lengths, self._base.parameters)
+            for name, column in self._delta.rows.tokens.items()
+            if len(column.flat)
+        }
+
+    @cached_property
+    def _alive(self) -> Bools:
+        """Which rows of the segment can still be found."""
+        alive = np.ones(len(self._base), dtype=np.bool_)
+        alive[self._removed.rows] = False
+        return alive
+
+    @cached_property
+    def _level_codes(self) -> set[int]:
+        """The level codes that occur."""
+        codes = np.unique(np.concatenate([self._base.levels, self._delta.rows.levels]))
+        return set(codes.tolist())
+
+    def _best_by_score(
+        self,
+        base: NDArray[np.float32],
+        delta: NDArray[np.float32],
+        depth: int,
+        mask: EntryMask | None,
+    ) -> Candidates:
+        """Take the best of both, with zeros and masked rows left out."""
+        if mask is not None:
+            base = base * mask.base
+            delta = delta * mask.delta
+        rows, added = best_rows(base, depth), best_rows(delta, depth)
+        return self._candidates(rows, base[rows], added, delta[added], depth)
+
+    def _nearest(
+        self, query: NDArray[np.float32], depth: int, mask: EntryMask | None
+    ) -> Candidates:
+        """Search both vector indexes and keep the best."""
+        removed = self._removed.rows
+        allowed = None if mask is None else mask.base
+        if len(removed) > _FEW_REMOVED or (len(removed) and allowed is not None):
+            allowed = self._alive if allowed is None else allowed & self._alive
+            removed = removed[:0]
+        rows, scores = self._base.vectors.search(query, depth + len(removed), allowed)
+        if len(removed):
+            alive = self._alive[rows]
+            rows, scores = rows[alive], scores[alive]
+        added, added_scores = self._delta.vectors.search(
+            query, depth, None if mask is None else mask.delta
+        )
+        return self._candidates(rows, scores, added, added_scores, depth)
+
+    def _candidates(
+        self,
+        rows: Ids,
+        scores: NDArray[np.float32],
+        added: Ids,
+        added_scores: NDArray[np.float32],
+        depth: int,
+    ) -> Candidates:
+        """Merge two ranked lists of rows into one of entries."""
+        base, delta = self._base, self._delta.rows
+        ids = np.concatenate([base.entry_ids[rows], delta.entry_ids[added]])
+        both = np.concatenate([scores, added_scores])
+        order = np.lexsort((ids, -both))[: max(depth, 0)]
+        documents = np.concatenate([base.document_ids[rows], delta.document_ids[added]])
+        chunks = np.concatenate([base.chunk_indexes[rows], delta.chunk_indexes[added]])
+        levels = np.concatenate([base.levels[rows], delta.levels[added]])
+        return Candidates(ids[order], documents[order], chunks[order], levels[order], both[order])
+
+    def _more_removed(self, rows: Ids) -> _Removed:
+        """Count more rows of the segment as removed."""
+        if not len(rows):
+            return self._removed
+        old = self._removed
+        totals = dict(old.totals)
+        tokens = dict(old.tokens)
+        for name, index in self._base.keywords.items():
+            column = index.column.take(rows)
+            before = totals.get(name, Totals(0, 0))
+            with_tokens = int(np.count_nonzero(column.lengths))
+            totals[name] = Totals(before.rows + with_tokens, before.tokens + len(column.flat))
+            tokens[name] = _counted(column, tokens.get(name))
+        return _Removed(np.union1d(old.rows, rows), totals, tokens)
+
+
+def _counted(
+    column: TokenColumn, before: tuple[NDArray[np.uint32], Ids] | None
+) -> tuple[NDArray[np.uint32], Ids]:
+    """Count in how many rows each token stands, added to an earlier count."""
+    rows = np.repeat(np.arange(len(column), dtype=np.uint64), column.lengths)
+    pairs = np.unique((column.flat.astype(np.uint64) << np.uint64(32)) | rows)
+    tokens = (pairs >> np.uint64(32)).astype(np.uint32)
+    counts = np.ones(len(tokens), np.int64)
+    if before is not None:
+        tokens = np.concatenate([before[0], tokens])
+        counts = np.concatenate([before[1], counts])
+    unique, places = np.unique(tokens, return_inverse=True)
+    summed = np.zeros(len(unique), np.int64)
+    np.add.at(summed, places.reshape(-1), counts)
+    return unique, summed
+
+
+def _among(values: NDArray[Any], allowed: Ids) -> Bools:
+    """Say of each value whether it is allowed."""
+    return lookup_mask(values.astype(np.int64, copy=False), allowed)
+
+
+def _both(left: EntryMask, right: EntryMask) -> EntryMask:
+    """Let through what both let through."""
+    return EntryMask(left.base & right.base, left.delta & right.delta)

@@ -1,0 +1,152 @@
+"""What an index is built from, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.types import Field, Level
+
+Ids: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+LEVELS: tuple[Level, ...] = (Level.DOCUMENT, Level.SECTION, Level.CHUNK, Level.QUESTION)
+"""A level's code in an index is its place in here. Kept on disk: only ever append."""
+
+
+def level_code(level: Level) -> int:
+    """Give the number that stands for a level in an index."""
+    return LEVELS.index(level)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenColumn:
+    """The tokens of one field for every row, as ids of the catalog's vocabulary.
+
+    Row ``i`` holds ``flat[offsets[i]:offsets[i + 1]]``: uint32 (m,) and int64 (n + 1,).
+    """
+
+    flat: NDArray[np.uint32]
+    offsets: Ids
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]]) -> TokenColumn:
+        """Make a column of one list of token ids a row."""
+        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in rows], out=offsets[1:])
+        flat = np.fromiter((token for row in rows for token in row), np.uint32, int(offsets[-1]))
+        return cls(flat, offsets)
+
+    def __len__(self) -> int:
+        """How many rows it covers."""
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> Ids:
+        """How many tokens each row holds, int64 (n,)."""
+        return np.diff(self.offsets)
+
+    def take(self, rows: Ids) -> TokenColumn:
+        """Give the column of some rows, in their order."""
+        lengths = self.lengths[rows]
+        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        places = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return TokenColumn(np.ascontiguousarray(self.flat[places]), offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRows:
+    """Rows of an index, ordered by entry id.
+
+    ``entry_ids`` int64 (n,) strictly ascending; ``document_ids`` int64 (n,); ``levels`` int8 (n,)
+    holds level codes; ``chunk_indexes`` int32 (n,); ``vectors`` float16 (n, d), unit rows;
+    ``has_vector`` bool (n,): False where there is none; ``tokens`` holds one column a field.
+    """
+
+    entry_ids: Ids
+    document_ids: Ids
+    levels: NDArray[np.int8]
+    chunk_indexes: NDArray[np.int32]
+    vectors: NDArray[np.float16]
+    has_vector: Bools
+    tokens: Mapping[Field, TokenColumn] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n = len(self.entry_ids)
+        sizes = [len(self.document_ids), len(self.levels), len(self.chunk_indexes)]
+        sizes += [len(self.vectors), len(self.has_vector), *map(len, self.tokens.values())]
+        if any(size != n for size in sizes):
+            raise ValueError("every column of EntryRows must have one value a row")
+        if n > 1 and not bool(np.all(self.entry_ids[1:] > self.entry_ids[:-1])):
+            raise ValueError("entry_ids must be strictly ascending")
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.entry_ids)
+
+    @property
+    def dimensions(self) -> int:
+        """How long each vector is."""
+        return int(self.vectors.shape[1])
+
+    @classmethod
+    def empty(cls, dimensions: int, fields: Sequence[Field] = ()) -> EntryRows:
+        """Make rows of which there are none."""
+        return cls(
+            entry_ids=np.zeros(0, np.int64),
+            document_ids=np.zeros(0, np.int64),
+            levels=np.zeros(0, np.int8),
+            chunk_indexes=np.zeros(0, np.int32),
+            vectors=np.zeros((0, dimensions), np.float16),
+            has_vector=np.zeros(0, np.bool_),
+            tokens={name: TokenColumn.of([]) for name in fields},
+        )
+
+    def take(self, rows: Ids) -> EntryRows:
+        """Give some rows; ``rows`` are ascending positions."""
+        return EntryRows(
+            entry_ids=self.entry_ids[rows],
+            document_ids=self.document_ids[rows],
+            levels=self.levels[rows],
+            chunk_indexes=self.chunk_indexes[rows],
+            vectors=self.vectors[rows],
+            has_vector=self.has_vector[rows],
+            tokens={name: column.take(rows) for name, column in self.tokens.items()},
+        )
+
+
+def join(parts: Sequence[EntryRows]) -> EntryRows:
+    """Put rows together, ordered by entry id; a field that a part lacks is empty there."""
+    fields = sorted({name for part in parts for name in part.tokens})
+    ids = np.concatenate([part.entry_ids for part in parts])
+    order: Ids | None = np.argsort(ids, kind="stable")
+    if bool(np.all(ids[1:] > ids[:-1])):
+        order = None
+
+    def ordered(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        joined = np.concatenate(columns)
+        return joined if order is None else joined[order]
+
+    tokens = {name: _joined_column(parts, name) for name in fields}
+    return EntryRows(
+        entry_ids=ordered([part.entry_ids for part in parts]),
+        document_ids=ordered([part.document_ids for part in parts]),
+        levels=ordered([part.levels for part in parts]),
+        chunk_indexes=ordered([part.chunk_indexes for part in parts]),
+        vectors=ordered([part.vectors for part in parts]),
+        has_vector=ordered([part.has_vector for part in parts]),
+        tokens={n: c if order is None else c.take(order) for n, c in tokens.items()},
+    )
+
+
+def _joined_column(parts: Sequence[EntryRows], name: Field) -> TokenColumn:
+    """Put the columns of one field behind one another."""
+    columns = [part.tokens.get(name) or TokenColumn.of([()] * len(part)) for part in parts]
+    offsets = np.zeros(sum(len(column) for column in columns) + 1, dtype=np.int64)
+    np.cumsum(np.concatenate([column.lengths for column in columns]), out=offsets[1:])
+    return TokenColumn(np.concatenate([column.flat for column in columns]), offsets)

@@ -1,0 +1,100 @@
+"""Words of documents and questions alike, and where they stand in the original text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from ragkit.indexes.folding import fold, fold_with_offsets, word_pattern
+from ragkit.indexes.words import Piece, analyse, tokens_of
+
+TOKENIZER_VERSION = "1"
+"""Changes whenever the same text would give other tokens; indexes are then rebuilt."""
+
+_CACHED_WORDS = 200_000
+_LONGEST_CACHED = 64
+
+_STOP_WORDS = """
+a about an and are as at be been being but by can could did do does for from had has have how i if
+in into is it its me my no not of on or our she should so such than that the their then there these
+they this to was we were what when where which who whom whose why will with would you your he
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSpan:
+    """A token and the slice ``[start, end)`` of the original text that it was made of."""
+
+    token: str
+    start: int
+    end: int
+
+
+def tokenize(text: str) -> list[str]:
+    """Give the tokens of a text, in reading order.
+
+    An identifier gives itself first and then its parts; a run of Chinese, Japanese, Korean or
+    Thai gives overlapping pairs. No word is dropped: stop words are kept.
+    """
+    words = word_pattern().findall(fold(text))
+    return list(chain.from_iterable(map(_tokens_of.__getitem__, words)))
+
+
+def token_spans(text: str) -> list[TokenSpan]:
+    """Give the tokens of a text with their offsets in it; the same tokens as ``tokenize``.
+
+    Spans may overlap, as an identifier's do with those of its parts. Meant for the few passages
+    that are shown: far slower than ``tokenize`` on text that is not ASCII.
+    """
+    folded, starts, ends = fold_with_offsets(text)
+    found = []
+    for match in word_pattern().finditer(folded):
+        at = match.start()
+        for piece in _pieces_of[match.group()]:
+            first, last = at + piece.start, at + piece.end - 1
+            found.append(TokenSpan(piece.token, starts[first], ends[last]))
+    return found
+
+
+def without_stop_words(tokens: Iterable[str]) -> list[str]:
+    """Leave out the English words that say nothing, unless there are no others."""
+    kept = list(tokens)
+    telling = [token for token in kept if token not in _stop_tokens()]
+    return telling or kept
+
+
+class _PieceCache(dict[str, Sequence[Piece]]):
+    """The pieces of words seen before; emptied when full."""
+
+    def __missing__(self, word: str) -> Sequence[Piece]:
+        pieces = analyse(word)
+        if len(word) <= (_LONGEST_CACHED if word.isascii() else _LONGEST_CACHED // 4):
+            if len(self) >= _CACHED_WORDS:
+                self.clear()
+            self[word] = pieces
+        return pieces
+
+
+class _TokenCache(dict[str, Sequence[str]]):
+    """The tokens of words seen before; emptied when full."""
+
+    def __missing__(self, word: str) -> Sequence[str]:
+        tokens = tokens_of(word)
+        if len(word) <= (_LONGEST_CACHED if word.isascii() else _LONGEST_CACHED // 4):
+            if len(self) >= _CACHED_WORDS:
+                self.clear()
+            self[word] = tokens
+        return tokens
+
+
+_pieces_of = _PieceCache()
+_tokens_of = _TokenCache()
+_stop: list[frozenset[str]] = []
+
+
+def _stop_tokens() -> frozenset[str]:
+    """The stop words as tokens, made on first use."""
+    if not _stop:
+        _stop.append(frozenset(tokenize(_STOP_WORDS)))
+    return _stop[0]

@@ -1,0 +1,142 @@
+"""A vector index: exact inner products over half-precision vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.indexes.rows import Bools, Ids
+
+_MARGIN = 8
+_WIDEN = 8
+
+
+class VectorIndex:
+    """Row numbers and their vectors. Immutable, and safe between threads.
+
+    Only rows that have a vector are kept, so a row without one is never found.
+    """
+
+    def __init__(self, index: Any, rows: Ids, size: int) -> None:
+        """Take a faiss index whose position ``i`` is row ``rows[i]`` of ``size`` rows."""
+        self._index = index
+        self._rows = rows
+        self._size = size
+        self._all = len(rows) == size
+
+    @classmethod
+    def build(cls, vectors: NDArray[np.float16], has_vector: Bools) -> VectorIndex:
+        """Build from vectors (n, d); rows of zeros, and those marked as without, are left out."""
+        import faiss
+
+        rows = np.flatnonzero(has_vector & _usable(vectors))
+        kept = np.ascontiguousarray(vectors if len(rows) == len(vectors) else vectors[rows])
+        index = faiss.IndexScalarQuantizer(
+            vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
+        )
+        # The codes are the half-precision numbers themselves: no rounding on the way.
+        faiss.copy_array_to_vector(kept.view(np.uint8).ravel(), index.codes)
+        index.ntotal = len(kept)
+        return cls(index, rows.astype(np.int64), len(vectors))
+
+    def __len__(self) -> int:
+        """How many rows can be found."""
+        return len(self._rows)
+
+    @property
+    def dimensions(self) -> int:
+        """How long each vector is."""
+        return int(self._index.d)
+
+    def vectors(self) -> NDArray[np.float16]:
+        """Give all rows' vectors (n, d); zeros for rows without one."""
+        out = np.zeros((self._size, self.dimensions), dtype=np.float16)
+        if len(self._rows):
+            out[self._rows] = self._index.reconstruct_n(0, len(self._rows))
+        return out
+
+    def search(
+        self, query: NDArray[np.float32], depth: int, mask: Bools | None = None
+    ) -> tuple[Ids, NDArray[np.float32]]:
+        """Give the rows most like a query (d,): rows and scores, best first, ties by row.
+
+        ``mask`` (n,) says which rows may be found. A query of zeros finds nothing.
+        """
+        allowed = None if mask is None else mask if self._all else mask[self._rows]
+        count = len(self) if allowed is None else int(np.count_nonzero(allowed))
+        wanted = min(depth, count)
+        length = float(np.dot(query, query))
+        if wanted <= 0 or not 0.0 < length < np.inf:
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        fetch = min(count, wanted + _MARGIN)
+        while True:
+            positions, scores = self._nearest(query, fetch, allowed)
+            # What ties with the last one wanted must be seen whole, to break the tie by row.
+            if fetch == count or scores[wanted - 1] != scores[-1]:
+                break
+            fetch = min(count, fetch * _WIDEN)
+        order = np.lexsort((positions, -scores))[:wanted]
+        return self._rows[positions[order]], scores[order]
+
+    def _nearest(
+        self, query: NDArray[np.float32], fetch: int, allowed: Bools | None
+    ) -> tuple[Ids, NDArray[np.float32]]:
+        """Ask faiss for as many positions as can be had."""
+        import faiss
+
+        # The setting is one of the calling thread's; two threads are many times slower than one.
+        faiss.omp_set_num_threads(1)
+        parameters = None
+        if allowed is not None:
+            bits = np.packbits(allowed, bitorder="little")
+            selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
+            parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
+        scores, positions = self._index.search(
+            np.ascontiguousarray(query[None, :], dtype=np.float32), fetch, params=parameters
+        )
+        found = positions[0] >= 0
+        return positions[0][found], scores[0][found]
+
+    def save(self, path: Path) -> None:
+        """Write the faiss index; which rows have vectors is kept by the caller."""
+        import faiss
+
+        faiss.write_index(self._index, str(path))
+
+    @classmethod
+    def load(cls, path: Path, has_vector: Bools) -> VectorIndex:
+        """Map a saved index into memory; ``has_vector`` (n,) as it was when it was built.
+
+        Raises:
+            OSError, ValueError: the file is not what ``save`` wrote for these rows.
+        """
+        import faiss
+
+        try:
+            # Adding to a mapped index kills the process; nothing ever adds to this one.
+            index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+        except RuntimeError as error:
+            raise OSError(str(error).splitlines()[0]) from error
+        rows = np.flatnonzero(has_vector).astype(np.int64)
+        if index.ntotal != len(rows):
+            raise ValueError(f"{index.ntotal} vectors for {len(rows)} rows")
+        return cls(index, rows, len(has_vector))
+
+    @property
+    def has_vector(self) -> Bools:
+        """Which rows can be found, bool (n,)."""
+        found = np.zeros(self._size, dtype=np.bool_)
+        found[self._rows] = True
+        return found
+
+
+def _usable(vectors: NDArray[np.float16]) -> Bools:
+    """Say which rows are finite and not zero, by their largest exponent and fraction."""
+    if not vectors.size:
+        return np.zeros(len(vectors), dtype=np.bool_)
+    largest = (vectors.view(np.uint16) & np.uint16(0x7FFF)).max(axis=1)
+    usable: Bools = (largest > 0) & (largest < 0x7C00)
+    return usable

@@ -1,0 +1,1 @@
+"""Indexing: everything that writes to a library."""

@@ -1,0 +1,76 @@
+"""How far a job is, told to whoever watches, and whether it should stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+_SECONDS_BETWEEN_REPORTS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is. ``current`` is the file at hand; ``started_at`` of this phase."""
+
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    current: str = ""
+    failed: int = 0
+    started_at: float = 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An estimate from the pace so far, or ``None`` while there is none."""
+        if self.done < 3 or not self.total or not self.started_at:
+            return None
+        pace = (time.time() - self.started_at) / self.done
+        return max(0.0, pace * (self.total - self.done))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Progress:
+        """Read back what ``as_dict`` gave; unknown names are ignored."""
+        return cls(**{name: values[name] for name in cls.__slots__ if name in values})
+
+
+class JobCancelled(Exception):  # noqa: N818 - it is a request, not an error
+    """The person asked the running job to stop."""
+
+
+class Reporter:
+    """Passes progress on, a few times a second at most, and the end of each phase always."""
+
+    def __init__(self, tell: Callable[[Progress], bool] | None = None) -> None:
+        self._tell = tell
+        self._last = 0.0
+        self.progress = Progress()
+
+    def start(self, phase: str, total: int) -> None:
+        """Begin a phase of so many steps."""
+        self.progress = Progress(phase=phase, total=total, started_at=time.time())
+        self._pass_on()
+
+    def step(self, current: str = "", *, done: int = 1, failed: int = 0) -> None:
+        """Say that ``done`` more steps are done.
+
+        Raises:
+            JobCancelled: when whoever watches asked to stop.
+        """
+        now = self.progress
+        self.progress = replace(
+            now, done=now.done + done, failed=now.failed + failed, current=current or now.current
+        )
+        last = self.progress.done == self.progress.total
+        if last or time.monotonic() - self._last >= _SECONDS_BETWEEN_REPORTS:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        self._last = time.monotonic()
+        if self._tell is not None and not self._tell(self.progress):
+            raise JobCancelled

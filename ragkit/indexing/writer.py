@@ -1,0 +1,138 @@
+"""What a process needs to write to a library, and how one document is written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import CollectionRecord, DocumentDraft, EntryDraft, FileState
+from ragkit.chunking import CHUNKER_VERSION
+from ragkit.indexes.tokenizer import TOKENIZER_VERSION, tokenize
+from ragkit.models.base import Embedder
+from ragkit.paths import LibraryPaths
+from ragkit.reading import READER_VERSION
+from ragkit.retrieval.deduplication import content_key
+from ragkit.retrieval.open_indexes import OpenIndexes
+from ragkit.settings import ChunkingSettings, Settings
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
+
+if TYPE_CHECKING:
+    from ragkit.indexing.pipeline import Pipeline, Processed
+
+ENTRIES_VERSION = "1"
+"""Bump when other entries are made of a document than before."""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The one that writes. Its process holds the writer's lock."""
+
+    settings: Settings
+    paths: LibraryPaths
+    catalog: Catalog
+    embedder: Embedder
+    indexes: OpenIndexes
+    _pipelines: dict[ChunkingSettings, Pipeline] = field(default_factory=dict)
+
+    @cached_property
+    def embedder_id(self) -> int:
+        """The catalog's number of the embedder."""
+        one = self.embedder
+        return self.catalog.vectors.embedder_id(one.fingerprint, one.name, one.dimensions)
+
+    def chunking(self, collection: CollectionRecord) -> ChunkingSettings:
+        """The chunk sizes of a collection: its own where it has some."""
+        own = collection.settings.get("chunking", {})
+        merged = {**self.settings.chunking.model_dump(), **own}
+        return ChunkingSettings.model_validate(merged)
+
+    def recipe(self, collection: CollectionRecord) -> str:
+        """The name of everything that decides what is made of a file's bytes."""
+        parts = [
+            READER_VERSION,
+            CHUNKER_VERSION,
+            TOKENIZER_VERSION,
+            ENTRIES_VERSION,
+            self.embedder.fingerprint,
+            self.chunking(collection).model_dump(),
+        ]
+        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
+
+    def pipeline(self, chunking: ChunkingSettings) -> Pipeline:
+        """The llama-index pipeline for those chunk sizes, made when it is first needed."""
+        from ragkit.indexing.pipeline import Pipeline
+
+        if chunking not in self._pipelines:
+            self._pipelines[chunking] = Pipeline(self.embedder, chunking, self._known_texts)
+        return self._pipelines[chunking]
+
+    def _known_texts(self, hashes: Iterable[bytes]) -> set[bytes]:
+        return self.catalog.vectors.known(hashes, self.embedder_id)
+
+
+@dataclass(frozen=True, slots=True)
+class FileToWrite:
+    """A file that has been read: where it stands and which bytes were read."""
+
+    source_id: int
+    collection_id: int
+    file: FileState
+    content_hash: str
+    recipe: str
+    seconds: float
+
+
+def draft(one: FileToWrite, processed: Processed) -> DocumentDraft:
+    """Everything that the catalog is to hold of a document that was read."""
+    reading = processed.reading
+    return DocumentDraft(
+        source_id=one.source_id,
+        collection_id=one.collection_id,
+        path=one.file.path,
+        size=one.file.size,
+        mtime_ns=one.file.mtime_ns,
+        hash=one.content_hash,
+        recipe=one.recipe,
+        title=reading.title,
+        format=reading.format,
+        markup=reading.markup.value,
+        language=reading.language,
+        date=str(reading.metadata.get("date", ""))[:32],
+        metadata=reading.metadata,
+        pages=reading.pages,
+        warnings=reading.warnings,
+        text=reading.text,
+        sections=processed.divided.sections,
+        chunks=tuple(chunk.record for chunk in processed.chunks),
+        entries=tuple(_entries(processed)),
+        vectors=processed.vectors,
+        seconds=one.seconds,
+    )
+
+
+def _entries(processed: Processed) -> Iterator[EntryDraft]:
+    for embedded in processed.chunks:
+        chunk = embedded.record.chunk
+        text = processed.reading.text[chunk.start : chunk.end]
+        yield EntryDraft(
+            level=LEVEL_CODES[Level.CHUNK],
+            position=chunk.index,
+            text_hash=embedded.text_hash,
+            content_key=content_key(text),
+            tokens={
+                FIELD_CODES[Field.TEXT]: tokenize(text),
+                FIELD_CODES[Field.CONTEXT]: tokenize(embedded.record.context),
+            },
+        )
+
+
+def hash_file(path: Path) -> str:
+    """The name of a file's bytes: BLAKE2b, 32 hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

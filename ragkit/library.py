@@ -1,0 +1,348 @@
+"""The facade: everything that the command line and the pages ask of a library."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.filters import Facets
+from ragkit.catalog.records import (
+    ChunkRecord,
+    CollectionRecord,
+    Counts,
+    DocumentRecord,
+    JobRecord,
+    JobState,
+    SourceRecord,
+    WorkerRecord,
+)
+from ragkit.errors import LibraryBusyError, LibraryError, SourceError
+from ragkit.indexing.lock import lock_is_held
+from ragkit.indexing.progress import Progress
+from ragkit.models.base import Embedder
+from ragkit.models.factory import open_embedder
+from ragkit.paths import LibraryPaths
+from ragkit.results import Answer, Filters, SearchOptions
+from ragkit.retrieval.engine import Engine
+from ragkit.retrieval.open_indexes import OpenIndexes
+from ragkit.settings import Settings
+from ragkit.types import Section, Status
+
+_POLL_SECONDS = 0.2
+_ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """Whether somebody writes to the library. ``record`` is the last sign of life."""
+
+    running: bool
+    record: WorkerRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDetail:
+    """A whole document as the index sees it."""
+
+    record: DocumentRecord
+    text: str
+    sections: list[Section]
+    chunks: list[ChunkRecord]
+
+
+class Library:
+    """One library, opened. Safe to share between threads; holds no person's own state."""
+
+    def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
+        self.settings = settings
+        self.paths = paths
+        self.catalog = catalog
+
+    @classmethod
+    def open(cls, settings: Settings, *, create: bool = False) -> Library:
+        """Open the library that the settings name; ``create`` makes it where there is none.
+
+        Raises:
+            LibraryError: when it is not there, damaged, or newer than this program.
+        """
+        paths = LibraryPaths(settings.library.expanduser().absolute())
+        if create:
+            try:
+                paths.create()
+            except OSError as error:
+                raise LibraryError(
+                    f"{paths.root} cannot be made: {(error.strerror or str(error)).lower()}.",
+                    "Name another place with --library.",
+                ) from error
+        return cls(settings, paths, Catalog.open(paths.catalog, create=create))
+
+    def close(self) -> None:
+        """Close files and connections."""
+        self.catalog.close()
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """What turns text into vectors; loaded when it is first needed."""
+        return open_embedder(self.settings.models)
+
+    @cached_property
+    def indexes(self) -> OpenIndexes:
+        """The collections' indexes, opened when they are first needed."""
+        return OpenIndexes(self.catalog, self.paths, self.embedder)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What answers questions."""
+        return Engine(self.catalog, self.indexes, self.embedder)
+
+    # -- searching -------------------------------------------------------------------------
+
+    def options(self, **changes: Any) -> SearchOptions:
+        """The search options of the settings, with changes; ``None`` means unchanged."""
+        search = self.settings.search.model_dump()
+        known = {name: search[name] for name in search if name in SearchOptions.__slots__}
+        options = SearchOptions(**{**known, "collections": (self.settings.collection,)})
+        return replace(options, **{k: v for k, v in changes.items() if v is not None})
+
+    def search(self, question: str, options: SearchOptions | None = None) -> Answer:
+        """Answer a question.
+
+        Raises:
+            QueryError: when its filters make no sense.
+            NotFoundError: when a collection is not there.
+        """
+        return self.engine.search(question, options or self.options())
+
+    # -- looking ---------------------------------------------------------------------------
+
+    def collections(self) -> list[CollectionRecord]:
+        """Every collection, by name."""
+        return self.catalog.collections.all()
+
+    def sources(self, collection: str | None = None) -> list[SourceRecord]:
+        """Every source, or those of one collection."""
+        found = self.catalog.collections.find(collection) if collection else None
+        if collection and found is None:
+            return []
+        return self.catalog.collections.sources(found.id if found else None)
+
+    def documents(
+        self,
+        collection: str | None = None,
+        *,
+        status: Status | None = None,
+        containing: str = "",
+        limit: int = -1,
+        offset: int = 0,
+    ) -> list[DocumentRecord]:
+        """Documents, those with a problem first, then by path."""
+        found = self.catalog.collections.get(collection) if collection else None
+        return self.catalog.documents.list(
+            found.id if found else None,
+            status=status,
+            containing=containing,
+            limit=limit,
+            offset=offset,
+        )
+
+    def document(self, document_id: int) -> DocumentDetail:
+        """One document with its text, sections and chunks.
+
+        Raises:
+            NotFoundError: when it is gone.
+        """
+        documents = self.catalog.documents
+        with self.catalog.connections.read():
+            return DocumentDetail(
+                documents.get(document_id),
+                documents.text(document_id),
+                documents.sections(document_id),
+                documents.chunks(document_id),
+            )
+
+    def facets(self, collection: str, filters: Filters | None = None) -> Facets:
+        """What the indexed documents that pass the filters are, with counts."""
+        found = self.catalog.collections.find(collection)
+        return self.catalog.filters.facets(found.id, filters or Filters()) if found else Facets()
+
+    def counts(self, collection: str | None = None) -> Counts:
+        """How many documents stand how, in one collection or in all."""
+        if collection is None:
+            return self.catalog.documents.counts()
+        found = self.catalog.collections.find(collection)
+        return self.catalog.documents.counts(found.id) if found else Counts()
+
+    # -- changing: everything goes through jobs --------------------------------------------
+
+    def add_folder(self, folder: Path, collection: str | None = None) -> SourceRecord:
+        """Make a folder a source of a collection; a sync reads it.
+
+        Raises:
+            SourceError: when it is not a folder, not allowed, or holds the library itself.
+        """
+        root = folder.expanduser()
+        if not root.is_dir():
+            raise SourceError(f"{folder} is not a folder.", "Name a folder that is there.")
+        root = root.resolve()
+        self._check_allowed(root)
+        record = self.catalog.collections.ensure(collection or self.settings.collection)
+        for other in self.catalog.collections.sources(record.id):
+            place = Path(other.root)
+            if other.kind == "folder" and root != place and root.is_relative_to(place):
+                raise SourceError(
+                    f"{root} lies in {place}, which is in this collection already.",
+                    "There is nothing to add.",
+                )
+        return self.catalog.collections.ensure_source(record.id, "folder", str(root))
+
+    def _check_allowed(self, root: Path) -> None:
+        library = self.paths.root.resolve()
+        if root.is_relative_to(library) or library.is_relative_to(root):
+            raise SourceError(
+                f"{root} holds the library itself, or lies in it.", "Name another folder."
+            )
+        allowed = [one.expanduser().resolve() for one in self.settings.sources.allowed_roots]
+        if allowed and not any(root.is_relative_to(one) for one in allowed):
+            names = ", ".join(str(one) for one in allowed)
+            raise SourceError(
+                f"{root} is not under an allowed folder ({names}).",
+                "Add it to sources.allowed_roots in the settings file.",
+            )
+
+    def uploads(self, collection: str | None = None) -> SourceRecord:
+        """The source that holds a collection's uploaded files."""
+        record = self.catalog.collections.ensure(collection or self.settings.collection)
+        folder = self.paths.collection_uploads(record.id)
+        folder.mkdir(parents=True, exist_ok=True)
+        return self.catalog.collections.ensure_source(record.id, "uploads", str(folder))
+
+    def upload(self, name: str, stream: IO[bytes], collection: str | None = None) -> str:
+        """Store a dropped file under a safe name; returns its path below the uploads folder.
+
+        Another file of that name is never overwritten; the same bytes are stored once.
+        """
+        folder = Path(self.uploads(collection).root)
+        return store_upload(folder, self.paths.temporary, name, stream)
+
+    def ask(self, kind: str, **arguments: Any) -> int:
+        """Put a job in the queue; returns its number."""
+        return self.catalog.jobs.add(kind, **arguments)
+
+    def sync(self, source: SourceRecord | None = None) -> int:
+        """Ask for a source, or all, to be looked at; returns the job's number."""
+        return self.ask("sync", source_id=source.id) if source else self.ask("sync")
+
+    def wait(self, job_id: int, watch: Callable[[Progress], None] | None = None) -> JobRecord:
+        """Wait until a job has ended, doing it here when nobody else writes."""
+        while True:
+            job = self.catalog.jobs.get(job_id)
+            if job is None or job.state in _ENDED:
+                break
+            if not lock_is_held(self.paths.lock):
+                try:
+                    return self._work_off(job_id, watch)
+                except LibraryBusyError:
+                    continue
+            if watch is not None and job.progress:
+                watch(Progress.from_dict(job.progress))
+            time.sleep(_POLL_SECONDS)
+        if job is None:
+            raise LibraryError("The job is gone.", "Ask for it again.")
+        return job
+
+    def _work_off(self, job_id: int, watch: Callable[[Progress], None] | None) -> JobRecord:
+        from ragkit.indexing.worker import work_off
+
+        return work_off(self.writer(), job_id, watch)
+
+    def writer(self) -> Any:
+        """What a process needs to write; it must hold the lock when it does."""
+        from ragkit.indexing.writer import Writer
+
+        return Writer(self.settings, self.paths, self.catalog, self.embedder, self.indexes)
+
+    # -- the worker ------------------------------------------------------------------------
+
+    def worker_state(self) -> WorkerState:
+        """Whether somebody writes now, and the last sign of life."""
+        return WorkerState(lock_is_held(self.paths.lock), self.catalog.jobs.worker())
+
+    def ensure_worker(self) -> bool:
+        """Start the worker when nobody writes; returns True when one was started."""
+        if lock_is_held(self.paths.lock):
+            return False
+        self.paths.logs.mkdir(parents=True, exist_ok=True)
+        environment = {**os.environ, "RAGKIT_LIBRARY": str(self.paths.root)}
+        with (self.paths.logs / "worker.log").open("ab") as log:
+            subprocess.Popen(
+                [sys.executable, "-m", "ragkit", "worker"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
+            )
+        return True
+
+    def progress(self) -> tuple[JobRecord, Progress] | None:
+        """The job that runs or comes next, and how far it is; ``None`` when all is done."""
+        jobs = self.catalog.jobs.open()
+        return (jobs[0], Progress.from_dict(jobs[0].progress)) if jobs else None
+
+
+def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) -> str:
+    """Stream a file to disk under a safe name that no other file has, in one step."""
+    from ragkit.indexing.writer import hash_file
+
+    parts = [safe_name(part) for part in re.split(r"[\\/]+", name) if part not in ("", ".", "..")]
+    relative = Path(*(parts or ["unnamed"]))
+    temporary.mkdir(parents=True, exist_ok=True)
+    scratch = temporary / f"upload-{os.getpid()}-{time.monotonic_ns()}"
+    try:
+        with scratch.open("wb") as target:
+            shutil.copyfileobj(stream, target, 1 << 20)
+            target.flush()
+            os.fsync(target.fileno())
+        size, content = scratch.stat().st_size, hash_file(scratch)
+        number = 1
+        while True:
+            stem = relative.stem if number == 1 else f"{relative.stem} ({number})"
+            place = folder / relative.with_name(stem + relative.suffix)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if not place.exists():
+                scratch.replace(place)
+                break
+            if place.is_file() and place.stat().st_size == size and hash_file(place) == content:
+                break
+            number += 1
+        return place.relative_to(folder).as_posix()
+    except OSError as error:
+        raise SourceError(
+            f"{name} could not be stored: {(error.strerror or str(error)).lower()}.",
+            "Check the disk's free space.",
+        ) from error
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def safe_name(name: str) -> str:
+    """A file name that every file system takes: no separators, control characters or tricks."""
+    cleaned = re.sub(r'[\x00-\x1f\x7f<>:"|?*\\/]', "_", name).strip().rstrip(".")
+    cleaned = cleaned.lstrip(".") or "unnamed"
+    stem, dot, suffix = cleaned.rpartition(".")
+    room = 200 - len(suffix.encode()) - 1
+    base = stem if dot else suffix
+    if not dot:
+        suffix, room = "", 200
+    base = base.encode()[: max(room, 20)].decode("utf-8", "ignore")
+    return f"{base}.{suffix}" if dot else base

@@ -1,0 +1,1 @@
+"""Embedders and language models: the only code that talks to a model."""

@@ -1,0 +1,72 @@
+"""Every path inside a library, named once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragkit.errors import LibraryError
+
+FORMAT_VERSION = 1
+"""Bump when the layout of a library changes in a way that older code cannot read."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPaths:
+    """The files of one library, below ``root``."""
+
+    root: Path
+
+    @property
+    def catalog(self) -> Path:
+        """The SQLite database: the only truth."""
+        return self.root / "catalog.sqlite"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the one process that writes."""
+        return self.root / "writer.lock"
+
+    @property
+    def uploads(self) -> Path:
+        """Files that people dropped in, one folder a collection."""
+        return self.root / "uploads"
+
+    @property
+    def indexes(self) -> Path:
+        """FAISS and bm25s generations; caches, safe to delete."""
+        return self.root / "indexes"
+
+    @property
+    def logs(self) -> Path:
+        """What the worker and the searches write down."""
+        return self.root / "logs"
+
+    @property
+    def temporary(self) -> Path:
+        """Half-written uploads and scratch files; emptied by the writer."""
+        return self.root / "tmp"
+
+    def collection_uploads(self, collection_id: int) -> Path:
+        """Where the uploads of one collection are stored."""
+        return self.uploads / str(collection_id)
+
+    def collection_indexes(self, collection_id: int) -> Path:
+        """Where the index generations of one collection are stored."""
+        return self.indexes / str(collection_id)
+
+    def create(self) -> None:
+        """Make the directories that are missing. Private to this user.
+
+        Raises:
+            LibraryError: when that is not possible.
+        """
+        try:
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for folder in (self.uploads, self.indexes, self.logs, self.temporary):
+                folder.mkdir(exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise LibraryError(
+                f"The library folder {self.root} cannot be made: {error.strerror or error}.",
+                "Check the folder's permissions and the disk's free space.",
+            ) from error

@@ -1,0 +1,100 @@
+"""Zip containers, opened with suspicion: bombs, lying headers, entity definitions."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from ragkit.errors import ReadingError
+from ragkit.reading.limits import MEGABYTE, damaged
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from ragkit.reading.limits import Limits
+
+_MOST_MEMBERS = 20_000
+_HIGHEST_RATIO = 100
+_RATIO_FROM = 20 * MEGABYTE
+_MARKUP_SUFFIXES = (".xml", ".rels", ".xhtml", ".html", ".htm", ".opf", ".ncx", ".vml")
+_BLOCK = 1 << 20
+_BOMB = ReadingError(
+    "The file unpacks to far more than its size, as decompression bombs do.",
+    "If you trust it, save it again from the program that made it.",
+)
+_ENTITIES = ReadingError(
+    "The file defines XML entities, which documents of its kind never need.",
+    "If you trust it, save it again from the program that made it.",
+)
+
+
+def open_archive(data: bytes, settings: Limits, called: str) -> zipfile.ZipFile:
+    """Open a container whose markup is known to be of sane size, whatever its headers say.
+
+    Raises:
+        ReadingError: damaged, a bomb, locked, or with XML entity definitions.
+    """
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        members = archive.infolist()
+        allowed = _allowed(members, settings)
+        for member in members:
+            if member.flag_bits & 1:
+                raise ReadingError(
+                    f"This {called} is locked with a password.",
+                    "Save a copy without a password, and put the copy in the folder.",
+                )
+            if member.filename.lower().endswith(_MARKUP_SUFFIXES):
+                allowed -= _weigh(archive, member, allowed)
+    except ReadingError:
+        raise
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        ValueError,
+        NotImplementedError,
+    ) as error:
+        raise damaged(called) from error
+    return archive
+
+
+def xml(archive: zipfile.ZipFile, name: str, called: str) -> Element:
+    """Parse a member.
+
+    Raises:
+        ReadingError: when it is missing or not well formed.
+    """
+    try:
+        return ElementTree.fromstring(archive.read(name))  # noqa: S314 - entities were refused
+    except (KeyError, ElementTree.ParseError, zipfile.BadZipFile, ValueError, LookupError) as error:
+        raise damaged(called) from error
+
+
+def _allowed(members: list[zipfile.ZipInfo], settings: Limits) -> int:
+    """How many bytes of markup may come out, after a look at what the headers admit."""
+    total = sum(member.file_size for member in members)
+    packed = sum(member.compress_size for member in members)
+    most = int(settings.max_text_mb * MEGABYTE * 5)
+    if len(members) > _MOST_MEMBERS or total > max(most, settings.max_file_mb * MEGABYTE * 3):
+        raise _BOMB
+    if total > _RATIO_FROM and total > packed * _HIGHEST_RATIO:
+        raise _BOMB
+    return most
+
+
+def _weigh(archive: zipfile.ZipFile, member: zipfile.ZipInfo, allowed: int) -> int:
+    """Unpack a member without keeping it; its true size."""
+    size = 0
+    with archive.open(member) as stream:
+        while block := stream.read(_BLOCK):
+            if size == 0 and b"<!ENTITY" in block[:65_536].replace(b"\x00", b""):
+                raise _ENTITIES
+            size += len(block)
+            if size > allowed:
+                raise _BOMB
+    return size

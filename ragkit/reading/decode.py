@@ -1,0 +1,197 @@
+"""Bytes to clean text: encodings, line ends, control characters, Unicode form."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_ISO_2022_JP = re.compile(rb"\x1b\$[@B]|\x1b\([BJI]")
+_BINARY_CONTROLS = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
+# Ordered: of two encodings that explain the bytes equally well, the earlier one is taken.
+_CANDIDATES = (
+    "cp1252", "cp932", "euc_jp", "gb18030", "big5", "cp949", "cp1251", "koi8_r", "cp866",
+    "cp1253", "cp1255", "cp1256", "cp1254", "cp1250", "utf_16_le", "utf_16_be", "cp874", "cp437",
+)  # fmt: skip
+_EAST_ASIAN = ("big5", "cp932", "euc_jp", "cp949", "gb18030")
+_EASTERN = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
+# Hebrew in Windows-1255 is a run of these bytes alone, where Cyrillic and Greek use more.
+_HEBREW = re.compile(rb"[\xe0-\xfa]")
+_NOT_HEBREW = re.compile(rb"[\x80-\xdf\xfb-\xffA-Za-z]")
+_SAMPLE = 200_000
+_SOME_GUESSED = "The encoding was guessed as {}; if letters look wrong, save the file as UTF-8."
+_SOME_REPLACED = "Some bytes are not valid text and were replaced with \N{REPLACEMENT CHARACTER}."
+
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_NEEDS_CLEANING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|\\A\ufeff")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
+    """Turn the bytes of a text file into text, with warnings for the person.
+
+    Byte order marks come first, then UTF-16 and UTF-32 without one, strict UTF-8, mostly
+    valid UTF-8 with the rest replaced, the encoding that the file declares, and at last the
+    likeliest older encoding.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return _replacing(data, encoding)
+    wide = _wide_encoding(data)
+    if wide:
+        return _replacing(data, wide)
+    if _ISO_2022_JP.search(data[:_SAMPLE]) and not _NON_ASCII.search(data):
+        try:
+            return data.decode("iso2022_jp"), ()
+        except UnicodeDecodeError:
+            pass
+    try:
+        return data.decode("utf-8"), ()
+    except UnicodeDecodeError:
+        pass
+    if declared and not _is_utf(declared):
+        try:
+            return data.decode(declared), ()
+        except (UnicodeDecodeError, LookupError):
+            pass
+    if _mostly_utf8(data):
+        return data.decode("utf-8", "replace"), (_SOME_REPLACED,)
+    return _guessed(data)
+
+
+def looks_binary(data: bytes) -> bool:
+    """Whether bytes are no text in any encoding: many control characters, or noise."""
+    sample = data[:65_536]
+    if any(sample.startswith(mark) for mark, _ in _BOMS) or _wide_encoding(sample):
+        return False
+    controls = len(_BINARY_CONTROLS.findall(sample))
+    zeros = sample.count(0)
+    return controls > max(10, len(sample) // 20) or zeros * 3 > len(sample)
+
+
+def clean(text: str) -> str:
+    """Give text its stored form: NFC, line feeds only, no NUL, no control characters."""
+    if _NEEDS_CLEANING.search(text):
+        text = _LINE_ENDS.sub("\n", text.removeprefix("\ufeff"))
+        text = _CONTROLS.sub("", _ANSI.sub("", text))
+        text = _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return unicodedata.normalize("NFC", text)
+
+
+def _is_utf(encoding: str) -> bool:
+    """Whether a declared encoding is a form of Unicode, which has been tried already."""
+    try:
+        return codecs.lookup(encoding).name.startswith("utf")
+    except LookupError:
+        return True
+
+
+def _replacing(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
+    """Decode with a known encoding; say so when something had to be replaced."""
+    text = data.decode(encoding, "replace")
+    wrong = "\N{REPLACEMENT CHARACTER}" in text
+    return text, (_SOME_REPLACED,) if wrong else ()
+
+
+def _wide_encoding(data: bytes) -> str:
+    """Recognise UTF-16 and UTF-32 without a byte order mark by where the zeros lie."""
+    sample = data[:4096]
+    sample = sample[: len(sample) // 4 * 4]
+    if len(sample) < 8:
+        return ""
+    zeros = [sample[start::4].count(0) * 4 / len(sample) for start in range(4)]
+    if min(zeros[2:]) > 0.9 and zeros[0] < 0.5:
+        return "utf-32-le"
+    if min(zeros[:2]) > 0.9 and zeros[3] < 0.5:
+        return "utf-32-be"
+    even, odd = (zeros[0] + zeros[2]) / 2, (zeros[1] + zeros[3]) / 2
+    if odd > 0.4 and even < 0.1:
+        return "utf-16-le"
+    if even > 0.4 and odd < 0.1:
+        return "utf-16-be"
+    return _eastern_utf16(sample)
+
+
+def _eastern_utf16(sample: bytes) -> str:
+    """Recognise UTF-16 without zeros: Chinese, Japanese and Korean, with spaces of their own."""
+    try:
+        # A character cut off at the end of the sample is no proof against UTF-8.
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        for encoding in ("utf-16-le", "utf-16-be"):
+            text = sample.decode(encoding, "replace")
+            if any(letter in "\n \u3000\u3001\u3002" for letter in text) and _ideographic(text, 97):
+                return encoding
+    return ""
+
+
+def _mostly_utf8(data: bytes) -> bool:
+    """Whether the valid multi-byte sequences of UTF-8 outnumber the broken bytes."""
+    sample = data[:_SAMPLE]
+    text = sample.decode("utf-8", "replace")
+    broken = text.count("\N{REPLACEMENT CHARACTER}")
+    whole = sum(1 for letter in text if letter > "\x7f") - broken
+    return whole > broken
+
+
+def _guessed(data: bytes) -> tuple[str, tuple[str, ...]]:
+    """Decode with the older encoding that explains the bytes best."""
+    import charset_normalizer
+
+    sample = data[:_SAMPLE]
+    hebrew = len(_HEBREW.findall(sample))
+    if hebrew >= 40 and len(_NOT_HEBREW.findall(sample)) * 50 < hebrew:
+        return data.decode("cp1255", "replace"), (_SOME_GUESSED.format(_shown("cp1255")),)
+    matches = charset_normalizer.from_bytes(sample, cp_isolation=list(_CANDIDATES))
+    ranked = sorted(
+        (round(match.chaos + _unlikely_case(str(match)), 2), -match.coherence, order, encoding)
+        for match in matches
+        if (encoding := match.encoding) in _CANDIDATES
+        for order in (_CANDIDATES.index(encoding),)
+    )
+    for *_, encoding in ranked:
+        text = data.decode(encoding, "replace")
+        broken = text.count("\N{REPLACEMENT CHARACTER}")
+        if broken * 100 <= len(text):
+            note = (_SOME_REPLACED,) if broken else ()
+            return text, (_SOME_GUESSED.format(_shown(encoding)), *note)
+    for encoding in _EAST_ASIAN:
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if _ideographic(text):
+            return text, (_SOME_GUESSED.format(_shown(encoding)),)
+    return data.decode("cp1252", "replace"), (_SOME_GUESSED.format("Windows-1252"), _SOME_REPLACED)
+
+
+def _unlikely_case(text: str) -> float:
+    """How odd the capital letters are: foreign alphabets read as each other show in these."""
+    upper = sum(1 for letter in text if letter > "\x7f" and letter.isupper())
+    lower = sum(1 for letter in text if letter > "\x7f" and letter.islower())
+    return 0.5 if upper > 20 and upper > lower else 0.0
+
+
+def _ideographic(text: str, percent: int = 90) -> bool:
+    """Whether so many of the characters beyond ASCII are Chinese, Japanese or Korean ones."""
+    beyond = [letter for letter in text[:20_000] if letter > "\x7f"]
+    return len(_EASTERN.findall("".join(beyond))) * 100 > len(beyond) * percent
+
+
+def _shown(encoding: str) -> str:
+    """Name an encoding as people know it."""
+    if re.fullmatch(r"cp125\d", encoding):
+        return f"Windows-{encoding[2:]}"
+    return {"cp932": "Shift JIS", "cp949": "EUC-KR"}.get(
+        encoding, encoding.upper().replace("_", "-")
+    )

@@ -1,0 +1,101 @@
+"""E-books: the chapters in reading order."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from ragkit.reading.archive import open_archive, xml
+from ragkit.reading.assemble import one_line, put, stem
+from ragkit.reading.decode import clean, decode
+from ragkit.reading.front_matter import metadata_from
+from ragkit.reading.html import declared_encoding, to_markdown
+from ragkit.reading.limits import check_text, damaged
+from ragkit.types import Markup, Metadata, Reading
+
+if TYPE_CHECKING:
+    import zipfile
+    from xml.etree.ElementTree import Element
+
+    from ragkit.reading.limits import Limits
+
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_OPF = "{http://www.idpf.org/2007/opf}"
+_CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
+_CALLED = "e-book"
+
+
+def read_epub(data: bytes, name: str, settings: Limits) -> Reading:
+    """Read the chapters that the book's spine names.
+
+    Raises:
+        ReadingError: damaged, locked, or a decompression bomb.
+    """
+    archive = open_archive(data, settings, _CALLED)
+    container = xml(archive, "META-INF/container.xml", _CALLED)
+    root = container.find(f".//{_CONTAINER}rootfile")
+    package_name = unquote(root.get("full-path", "")) if root is not None else ""
+    package = xml(archive, package_name, _CALLED)
+    chapters: list[str] = []
+    missing = 0
+    for part in _spine(package, posixpath.dirname(package_name)):
+        if part not in archive.namelist():
+            missing += 1
+            continue
+        chapters.append(_chapter(archive, part))
+        check_text(chapters[-1:], settings)
+    if missing and not chapters:
+        raise damaged(_CALLED)
+    metadata, title, language = _properties(package)
+    return Reading(
+        text="\n\n".join(filter(None, chapters)),
+        title=title or stem(name),
+        format="epub",
+        markup=Markup.MARKDOWN,
+        language=language,
+        metadata=metadata,
+        warnings=(f"{missing} chapters named by the book are missing in the file.",)
+        if missing
+        else (),
+    )
+
+
+def _spine(package: Element, folder: str) -> list[str]:
+    """The member names of the chapters, in order; the navigation page is no chapter."""
+    items = {
+        item.get("id", ""): item
+        for item in package.iter(f"{_OPF}item")
+        if "nav" not in item.get("properties", "").split()
+    }
+    return [
+        posixpath.normpath(posixpath.join(folder, unquote(items[identity].get("href", "")))).lstrip(
+            "/"
+        )
+        for entry in package.iter(f"{_OPF}itemref")
+        if (identity := entry.get("idref", "")) in items
+        and "html" in items[identity].get("media-type", "html")
+    ]
+
+
+def _chapter(archive: zipfile.ZipFile, part: str) -> str:
+    """One chapter as Markdown."""
+    data = archive.read(part)
+    text, _ = decode(data, declared_encoding(data))
+    return to_markdown(clean(text), _CALLED)
+
+
+def _properties(package: Element) -> tuple[Metadata, str, str]:
+    """Author, date and tags; the title; the language."""
+
+    def texts(tag: str) -> list[str]:
+        return [one_line(clean(one.text or "")) for one in package.iter(f"{_DC}{tag}")]
+
+    found = put(
+        {},
+        author=", ".join(filter(None, texts("creator"))),
+        date=next(iter(texts("date")), ""),
+        tags=[one for one in texts("subject") if one],
+        publisher=next(iter(texts("publisher")), ""),
+    )
+    return metadata_from(found), next(iter(texts("title")), ""), next(iter(texts("language")), "")

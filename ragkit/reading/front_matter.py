@@ -1,0 +1,155 @@
+"""The block of YAML or TOML at the top of a Markdown file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from ragkit.reading.assemble import iso_date, one_line
+
+if TYPE_CHECKING:
+    from ragkit.types import Metadata
+
+_BLOCK = re.compile(r"\A(---|\+\+\+)[ \t]*\n(.*?)^(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.S | re.M)
+_LONGEST = 65_536
+_MOST_KEYS = 60
+_LONGEST_VALUE = 1000
+_MOST_VALUES = 100
+_BAD = "The front matter at the top is not valid {} and was kept as text."
+_AUTHOR_KEYS = ("author", "authors", "by", "creator")
+_DATE_KEYS = ("date", "published", "created", "updated", "last_updated", "lastmod", "modified")
+_TAG_KEYS = ("tags", "tag", "categories", "category")
+_LANGUAGE_KEYS = ("lang", "language", "locale")
+_LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What the block says; ``end`` is the offset after it, 0 where there is none."""
+
+    end: int = 0
+    title: str = ""
+    language: str = ""
+    metadata: Metadata = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """Read the block at the top, if there is one; a bad one stays text, with a warning."""
+    if not text.startswith(("---", "+++")):
+        return FrontMatter()
+    found = _BLOCK.match(text, 0, _LONGEST)
+    if not found:
+        return FrontMatter()
+    kind = "YAML" if found[1] == "---" else "TOML"
+    try:
+        values = _yaml(found[2]) if kind == "YAML" else _toml(found[2])
+    except (ValueError, TypeError, RecursionError, AttributeError, LookupError):
+        return FrontMatter(warnings=(_BAD.format(kind),))
+    if values is None and not found[2].strip():
+        return FrontMatter(end=found.end())
+    if not isinstance(values, dict):
+        # A line of dashes, some prose, another line: a rule, not front matter.
+        return FrontMatter()
+    title = values.get("title")
+    return FrontMatter(
+        end=found.end(),
+        title=one_line(str(title)) if isinstance(title, (str, int, float)) else "",
+        language=_language(values),
+        metadata=metadata_from(values),
+    )
+
+
+def metadata_from(values: dict[Any, Any]) -> Metadata:
+    """Turn front matter, or a format's own properties, into metadata: JSON values only."""
+    metadata: Metadata = {}
+    for key in list(values)[:_MOST_KEYS]:
+        if key == "title" or not isinstance(key, str):
+            continue
+        value = _json_value(values[key])
+        if value is not None and value not in ("", []):
+            metadata[key.strip()] = value
+    _author(metadata)
+    _date(metadata)
+    tags = [tag for key in _TAG_KEYS for tag in _texts(metadata.pop(key, []))]
+    if tags:
+        metadata["tags"] = list(dict.fromkeys(tags))
+    if "keywords" in metadata:
+        metadata["keywords"] = _texts(metadata["keywords"])
+    return metadata
+
+
+def _yaml(text: str) -> Any:
+    """Parse YAML; every complaint becomes a ValueError."""
+    import yaml
+
+    try:
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    except yaml.YAMLError as error:
+        raise ValueError from error
+
+
+def _toml(text: str) -> Any:
+    """Parse TOML; its complaints are ValueErrors already."""
+    import tomllib
+
+    return tomllib.loads(text)
+
+
+def _json_value(value: Any) -> Any:
+    """A scalar, or a short list of scalars, as JSON; ``None`` for everything else."""
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    if isinstance(value, str):
+        return value.strip()[:_LONGEST_VALUE]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**53 else str(value)[:_LONGEST_VALUE]
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    if isinstance(value, list):
+        listed = [_json_value(one) for one in value[:_MOST_VALUES] if not isinstance(one, list)]
+        return [one for one in listed if one is not None and one != ""]
+    if isinstance(value, dict) and isinstance(value.get("name"), str):
+        return value["name"][:_LONGEST_VALUE]
+    return None
+
+
+def _texts(value: Any) -> list[str]:
+    """A list, or a text with commas, as a list of texts."""
+    parts = value if isinstance(value, list) else str(value).split(",")
+    return [text for part in parts if (text := str(part).strip())]
+
+
+def _author(metadata: Metadata) -> None:
+    """Gather the names under the one key ``author``."""
+    for key in _AUTHOR_KEYS:
+        if key in metadata:
+            value = metadata.pop(key)
+            metadata["author"] = (
+                ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            )
+            return
+
+
+def _date(metadata: Metadata) -> None:
+    """Give the first usable date the key ``date``, in ISO form."""
+    for key in _DATE_KEYS:
+        written = metadata.get(key)
+        if written is not None and (found := iso_date(written)):
+            metadata["date"] = found
+            return
+    if "date" in metadata:
+        metadata["date_text"] = str(metadata.pop("date"))
+
+
+def _language(values: dict[Any, Any]) -> str:
+    """The natural language as a code; ``language: Python`` is none."""
+    for key in _LANGUAGE_KEYS:
+        value = values.get(key)
+        if isinstance(value, str) and _LANGUAGE_CODE.fullmatch(value.strip()):
+            return value.strip().replace("_", "-")
+    return ""

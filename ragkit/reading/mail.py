@@ -1,0 +1,124 @@
+"""E-mail as saved by mail programs: who, when, what, and the names of what was attached."""
+
+from __future__ import annotations
+
+import email
+import re
+from email.message import EmailMessage
+from email.policy import default as default_policy
+from typing import TYPE_CHECKING
+
+from ragkit.reading.assemble import iso_date, one_line, put, stem, tidy
+from ragkit.reading.decode import clean, decode
+from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from email.message import Message
+
+_SHOWN = ("From", "To", "Cc", "Date")
+_MOST_PARTS = 500
+_BROKEN_WORD = re.compile(r"=\?[\w.-]{1,40}\?[bqBQ]\?[^?\s]{0,200}\?=")
+
+
+def read_mail(data: bytes, name: str) -> Reading:
+    """Read one message; broken MIME is read as far as it makes sense."""
+    message = email.message_from_bytes(data, policy=default_policy)
+    parts = [part for part, _ in zip(_leaves(message), range(_MOST_PARTS), strict=False)]
+    body, markup = _body(message, parts)
+    attached = [one for part in parts if (one := _attachment_name(part))]
+    headers = {key: value for key in _SHOWN if (value := _header(message, key))}
+    pieces = [
+        "\n".join(f"{key}: {value}" for key, value in headers.items()),
+        body,
+        f"Attachments: {', '.join(attached)}" if attached else "",
+    ]
+    metadata = put(
+        {},
+        author=headers.get("From", ""),
+        to=headers.get("To", ""),
+        date=_date(message),
+        attachments=attached,
+    )
+    return Reading(
+        text="\n\n".join(filter(None, pieces)),
+        title=_header(message, "Subject") or stem(name),
+        format="eml",
+        markup=markup,
+        metadata=metadata,
+    )
+
+
+def _leaves(message: Message) -> Iterator[Message]:
+    """Every part that holds no other part; attached messages are not opened."""
+    if message.is_multipart() and message.get_content_maintype() == "multipart":
+        payload = message.get_payload()
+        for part in payload if isinstance(payload, list) else []:
+            if isinstance(part, EmailMessage):
+                yield from _leaves(part)
+    else:
+        yield message
+
+
+def _body(message: Message, parts: list[Message]) -> tuple[str, Markup]:
+    """The text: the plain parts, or else the HTML ones, or else whatever is there."""
+    inline = [part for part in parts if not _attachment_name(part)]
+    plain = [
+        text for part in inline if part.get_content_type() == "text/plain" and (text := _text(part))
+    ]
+    if plain:
+        return "\n\n".join(plain), Markup.PLAIN
+    html = [
+        text for part in inline if part.get_content_type() == "text/html" and (text := _text(part))
+    ]
+    if html:
+        from ragkit.reading.html import to_markdown
+
+        return "\n\n".join(to_markdown(text, "e-mail") for text in html), Markup.MARKDOWN
+    payload = message.get_payload()
+    return (tidy(clean(payload)) if isinstance(payload, str) else ""), Markup.PLAIN
+
+
+def _text(part: Message) -> str:
+    """A text part, decoded by its own charset when that works, else by its bytes."""
+    payload = part.get_payload(decode=True)
+    if not isinstance(payload, bytes):
+        return ""
+    text, _ = decode(payload, part.get_content_charset() or "")
+    return tidy(clean(text))
+
+
+def _attachment_name(part: Message) -> str:
+    """The file name of an attachment; a word for one without a name; empty for the body."""
+    try:
+        name = part.get_filename()
+        attached = part.get_content_disposition() == "attachment"
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return "attachment"
+    if name:
+        return one_line(clean(str(name)))
+    if attached or part.get_content_maintype() not in ("text", "multipart"):
+        return f"unnamed ({part.get_content_type()})"
+    return ""
+
+
+def _header(message: Message, key: str) -> str:
+    """A header as text; the standard library stumbles over some broken ones."""
+    try:
+        return one_line(clean(str(message.get(key) or "")))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raw = next(
+            (str(value) for name, value in message.raw_items() if name.lower() == key.lower()), ""
+        )
+        return one_line(clean(_BROKEN_WORD.sub("", raw)))
+
+
+def _date(message: Message) -> str:
+    """When it was sent, in ISO form."""
+    from email.utils import parsedate_to_datetime
+
+    written = _header(message, "Date")
+    try:
+        return parsedate_to_datetime(written).isoformat() if written else ""
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return iso_date(written)

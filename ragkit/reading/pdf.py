@@ -1,0 +1,274 @@
+"""PDF: pages with their labels, the outline, and paragraphs put together again."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import re
+from typing import TYPE_CHECKING, Any
+
+from ragkit.errors import ReadingError
+from ragkit.reading.assemble import iso_date, one_line, put, stem, tidy, tile
+from ragkit.reading.decode import clean
+from ragkit.reading.limits import MEGABYTE, damaged, no_text, too_much_text
+from ragkit.reading.paragraphs import flow, words_of
+from ragkit.types import Markup, OutlineEntry, Page, Reading
+
+if TYPE_CHECKING:
+    from pypdf import PageObject, PdfReader
+
+    from ragkit.reading.limits import Limits
+    from ragkit.types import Metadata
+
+_POOR_PAGE = 10
+"""A page with fewer letters and digits than this, and a picture, is taken for a scanned one."""
+_MOST_BOOKMARKS = 5000
+_DEEPEST_BOOKMARK = 12
+_NEEDS_OCR = ReadingError(
+    "This PDF holds pictures of pages, not text.",
+    "Run OCR on it (for example: ocrmypdf in.pdf out.pdf) and put the new file in the folder.",
+)
+_LOCKED = ReadingError(
+    "This PDF is locked with a password.",
+    "Save a copy without a password, and put the copy in the folder.",
+)
+# A title that names the file it was typeset from is no title.
+_FILE_LIKE = re.compile(
+    r"\S+\.(?:docx?|tex|dvi|indd|pdf|qxd|rtf|odt|pptx?|xlsx?)|untitled.*|microsoft word -.*", re.I
+)
+
+
+def read_pdf(data: bytes, name: str, settings: Limits) -> Reading:
+    """Read the text of every page.
+
+    Raises:
+        ReadingError: locked, damaged, scanned or empty.
+    """
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
+    reader = _open(data)
+    raw, poor, lost = _page_texts(reader, settings)
+    if not any(map(_letters, raw)):
+        raise _NEEDS_OCR if poor else damaged("PDF") if lost else no_text("PDF")
+    if len(poor) == len(raw):
+        raise _NEEDS_OCR
+    bookmarks = _bookmarks(reader)
+    titles = [
+        {entry_title for page, _, entry_title in bookmarks if page == index}
+        for index in range(len(raw))
+    ]
+    known = words_of(raw)
+    labels = _labels(reader, len(raw))
+    text, pages = tile(
+        (label, tidy(clean(flow(page, known, headings))))
+        for label, page, headings in zip(labels, raw, titles, strict=True)
+    )
+    metadata, title = _properties(reader)
+    return Reading(
+        text=text,
+        title=title or stem(name),
+        format="pdf",
+        markup=Markup.PLAIN,
+        pages=pages,
+        outline=_outline(bookmarks, text, pages),
+        metadata=metadata,
+        warnings=tuple(_warnings(poor, lost, labels)),
+    )
+
+
+def _open(data: bytes) -> PdfReader:
+    """Open the file, with the empty password where it is merely protected against changes."""
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError, FileNotDecryptedError
+
+    try:
+        reader = PdfReader(io.BytesIO(data), strict=False)
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise _LOCKED
+        len(reader.pages)
+    except ReadingError:
+        raise
+    except (FileNotDecryptedError, DependencyError, NotImplementedError):
+        raise _LOCKED from None
+    except MemoryError:
+        raise
+    except Exception as error:  # a broken file may break anything in the parser
+        raise damaged("PDF") from error
+    if not reader.pages:
+        raise damaged("PDF")
+    return reader
+
+
+def _page_texts(reader: PdfReader, settings: Limits) -> tuple[list[str], list[int], list[int]]:
+    """The text of each page, and the indexes of the scanned pages and of the unreadable ones."""
+    texts: list[str] = []
+    poor: list[int] = []
+    lost: list[int] = []
+    left = settings.max_text_mb * MEGABYTE
+    for index, page in enumerate(reader.pages):
+        try:
+            text = page.extract_text()
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001 - one broken page must not cost the others
+            text = ""
+            lost.append(index)
+        left -= len(text)
+        if left < 0:
+            raise too_much_text(settings)
+        if _letters(text) < _POOR_PAGE and _has_pictures(page):
+            poor.append(index)
+        texts.append(text)
+    return texts, poor, lost
+
+
+def _letters(text: str) -> int:
+    """How many letters and digits a page has."""
+    return sum(1 for letter in text if letter.isalnum())
+
+
+def _has_pictures(page: PageObject) -> bool:
+    """Whether a page shows pictures, itself or through a form."""
+    try:
+        return _shows_picture(page.get("/Resources"), 0) or b" ID" in _content(page)
+    except Exception:  # noqa: BLE001 - broken resources hold no picture
+        return False
+
+
+def _shows_picture(resources: Any, depth: int) -> bool:
+    """Whether resources hold an image; forms are looked into, a few levels deep."""
+    resources = resources.get_object() if resources is not None else {}
+    objects = resources.get("/XObject", {}).get_object()
+    for key in list(objects)[:50]:
+        one = objects[key].get_object()
+        if one.get("/Subtype") == "/Image":
+            return True
+        if depth < 2 and "/Resources" in one and _shows_picture(one["/Resources"], depth + 1):
+            return True
+    return False
+
+
+def _content(page: PageObject) -> bytes:
+    """The drawing commands of a page."""
+    stream = page.get_contents()
+    return stream.get_data() if stream is not None else b""
+
+
+def _labels(reader: PdfReader, count: int) -> list[str]:
+    """What the file calls its pages; their numbers where it says nothing usable."""
+    numbers = [str(number) for number in range(1, count + 1)]
+    try:
+        labels = [one_line(clean(str(label))) for label in reader.page_labels]
+    except Exception:  # noqa: BLE001 - labels are a courtesy; their numbers do as well
+        return numbers
+    if len(labels) != count:
+        return numbers
+    return [label or number for label, number in zip(labels, numbers, strict=True)]
+
+
+def _bookmarks(reader: PdfReader) -> list[tuple[int, int, str]]:
+    """The outline as (page index, level, title), in its own order."""
+    found: list[tuple[int, int, str]] = []
+
+    def walk(entries: list[Any], level: int) -> None:
+        for entry in entries:
+            if len(found) >= _MOST_BOOKMARKS or level > _DEEPEST_BOOKMARK:
+                return
+            if isinstance(entry, list):
+                walk(entry, level + 1)
+                continue
+            with contextlib.suppress(Exception):
+                page = reader.get_destination_page_number(entry)
+                title = one_line(clean(str(entry.title)))
+                if page is not None and 0 <= page < len(reader.pages) and title:
+                    found.append((page, level, title))
+
+    try:
+        walk(reader.outline, 1)
+    except Exception:  # noqa: BLE001 - a broken outline is no outline
+        return []
+    return found
+
+
+def _outline(
+    bookmarks: list[tuple[int, int, str]], text: str, pages: tuple[Page, ...]
+) -> tuple[OutlineEntry, ...]:
+    """Find the place of each bookmark: its title on its page, or else the page's start."""
+    entries: list[OutlineEntry] = []
+    reached: dict[int, int] = {}
+    for index, level, title in bookmarks:
+        page = pages[index]
+        after = reached.get(index, page.start)
+        pattern = r"\s+".join(map(re.escape, title.split()))
+        at_line = re.compile(rf"^[ \t\d.]*{pattern}", re.I | re.M)
+        found = at_line.search(text, after, page.end) or re.compile(pattern, re.I).search(
+            text, after, page.end
+        )
+        offset = found.start() if found else after
+        reached[index] = found.end() if found else after
+        entries.append(OutlineEntry(offset, level, title))
+    entries.sort(key=lambda entry: entry.offset)
+    return tuple(entries)
+
+
+def _properties(reader: PdfReader) -> tuple[Metadata, str]:
+    """Author, dates and keywords, and the title when it is a real one."""
+    try:
+        info = reader.metadata
+        if info is None:
+            return {}, ""
+        title = one_line(clean(str(info.title or "")))
+        metadata = put(
+            {},
+            author=one_line(clean(str(info.author or ""))),
+            subject=one_line(clean(str(info.subject or ""))),
+            date=_date(reader),
+        )
+        keywords = clean(str(info.get("/Keywords") or ""))
+        listed = [one_line(word) for word in re.split(r"[,;]", keywords) if word.strip()]
+        return put(metadata, keywords=listed[:50]), "" if _FILE_LIKE.fullmatch(title) else title
+    except Exception:  # noqa: BLE001 - properties are a courtesy
+        return {}, ""
+
+
+def _date(reader: PdfReader) -> str:
+    """When the document was made, in ISO form."""
+    with contextlib.suppress(Exception):
+        info = reader.metadata
+        moment = info and (info.creation_date or info.modification_date)
+        if moment:
+            return iso_date(moment)
+    return ""
+
+
+def _warnings(poor: list[int], lost: list[int], labels: list[str]) -> list[str]:
+    """Say which pages are missing from the text."""
+    sentences = []
+    for indexes, what in (
+        (poor, "hold pictures, not text, and need OCR"),
+        (lost, "are damaged and could not be read"),
+    ):
+        if indexes:
+            sentences.append(f"{_page_list(indexes, labels)} {what}.")
+    return [
+        sentence.replace(" hold ", " holds ").replace(" need ", " needs ").replace(" are ", " is ")
+        if sentence.startswith("Page ")
+        else sentence
+        for sentence in sentences
+    ]
+
+
+def _page_list(indexes: list[int], labels: list[str]) -> str:
+    """Name pages in short: "Pages 3-5, 9"."""
+    runs: list[list[int]] = []
+    for index in indexes:
+        if runs and index == runs[-1][1] + 1:
+            runs[-1][1] = index
+        else:
+            runs.append([index, index])
+    shown = [
+        labels[first] if first == last else f"{labels[first]}\N{EN DASH}{labels[last]}"
+        for first, last in runs[:10]
+    ]
+    more = f" and {len(runs) - 10} more ranges" if len(runs) > 10 else ""
+    return f"Page{'s' if len(indexes) > 1 else ''} {', '.join(shown)}{more}"

@@ -1,0 +1,178 @@
+"""Many files read side by side in child processes, each under a time and a memory limit."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from ragkit.errors import ReadingError
+from ragkit.reading.process import ReadingProcess, interrupted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+    from ragkit.settings import ReadingSettings
+    from ragkit.types import Reading
+
+_MOST_BY_DEFAULT = 4
+_AHEAD = 4
+"""Tasks taken from the caller beyond those being read, for each process."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTask:
+    """A file to read. ``key`` comes back with its outcome; ``name`` is what people see."""
+
+    key: int
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOutcome:
+    """What became of one file: a reading, or an error (skipped or failed)."""
+
+    key: int
+    reading: Reading | None
+    error: ReadingError | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A task, and where its outcome goes."""
+
+    task: ReadTask
+    outcomes: queue.SimpleQueue[ReadOutcome]
+
+
+class ReaderPool:
+    """Reads files in child processes that are started when needed and kept until the end.
+
+    Use it as a context manager, from any number of threads. A file that hangs, crashes its
+    reader or needs too much memory fails alone: its process is ended and replaced.
+    """
+
+    def __init__(self, settings: ReadingSettings) -> None:
+        self._settings = settings
+        self._size = settings.processes or min(os.cpu_count() or 1, _MOST_BY_DEFAULT)
+        self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._workers: list[tuple[threading.Thread, ReadingProcess]] = []
+        self._unfinished = 0
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def read(self, tasks: Iterable[ReadTask]) -> Iterator[ReadOutcome]:
+        """Read files and give their outcomes in the order of completion.
+
+        ``tasks`` is consumed in the caller's thread and only a few tasks ahead of what the
+        caller has taken. Closing the iterator early drops what has not been begun.
+        """
+        outcomes: queue.SimpleQueue[ReadOutcome] = queue.SimpleQueue()
+        waiting = iter(tasks)
+        ahead = self._size * (1 + _AHEAD)
+        pending, more = 0, True
+        try:
+            while True:
+                while more and pending < ahead:
+                    task = next(waiting, None)
+                    if task is None:
+                        more = False
+                    else:
+                        self._submit(_Order(task, outcomes))
+                        pending += 1
+                if not pending:
+                    return
+                outcome = outcomes.get()
+                pending -= 1
+                yield outcome
+        finally:
+            if pending:
+                self._forget(outcomes)
+
+    def close(self) -> None:
+        """End every child process; files being read are given up."""
+        with self._lock:
+            self._closed = True
+            workers, self._workers = self._workers, []
+        self._drop(None)
+        for _ in workers:
+            self._orders.put(None)
+        for _, process in workers:
+            process.kill()
+        for thread, process in workers:
+            thread.join()
+            process.close()
+
+    def _submit(self, order: _Order) -> None:
+        """Queue an order; start another process when all are busy."""
+        with self._lock:
+            if self._closed:
+                raise ReadingError("The reader pool is closed.", "Open another one.")
+            self._unfinished += 1
+            if len(self._workers) < min(self._size, self._unfinished):
+                process = ReadingProcess(self._settings)
+                thread = threading.Thread(
+                    target=self._work, args=(process,), name="ragkit-reading", daemon=True
+                )
+                self._workers.append((thread, process))
+                thread.start()
+            self._orders.put(order)
+
+    def _work(self, process: ReadingProcess) -> None:
+        """Carry out orders with one process until told to stop."""
+        while (order := self._orders.get()) is not None:
+            started = time.perf_counter()
+            result = process.read(order.task.path, order.task.name)
+            seconds = time.perf_counter() - started
+            with self._lock:
+                self._unfinished -= 1
+            order.outcomes.put(
+                ReadOutcome(
+                    key=order.task.key,
+                    reading=None if isinstance(result, ReadingError) else result,
+                    error=result if isinstance(result, ReadingError) else None,
+                    seconds=seconds,
+                )
+            )
+            # While this thread waits, nothing of the last file is to be kept alive.
+            del order, result
+
+    def _forget(self, outcomes: queue.SimpleQueue[ReadOutcome]) -> None:
+        """Drop the orders of a reader that has stopped listening."""
+        with self._lock:
+            self._drop(outcomes)
+
+    def _drop(self, outcomes: queue.SimpleQueue[ReadOutcome] | None) -> None:
+        """Take orders out of the queue: those of one listener, or all, who then are told."""
+        kept: list[_Order | None] = []
+        while True:
+            try:
+                order = self._orders.get_nowait()
+            except queue.Empty:
+                break
+            if order is None or (outcomes is not None and order.outcomes is not outcomes):
+                kept.append(order)
+                continue
+            self._unfinished -= 1
+            if outcomes is None:
+                order.outcomes.put(ReadOutcome(order.task.key, None, interrupted(), 0.0))
+        for order in kept:
+            self._orders.put(order)

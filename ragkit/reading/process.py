@@ -1,0 +1,257 @@
+"""One child process that reads files, and its replacement whenever it dies."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ragkit
+from ragkit.errors import ReadingError
+from ragkit.reading import wire
+from ragkit.reading.limits import MEGABYTE, too_much_memory, too_slow
+
+if TYPE_CHECKING:
+    from ragkit.reading.limits import Limits
+    from ragkit.types import Reading
+
+_START_SECONDS = 60.0
+_END_SECONDS = 5.0
+_PROGRAM = (
+    "import sys;"
+    "count = int(sys.argv[1]);"
+    "sys.path[:] = sys.argv[2 : 2 + count];"
+    "from ragkit.reading.child import main;"
+    "main(sys.argv[2 + count :])"
+)
+_CRASHED = "The reader crashed on this file."
+_CRASH_CURE = "The file is probably damaged: save it again from the program that made it."
+
+
+class ReadingProcess:
+    """Reads one file at a time in a child, started when first needed.
+
+    Only one thread calls ``read``; ``kill`` may come from any.
+    """
+
+    def __init__(self, settings: Limits) -> None:
+        self._settings = settings
+        self._child: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._over = False
+        self._retire = False
+        self._files = 0
+        self._clock = _Clock()
+
+    def read(self, path: Path, name: str) -> Reading | ReadingError:
+        """Read a file; whatever goes wrong becomes an error, never an exception."""
+        worn = self._files > 0
+        result = self._attempt(path, name)
+        if self._retire and worn and not self._over:
+            # The files before it may be to blame: a fresh process gives this one its due.
+            result = self._attempt(path, name)
+        return result
+
+    def _attempt(self, path: Path, name: str) -> Reading | ReadingError:
+        """Read a file once; ``_retire`` tells that the child crashed or ran out of memory."""
+        self._retire = False
+        try:
+            child = self._ready_child()
+        except (OSError, wire.BrokenFrameError):
+            self._end_child()
+            return self._interrupted() or ReadingError(
+                "The reading process could not be started.", "Retry the file."
+            )
+        self._files += 1
+        self._clock.start(self._settings.timeout_seconds, child)
+        request = {"path": os.fsencode(path.absolute()).hex(), "name": name}
+        try:
+            header, text = self._exchange(child, request)
+            self._clock.stop()
+            self._retire = bool(header.get("last"))
+            if self._retire or self._clock.rang:
+                # Killed a moment after it had answered, or worn out: the next needs another.
+                self._end_child()
+            if "error" in header:
+                return wire.unpack_error(header["error"])
+            return wire.unpack_reading(header["reading"], text)
+        except (OSError, ValueError, KeyError, AttributeError, wire.BrokenFrameError):
+            self._clock.stop()
+            return self._verdict(self._end_child())
+
+    def kill(self) -> None:
+        """End the child at once and start no other."""
+        with self._lock:
+            self._over = True
+            if self._child is not None:
+                _kill_group(self._child)
+
+    def close(self) -> None:
+        """End the child and wait until it is gone."""
+        self.kill()
+        self._clock.end()
+        self._end_child()
+
+    def _ready_child(self) -> subprocess.Popen[bytes]:
+        """The running child, or a fresh one that has said that it is ready."""
+        if self._child is not None and self._child.poll() is None:
+            return self._child
+        self._end_child()
+        with self._lock:
+            if self._over:
+                raise wire.BrokenFrameError
+            child = self._child = _start(self._settings)
+        self._clock.start(_START_SECONDS, child)
+        try:
+            assert child.stdout is not None  # noqa: S101 - for the type checker
+            wire.receive(child.stdout, 0)
+        finally:
+            self._clock.stop()
+        return child
+
+    def _exchange(
+        self, child: subprocess.Popen[bytes], request: dict[str, str]
+    ) -> tuple[dict[str, Any], str]:
+        """Send a request and wait for its answer."""
+        assert child.stdin is not None  # noqa: S101 - for the type checker
+        assert child.stdout is not None  # noqa: S101
+        wire.send(child.stdin, request)
+        return wire.receive(child.stdout, int(self._settings.max_text_mb * MEGABYTE * 4) + 1000)
+
+    def _end_child(self) -> int:
+        """Make sure that the child is gone; its exit status, 0 where there was none."""
+        child = self._child
+        if child is None:
+            return 0
+        for stream in (child.stdin, child.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError, ValueError):
+                    stream.close()
+        try:
+            status = child.wait(0.2)
+        except subprocess.TimeoutExpired:
+            _kill_group(child)
+            status = child.wait(_END_SECONDS)
+        self._files = 0
+        with self._lock:
+            self._child = None
+        return status
+
+    def _verdict(self, status: int) -> ReadingError:
+        """Say why a child ended without an answer."""
+        if interrupted := self._interrupted():
+            return interrupted
+        if self._clock.rang or status == -getattr(signal, "SIGALRM", 0):
+            return too_slow(self._settings)
+        self._retire = True
+        if status == -getattr(signal, "SIGKILL", 0):
+            return too_much_memory(self._settings)
+        return ReadingError(_CRASHED, _CRASH_CURE)
+
+    def _interrupted(self) -> ReadingError | None:
+        """What to say when the pool was closed meanwhile."""
+        return interrupted() if self._over else None
+
+
+def interrupted() -> ReadingError:
+    """Say that the pool was closed before a file was read."""
+    return ReadingError("Reading was interrupted.", "Retry the file.")
+
+
+class _Clock:
+    """Ends a child that is over its time. One thread for many files: starting one each is slow."""
+
+    def __init__(self) -> None:
+        self.rang = False
+        self._changed = threading.Condition()
+        self._deadline: float | None = None
+        self._child: subprocess.Popen[bytes] | None = None
+        self._wakes_at = 0.0
+        self._over = False
+        self._thread: threading.Thread | None = None
+
+    def start(self, seconds: float, child: subprocess.Popen[bytes]) -> None:
+        """Count from now."""
+        with self._changed:
+            self.rang = False
+            self._child, self._deadline = child, time.monotonic() + seconds
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="ragkit-clock", daemon=True)
+                self._thread.start()
+            elif self._deadline < self._wakes_at:
+                self._changed.notify()
+
+    def stop(self) -> None:
+        """The time no longer matters."""
+        with self._changed:
+            self._deadline = self._child = None
+
+    def end(self) -> None:
+        """Let the thread go."""
+        with self._changed:
+            self._over, self._deadline, self._child = True, None, None
+            self._changed.notify()
+
+    def _run(self) -> None:
+        """Sleep until the deadline; a new file usually moves it before it comes."""
+        with self._changed:
+            while not self._over:
+                if self._deadline is None or self._child is None:
+                    self._wakes_at = math.inf
+                    self._changed.wait()
+                    continue
+                self._wakes_at = self._deadline
+                left = self._deadline - time.monotonic()
+                if left > 0:
+                    self._changed.wait(left)
+                else:
+                    self.rang, self._deadline = True, None
+                    _kill_group(self._child)
+
+
+def _start(settings: Limits) -> subprocess.Popen[bytes]:
+    """Start a child: isolated, in its own process group, with this process's import path."""
+    here = str(Path(ragkit.__file__).resolve().parents[1])
+    # A copy of the import path makes the child work from a checkout, an installed package, a
+    # test run or a page server alike; ".pth" files and the site module need not run again.
+    import_path = [here, *(entry for entry in sys.path if entry and entry != here)]
+    limits = (
+        settings.timeout_seconds,
+        settings.memory_mb,
+        settings.max_file_mb,
+        settings.max_text_mb,
+    )
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-ISs",
+            "-c",
+            _PROGRAM,
+            str(len(import_path)),
+            *import_path,
+            str(os.getpid()),
+            *map(str, limits),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
+    """End a child with everything that it started."""
+    if child.returncode is not None:
+        return
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(child.pid, signal.SIGKILL)
+        else:
+            child.kill()

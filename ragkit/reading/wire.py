@@ -1,0 +1,108 @@
+"""The frames that pass between the pool and a reading process.
+
+JSON rather than pickle: what comes back was made from a hostile file.
+A frame is two little-endian lengths, a JSON header, and a text in UTF-8.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import IO, Any
+
+from ragkit.errors import ReadingError, SkippedError
+from ragkit.types import Markup, OutlineEntry, Page, Reading
+
+_LENGTHS = struct.Struct("<IQ")
+_LONGEST_HEADER = 256_000_000
+
+
+class BrokenFrameError(Exception):
+    """The other side ended, or sent something that is no frame."""
+
+
+def send(stream: IO[bytes], header: dict[str, Any], text: str = "") -> None:
+    """Write one frame."""
+    head = json.dumps(header, separators=(",", ":")).encode()
+    body = text.encode("utf-8", "replace")
+    stream.write(_LENGTHS.pack(len(head), len(body)) + head)
+    stream.write(body)
+    stream.flush()
+
+
+def receive(stream: IO[bytes], longest_text: int) -> tuple[dict[str, Any], str]:
+    """Read one frame.
+
+    Raises:
+        BrokenFrameError: at the end of the stream, or when the frame makes no sense.
+    """
+    head_length, text_length = _LENGTHS.unpack(_exactly(stream, _LENGTHS.size))
+    if head_length > _LONGEST_HEADER or text_length > longest_text:
+        raise BrokenFrameError
+    try:
+        header = json.loads(_exactly(stream, head_length))
+        text = _exactly(stream, text_length).decode()
+    except ValueError as error:
+        raise BrokenFrameError from error
+    if not isinstance(header, dict):
+        raise BrokenFrameError
+    return header, text
+
+
+def pack_reading(reading: Reading) -> dict[str, Any]:
+    """Everything of a reading but its text, as JSON values."""
+    return {
+        "title": reading.title,
+        "format": reading.format,
+        "markup": reading.markup.value,
+        "language": reading.language,
+        "pages": [(page.number, page.label, page.start, page.end) for page in reading.pages],
+        "outline": [(entry.offset, entry.level, entry.title) for entry in reading.outline],
+        "metadata": reading.metadata,
+        "warnings": reading.warnings,
+    }
+
+
+def unpack_reading(header: dict[str, Any], text: str) -> Reading:
+    """Put a reading together again.
+
+    Raises:
+        BrokenFrameError: when parts are missing.
+    """
+    try:
+        return Reading(
+            text=text,
+            title=header["title"],
+            format=header["format"],
+            markup=Markup(header["markup"]),
+            language=header["language"],
+            pages=tuple(Page(*page) for page in header["pages"]),
+            outline=tuple(OutlineEntry(*entry) for entry in header["outline"]),
+            metadata=header["metadata"],
+            warnings=tuple(header["warnings"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise BrokenFrameError from error
+
+
+def pack_error(error: ReadingError) -> dict[str, Any]:
+    """A refusal as JSON values."""
+    return {
+        "message": error.message,
+        "cure": error.cure,
+        "skipped": isinstance(error, SkippedError),
+    }
+
+
+def unpack_error(header: dict[str, Any]) -> ReadingError:
+    """A refusal from JSON values."""
+    kind = SkippedError if header.get("skipped") else ReadingError
+    return kind(str(header.get("message", "")), str(header.get("cure", "")))
+
+
+def _exactly(stream: IO[bytes], length: int) -> bytes:
+    """Read so many bytes, no fewer."""
+    data = stream.read(length) if length else b""
+    if len(data) != length:
+        raise BrokenFrameError
+    return data

@@ -1,0 +1,262 @@
+"""What a search takes and what it gives back: plain values for pages, CLI, MCP and HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ragkit.types import Level, Metadata
+
+
+class Mode(StrEnum):
+    """Which indexes are asked."""
+
+    HYBRID = "hybrid"
+    KEYWORD = "keyword"
+    VECTOR = "vector"
+
+
+class Fusion(StrEnum):
+    """How the lists of several indexes become one."""
+
+    WEIGHTED = "weighted"
+    RRF = "rrf"
+
+
+class Expansion(StrEnum):
+    """How much of a document is shown around its matched chunks."""
+
+    CHUNK = "chunk"
+    NEIGHBOURS = "neighbours"
+    SECTION = "section"
+    DOCUMENT = "document"
+    AUTO = "auto"
+
+
+class Granularity(StrEnum):
+    """Which levels of the library are searched; auto asks all and prefers the finest."""
+
+    AUTO = "auto"
+    CHUNK = "chunk"
+    SECTION = "section"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a document must be to be considered; empty parts do not restrict.
+
+    Values within one part are alternatives; the parts must all hold. ``after`` and ``before``
+    are ISO dates ("2025", "2025-01", "2025-01-31") on the document's own date, or its file's.
+    ``fields`` are (name, value) pairs of front matter.
+    """
+
+    types: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    documents: tuple[int, ...] = ()
+    after: str = ""
+    before: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """True when nothing is restricted."""
+        return self == Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Everything that decides what a search returns, besides the question and the library.
+
+    ``candidates`` is how many hits each index gives; ``limit`` counts results. ``per_document``
+    is how many results one document may have: 1 gathers its best ``chunks_per_doc`` chunks into
+    one result, more (or 0, no limit) gives each chunk a result of its own. ``min_score`` drops
+    matched chunks below it. ``near_duplicates`` folds texts that are 95 % alike,
+    ``semantic_threshold`` those whose cosine reaches it, and ``mmr_lambda`` (1: relevance only)
+    trades relevance for variety; each is off by default.
+    """
+
+    mode: Mode = Mode.HYBRID
+    fusion: Fusion = Fusion.WEIGHTED
+    vector_weight: float = 0.5
+    keyword_weight: float = 0.5
+    rrf_k: int = 60
+    candidates: int = 50
+    limit: int = 10
+    collections: tuple[str, ...] = ("default",)
+    filters: Filters = Filters()
+    granularity: Granularity = Granularity.CHUNK
+    chunk_aware: bool = True
+    expansion: Expansion = Expansion.NEIGHBOURS
+    neighbours: int = 1
+    adjacent_top_docs: int = 3
+    chunks_per_doc: int = 3
+    section_characters: int = 6000
+    per_document: int = 1
+    min_score: float = 0.0
+    near_duplicates: bool = False
+    semantic_threshold: float | None = None
+    mmr_lambda: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry found by one index. ``rank`` counts from 1; ``raw`` is that index's own score."""
+
+    entry_id: int
+    document_id: int
+    chunk_index: int
+    level: Level
+    rank: int
+    raw: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one index added to a score: ``value == weight * normalised``."""
+
+    index: str
+    rank: int
+    raw: float
+    normalised: float
+    weight: float
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedChunk:
+    """A chunk that the question found. ``index`` counts from 0; parts add up to ``score``."""
+
+    index: int
+    score: float
+    level: Level = Level.CHUNK
+    contributions: tuple[Contribution, ...] = ()
+    terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A contiguous slice ``text[start:end]`` of a document's stored text.
+
+    ``highlights`` are the spans of matched words, as offsets into ``text``. ``page`` is the
+    number of the page on which it starts. ``chunks`` are the first and last index of the chunks
+    that it shows. ``cut`` is True when a budget ended it before its section did.
+    """
+
+    start: int
+    end: int
+    text: str
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+    highlights: tuple[tuple[int, int], ...] = ()
+    chunks: tuple[int, int] = (0, 0)
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRef:
+    """What a result says of its document. ``file`` is where it lies now (it may be gone)."""
+
+    id: int
+    path: str
+    title: str
+    collection: str
+    format: str
+    pages: int
+    chunks: int
+    file: str
+    date: str = ""
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One document in the answer.
+
+    ``score`` is that of its best matched chunk. ``passages`` are in reading order and never
+    overlap; ``gaps`` are the (first, last) indexes of chunks left out between them.
+    ``matched_chunks`` are best first. ``context_chunks`` are shown without having matched.
+    ``more`` are further chunks of the document that the question found. ``also_at`` are other
+    places with the same text. ``missing`` is True when the file has vanished since.
+    """
+
+    document: DocumentRef
+    score: float
+    passages: tuple[Passage, ...]
+    matched_chunks: tuple[MatchedChunk, ...]
+    context_chunks: tuple[int, ...] = ()
+    gaps: tuple[tuple[int, int], ...] = ()
+    more: tuple[MatchedChunk, ...] = ()
+    also_at: tuple[str, ...] = ()
+    context: str = ""
+    missing: bool = False
+
+    @property
+    def max_score(self) -> float:
+        """The best matched chunk's score."""
+        return max((chunk.score for chunk in self.matched_chunks), default=self.score)
+
+    @property
+    def avg_score(self) -> float:
+        """The mean score of the matched chunks."""
+        scores = [chunk.score for chunk in self.matched_chunks]
+        return sum(scores) / len(scores) if scores else self.score
+
+    @property
+    def shown_chunks(self) -> tuple[int, ...]:
+        """Indexes of all chunks that the passages show, in order."""
+        matched = {chunk.index for chunk in self.matched_chunks}
+        return tuple(sorted(matched.union(self.context_chunks)))
+
+    @property
+    def chunk_coverage(self) -> str:
+        """What is shown, counted from 1: "chunks 2-5 of 12", "chunks 1-3,7-9 of 12"."""
+        total = self.document.chunks
+        parts: list[list[int]] = []
+        for index in self.shown_chunks:
+            if parts and index == parts[-1][1] + 1:
+                parts[-1][1] = index
+            else:
+                parts.append([index, index])
+        names = [f"{a + 1}-{b + 1}" if a != b else f"{a + 1}" for a, b in parts]
+        word = "chunk" if len(self.shown_chunks) == 1 else "chunks"
+        return f"{word} {','.join(names)} of {total}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of a search: how long it took and how many things went in and came out."""
+
+    name: str
+    ms: float
+    count_in: int
+    count_out: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How an answer came about."""
+
+    stages: tuple[Stage, ...] = ()
+    generation: str = ""
+
+    @property
+    def ms(self) -> float:
+        """The time of all stages, in milliseconds."""
+        return sum(stage.ms for stage in self.stages)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything that a search returns. ``notices`` are sentences for the person."""
+
+    query: str
+    results: tuple[Result, ...]
+    trace: Trace
+    notices: tuple[str, ...] = ()

@@ -1,0 +1,208 @@
+"""The engine: a question goes in, ranked and reconstructed documents come out."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import CollectionRecord
+from ragkit.indexes.rows import Ids
+from ragkit.indexes.tokenizer import tokenize
+from ragkit.models.base import Embedder
+from ragkit.results import Answer, Filters, Mode, SearchOptions, Trace
+from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_list
+from ragkit.retrieval.clock import Clock
+from ragkit.retrieval.fusion import FusedHit, fuse
+from ragkit.retrieval.highlight import Highlighter, question_words
+from ragkit.retrieval.levels import levels_of, prefer_finer
+from ragkit.retrieval.open_indexes import OpenIndexes
+from ragkit.retrieval.presenting import CatalogLookups, Presenter
+from ragkit.retrieval.question import ParsedQuestion, parse_question
+from ragkit.retrieval.selection import select
+from ragkit.types import Level
+
+logger = logging.getLogger(__name__)
+
+_MOST_CANDIDATES = 1000
+_WIDEN = 4
+_REMEMBERED_SECONDS = 300.0
+_MOST_REMEMBERED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A question made ready for the indexes."""
+
+    parsed: ParsedQuestion
+    collections: tuple[CollectionRecord, ...]
+    filters: tuple[Filters, ...]
+    asked: Asked
+    tokens: tuple[str, ...]
+
+
+class Engine:
+    """Answers questions about a library. Reads only; safe to share between threads."""
+
+    def __init__(self, catalog: Catalog, indexes: OpenIndexes, embedder: Embedder) -> None:
+        self._catalog = catalog
+        self._indexes = indexes
+        self._embedder = embedder
+        self._presenter = Presenter(catalog)
+        self._remembered: OrderedDict[object, tuple[float, Answer]] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def search(self, question: str, options: SearchOptions) -> Answer:
+        """Answer a question; the same library, question and options give the same answer.
+
+        Raises:
+            QueryError: when a filter in the question makes no sense.
+            NotFoundError: when a collection is not there.
+        """
+        named = tuple(self._catalog.collections.get(name) for name in options.collections)
+        key = (question, options, tuple((one.id, one.version) for one in named))
+        known = self._recall(key)
+        if known is not None:
+            return known
+        answer = self._search(question, options, named)
+        self._remember(key, answer)
+        logger.info(
+            "search %.1f ms, %d results, stages %s",
+            answer.trace.ms,
+            len(answer.results),
+            " ".join(f"{one.name}:{one.count_in}>{one.count_out}" for one in answer.trace.stages),
+        )
+        return answer
+
+    def _search(
+        self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
+    ) -> Answer:
+        clock = Clock()
+        with clock.stage("question", len(question)) as count:
+            plan = self._plan(question, options, named)
+            count.out = len(plan.asked.token_ids)
+            count.note = "words known to the library"
+        notices = list(self._notices(plan))
+        depth = max(options.candidates, options.limit)
+        while True:
+            fused = self._candidates(plan, options, depth, clock)
+            with clock.stage("deduplication", len(fused)) as count:
+                selected = select(fused, options, self._lookups())
+                count.out, count.note = len(selected.hits), selected.note
+            short = len(selected.groups) < options.limit and len(fused) >= depth
+            if not short or depth >= _MOST_CANDIDATES:
+                break
+            depth = min(depth * _WIDEN, _MOST_CANDIDATES)
+        with clock.stage("reconstruction", len(selected.groups)) as count:
+            highlighter = Highlighter(plan.tokens, question_words(plan.parsed.text[:2000]))
+            results = self._presenter.results(selected, options, highlighter)
+            count.out = len(results)
+        for collection in plan.collections:
+            notices += filter(None, [self._indexes.take_notice(collection)])
+        generation = "+".join(
+            f"{one.name}@{one.version}:{self._indexes.generation(one) or 'memory'}"
+            for one in plan.collections
+        )
+        trace = Trace(tuple(clock.stages), generation)
+        return Answer(question, tuple(results), trace, tuple(notices))
+
+    def _plan(
+        self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
+    ) -> _Plan:
+        fields = sorted(
+            {name for one in named for name in self._catalog.filters.field_names(one.id)}
+        )
+        parsed = parse_question(question, fields)
+        collections = tuple(self._catalog.collections.get(name) for name in parsed.collections)
+        tokens = tuple(tokenize(parsed.text))
+        known = self._catalog.entries.token_ids(tokens)
+        ids = [known[token] for token in tokens if token in known]
+        vector = None
+        if options.mode is not Mode.KEYWORD and parsed.text:
+            vector = self._embedder.embed_query(parsed.text)
+        return _Plan(
+            parsed,
+            collections or tuple(named),
+            tuple(one for one in (options.filters, parsed.filters) if not one.empty),
+            Asked(ids, vector),
+            tokens,
+        )
+
+    def _notices(self, plan: _Plan) -> Sequence[str]:
+        if plan.parsed.cut:
+            return ["The question is very long; only its beginning was asked."]
+        if not plan.parsed.text:
+            return ["The question holds no words to look for."]
+        return []
+
+    def _candidates(
+        self, plan: _Plan, options: SearchOptions, depth: int, clock: Clock
+    ) -> list[FusedHit]:
+        found: list[FusedHit] = []
+        levels = levels_of(options.granularity)
+        for level in levels:
+            suffix = "" if level is Level.CHUNK else f" ({level.value})"
+            with clock.stage(f"filters{suffix}", 0) as count:
+                scopes = [self._scope(one, level, plan.filters) for one in plan.collections]
+                total = sum(scope.index.entries for scope in scopes)
+                allowed = [s.index.entries if s.mask is None else s.mask.count for s in scopes]
+                count.out = sum(allowed)
+            lists = []
+            if options.mode is not Mode.KEYWORD:
+                with clock.stage(f"vector{suffix}", total) as count:
+                    lists.append(vector_list(scopes, plan.asked, options, depth))
+                    count.out = len(lists[-1].hits)
+            if options.mode is not Mode.VECTOR:
+                with clock.stage(f"keyword{suffix}", total) as count:
+                    lists.append(keyword_list(scopes, plan.asked, options, depth))
+                    count.out = len(lists[-1].hits)
+            with clock.stage(f"fusion{suffix}", sum(len(one.hits) for one in lists)) as count:
+                fused = fuse(lists, options.fusion, options.rrf_k)
+                count.out, count.note = len(fused), options.fusion.value
+                found += fused
+        return found if len(levels) == 1 else prefer_finer(found)
+
+    def _scope(
+        self, collection: CollectionRecord, level: Level, filters: Sequence[Filters]
+    ) -> Scope:
+        index = self._indexes.current(collection, level)
+        mask = None
+        if filters:
+            documents = [self._documents(collection, one) for one in filters]
+            entries = [self._entries(collection, one) for one in filters if one.headings]
+            mask = index.mask_for(
+                document_ids=reduce(np.intersect1d, documents),
+                entry_ids=reduce(np.intersect1d, entries) if entries else None,
+            )
+        return Scope(index, mask)
+
+    def _documents(self, collection: CollectionRecord, filters: Filters) -> Ids:
+        return self._catalog.filters.documents(collection.id, replace(filters, headings=()))
+
+    def _entries(self, collection: CollectionRecord, filters: Filters) -> Ids:
+        return self._catalog.filters.entries_under(collection.id, filters.headings)
+
+    def _lookups(self) -> CatalogLookups:
+        embedder_id = self._catalog.vectors.find_embedder(self._embedder.fingerprint)
+        return CatalogLookups(self._catalog, embedder_id, self._embedder.dimensions)
+
+    def _recall(self, key: object) -> Answer | None:
+        with self._guard:
+            found = self._remembered.get(key)
+            if found is None or time.monotonic() - found[0] > _REMEMBERED_SECONDS:
+                return None
+            self._remembered.move_to_end(key)
+            return found[1]
+
+    def _remember(self, key: object, answer: Answer) -> None:
+        with self._guard:
+            self._remembered[key] = (time.monotonic(), answer)
+            while len(self._remembered) > _MOST_REMEMBERED:
+                self._remembered.popitem(last=False)

@@ -1,0 +1,204 @@
+"""Highlighting: which words of a text the question matched, found by the indexes' tokenizer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
+
+LONGEST_HIGHLIGHTED = 200_000
+"""Characters of one text in which words are looked for; the rest is left plain."""
+
+_Spans: TypeAlias = tuple[tuple[int, int], ...]
+
+_REMEMBERED = 16_384
+_LONGEST_REMEMBERED = 160
+_MOST_WORDS = 200
+
+# No word runs over white space or any of these, so that what stands between two of them can be
+# taken alone. A full-width comma behind anything but a letter may belong to a number.
+_PIECE = re.compile(
+    r"(?:[^\s。、！？；，「」『』]|(?<![\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af])，)+"
+)
+# Direction marks and joiners count to the word before them; a mark must not close over them.
+_UNSEEN = (
+    "\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+)
+_SENTENCE_START = re.compile(r"(?:[.!?]['\")\]]?\s+|[。！？]|\n\s*)(?=\S)")
+_WORD_START = re.compile(r"(?<=\s)\S")
+_SPACE = re.compile(r"\s")
+
+
+class Highlighter:
+    """Finds the words of one question in any number of texts.
+
+    Stop words are passed over unless the question has no others. Remembers the words that it
+    has met: make one for each question, and use it in one thread.
+    """
+
+    def __init__(self, query_tokens: Collection[str], query_words: Sequence[str] = ()) -> None:
+        # Sorted, so that a set's order can never show.
+        self._tokens = frozenset(without_stop_words(sorted(set(query_tokens))))
+        self._words = [
+            (word, self._tokens.intersection(tokenize(word)))
+            for word in dict.fromkeys(query_words[:_MOST_WORDS])
+        ]
+        self._met: set[str] = set()
+        self._hits: dict[str, tuple[_Spans, frozenset[str]]] = {}
+
+    def spans(self, text: str) -> _Spans:
+        """Give the slices of a text to highlight: in order, apart from each other."""
+        text = text[:LONGEST_HIGHLIGHTED]
+        hits = self._pieces_hit(text)
+        if not hits:
+            return ()
+        found: list[tuple[int, int]] = []
+        for piece, at in _places(text, hits):
+            found.extend([(at + start, at + end) for start, end in self._hits[piece][0]])
+        found.sort()
+        return tuple(found)
+
+    def terms(self, text: str) -> tuple[str, ...]:
+        """Give those of the question's words that the text has, in the question's order."""
+        matched: set[str] = set()
+        for piece in self._pieces_hit(text[:LONGEST_HIGHLIGHTED]):
+            matched |= self._hits[piece][1]
+        return tuple(word for word, tokens in self._words if not matched.isdisjoint(tokens))
+
+    def _pieces_hit(self, text: str) -> set[str]:
+        """Find the pieces of a text that have a token of the question."""
+        if not self._tokens:
+            return set()
+        pieces = set(text.split() if text.isascii() else _PIECE.findall(text))
+        for piece in pieces.difference(self._met):
+            self._look(piece)
+        return pieces.intersection(self._hits)
+
+    def _look(self, piece: str) -> None:
+        """Find the question's tokens in a piece of text, and remember."""
+        self._met.add(piece)
+        short = len(piece) <= _LONGEST_REMEMBERED
+        tokens = _tokens(piece) if short else tokenize(piece)
+        if self._tokens.isdisjoint(tokens):
+            return
+        matched = self._tokens.intersection(tokens)
+        all_spans = _token_spans(piece) if short else token_spans(piece)
+        seen = len(piece.rstrip(_UNSEEN))
+        spans = [
+            (one.start, min(one.end, seen) if one.end == len(piece) else one.end)
+            for one in all_spans
+            if one.token in matched
+        ]
+        self._hits[piece] = (merge_spans(spans), matched)
+
+
+def highlight(text: str, query_tokens: Collection[str]) -> _Spans:
+    """Give the slices of a text whose tokens are among the question's, merged where they touch."""
+    return Highlighter(query_tokens).spans(text)
+
+
+def matched_terms(
+    text: str, query_tokens: Collection[str], query_words: Sequence[str]
+) -> tuple[str, ...]:
+    """Give those of the person's own words that a text has, in the order of the question.
+
+    A word counts when one of its tokens does: "caching" matches "cached".
+    """
+    return Highlighter(query_tokens, query_words).terms(text)
+
+
+def question_words(question: str) -> tuple[str, ...]:
+    """Give the words of a question as they are written: identifiers whole, Chinese in pairs."""
+    words: list[str] = []
+    last_start, last_end = -1, -1
+    for span in sorted(token_spans(question), key=lambda one: (one.start, -one.end)):
+        if span.end <= last_end and span.start >= last_start:
+            continue
+        last_start, last_end = span.start, span.end
+        words.append(question[span.start : span.end])
+    return tuple(dict.fromkeys(words))
+
+
+def merge_spans(spans: Iterable[tuple[int, int]]) -> _Spans:
+    """Join spans that overlap or touch, and put them in order."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def best_window(text: str, highlights: Sequence[tuple[int, int]], width: int) -> tuple[int, int]:
+    """Choose a slice of at most ``width`` characters with the most highlighted text.
+
+    It begins with a sentence or a word and ends with a word where the text has spaces. The
+    first of equally good places is taken; without highlights, the beginning.
+    """
+    if len(text) <= width:
+        return 0, len(text)
+    first, last = _densest(highlights, width)
+    high = min(first, len(text) - width)
+    low = max(min(last - width, high), 0)
+    start = low
+    if low > 0:
+        sentences = [one.end() for one in _SENTENCE_START.finditer(text, low, high + 1)]
+        aim = min(max(first - max(width - (last - first), 0) // 3, low), high)
+        word = _WORD_START.search(text, aim, first + 1)
+        start = sentences[-1] if sentences else word.start() if word else aim
+    return start, _word_end(text, start, start + width, last)
+
+
+def _places(text: str, pieces: Collection[str]) -> Iterator[tuple[str, int]]:
+    """Give the offsets of certain pieces of a text."""
+    if not text.isascii():
+        for match in _PIECE.finditer(text):
+            if match.group() in pieces:
+                yield match.group(), match.start()
+        return
+    for piece in pieces:
+        at = text.find(piece)
+        while at >= 0:
+            end = at + len(piece)
+            alone = (at == 0 or text[at - 1].isspace()) and text[end : end + 1].strip() == ""
+            if alone:
+                yield piece, at
+            at = text.find(piece, end if alone else at + 1)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _tokens(piece: str) -> tuple[str, ...]:
+    """Give the tokens of a short piece of text."""
+    return tuple(tokenize(piece))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _token_spans(piece: str) -> tuple[TokenSpan, ...]:
+    """Give the tokens of a short piece of text with their offsets."""
+    return tuple(token_spans(piece))
+
+
+def _densest(highlights: Sequence[tuple[int, int]], width: int) -> tuple[int, int]:
+    """Find the stretch of at most ``width`` characters with the most highlighted ones."""
+    best, most, inside, left = (0, 0), 0, 0, 0
+    for start, end in highlights:
+        inside += end - start
+        while end - highlights[left][0] > width and highlights[left][0] < start:
+            inside -= highlights[left][1] - highlights[left][0]
+            left += 1
+        if inside > most:
+            most, best = inside, (highlights[left][0], end)
+    return best
+
+
+def _word_end(text: str, start: int, end: int, last: int) -> int:
+    """Move the end of a slice back to that of a word, but not before ``last``."""
+    if end == len(text) or text[end].isspace():
+        return end
+    border = max(last, start + 1)
+    spaces = [one.start() for one in _SPACE.finditer(text, border, end)]
+    return spaces[-1] if spaces else end

@@ -1,0 +1,216 @@
+"""The indexes that are open: brought up to the catalog before each search, saved by the writer."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import CollectionRecord
+from ragkit.errors import IndexCorruptError
+from ragkit.indexes.collection import CollectionIndex
+from ragkit.indexes.generation import open_newest, prune, write_generation
+from ragkit.indexes.keyword import Bm25Parameters
+from ragkit.indexes.rows import EntryRows
+from ragkit.indexes.tokenizer import TOKENIZER_VERSION
+from ragkit.models.base import Embedder
+from ragkit.paths import LibraryPaths
+from ragkit.types import Level
+
+logger = logging.getLogger(__name__)
+
+MOST_OPEN = 96
+"""How many indexes stay open; the one used longest ago is closed first."""
+
+INDEXED_LEVELS: dict[Level, tuple[Level, ...]] = {
+    Level.CHUNK: (Level.CHUNK, Level.QUESTION),
+    Level.SECTION: (Level.SECTION,),
+    Level.DOCUMENT: (Level.DOCUMENT,),
+}
+"""A collection has an index for each of these: word statistics of one level are its own."""
+
+_KEPT_GENERATIONS = 2
+
+
+@dataclass
+class _Open:
+    """One index as it stands in memory."""
+
+    guard: threading.Lock = field(default_factory=threading.Lock)
+    index: CollectionIndex | None = None
+    high_water: int = 0
+    generation: str = ""
+    notice: str = ""
+
+
+class OpenIndexes:
+    """Gives the current index of a collection at a level. Safe to share between threads."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        paths: LibraryPaths,
+        embedder: Embedder,
+        parameters: Bm25Parameters | None = None,
+    ) -> None:
+        self._catalog = catalog
+        self._paths = paths
+        self._embedder = embedder
+        self._parameters = parameters or Bm25Parameters()
+        self._open: OrderedDict[tuple[int, Level], _Open] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def current(self, collection: CollectionRecord, level: Level = Level.CHUNK) -> CollectionIndex:
+        """The index of exactly the collection's present entries of that level."""
+        place = self._place(collection.id, level)
+        with place.guard:
+            return self._refreshed(collection, level, place)
+
+    def generation(self, collection: CollectionRecord) -> str:
+        """The name of the generation that the current chunk index stands on; empty for none."""
+        return self._place(collection.id, Level.CHUNK).generation
+
+    def take_notice(self, collection: CollectionRecord) -> str:
+        """A sentence about a repair that has not been told yet, or an empty string."""
+        said = ""
+        for level in INDEXED_LEVELS:
+            place = self._place(collection.id, level)
+            said, place.notice = said or place.notice, ""
+        return said
+
+    def save(self, collection: CollectionRecord, *, always: bool = False) -> int:
+        """Write new generations where much has changed, or always; returns how many.
+
+        The old generations answer until the new ones are whole. Only the writer calls this.
+        """
+        saved = 0
+        for level in INDEXED_LEVELS:
+            place = self._place(collection.id, level)
+            index = self.current(collection, level)
+            changed = bool(index.delta_entries or index.removed_entries)
+            if not (index.worth_merging or (always and changed)) and place.generation:
+                continue
+            if not index.entries and not place.generation:
+                continue
+            with place.guard:
+                self._write(collection, level, place, index.live_rows(), index.version)
+            prune(self._folder(collection, level), _KEPT_GENERATIONS)
+            saved += 1
+        return saved
+
+    def forget(self, collection_id: int) -> None:
+        """Close a collection's indexes."""
+        with self._guard:
+            for level in INDEXED_LEVELS:
+                self._open.pop((collection_id, level), None)
+
+    def _place(self, collection_id: int, level: Level) -> _Open:
+        with self._guard:
+            place = self._open.setdefault((collection_id, level), _Open())
+            self._open.move_to_end((collection_id, level))
+            while len(self._open) > MOST_OPEN:
+                self._open.popitem(last=False)
+            return place
+
+    def _folder(self, collection: CollectionRecord, level: Level) -> Path:
+        return self._paths.collection_indexes(collection.id) / level.value
+
+    def _refreshed(
+        self, collection: CollectionRecord, level: Level, place: _Open
+    ) -> CollectionIndex:
+        version = self._catalog.collections.version(collection.id)
+        index = place.index
+        if index is not None and index.version == version:
+            return index
+        if index is None:
+            index = self._load(collection, level, place)
+        index = self._caught_up(collection, level, place, index)
+        if index.entries != self._catalog.entries.count(collection.id, INDEXED_LEVELS[level]):
+            index = self._rebuild(collection, level, place, "it did not hold all that it should")
+        place.index = index
+        return index
+
+    def _load(self, collection: CollectionRecord, level: Level, place: _Open) -> CollectionIndex:
+        try:
+            generation = open_newest(
+                self._folder(collection, level),
+                fingerprint=self._embedder.fingerprint,
+                tokenizer_version=TOKENIZER_VERSION,
+                parameters=self._parameters,
+            )
+        except IndexCorruptError as error:
+            logger.warning("collection %s: %s", collection.name, error)
+            return self._rebuild(collection, level, place, error.message)
+        if generation is None:
+            return self._rebuild(collection, level, place, "")
+        place.generation = generation.name
+        place.high_water = generation.manifest.max_entry_id
+        return generation.index()
+
+    def _caught_up(
+        self, collection: CollectionRecord, level: Level, place: _Open, index: CollectionIndex
+    ) -> CollectionIndex:
+        with self._catalog.connections.read():
+            version = self._catalog.collections.version(collection.id)
+            if version == index.version:
+                return index
+            removed = self._catalog.entries.removed_since(collection.id, index.version)
+            added = self._rows(collection, level, after=place.high_water)
+        if len(added):
+            place.high_water = int(added.entry_ids[-1])
+        return index.with_changes(added, removed, version)
+
+    def _rebuild(
+        self, collection: CollectionRecord, level: Level, place: _Open, why: str
+    ) -> CollectionIndex:
+        with self._catalog.connections.read():
+            version = self._catalog.collections.version(collection.id)
+            rows = self._rows(collection, level, after=0)
+        if why:
+            place.notice = f"The index was built again from the catalog: {why}"
+        return self._write(collection, level, place, rows, version)
+
+    def _write(
+        self,
+        collection: CollectionRecord,
+        level: Level,
+        place: _Open,
+        rows: EntryRows,
+        version: int,
+    ) -> CollectionIndex:
+        """Put rows on disk and open them; a reader that may not write keeps them in memory."""
+        index: CollectionIndex | None = None
+        place.generation = ""
+        if len(rows):
+            folder = self._folder(collection, level)
+            try:
+                write_generation(
+                    folder,
+                    rows,
+                    fingerprint=self._embedder.fingerprint,
+                    tokenizer_version=TOKENIZER_VERSION,
+                    collection_version=version,
+                    parameters=self._parameters,
+                )
+                generation = open_newest(folder, checksums=False)
+                if generation is not None and generation.manifest.collection_version == version:
+                    place.generation, index = generation.name, generation.index()
+            except (OSError, IndexCorruptError) as error:
+                logger.warning("the index of %s could not be saved: %s", collection.name, error)
+        if index is None:
+            index = CollectionIndex.build(rows, version, self._parameters)
+        place.high_water = int(rows.entry_ids[-1]) if len(rows) else place.high_water
+        place.index = index
+        return index
+
+    def _rows(self, collection: CollectionRecord, level: Level, *, after: int) -> EntryRows:
+        return self._catalog.entries.rows(
+            collection.id,
+            INDEXED_LEVELS[level],
+            embedder_id=self._catalog.vectors.find_embedder(self._embedder.fingerprint),
+            dimensions=self._embedder.dimensions,
+            after=after,
+        )

@@ -1,0 +1,238 @@
+"""One frozen settings object: defaults < TOML file < ``RAGKIT_*`` variables < command line."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+from pydantic_settings import SettingsError as PydanticSettingsError
+
+from ragkit.errors import SettingsError
+from ragkit.results import Fusion, Mode
+
+
+class _Group(BaseModel):
+    """A named table of the settings file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class ChunkingSettings(_Group):
+    """How a document's text is cut. Sizes are in words, as split at white space."""
+
+    words: int = Field(320, ge=20, le=5000, description="most words in a chunk")
+    overlap: int = Field(80, ge=0, description="words repeated from the chunk before")
+    min_words: int = Field(40, ge=0, description="smaller neighbouring sections are merged")
+
+    @model_validator(mode="after")
+    def _overlap_is_smaller(self) -> ChunkingSettings:
+        if self.overlap * 2 > self.words:
+            raise ValueError("overlap must be at most half of words")
+        return self
+
+
+class ReadingSettings(_Group):
+    """The limits within which one file is read."""
+
+    timeout_seconds: float = Field(25.0, gt=0, description="longest time for one file")
+    memory_mb: int = Field(1500, ge=200, description="most memory for one reading process")
+    max_file_mb: float = Field(100.0, gt=0, description="larger files are skipped")
+    max_text_mb: float = Field(40.0, gt=0, description="a file with more text than this fails")
+    processes: int = Field(0, ge=0, description="reading processes; 0: as many as cores, 4 at most")
+
+
+class SourceSettings(_Group):
+    """Which files of a folder are looked at, and when."""
+
+    gitignore: bool = Field(True, description="honour .gitignore files")
+    rescan_minutes: float = Field(5.0, gt=0, description="time between full scans")
+    debounce_seconds: float = Field(0.5, ge=0, description="quiet time before a file is read")
+    allowed_roots: tuple[Path, ...] = Field(
+        (), description="folders must lie under one; empty: home"
+    )
+
+    @field_validator("allowed_roots")
+    @classmethod
+    def _home_is_expanded(cls, roots: tuple[Path, ...]) -> tuple[Path, ...]:
+        return tuple(_expanded(root) for root in roots)
+
+
+class ModelSettings(_Group):
+    """What turns text into vectors, and where Ollama answers."""
+
+    embedder: str = Field("wordllama", description='"wordllama" or "ollama:MODEL"')
+    ollama_url: str = Field("http://127.0.0.1:11434", description="where Ollama listens")
+
+
+class SearchSettings(_Group):
+    """How results are found and ranked when a search does not say otherwise."""
+
+    mode: Mode = Mode.HYBRID
+    fusion: Fusion = Fusion.WEIGHTED
+    vector_weight: float = Field(0.5, ge=0)
+    keyword_weight: float = Field(0.5, ge=0)
+    rrf_k: int = Field(60, ge=1)
+    candidates: int = Field(50, ge=1, le=1000, description="hits taken from each index")
+    limit: int = Field(10, ge=1, le=200, description="documents in the answer")
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. Hashable, so that it can key a cache."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="RAGKIT_",
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        frozen=True,
+        extra="forbid",
+    )
+
+    library: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("ragkit", False)))
+    collection: str = Field("default", min_length=1)
+    chunking: ChunkingSettings = ChunkingSettings()  # type: ignore[call-arg]
+    reading: ReadingSettings = ReadingSettings()  # type: ignore[call-arg]
+    sources: SourceSettings = SourceSettings()  # type: ignore[call-arg]
+    models: ModelSettings = ModelSettings()  # type: ignore[call-arg]
+    search: SearchSettings = SearchSettings()  # type: ignore[call-arg]
+
+    @field_validator("library")
+    @classmethod
+    def _home_is_expanded(cls, library: Path) -> Path:
+        return _expanded(library)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The command line wins over variables, and they win over the file."""
+        file = TomlConfigSettingsSource(settings_cls, settings_cls.model_config.get("toml_file"))
+        return (init_settings, env_settings, file)
+
+
+def settings_file() -> Path:
+    """Where the settings file is looked for: ``RAGKIT_CONFIG``, or the platform's place."""
+    named = os.environ.get("RAGKIT_CONFIG")
+    return (
+        Path(named) if named else Path(platformdirs.user_config_dir("ragkit", False), "ragkit.toml")
+    )
+
+
+def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
+    """Join defaults, the TOML file, ``RAGKIT_*`` variables and the command line, in that order.
+
+    Values of ``None`` in ``command_line`` mean "not given".
+
+    Raises:
+        SettingsError: naming the setting and what is wrong with it.
+    """
+    path = file or settings_file()
+    missing = not path.exists() or path.is_dir()
+    if missing and (file is not None or os.environ.get("RAGKIT_CONFIG")):
+        raise SettingsError(
+            f"There is no settings file {path}.", "Name another one, or unset RAGKIT_CONFIG."
+        )
+
+    class _FromFile(Settings):
+        model_config = SettingsConfigDict(toml_file=path)
+
+    try:
+        found = _FromFile(**_given(command_line))
+        return Settings.model_construct(
+            **{name: getattr(found, name) for name in Settings.model_fields}
+        )
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}.", "Mend that line.") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} is not UTF-8 text.", "Save it again as UTF-8.") from error
+    except OSError as error:
+        raise SettingsError(
+            f"{path} cannot be read: {error.strerror or error}.", "Check its permissions."
+        ) from error
+    except (ValidationError, PydanticSettingsError) as error:
+        where = f"Look in {path} and among the RAGKIT_* variables."
+        raise SettingsError(_sentence(error), where) from error
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    """What the command line sets: everything that is not ``None``, in nested tables too."""
+    return {
+        name: _given(value) if isinstance(value, dict) else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"there is no home folder for {path}") from error
+
+
+_WRONG = {
+    "extra_forbidden": "there is no such setting",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+    "string_too_short": "must not be empty",
+    "finite_number": "must be a finite number",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "string_type": "must be text",
+    "path_type": "must be a path",
+    "tuple_type": "must be a list",
+    "model_type": "must be a table of settings",
+    "value_error": "{error}",
+}
+
+
+def _sentence(error: Exception) -> str:
+    """Say which settings are wrong, without pydantic's own words."""
+    if not isinstance(error, ValidationError):
+        return _unparsed(error)
+    wrong = []
+    for one in error.errors():
+        name = ".".join(str(part) for part in one["loc"]) or "settings"
+        template = _WRONG.get(one["type"], "has a value that makes no sense")
+        what = template.format_map(one.get("ctx", {}))
+        value = one["input"]
+        shown = f", not {value!r}" if isinstance(value, str | int | float) else ""
+        says_value = shown if what.startswith("must be") else ""
+        wrong.append(f"{name}: {what}{says_value}")
+    return f"Wrong settings: {'; '.join(wrong)}."
+
+
+def _unparsed(error: Exception) -> str:
+    """Name the variable of a table or list whose text is not JSON."""
+    named = re.search(r'field "([^"]+)"', str(error))
+    name = f"RAGKIT_{named[1].upper()}" if named else "A RAGKIT_* variable"
+    return f"{name}, or a list below it, is not valid JSON."

@@ -1,0 +1,1 @@
+"""Sources: which files there are, and which of them have changed."""

@@ -1,0 +1,70 @@
+"""What a command prints besides its result: progress and errors, on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ragkit.indexing.progress import Progress
+
+
+def say(text: str) -> None:
+    """Print a line for a person, on standard error."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def put(text: str) -> None:
+    """Print a line of the result, on standard output."""
+    sys.stdout.write(f"{text}\n")
+
+
+def put_json(value: Any) -> None:
+    """Print a JSON value on one line of standard output."""
+    put(json.dumps(value, ensure_ascii=False))
+
+
+def colourful() -> bool:
+    """True when standard output is a terminal that wants colour."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[Progress], None]]:
+    """Show a bar while a job runs; nothing when standard error is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[current]}", markup=False),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Looking", total=None, current="")
+
+        def watch(progress: Progress) -> None:
+            bar.update(
+                task,
+                description=progress.phase,
+                completed=progress.done,
+                total=progress.total,
+                current=progress.current[-60:],
+            )
+
+        yield watch

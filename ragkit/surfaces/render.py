@@ -1,0 +1,183 @@
+"""One renderer for all surfaces: answers and records as JSON values and as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ragkit.catalog.records import DocumentRecord
+from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result, Stage
+
+_MARK_ON, _MARK_OFF = "\x1b[1m", "\x1b[0m"
+_PASSAGE_CHARACTERS = 600
+
+
+def answer_as_json(answer: Answer) -> dict[str, Any]:
+    """An answer as the JSON object that ``ragkit search --json`` prints."""
+    return {
+        "query": answer.query,
+        "results": [result_as_json(result) for result in answer.results],
+        "notices": list(answer.notices),
+        "trace": {
+            "generation": answer.trace.generation,
+            "ms": round(answer.trace.ms, 3),
+            "stages": [_stage_as_json(stage) for stage in answer.trace.stages],
+        },
+    }
+
+
+def result_as_json(result: Result) -> dict[str, Any]:
+    """One result as a JSON object."""
+    document = result.document
+    return {
+        "document": {
+            "id": document.id,
+            "path": document.path,
+            "title": document.title,
+            "collection": document.collection,
+            "pages": document.pages,
+            "format": document.format,
+            "date": document.date,
+            "chunks": document.chunks,
+            "file": document.file,
+            "metadata": document.metadata,
+        },
+        "score": result.score,
+        "max_score": result.max_score,
+        "avg_score": result.avg_score,
+        "chunk_coverage": result.chunk_coverage,
+        "passages": [_passage_as_json(passage) for passage in result.passages],
+        "matched_chunks": [_match_as_json(chunk) for chunk in result.matched_chunks],
+        "context_chunks": list(result.context_chunks),
+        "more": [_match_as_json(chunk) for chunk in result.more],
+        "also_at": list(result.also_at),
+        "missing": result.missing,
+    }
+
+
+def document_as_json(record: DocumentRecord) -> dict[str, Any]:
+    """One document as ``ragkit list --json`` prints it."""
+    return {
+        "id": record.id,
+        "path": record.path,
+        "status": record.status.value,
+        "reason": record.reason,
+        "chunks": record.chunks,
+        "title": record.title,
+        "collection": record.collection,
+        "source": record.root,
+        "format": record.format,
+        "bytes": record.size,
+        "warnings": list(record.warnings),
+    }
+
+
+def answer_as_text(answer: Answer, *, explain: bool, colour: bool) -> Iterator[str]:
+    """An answer as lines for a terminal; no control character of a document gets through."""
+    for number, result in enumerate(answer.results, start=1):
+        document = result.document
+        page = _pages(result)
+        yield f"{number}. {plain(document.title)}  {result.score:.2f}"
+        yield f"   {plain(document.path)}{page} · {result.chunk_coverage}"
+        for passage in result.passages:
+            if passage.heading_path:
+                yield f"   {plain(' › '.join(passage.heading_path))}"
+            yield from (f"     {line}" for line in _passage_lines(passage, colour))
+        if explain:
+            yield from (f"   {line}" for line in _why(result))
+        yield ""
+    if explain:
+        yield from trace_lines(answer)
+
+
+def trace_lines(answer: Answer) -> Iterator[str]:
+    """The stages of a search, one a line."""
+    yield f"{answer.trace.ms:.1f} ms, index {answer.trace.generation or 'in memory'}"
+    for stage in answer.trace.stages:
+        note = f"  {stage.note}" if stage.note else ""
+        yield f"  {stage.name:<14}{stage.ms:8.2f} ms  {stage.count_in} → {stage.count_out}{note}"
+
+
+def plain(text: str) -> str:
+    """A line of text without control characters, so that it cannot steer a terminal."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _passage_lines(passage: Passage, colour: bool) -> Iterator[str]:
+    text, shown = passage.text, passage.text[:_PASSAGE_CHARACTERS]
+    marked: list[str] = []
+    position = 0
+    for start, end in passage.highlights if colour else ():
+        if end > len(shown):
+            break
+        marked += [_clean(shown[position:start]), _MARK_ON, _clean(shown[start:end]), _MARK_OFF]
+        position = end
+    marked.append(_clean(shown[position:]))
+    lines = [line.strip() for line in "".join(marked).splitlines() if line.strip()]
+    if len(text) > len(shown):
+        lines.append("…")
+    yield from lines
+
+
+def _clean(text: str) -> str:
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+
+
+def _pages(result: Result) -> str:
+    pages = [passage.page for passage in result.passages if passage.page is not None]
+    return f" · p. {pages[0]}" if pages else ""
+
+
+def _why(result: Result) -> Iterator[str]:
+    for chunk in result.matched_chunks:
+        parts = " + ".join(_part(one) for one in chunk.contributions)
+        words = f"  ({', '.join(chunk.terms)})" if chunk.terms else ""
+        yield f"chunk {chunk.index + 1}: {parts} = {chunk.score:.4f}{plain(words)}"
+
+
+def _part(one: Contribution) -> str:
+    return f"{one.index} rank {one.rank}, {one.normalised:.4f} × {one.weight:.2f}"
+
+
+def _stage_as_json(stage: Stage) -> dict[str, Any]:
+    return {
+        "name": stage.name,
+        "ms": round(stage.ms, 3),
+        "in": stage.count_in,
+        "out": stage.count_out,
+        "note": stage.note,
+    }
+
+
+def _passage_as_json(passage: Passage) -> dict[str, Any]:
+    return {
+        "start": passage.start,
+        "end": passage.end,
+        "text": passage.text,
+        "page": passage.page,
+        "heading_path": list(passage.heading_path),
+        "highlights": [list(span) for span in passage.highlights],
+        "chunks": list(passage.chunks),
+        "cut": passage.cut,
+    }
+
+
+def _match_as_json(chunk: MatchedChunk) -> dict[str, Any]:
+    return {
+        "index": chunk.index,
+        "number": chunk.index + 1,
+        "score": chunk.score,
+        "level": chunk.level.value,
+        "terms": list(chunk.terms),
+        "contributions": [
+            {
+                "index": one.index,
+                "rank": one.rank,
+                "raw": one.raw,
+                "normalised": one.normalised,
+                "weight": one.weight,
+                "value": one.value,
+            }
+            for one in chunk.contributions
+        ],
+    }

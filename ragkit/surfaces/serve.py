@@ -1,0 +1,140 @@
+"""Running the page server and the worker."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import webbrowser
+from pathlib import Path
+from types import FrameType
+
+from ragkit.errors import LibraryBusyError, RagkitError
+from ragkit.library import Library
+from ragkit.surfaces import console
+
+_ADDRESS = "127.0.0.1"
+_PORTS_TO_TRY = 20
+
+
+def app_folder() -> Path:
+    """Where ``app.py`` lies: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / "_app", package.parent):
+        if (folder / "app.py").is_file():
+            return folder
+    raise RagkitError("The app's files are missing.", "Install ragkit again.")
+
+
+def sample_folder() -> Path:
+    """Where the sample documents lie."""
+    return app_folder() / "sample_data" / "library"
+
+
+def run_app(library: Library, *, port: int, sample: bool, browser: bool) -> int:
+    """Serve the pages on this machine until stopped; returns the server's exit code."""
+    if sample and not library.sources():
+        _index_sample(library)
+    free = _free_port(port)
+    if free != port:
+        console.say(f"Port {port} is taken; using {free}.")
+    url = f"http://localhost:{free}"
+    library.ensure_worker()
+    folder = app_folder()
+    command = [sys.executable, "-m", "streamlit", "run", str(folder / "app.py")]
+    environment = {
+        **os.environ,
+        "RAGKIT_LIBRARY": str(library.paths.root),
+        "RAGKIT_COLLECTION": library.settings.collection,
+        "STREAMLIT_SERVER_PORT": str(free),
+        "STREAMLIT_SERVER_ADDRESS": _ADDRESS,
+    }
+    server = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    if browser and _has_screen():
+        threading.Thread(target=_open_when_up, args=(url, free), daemon=True).start()
+    console.say(f"ragkit is at {url} - press Ctrl+C to stop.")
+    try:
+        return server.wait()
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        _stop(server)
+        stop_worker(library)
+
+
+def _index_sample(library: Library) -> None:
+    console.say("Indexing the sample library ...")
+    source = library.add_folder(sample_folder())
+    with console.progress_bar() as watch:
+        job = library.wait(library.sync(source), watch)
+    console.say(job.message)
+
+
+def run_worker(library: Library) -> None:
+    """Be the worker until stopped. Ends at once, and quietly, when there is one already."""
+    from ragkit.indexing.worker import Worker
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    worker = Worker(library.writer())
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        worker.stopping.set()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    try:
+        worker.run()
+    except LibraryBusyError as error:
+        console.say(str(error))
+
+
+def stop_worker(library: Library) -> None:
+    """Ask the library's worker, if one runs, to finish what it writes and stop."""
+    state = library.worker_state()
+    if state.running and state.record is not None and state.record.notes.get("role") == "worker":
+        try:
+            os.kill(state.record.pid, signal.SIGTERM)
+        except OSError:
+            return
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    if server.poll() is None:
+        server.terminate()
+        try:
+            server.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            server.kill()
+
+
+def _free_port(wanted: int) -> int:
+    for port in range(wanted, min(wanted + _PORTS_TO_TRY, 65536)):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((_ADDRESS, port))
+            except OSError:
+                continue
+            return port
+    raise RagkitError(f"No free port from {wanted} on.", "Name another with --port.")
+
+
+def _open_when_up(url: str, port: int) -> None:
+    for _ in range(100):
+        try:
+            with socket.create_connection((_ADDRESS, port), timeout=1):
+                break
+        except OSError:
+            time.sleep(0.2)
+    webbrowser.open(url)
+
+
+def _has_screen() -> bool:
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,177 @@
+"""The values that pass between ragkit's packages.
+
+Every offset counts Python characters (code points) of a document's stored text, and every
+span is half open: ``[start, end)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+Metadata: TypeAlias = dict[str, Any]
+"""Front matter, author, dates, tags: JSON values only."""
+
+
+class Status(StrEnum):
+    """How a document stands; every file ends in one of the last three."""
+
+    PENDING = "pending"
+    INDEXED = "indexed"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class Markup(StrEnum):
+    """How a document's stored text is to be divided."""
+
+    MARKDOWN = "markdown"
+    PLAIN = "plain"
+    CODE = "code"
+
+
+class BlockKind(StrEnum):
+    """What a reader sees a block as."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    TABLE = "table"
+    CODE = "code"
+    FRONT_MATTER = "front_matter"
+
+
+class Level(StrEnum):
+    """The granularity of an index entry."""
+
+    DOCUMENT = "document"
+    SECTION = "section"
+    CHUNK = "chunk"
+    QUESTION = "question"
+
+
+class Field(StrEnum):
+    """The separately weighted parts of an entry in the keyword index."""
+
+    TEXT = "text"
+    CONTEXT = "context"
+    KEYWORDS = "keywords"
+    QUESTIONS = "questions"
+
+
+LEVEL_CODES = {Level.DOCUMENT: 0, Level.SECTION: 1, Level.CHUNK: 2, Level.QUESTION: 3}
+"""The number that stands for a level in the catalog and in index files."""
+
+FIELD_CODES = {Field.TEXT: 0, Field.CONTEXT: 1, Field.KEYWORDS: 2, Field.QUESTIONS: 3}
+"""The number that stands for a field in the catalog and in index files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page, sheet or slide of the source file, as a span of the stored text.
+
+    ``number`` counts from 1; ``label`` is what the file itself calls it ("iv", "Budget").
+    """
+
+    number: int
+    label: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A division that the format itself knows: a bookmark, slide, sheet, cell or symbol.
+
+    ``level`` counts from 1, as headings do.
+    """
+
+    offset: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader made of a file: normalised text and what is known about it.
+
+    ``text`` is NFC with line feeds only and no NUL. ``pages`` tile the text or are empty.
+    ``outline`` is sorted by offset. ``warnings`` are sentences for the person.
+    """
+
+    text: str
+    title: str
+    format: str
+    markup: Markup = Markup.PLAIN
+    language: str = ""
+    pages: tuple[Page, ...] = ()
+    outline: tuple[OutlineEntry, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The span under one heading, up to the next heading of any level.
+
+    Sections tile the text. ``path`` holds the titles from the outermost heading to this one;
+    it is empty for the text before the first heading. ``level`` is 0 there.
+    """
+
+    index: int
+    start: int
+    end: int
+    level: int
+    path: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The section's own heading, or an empty string."""
+        return self.path[-1] if self.path else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The smallest span that a reader sees as one thing. Blocks tile the text."""
+
+    start: int
+    end: int
+    kind: BlockKind
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The unit that is indexed: a span of one section (or of merged tiny neighbours).
+
+    ``index`` counts from 0 within the document. ``section`` is the index of the first section
+    that it touches. ``pages`` are the first and last page numbers, or ``None``.
+    """
+
+    index: int
+    start: int
+    end: int
+    section: int
+    heading_path: tuple[str, ...]
+    pages: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """A document's text cut up: everything that chunking makes of a reading."""
+
+    sections: tuple[Section, ...]
+    blocks: tuple[Block, ...]
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A slice ``[start, end)`` of a document's stored text."""
+
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        """How many characters it holds."""
+        return self.end - self.start

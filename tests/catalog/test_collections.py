@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import pytest
+from support import Shelf
+
+from ragkit.errors import CatalogError, NotFoundError
+
+
+def test_collections_are_made_once_and_listed_by_name(catalog):
+    second, first = catalog.collections.ensure("b"), catalog.collections.ensure("a")
+    assert catalog.collections.ensure("b") == second
+    assert catalog.collections.all() == [first, second]
+    assert catalog.collections.find("a") == catalog.collections.get("a") == first
+    assert catalog.collections.find("A") is None
+    assert (first.settings, first.version) == ({}, 0)
+
+
+@pytest.mark.parametrize("name", ["it's", 'say "x"', "日本語 \U0001f600", "a\nb", "%_"])
+def test_a_collection_may_have_any_name(catalog, name):
+    assert catalog.collections.ensure(name).name == name
+    assert catalog.collections.get(name).name == name
+
+
+def test_a_collection_that_is_not_there_names_those_that_are(catalog):
+    with pytest.raises(NotFoundError, match="none yet"):
+        catalog.collections.get("x")
+    catalog.collections.ensure("work")
+    catalog.collections.ensure("home")
+    with pytest.raises(NotFoundError, match='no collection "x". There are: home, work.'):
+        catalog.collections.get("x")
+
+
+def test_settings_of_a_collection_are_kept(catalog):
+    record = catalog.collections.ensure("a")
+    catalog.collections.set_settings(record.id, {"chunking": {"words": 100}})
+    assert catalog.collections.get("a").settings == {"chunking": {"words": 100}}
+    assert catalog.collections.version(record.id) == 0
+    assert catalog.collections.version(12345) == 0
+
+
+def test_sources_are_made_once_for_each_collection(catalog):
+    one, two = catalog.collections.ensure("one"), catalog.collections.ensure("two")
+    a = catalog.collections.ensure_source(one.id, "folder", "/a")
+    assert catalog.collections.ensure_source(one.id, "folder", "/a") == a
+    b = catalog.collections.ensure_source(two.id, "folder", "/a")
+    c = catalog.collections.ensure_source(two.id, "uploads", "/u")
+    assert catalog.collections.sources() == [a, b, c]
+    assert catalog.collections.sources(two.id) == [b, c]
+    assert (a.collection, a.kind, a.root, a.state, a.scanned_at) == (
+        "one",
+        "folder",
+        "/a",
+        "new",
+        None,
+    )
+
+
+def test_a_source_counts_its_documents(catalog, shelf):
+    from ragkit.catalog.records import FileState
+    from ragkit.types import Status
+
+    shelf.put("a.md")
+    catalog.documents.set_outcome(
+        shelf.source_id, shelf.collection_id, FileState("b", 1, 1), Status.FAILED, "No."
+    )
+    record = catalog.collections.source(shelf.source_id)
+    assert (record.documents, record.failed) == (2, 1)
+
+
+def test_the_state_of_a_source_is_kept(catalog, shelf):
+    catalog.collections.set_source_state(shelf.source_id, "offline", "It's gone.")
+    record = catalog.collections.source(shelf.source_id)
+    assert (record.state, record.reason) == ("offline", "It's gone.")
+    assert record.scanned_at is not None
+    assert record.scanned_at > 1_600_000_000
+    catalog.collections.set_source_state(shelf.source_id, "ready")
+    assert catalog.collections.source(shelf.source_id).reason == ""
+
+
+def test_wrong_sources_are_refused(catalog):
+    with pytest.raises(CatalogError):
+        catalog.collections.ensure_source(99, "folder", "/a")
+    record = catalog.collections.ensure("a")
+    with pytest.raises(CatalogError, match="CHECK"):
+        catalog.collections.ensure_source(record.id, "cloud", "/a")
+    with pytest.raises(NotFoundError, match="no source 5"):
+        catalog.collections.source(5)
+    assert catalog.collections.sources() == []
+
+
+def _count(catalog, table):
+    return catalog.connections.row(f"SELECT COUNT(*) FROM {table}")[0]
+
+
+def test_deleting_a_collection_takes_everything_in_it_and_nothing_else(catalog, shelf):
+    other = Shelf(catalog, "other")
+    shelf.put("a.md", "one", "two")
+    shelf.put("a.md", "three")
+    other.put("b.md", "four")
+    catalog.collections.delete(shelf.collection_id)
+    assert [one.name for one in catalog.collections.all()] == ["other"]
+    expected = {"sources": 1, "documents": 1, "texts": 1, "sections": 1, "chunks": 1}
+    for table, count in {**expected, "entries": 1, "entry_tokens": 1, "removed_entries": 0}.items():
+        assert _count(catalog, table) == count, table
+    assert catalog.connections.rows("PRAGMA foreign_key_check") == []
+    again = catalog.collections.ensure("default")
+    assert again.id > other.collection_id
+    assert again.version == 0
+
+
+def test_deleting_a_source_takes_its_documents_and_says_which_entries_went(catalog, shelf):
+    other = Shelf(catalog, root="/other")
+    shelf.put("a.md", "one", "two")
+    other.put("b.md", "three")
+    before = shelf.version
+    catalog.collections.delete_source(shelf.source_id)
+    assert shelf.version == before + 1
+    assert catalog.entries.removed_since(shelf.collection_id, before).tolist() == [1, 2]
+    assert shelf.entry_ids() == [3]
+    assert [one.root for one in catalog.collections.sources()] == ["/other"]
+    catalog.collections.delete_source(shelf.source_id)
+    assert shelf.version == before + 1
+
+
+def test_deleting_an_empty_source_changes_no_version(catalog, shelf):
+    catalog.collections.delete_source(shelf.source_id)
+    assert shelf.version == 0

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.schema import MIGRATIONS
+from ragkit.errors import CatalogError, LibraryError, LibraryFormatError
+
+
+def test_a_fresh_catalog_is_at_the_newest_version_and_notes_each_migration(catalog):
+    connection = catalog.connections.get()
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
+    notes = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+    assert notes["migration 001"].startswith("m001_tables ")
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_opening_again_changes_nothing(library_paths, catalog):
+    before = catalog.connections.rows("SELECT * FROM meta ORDER BY key")
+    again = Catalog.open(library_paths.catalog)
+    assert again.connections.rows("SELECT * FROM meta ORDER BY key") == before
+    again.close()
+
+
+def test_a_newer_catalog_is_refused_and_left_alone(library_paths):
+    Catalog.open(library_paths.catalog, create=True).close()
+    with sqlite3.connect(library_paths.catalog) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    with pytest.raises(LibraryFormatError, match="newer ragkit .catalog version 999.") as caught:
+        Catalog.open(library_paths.catalog)
+    assert "Update ragkit" in caught.value.cure
+    connection = sqlite3.connect(library_paths.catalog)
+    assert connection.execute("PRAGMA user_version").fetchone() == (999,)
+    connection.close()
+
+
+def test_a_migration_that_fails_leaves_no_trace(library_paths, monkeypatch):
+    def m002_broken(connection):
+        connection.execute("CREATE TABLE half (a)")
+        raise sqlite3.OperationalError("disk I/O error")
+
+    Catalog.open(library_paths.catalog, create=True).close()
+    monkeypatch.setattr("ragkit.catalog.schema.MIGRATIONS", (*MIGRATIONS, m002_broken))
+    with pytest.raises(CatalogError, match="cannot be read or written"):
+        Catalog.open(library_paths.catalog)
+    monkeypatch.undo()
+    opened = Catalog.open(library_paths.catalog)
+    assert opened.connections.rows("SELECT 1 FROM sqlite_master WHERE name = 'half'") == []
+    assert opened.connections.row("PRAGMA user_version") == (len(MIGRATIONS),)
+    opened.close()
+
+
+def test_a_library_that_is_not_there_is_not_made_by_looking(tmp_path):
+    with pytest.raises(LibraryError, match="There is no library in") as caught:
+        Catalog.open(tmp_path / "none" / "catalog.sqlite")
+    assert "ragkit add" in caught.value.cure
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_a_plain_error(tmp_path):
+    with pytest.raises(CatalogError, match="cannot be opened"):
+        Catalog.open(tmp_path / "none" / "catalog.sqlite", create=True)
+
+
+_OPEN = """
+import sys, time
+from pathlib import Path
+from ragkit.catalog import Catalog
+time.sleep(max(0, float(sys.argv[2]) - time.time()))
+catalog = Catalog.open(Path(sys.argv[1]), create=True)
+catalog.collections.ensure("default")
+print(len(catalog.collections.all()))
+"""
+
+
+def test_processes_that_open_a_fresh_library_at_once_all_succeed(library_paths):
+    at = str(time.time() + 2.0)
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", _OPEN, str(library_paths.catalog), at],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for run in runs:
+        out, err = run.communicate(timeout=60)
+        assert (run.returncode, out.strip()) == (0, "1"), err
+    opened = Catalog.open(library_paths.catalog)
+    assert opened.connections.rows("SELECT COUNT(*) FROM meta") == [(len(MIGRATIONS),)]
+    opened.close()

@@ -1,0 +1,76 @@
+"""No test sees the home of whoever runs it: not its files, not its settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import Shelf
+
+from ragkit.catalog import Catalog
+from ragkit.paths import LibraryPaths
+
+_XDG = {
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_STATE_HOME": ".local/state",
+}
+_REAL_BROWSERS = Path.home() / ".cache" / "ms-playwright"
+
+
+def _isolate(patch: pytest.MonkeyPatch, home: Path) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    for name in list(os.environ):
+        if name.startswith(("RAGKIT_", "OLLAMA_")) and name != "RAGKIT_CHROMIUM":
+            patch.delenv(name)
+    for name in ("HOME", "USERPROFILE"):
+        patch.setenv(name, str(home))
+    for name, folder in _XDG.items():
+        patch.setenv(name, str(home / folder))
+    patch.delenv("XDG_RUNTIME_DIR", raising=False)
+    if _REAL_BROWSERS.is_dir() and "PLAYWRIGHT_BROWSERS_PATH" not in os.environ:
+        patch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(_REAL_BROWSERS))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _isolated_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hide the real home from fixtures that live longer than one test."""
+    with pytest.MonkeyPatch.context() as patch:
+        _isolate(patch, tmp_path_factory.mktemp("session") / "home")
+        yield
+
+
+@pytest.fixture(autouse=True)
+def home(
+    _isolated_session: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """An empty home of this test's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("home")
+        _isolate(patch, folder)
+        yield folder
+
+
+@pytest.fixture
+def library_paths(tmp_path: Path) -> LibraryPaths:
+    """The paths of a library whose directories are there and empty."""
+    paths = LibraryPaths(tmp_path / "library")
+    paths.create()
+    return paths
+
+
+@pytest.fixture
+def catalog(library_paths: LibraryPaths) -> Iterator[Catalog]:
+    """A fresh catalog."""
+    opened = Catalog.open(library_paths.catalog, create=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def shelf(catalog: Catalog) -> Shelf:
+    """A fresh catalog with one collection, one source and one embedder."""
+    return Shelf(catalog)

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from index_rows import DIMENSIONS, make_rows
+
+from ragkit.errors import IndexCorruptError
+from ragkit.indexes.generation import Generation, generations, open_newest, prune, write_generation
+from ragkit.indexes.keyword import Bm25Parameters
+from ragkit.indexes.rows import EntryRows
+from ragkit.types import Field
+
+NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1"}
+
+
+def write(folder: Path, count: int = 40, version: int = 7, **more) -> Path:
+    return write_generation(
+        folder, make_rows(range(1, count + 1)), collection_version=version, **NAMES, **more
+    )
+
+
+def opened(folder: Path, **more) -> Generation:
+    generation = open_newest(folder, **{**NAMES, **more})
+    assert generation is not None
+    return generation
+
+
+def files_of(path: Path) -> list[str]:
+    return sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
+
+
+def test_what_was_written_comes_back(tmp_path: Path):
+    rows = make_rows(range(1, 41))
+    write(tmp_path)
+    generation = opened(tmp_path)
+    assert generation.manifest.entries == 40
+    assert generation.manifest.max_entry_id == 40
+    assert generation.manifest.collection_version == generation.index().version == 7
+    back = generation.segment.rows()
+    for name in ("entry_ids", "document_ids", "levels", "chunk_indexes", "has_vector"):
+        assert np.array_equal(getattr(back, name), getattr(rows, name))
+    assert np.array_equal(back.vectors[rows.has_vector], rows.vectors[rows.has_vector])
+    for field, column in rows.tokens.items():
+        assert np.array_equal(back.tokens[field].flat, column.flat)
+        assert np.array_equal(back.tokens[field].offsets, column.offsets)
+
+
+def test_no_generation_is_none_and_the_newest_wins(tmp_path: Path):
+    assert open_newest(tmp_path / "absent") is None
+    assert open_newest(tmp_path) is None
+    for count in range(1, 12):
+        write(tmp_path, count)
+    assert opened(tmp_path).manifest.entries == 11
+    assert prune(tmp_path, keep=2) == 9
+    assert [opened(tmp_path).manifest.entries, len(generations(tmp_path))] == [11, 2]
+
+
+def test_an_empty_collection_can_be_kept(tmp_path: Path):
+    rows = EntryRows.empty(DIMENSIONS, [Field.TEXT])
+    write_generation(tmp_path, rows, collection_version=0, **NAMES)
+    index = opened(tmp_path).index()
+    assert index.entries == 0
+    assert len(index.keyword_candidates([[3]], {Field.TEXT: 1.0}, 5)[0]) == 0
+    assert len(index.vector_candidates(np.ones((1, DIMENSIONS), np.float32), 5)[0]) == 0
+
+
+def test_damage_to_any_file_is_named(tmp_path: Path):
+    path = write(tmp_path)
+    for name in files_of(path):
+        file = path / name
+        whole = file.read_bytes()
+        middle = len(whole) // 2
+        damages = [None, whole[:-1], b"", whole + b"x"]
+        damages.append(whole[:middle] + bytes([whole[middle] ^ 0x55]) + whole[middle + 1 :])
+        for damage in damages:
+            if damage is None:
+                file.unlink()
+            else:
+                file.write_bytes(damage)
+            with pytest.raises(IndexCorruptError) as caught:
+                # A JSON file may still be JSON after one changed byte, but never this one.
+                opened(tmp_path, parameters=Bm25Parameters())
+            assert path.name in str(caught.value)
+            file.write_bytes(whole)
+    assert opened(tmp_path).manifest.entries == 40
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        ({"fingerprint": "other"}, "the embedder is hash-1, not other"),
+        ({"tokenizer_version": "2"}, "the tokenizer version is 1, not 2"),
+        ({"parameters": Bm25Parameters(k1=1.2)}, "k1 is 1.5, not 1.2"),
+    ],
+)
+def test_what_does_not_fit_is_named(tmp_path: Path, expected: dict, words: str):
+    write(tmp_path)
+    with pytest.raises(IndexCorruptError, match=words) as caught:
+        opened(tmp_path, **expected)
+    assert caught.value.cure
+
+
+@pytest.mark.parametrize("key", ["entries", "vectors", "tokens", "max_entry_id", "format_version"])
+def test_counts_must_agree_with_the_manifest(tmp_path: Path, key: str):
+    manifest = write(tmp_path) / "manifest.json"
+    content = json.loads(manifest.read_text())
+    content[key] += 1
+    manifest.write_text(json.dumps(content))
+    with pytest.raises(IndexCorruptError):
+        opened(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "null", '{"files": 3}', "\x00\x01"])
+def test_a_manifest_of_nonsense_is_refused(tmp_path: Path, content: str):
+    (write(tmp_path) / "manifest.json").write_text(content)
+    with pytest.raises(IndexCorruptError, match="manifest"):
+        opened(tmp_path)
+
+
+def test_what_a_dead_writer_left_is_ignored_and_cleared(tmp_path: Path):
+    write(tmp_path)
+    left = tmp_path / ".making-abc" / "content"
+    left.mkdir(parents=True)
+    (left / "entry_ids.npy").write_bytes(b"half")
+    assert opened(tmp_path).manifest.entries == 40
+    assert prune(tmp_path) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["generation-0000000001"]
+
+
+def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write(tmp_path)
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write(tmp_path, 50)
+    monkeypatch.undo()
+    assert opened(tmp_path).manifest.entries == 40
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_an_open_generation_outlives_its_files(tmp_path: Path):
+    write(tmp_path)
+    index = opened(tmp_path).index()
+    before = index.keyword_candidates([[4, 5]], {Field.TEXT: 1.0}, 9)[0].entry_ids.tolist()
+    prune(tmp_path, keep=0)
+    assert generations(tmp_path) == []
+    after = index.keyword_candidates([[4, 5]], {Field.TEXT: 1.0}, 9)[0].entry_ids.tolist()
+    assert before == after != []
+
+
+KILLED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from index_rows import make_rows
+from ragkit.indexes.generation import write_generation
+count = 1
+print("ready", flush=True)
+while True:
+    count += 1
+    write_generation(Path(sys.argv[1]), make_rows(range(1, count)), fingerprint="hash-1",
+                     tokenizer_version="1", collection_version=count)
+"""
+
+
+def test_killed_at_any_instant_there_is_a_whole_one(tmp_path: Path):
+    write(tmp_path, 1, version=1)
+    last = 1
+    for attempt in range(4):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(tmp_path), str(Path(__file__).parent)],
+            stdout=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.05 + 0.07 * attempt)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        manifest = opened(tmp_path).manifest
+        assert manifest.entries == max(1, manifest.collection_version - 1)
+        last = manifest.collection_version
+        prune(tmp_path)
+    assert last >= 1

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragkit.indexes.folding import fold, fold_with_offsets
+from ragkit.indexes.tokenizer import token_spans, tokenize, without_stop_words
+from ragkit.indexes.words import LONGEST_TOKEN
+
+SCRIPTS = st.text(
+    st.one_of(
+        st.characters(),
+        st.sampled_from(
+            "aZ09_.-/'@+#:& ,éßøñИйёδώ猫検索のガｶﾞ｡한글ไทย้หิन्दीקָعَﬁ²½№\u0301\u0327\u200d\u00ad"
+        ),
+    ),
+    max_size=60,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", []),
+        (" \n\t", []),
+        ('"', []),
+        ("The cats were running", ["the", "cat", "were", "run"]),
+        ("snake_case", ["snake_case", "snake", "case"]),
+        ("camelCase", ["camelcas", "camel", "case"]),
+        ("HTTPServer", ["httpserver", "http", "server"]),
+        ("URLs", ["url"]),
+        ("kebab-case", ["kebab-case", "kebab", "case"]),
+        ("os.path.join", ["os.path.join", "os", "path", "join"]),
+        ("v2.0.1", ["v2.0.1", "2.0.1"]),
+        ("1.0.21", ["1.0.21"]),
+        ("C++, C#; .NET", ["c++", "c#", ".net", "net"]),
+        ("C++17", ["c++17", "c++", "17"]),
+        ("ERR-1234", ["err-1234", "err", "1234"]),
+        ("utf8", ["utf8", "utf", "8"]),
+        ("1,234,567.89", ["1234567.89"]),
+        ("U.S.A.", ["usa"]),
+        ("don't", ["dont"]),
+        ("Anna’s", ["anna"]),
+        ("l'école", ["ecol"]),
+        ("café cafe\u0301 CAFÉ", ["cafe", "cafe", "cafe"]),
+        ("Łódź Straße Smørrebrød", ["lodz", "strass", "smorrebrod"]),
+        ("検索", ["検", "索", "検索"]),
+        ("データ", ["デー", "ータ"]),
+        ("ｶﾞｷﾞ", ["ガギ"]),
+        ("猫", ["猫"]),
+        ("Python入門", ["python", "入", "門", "入門"]),
+        ("검색엔진", ["검색", "색엔", "엔진"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("١٢٣", ["123"]),
+        ("x R", ["x", "r"]),
+        ("in\u00adfor\u200dmation", ["inform"]),
+        ("src/app/main.py", ["src/app/main.py", "src", "app", "main.py", "main", "py"]),
+    ],
+)
+def test_known_texts_give_these_tokens(text: str, tokens: list[str]):
+    assert tokenize(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("question", "document"),
+    [
+        ("cache_data", "use @st.cache_data() here"),
+        ("camel case", "camelCase"),
+        ("2.0.1", "released v2.0.1 today"),
+        ("jane@example.org", "Write to <Jane@Example.org>."),
+        ("example.org", "Write to <Jane@Example.org>."),
+        ("main.py", "see ./src/app/main.py"),
+        ("猫", "私は猫が好きです"),
+        ("検索", "全文検索エンジン"),
+        ("naive cafe", "A naïve café"),
+        ("1234", "error ERR-1234"),
+        ("1234567", "1,234,567 people"),
+        ("ASP.NET", "asp.net core"),
+        ("Москва", "в МОСКВА"),
+        ("สวัสดี", "สวัสดีครับ"),
+    ],
+)
+def test_each_token_of_the_question_stands_in_the_document(question: str, document: str):
+    assert set(tokenize(question)) <= set(tokenize(document))
+
+
+def test_signs_tell_languages_apart():
+    assert not set(tokenize("C++")) & set(tokenize("C C# c"))
+
+
+@given(SCRIPTS)
+@settings(max_examples=600, deadline=None)
+def test_spans_hold_the_same_tokens_and_lie_in_the_text(text: str):
+    spans = token_spans(text)
+    assert [span.token for span in spans] == tokenize(text)
+    for span in spans:
+        assert 0 <= span.start < span.end <= len(text)
+        assert 0 < len(span.token) <= LONGEST_TOKEN
+
+
+@given(SCRIPTS)
+@settings(max_examples=600, deadline=None)
+def test_folding_piece_by_piece_equals_folding_whole(text: str):
+    folded, starts, ends = fold_with_offsets(text)
+    assert folded == fold(text)
+    assert len(starts) == len(ends) == len(folded)
+    assert starts == sorted(starts)
+
+
+@pytest.mark.parametrize(
+    ("text", "token", "original"),
+    [
+        ("Ein cafe\u0301!", "cafe", "cafe\u0301"),
+        ("ﬁnding it", "find", "ﬁnding"),
+        ("the ｶﾞｷﾞ", "ガギ", "ｶﾞｷﾞ"),
+        ("a HTTPServer", "server", "Server"),
+        ("Groß-Gerau", "gross", "Groß"),
+        ("全文検索です", "検索", "検索"),
+        ("John's users'", "john", "John's"),
+    ],
+)
+def test_a_span_is_what_the_reader_sees(text: str, token: str, original: str):
+    found = {span.token: text[span.start : span.end] for span in token_spans(text)}
+    assert found[token].removesuffix("'s") == original.removesuffix("'s")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 1_000_000, "日本" * 200_000, "aB" * 300_000, "a.b/" * 150_000, "+" * 500_000,
+     "a\u0301" * 300_000, "1," * 300_000, "-a" * 300_000, "." * 500_000, "_" * 500_000],
+    ids=lambda text: text[:4],
+)  # fmt: skip
+def test_huge_words_are_bounded_in_length_and_time(text: str):
+    started = time.perf_counter()
+    tokens = tokenize(text)
+    assert time.perf_counter() - started < 8
+    assert max(map(len, tokens), default=0) <= LONGEST_TOKEN
+    assert len(tokens) <= 2 * len(text)
+
+
+def test_overlong_words_stay_distinct():
+    assert tokenize("x" * 100) != tokenize("x" * 101)
+    assert tokenize("x" * 100) == tokenize("X" * 100)
+
+
+def test_stop_words_go_unless_there_is_nothing_else():
+    assert without_stop_words(tokenize("how do I cache the data")) == ["cach", "data"]
+    assert without_stop_words(tokenize("to be or not to be")) == tokenize("to be or not to be")
+
+
+def test_threads_agree():
+    text = " ".join(f"word{i} running_{i} Grün{i}" for i in range(2000))
+    expected = tokenize(text)
+    seen: list[list[str]] = []
+    threads = [threading.Thread(target=lambda: seen.append(tokenize(text))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [expected] * 4
+
+
+def test_prose_goes_fast():
+    text = "The quick brown fox, running over 12 lazy dogs; see `os.path` for details. " * 13_000
+    tokenize(text[:1000])
+    started = time.process_time()
+    tokenize(text)
+    assert len(text) / (time.process_time() - started) > 1_000_000

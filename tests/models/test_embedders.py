@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from ragkit.errors import ModelError, SettingsError
+from ragkit.models import wordllama as module
+from ragkit.models.base import Embedder, to_unit_length
+from ragkit.models.factory import open_embedder
+from ragkit.models.hashing import HashEmbedder
+from ragkit.models.wordllama import WordLlamaEmbedder
+from ragkit.settings import ModelSettings
+
+
+@pytest.fixture(scope="module")
+def wordllama() -> WordLlamaEmbedder:
+    return WordLlamaEmbedder.open()
+
+
+@pytest.fixture(params=["wordllama", "hash"])
+def embedder(request: pytest.FixtureRequest) -> Embedder:
+    return open_embedder(ModelSettings(embedder=request.param))
+
+
+def test_every_embedder_keeps_the_contract(embedder: Embedder):
+    assert isinstance(embedder, Embedder)
+    texts = [
+        "a database connection",
+        "",
+        "  \n ",
+        "日本語の文書",
+        "a database connection",
+        "x" * 5000,
+    ]
+    vectors = embedder.embed_passages(texts)
+    assert vectors.shape == (6, embedder.dimensions)
+    assert vectors.dtype == np.float32
+    lengths = np.linalg.norm(vectors, axis=1)
+    assert lengths == pytest.approx([1, 0, 0, 1, 1, 1], abs=1e-5)
+    assert np.array_equal(vectors[0], vectors[4])
+    query = embedder.embed_query("a database connection")
+    assert query.shape == (embedder.dimensions,)
+    assert float(query @ vectors[0]) == pytest.approx(1.0, abs=1e-5)
+    assert not embedder.embed_query("").any()
+    assert embedder.embed_passages([]).shape == (0, embedder.dimensions)
+
+
+def test_opened_twice_it_has_one_fingerprint_and_one_result(embedder: Embedder):
+    again = open_embedder(ModelSettings(embedder=embedder.name))
+    assert again.fingerprint == embedder.fingerprint
+    assert np.array_equal(again.embed_query("same"), embedder.embed_query("same"))
+
+
+def test_meaning_is_near(wordllama: WordLlamaEmbedder):
+    texts = ["how to store data in a cache", "a recipe for apple cake", "the cat sleeps"]
+    scores = wordllama.embed_passages(texts) @ wordllama.embed_query("baking with apples")
+    assert scores.argmax() == 1
+    assert wordllama.dimensions == 256
+
+
+def test_a_batch_gives_what_single_texts_give(wordllama: WordLlamaEmbedder):
+    texts = [f"text number {i} about " + "words " * (i % 50) for i in range(1200)]
+    together = wordllama.embed_passages(texts)
+    for i in (0, 511, 512, 513, 1199):
+        assert np.array_equal(together[i], wordllama.embed_query(texts[i]))
+
+
+def test_repetition_counts_less_and_less(wordllama: WordLlamaEmbedder):
+    plain = WordLlamaEmbedder.open(count_power=1.0)
+    one, two = plain.embed_query("cake"), plain.embed_query("engine")
+    many = "cake " * 50 + "engine"
+    # The rarer word weighs more than in the mean, where the repeated one drowns it.
+    assert wordllama.embed_query(many) @ two > plain.embed_query(many) @ two
+    assert plain.embed_query(many) @ one > wordllama.embed_query(many) @ one
+    assert plain.fingerprint != wordllama.fingerprint
+
+
+def test_the_plain_mean_is_that_of_the_wheel_s_own_code(monkeypatch: pytest.MonkeyPatch):
+    import logging
+    from pathlib import Path
+
+    monkeypatch.setattr(logging, "basicConfig", lambda **_: None)
+    wheel = pytest.importorskip("wordllama")
+    theirs = wheel.WordLlama.load(cache_dir=Path(wheel.__file__).parent, disable_download=True)
+    texts = ["how to cache a connection", "日本語", "x = [1, 2, 3]  # list"]
+    ours = WordLlamaEmbedder.open(count_power=1.0).embed_passages(texts)
+    assert np.abs(ours - theirs.embed(texts, norm=True)).max() < 1e-5
+
+
+def test_weights_change_the_vectors_and_the_fingerprint(wordllama: WordLlamaEmbedder):
+    size = len(wordllama._vectors)
+    plain = WordLlamaEmbedder.open(np.ones(size, np.float32))
+    assert np.allclose(plain.embed_query("one two"), wordllama.embed_query("one two"))
+    none = WordLlamaEmbedder.open(np.zeros(size, np.float32))
+    assert not none.embed_query("one two").any()
+    assert len({plain.fingerprint, none.fingerprint, wordllama.fingerprint}) == 3
+
+
+def test_long_texts_are_bounded(wordllama: WordLlamaEmbedder):
+    started = time.perf_counter()
+    vector = wordllama.embed_query("word " * 1_000_000)
+    wordllama.embed_passages(["x" * 3_000_000, "y"])
+    assert time.perf_counter() - started < 5
+    assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_no_network_is_asked(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a connection was tried")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    assert WordLlamaEmbedder.open().embed_query("hello").any()
+
+
+def test_a_missing_or_damaged_wheel_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match="not installed"):
+        WordLlamaEmbedder.open()
+    monkeypatch.setattr(module, "_wheel_folder", lambda: tmp_path)
+    with pytest.raises(ModelError, match="cannot be read") as caught:
+        WordLlamaEmbedder.open()
+    assert caught.value.cure == "Install ragkit again."
+
+
+def test_threads_agree(wordllama: WordLlamaEmbedder):
+    texts = [f"about {i}" for i in range(200)]
+    wanted = wordllama.embed_passages(texts)
+    seen: list[bool] = []
+    run = lambda: seen.append(np.array_equal(wordllama.embed_passages(texts), wanted))  # noqa: E731
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [True] * 4
+
+
+def test_the_hash_embedder_never_changes():
+    vector = HashEmbedder(8).embed_query("ragkit")
+    assert (vector * np.sqrt(8)).round().astype(int).tolist() == [1, 1, -1, 1, -1, -1, 1, -1]
+    both = HashEmbedder().embed_passages(["red apple", "red pear", "blue sky"])
+    assert both[0] @ both[1] > both[0] @ both[2]
+
+
+def test_an_unknown_embedder_names_the_choices():
+    with pytest.raises(SettingsError, match="magic") as caught:
+        open_embedder(ModelSettings(embedder="magic"))
+    assert "wordllama" in caught.value.cure
+
+
+def test_rows_that_cannot_be_scaled_become_zeros():
+    rows = np.array([[3, 4], [0, 0], [np.nan, 1], [np.inf, 1], [1e-20, 0]], np.float32)
+    assert to_unit_length(rows) == pytest.approx(
+        np.array([[0.6, 0.8], [0, 0], [0, 0], [0, 0], [0, 0]])
+    )

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import datetime
+import io
+import zipfile
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from pptx.util import Inches
+
+from ragkit.errors import ReadingError
+from ragkit.reading import read_file
+from ragkit.settings import ReadingSettings
+from ragkit.types import Markup
+
+SETTINGS = ReadingSettings()
+
+
+def read(folder, name, data, settings=SETTINGS):
+    path = folder / name
+    path.write_bytes(data)
+    return read_file(path, name, settings)
+
+
+def saved(document):
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def word_file():
+    document = docx.Document()
+    document.core_properties.author = "Ann Lee"
+    document.add_heading("Booking", 1)
+    document.add_paragraph("Keep the receipt.")
+    for text in ("First", "Second"):
+        document.add_paragraph(text, style="List Bullet")
+    document.add_paragraph("Step", style="List Number")
+    document.add_heading("Limits", 2)
+    table = document.add_table(rows=2, cols=2)
+    for cell, text in zip(
+        (one for row in table.rows for one in row.cells),
+        ("City", "Limit", "Kyoto 京都", "a | b"),
+        strict=True,
+    ):
+        cell.text = text
+    return saved(document)
+
+
+def test_word_keeps_headings_lists_and_tables(tmp_path):
+    reading = read(tmp_path, "policy.docx", word_file())
+    assert reading.text == (
+        "# Booking\n\nKeep the receipt.\n\n- First\n- Second\n\n1. Step\n\n## Limits\n\n"
+        "| City | Limit |\n| --- | --- |\n| Kyoto 京都 | a \\| b |"
+    )
+    assert (reading.title, reading.format, reading.markup) == ("Booking", "docx", Markup.MARKDOWN)
+    assert reading.metadata["author"] == "Ann Lee"
+
+
+def test_an_empty_word_file_says_so(tmp_path):
+    with pytest.raises(ReadingError, match="This Word document holds no text"):
+        read(tmp_path, "a.docx", saved(docx.Document()))
+
+
+def slides_file():
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[1])
+    slide.shapes.title.text = "Goals"
+    frame = slide.placeholders[1].text_frame
+    frame.text = "Faster search"
+    deeper = frame.add_paragraph()
+    deeper.text, deeper.level = "under 50 ms", 1
+    slide.notes_slide.notes_text_frame.text = "Mention the pilot."
+    slide = show.slides.add_slide(show.slide_layouts[6])
+    box = slide.shapes.add_textbox(Inches(1), Inches(1), Inches(3), Inches(1))
+    box.text_frame.text = "Free text"
+    table = slide.shapes.add_table(2, 2, Inches(1), Inches(2), Inches(6), Inches(2)).table
+    for place, text in (((0, 0), "Item"), ((0, 1), "Cost"), ((1, 0), "Servers"), ((1, 1), "900")):
+        table.cell(*place).text = text
+    return saved(show)
+
+
+def test_slides_are_sections_with_bullets_notes_and_tables(tmp_path):
+    reading = read(tmp_path, "show.pptx", slides_file())
+    assert reading.text == (
+        "## Goals\n\n- Faster search\n  - under 50 ms\n\nNotes: Mention the pilot.\n\n"
+        "## Slide 2\n\nFree text\n\n| Item | Cost |\n| --- | --- |\n| Servers | 900 |"
+    )
+    assert [(page.number, page.label) for page in reading.pages] == [(1, "1"), (2, "2")]
+    assert reading.pages[0].end == reading.pages[1].start
+    assert reading.text[reading.pages[1].start :].startswith("## Slide 2")
+
+
+def test_sheets_are_sections_without_noise(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Costs"
+    sheet.append(["Item", "Price", "Bought"])
+    sheet.append(["Chair", 120.5, datetime.date(2026, 3, 1)])
+    sheet.append(["Desk", None, datetime.datetime(2026, 3, 2, 14, 30)])
+    sheet.append([None, None, None])
+    book.create_sheet("Empty")
+    book.create_sheet("Städte").append(["Köln", 1087353])
+    reading = read(tmp_path, "sheet.xlsx", saved(book))
+    assert reading.text == (
+        "## Costs\n\n| Item | Price | Bought |\n| --- | --- | --- |\n| Chair | 120.5 | 2026-03-01 |\n"
+        "| Desk |  | 2026-03-02 14:30:00 |\n\n## Städte\n\n| Köln | 1087353 |\n| --- | --- |"
+    )
+    assert [page.label for page in reading.pages] == ["Costs", "Städte"]
+    assert reading.pages[-1].end == len(reading.text)
+
+
+def epub_file(**more):
+    page = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body>{}</body></html>'
+    parts = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="OEBPS/content.opf"/></rootfiles></container>',
+        "OEBPS/content.opf": '<package xmlns="http://www.idpf.org/2007/opf"><metadata '
+        'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Sea</dc:title><dc:creator>Jo</dc:creator>'
+        "<dc:language>en</dc:language><dc:date>2021</dc:date></metadata><manifest>"
+        '<item id="b" href="two.xhtml" media-type="application/xhtml+xml"/>'
+        '<item id="a" href="one%20a.xhtml" media-type="application/xhtml+xml"/></manifest>'
+        '<spine><itemref idref="a"/><itemref idref="b"/></spine></package>',
+        "OEBPS/one a.xhtml": page.format("<h1>Calm</h1><p>The <em>sea</em>.</p>"),
+        "OEBPS/two.xhtml": page.format("<h1>Storm</h1><ul><li>rope</li></ul>"),
+        **more,
+    }
+    return zipped(parts)
+
+
+def zipped(parts):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def test_chapters_come_in_reading_order(tmp_path):
+    reading = read(tmp_path, "sea.epub", epub_file())
+    assert reading.text == "# Calm\n\nThe *sea*.\n\n# Storm\n\n- rope"
+    assert (reading.title, reading.language) == ("The Sea", "en")
+    assert reading.metadata == {"author": "Jo", "date": "2021"}
+
+
+def test_a_format_is_told_by_its_parts_not_by_its_name(tmp_path):
+    assert read(tmp_path, "policy.zip", word_file()).format == "docx"
+    assert read(tmp_path, "policy.pdf", word_file()).format == "docx"
+
+
+@pytest.mark.parametrize("make", [word_file, slides_file, epub_file], ids=["docx", "pptx", "epub"])
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.97])
+def test_truncated_containers_say_that_they_are_damaged(tmp_path, make, share):
+    data = make()
+    name = {"word_file": "a.docx", "slides_file": "a.pptx", "epub_file": "a.epub"}[make.__name__]
+    with pytest.raises(ReadingError, match="damaged or incomplete") as caught:
+        read(tmp_path, name, data[: int(len(data) * share)])
+    assert caught.value.cure
+
+
+def test_bombs_are_refused_before_they_unfold(tmp_path):
+    parts = {"[Content_Types].xml": "<Types/>", "word/document.xml": b"<w>" + b" " * 60_000_000}
+    with pytest.raises(ReadingError, match="decompression bombs"):
+        read(tmp_path, "bomb.docx", zipped(parts))
+
+
+def test_a_header_that_lies_about_its_size_is_found_out(tmp_path):
+    data = bytearray(zipped({"word/document.xml": b"<w>" + b"ab " * 1_000_000}))
+    true_size = (3 + 3_000_000).to_bytes(4, "little")
+    data = bytes(data).replace(true_size, (100).to_bytes(4, "little"))
+    with pytest.raises(ReadingError, match="damaged"):
+        read(tmp_path, "liar.docx", data)
+
+
+def test_entity_definitions_are_refused(tmp_path):
+    bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>'
+    with pytest.raises(ReadingError, match="XML entities"):
+        read(tmp_path, "a.docx", zipped({"word/document.xml": bomb}))
+    with pytest.raises(ReadingError, match="XML entities"):
+        read(tmp_path, "a.epub", epub_file(**{"OEBPS/two.xhtml": bomb.encode("utf-16")}))
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("a.docx", {"word/document.xml": "<not closed"}),
+        ("a.pptx", {"ppt/presentation.xml": "<p/>"}),
+        ("a.pptx", {"ppt/presentation.xml": ""}),
+        ("a.xlsx", {"xl/workbook.xml": "nothing"}),
+        ("a.epub", {"META-INF/container.xml": "<container/>"}),
+        ("a.epub", {"META-INF/container.xml": "\x00"}),
+    ],
+)
+def test_containers_with_broken_parts_end_with_a_reason(tmp_path, name, parts):
+    with pytest.raises(ReadingError) as caught:
+        read(tmp_path, name, zipped(parts))
+    assert caught.value.message.endswith(".")
+    assert caught.value.cure.endswith(".")

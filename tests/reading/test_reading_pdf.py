@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from pypdf import PdfReader, PdfWriter
+from pypdf.constants import PageLabelStyle
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen import canvas
+
+from ragkit.errors import ReadingError
+from ragkit.reading import read_file
+from ragkit.reading.paragraphs import flow, words_of
+from ragkit.settings import ReadingSettings
+
+SETTINGS = ReadingSettings()
+
+
+def make_pdf(pages, bookmarks=(), title=""):
+    """Each page is a list of lines, or "picture"; bookmarks are (page, level, title)."""
+    buffer = io.BytesIO()
+    sheet = canvas.Canvas(buffer)
+    sheet.setTitle(title)
+    sheet.setAuthor("Ann Lee")
+    for number, lines in enumerate(pages):
+        for page, level, name in bookmarks:
+            if page == number:
+                sheet.bookmarkPage(f"{number}{name}")
+                sheet.addOutlineEntry(name, f"{number}{name}", level - 1)
+        if lines == "picture":
+            sheet.drawImage(picture(), 0, 0, 500, 700)
+        else:
+            for row, line in enumerate(lines):
+                sheet.drawString(50, 800 - 14 * row, line)
+        sheet.showPage()
+    sheet.save()
+    return buffer.getvalue()
+
+
+def picture():
+    from PIL import Image
+
+    return ImageReader(Image.new("RGB", (20, 20), "red"))
+
+
+def read(folder, data, settings=SETTINGS, name="paper.pdf"):
+    path = folder / name
+    path.write_bytes(data)
+    return read_file(path, name, settings)
+
+
+LONG = "The quick brown fox jumps over the lazy dog and runs on"
+
+
+def test_pages_tile_the_text_and_keep_their_labels(tmp_path):
+    writer = PdfWriter(
+        clone_from=io.BytesIO(make_pdf([["Preface words"], ["Second"], ["Third page"]]))
+    )
+    writer.set_page_label(0, 1, style=PageLabelStyle.LOWERCASE_ROMAN)
+    writer.set_page_label(2, 2, style=PageLabelStyle.DECIMAL)
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    reading = read(tmp_path, buffer.getvalue())
+    assert [(page.number, page.label) for page in reading.pages] == [(1, "i"), (2, "ii"), (3, "1")]
+    assert reading.text == "Preface words\n\nSecond\n\nThird page"
+    assert [page.start for page in reading.pages] == [0, 15, 23]
+    assert [page.end for page in reading.pages] == [15, 23, len(reading.text)]
+
+
+def test_the_outline_points_at_its_titles(tmp_path):
+    pages = [
+        ["1 Introduction", LONG, LONG, LONG, "Scope", LONG, LONG],
+        [LONG, LONG, "2 Methods", LONG, LONG],
+    ]
+    marks = [
+        (0, 1, "Introduction"),
+        (0, 2, "Scope"),
+        (1, 1, "Methods"),
+        (1, 1, "Nowhere in the text"),
+    ]
+    reading = read(tmp_path, make_pdf(pages, marks, title="A Paper"))
+    places = [
+        (entry.level, entry.title, reading.text[entry.offset :][:14]) for entry in reading.outline
+    ]
+    assert places[:3] == [
+        (1, "Introduction", "1 Introduction"),
+        (2, "Scope", "Scope\n\nThe qui"),
+        (1, "Methods", "2 Methods\n\nThe"),
+    ]
+    assert reading.outline[3].offset >= reading.pages[1].start
+    assert reading.title == "A Paper"
+    assert reading.metadata["author"] == "Ann Lee"
+    assert len(reading.metadata["date"]) >= 10
+
+
+def test_lines_are_joined_into_paragraphs():
+    page = (
+        "It was a long line of words that goes on and on until the mar-\n"
+        "gin of the page, where a well-\n"  # short on purpose
+        "known rule says that it ends.\n"
+        "\n"
+        "A new paragraph starts with another long line of words, and it is state-\n"
+        "of-the-art prose, as every one of its readers here would say at once.\n"
+        "- first item\n"
+        "- second item\n"
+    )
+    known = words_of(["state-of-the-art", "x"])
+    text = flow(page, known)
+    assert "until the margin of the page" in text
+    assert "it ends.\n\nA new paragraph" in text
+    assert "it is state-of-the-art prose" in text
+    assert "at once.\n- first item\n- second item" in text
+
+
+def test_a_hyphen_that_the_word_has_elsewhere_stays():
+    page = "This is a rather long line that ends with a word that is well-\nknown to all of the readers of this page.\nThird line of the page, long enough to count here."
+    assert "well-known to all" in flow(page, words_of(["a well-known fact"]))
+    assert "wellknown to all" in flow(page, frozenset())
+
+
+def test_east_asian_lines_are_joined_without_a_space():
+    page = "これは長い行であり、次の行に続いています。検索のための文章を書い\nています。これも長い行であり、次の行に続くものとして書かれています\nが、ここで終わります。"
+    assert "書いています。" in flow(page, frozenset())
+
+
+def test_a_lone_page_number_is_dropped():
+    lines = [LONG] * 5
+    assert flow("\n".join([*lines, "17"]), frozenset()).endswith("runs on")
+    assert flow("17\n18\n19", frozenset()) == "17\n18\n19"
+
+
+def test_a_scanned_pdf_asks_for_ocr(tmp_path):
+    with pytest.raises(ReadingError, match="holds pictures of pages, not text") as caught:
+        read(tmp_path, make_pdf(["picture", "picture"]))
+    assert "OCR" in caught.value.cure
+
+
+def test_scanned_pages_among_others_are_a_warning(tmp_path):
+    reading = read(
+        tmp_path,
+        make_pdf([["Plenty of words here"], "picture", "picture", ["More words"], "picture"]),
+    )
+    assert reading.warnings == ("Pages 2–3, 5 hold pictures, not text, and need OCR.",)
+    assert len(reading.pages) == 5
+
+
+def test_an_empty_pdf_says_that_it_holds_no_text(tmp_path):
+    with pytest.raises(ReadingError, match="This PDF holds no text"):
+        read(tmp_path, make_pdf([[]]))
+
+
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
+def test_a_locked_pdf_says_so_and_a_protected_one_is_read(tmp_path, algorithm):
+    for user_password, readable in (("secret", False), ("", True)):
+        writer = PdfWriter(clone_from=io.BytesIO(make_pdf([["Confidential words here"]])))
+        writer.encrypt(user_password, "owner", algorithm=algorithm)
+        buffer = io.BytesIO()
+        writer.write(buffer)
+        if readable:
+            assert read(tmp_path, buffer.getvalue()).text == "Confidential words here"
+        else:
+            with pytest.raises(ReadingError, match="locked with a password"):
+                read(tmp_path, buffer.getvalue())
+
+
+@pytest.mark.parametrize("cut", [9, 100, 0.5, 0.9])
+def test_damaged_pdfs_say_so(tmp_path, cut, capsys):
+    whole = make_pdf([[LONG] * 20] * 3)
+    data = whole[: cut if isinstance(cut, int) else int(len(whole) * cut)]
+    with pytest.raises(ReadingError, match="damaged") as caught:
+        read(tmp_path, data)
+    assert caught.value.cure
+    assert capsys.readouterr().err == ""
+
+
+def test_too_much_text_is_refused_page_by_page(tmp_path):
+    with pytest.raises(ReadingError, match="more than 0.01 MB|more than 0 MB"):
+        read(tmp_path, make_pdf([[LONG] * 40] * 8), ReadingSettings(max_text_mb=0.01))
+
+
+def test_the_helper_makes_what_it_claims():
+    assert len(PdfReader(io.BytesIO(make_pdf([["a"], ["b"]]))).pages) == 2

@@ -1,0 +1,424 @@
+"""The pool with real children. A module put in front of PyYAML makes their reader misbehave."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from ragkit.errors import ReadingError, SkippedError
+from ragkit.reading import ReaderPool, ReadTask, read_file
+from ragkit.settings import ReadingSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+AWKWARD = ROOT.parent / "shared" / "data" / "awkward_files"
+HOSTILE = """
+import ctypes, os, signal, socket, sys, time
+
+HOARD = []
+
+class YAMLError(Exception):
+    pass
+
+class SafeLoader:
+    pass
+
+def load(text, Loader):
+    return {"title": "loaded", "did": deed(text.strip())}
+
+def deed(text):
+    what, _, rest = text.partition(" ")
+    if what == "sleep":
+        time.sleep(60)
+    elif what == "spin":
+        while True:
+            pass
+    elif what == "exit":
+        os._exit(3)
+    elif what == "crash":
+        signal.raise_signal(signal.SIGABRT) if rest else ctypes.string_at(0)
+    elif what == "fork":
+        os.fork()
+    elif what == "native_fork":
+        return ctypes.CDLL(None).fork()
+    elif what == "native_exec":
+        arguments = (ctypes.c_char_p * 2)(b"/bin/true", None)
+        return ctypes.CDLL(None).execv(b"/bin/true", arguments)
+    elif what == "program":
+        import subprocess
+        subprocess.run([sys.executable, "-c", ""])
+    elif what == "network":
+        socket.create_connection(("127.0.0.1", 9))
+    elif what == "write":
+        open(rest, "w").write("x")
+    elif what == "native_write":
+        libc = ctypes.CDLL(None)
+        handle = libc.open(rest.encode(), os.O_WRONLY | os.O_CREAT, 0o600)
+        return libc.write(handle, b"x", 1)
+    elif what == "remove":
+        os.remove(rest)
+    elif what == "memory":
+        kept = [bytearray(50_000_000) for _ in range(200)]
+    elif what == "hoard":
+        HOARD.append(bytearray(300_000_000))
+    elif what == "print":
+        print("noise" * 50_000)
+        sys.stderr.write("noise" * 50_000)
+        os.write(1, b"noise" * 50_000)
+    elif what == "deep":
+        deed(text)
+    elif what == "pid":
+        return os.getpid()
+    return what
+"""
+
+
+@pytest.fixture
+def hostile(tmp_path, monkeypatch):
+    """A folder whose files tell the reader in their front matter what to do."""
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    (modules / "yaml.py").write_text(HOSTILE)
+    monkeypatch.syspath_prepend(str(modules))
+    folder = tmp_path / "files"
+    folder.mkdir()
+
+    def make(*deeds):
+        tasks = []
+        for number, deed in enumerate(deeds):
+            path = folder / f"{number}.md"
+            path.write_text(f"---\n{deed}\n---\nbody {number}\n")
+            tasks.append(ReadTask(number, path, path.name))
+        return tasks
+
+    return make
+
+
+def settings(**values):
+    return ReadingSettings(**{"processes": 2, "timeout_seconds": 20, **values})
+
+
+def outcomes(pool, tasks):
+    return {outcome.key: outcome for outcome in pool.read(tasks)}
+
+
+def text_tasks(folder, count, size=100):
+    tasks = []
+    for number in range(count):
+        path = folder / f"{number}.txt"
+        path.write_text(f"{number} " + "w" * size)
+        tasks.append(ReadTask(number, path, path.name))
+    return tasks
+
+
+def children():
+    return [
+        one
+        for one in psutil.Process().children(recursive=True)
+        if "ragkit" in " ".join(one.cmdline())
+    ]
+
+
+def test_every_file_comes_back_once_as_read_in_process(tmp_path):
+    tasks = text_tasks(tmp_path, 60)
+    with ReaderPool(settings()) as pool:
+        found = outcomes(pool, tasks)
+        again = outcomes(pool, tasks)
+    assert sorted(found) == sorted(again) == list(range(60))
+    for task in tasks:
+        expected = read_file(task.path, task.name, settings())
+        assert found[task.key].reading == expected
+        assert found[task.key].error is None
+        assert found[task.key].seconds >= 0
+
+
+def test_a_reading_survives_the_way_back_whole(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("---\ntags: [a]\ndate: 2020-01-01\n---\n# Ünïcode 日本 👩‍👧\n\n\u200btext\n")
+    with ReaderPool(settings()) as pool:
+        (outcome,) = pool.read([ReadTask(7, path, "sub/a.md")])
+    assert outcome.key == 7
+    assert outcome.reading == read_file(path, "sub/a.md", settings())
+
+
+def test_refusals_keep_their_kind_and_cure(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40))
+    (tmp_path / "b.docx").write_bytes(b"PK\x03\x04 broken")
+    tasks = [
+        ReadTask(n, tmp_path / name, name) for n, name in enumerate(("a.png", "b.docx", "gone.md"))
+    ]
+    with ReaderPool(settings()) as pool:
+        found = outcomes(pool, tasks)
+    assert type(found[0].error) is SkippedError
+    assert [type(found[n].error) for n in (1, 2)] == [ReadingError, ReadingError]
+    assert all(found[n].reading is None and found[n].error.cure for n in range(3))
+
+
+def test_tasks_are_taken_only_a_few_ahead(tmp_path):
+    taken = []
+
+    def tasks():
+        for task in text_tasks(tmp_path, 200):
+            taken.append(task.key)
+            yield task
+
+    with ReaderPool(settings()) as pool:
+        stream = pool.read(tasks())
+        next(stream)
+        time.sleep(0.2)
+        assert len(taken) <= 20
+        assert len(list(stream)) == 199
+    assert len(taken) == 200
+
+
+def test_tasks_are_taken_in_the_thread_that_asks(tmp_path):
+    threads = set()
+
+    def tasks():
+        for task in text_tasks(tmp_path, 30):
+            threads.add(threading.get_ident())
+            yield task
+
+    with ReaderPool(settings()) as pool:
+        assert len(list(pool.read(tasks()))) == 30
+    assert threads == {threading.get_ident()}
+
+
+def test_outcomes_come_in_the_order_of_completion(hostile, tmp_path):
+    slow, *quick = hostile("sleep", *["title"] * 5)
+    with ReaderPool(settings(timeout_seconds=1.5)) as pool:
+        order = [outcome.key for outcome in pool.read([slow, *quick])]
+    assert order[-1] == 0
+    assert sorted(order) == list(range(6))
+
+
+def test_a_reader_that_stops_listening_leaves_nothing_behind(hostile, tmp_path):
+    with ReaderPool(settings()) as pool:
+        stream = pool.read(text_tasks(tmp_path, 100))
+        next(stream)
+        stream.close()
+        found = outcomes(pool, hostile("title"))
+    assert found[0].reading.text == "body 0\n"
+
+
+def test_children_start_only_when_needed(tmp_path):
+    with ReaderPool(settings(processes=4)) as pool:
+        assert children() == []
+        list(pool.read(text_tasks(tmp_path, 1)))
+        assert len(children()) == 1
+        list(pool.read(text_tasks(tmp_path, 50)))
+        assert 1 < len(children()) <= 4
+    assert children() == []
+
+
+@pytest.mark.parametrize("deed", ["sleep", "spin"])
+def test_a_file_that_hangs_is_stopped_by_the_clock(hostile, deed):
+    tasks = hostile(deed, *["title"] * 3)
+    with ReaderPool(settings(timeout_seconds=1, processes=1)) as pool:
+        found = outcomes(pool, tasks)
+    assert found[0].error.message == "Reading took longer than 1 s."
+    assert "timeout_seconds" in found[0].error.cure
+    assert 0.9 < found[0].seconds < 5
+    assert [found[n].reading.text for n in (1, 2, 3)] == [f"body {n}\n" for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("deed", ["exit", "crash", "crash by signal"])
+def test_a_crash_costs_only_its_own_file(hostile, deed):
+    tasks = hostile("title", deed, "title", deed, "title")
+    with ReaderPool(settings(processes=1)) as pool:
+        found = outcomes(pool, tasks)
+    for key in (1, 3):
+        assert found[key].error.message == "The reader crashed on this file."
+        assert found[key].error.cure
+    assert all(found[key].reading for key in (0, 2, 4))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS holds on Linux")
+def test_memory_is_bounded(hostile):
+    with ReaderPool(settings(memory_mb=400, processes=1)) as pool:
+        found = outcomes(pool, hostile("memory", "title"))
+    assert found[0].error.message == "Reading needed more than 400 MB of memory."
+    assert found[1].reading
+
+
+@pytest.mark.parametrize(
+    ("deed", "word"),
+    [
+        ("fork", "start another program"),
+        ("program", "start another program"),
+        ("network", "use the network"),
+    ],
+)
+def test_programs_and_network_are_refused(hostile, deed, word):
+    with ReaderPool(settings(processes=1)) as pool:
+        found = outcomes(pool, hostile(deed, "title"))
+        assert len(children()) == 1
+    assert word in found[0].error.message
+    assert found[0].error.cure
+    assert found[1].reading
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="seccomp is Linux's")
+@pytest.mark.parametrize("deed", ["native_fork", "native_exec"])
+def test_native_code_starts_no_program_either(hostile, deed):
+    with ReaderPool(settings(processes=1)) as pool:
+        found = outcomes(pool, hostile(deed, "title"))
+    assert found[0].reading.metadata["did"] == -1
+    assert found[1].reading
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no resource limits")
+def test_nothing_is_written_or_removed(hostile, tmp_path):
+    target = tmp_path / "written"
+    kept = tmp_path / "kept"
+    kept.write_text("x")
+    deeds = (f"write {target}", f"native_write {target}2", f"remove {kept}")
+    with ReaderPool(settings(processes=1)) as pool:
+        found = outcomes(pool, hostile(*deeds))
+    assert found[0].error
+    assert not target.exists()
+    assert found[1].reading.metadata["did"] == -1
+    assert Path(f"{target}2").read_bytes() == b""
+    assert "change files" in found[2].error.message
+    assert kept.exists()
+
+
+def test_what_readers_print_does_not_disturb_the_frames(hostile, capfd):
+    with ReaderPool(settings(processes=1)) as pool:
+        found = outcomes(pool, hostile("print", "title"))
+    assert found[0].reading.title == "loaded"
+    assert found[1].reading.title == "loaded"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_worn_out_child_is_not_held_against_the_next_file(hostile):
+    with ReaderPool(settings(memory_mb=600, processes=1)) as pool:
+        found = outcomes(pool, hostile("hoard", "hoard", "hoard"))
+    assert [found[n].reading.metadata["did"] for n in range(3)] == ["hoard"] * 3
+
+
+def test_children_are_reused(hostile):
+    with ReaderPool(settings(processes=1)) as pool:
+        found = outcomes(pool, hostile("pid", "pid", "pid"))
+    pids = {found[n].reading.metadata["did"] for n in range(3)}
+    assert len(pids) == 1
+    assert pids != {os.getpid()}
+
+
+def test_closing_ends_a_busy_child_quickly(hostile):
+    pool = ReaderPool(settings(processes=1))
+    stream = pool.read(hostile("sleep"))
+    reading = threading.Thread(target=lambda: list(stream), daemon=True)
+    reading.start()
+    deadline = time.monotonic() + 10
+    while not children() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)
+    started = time.monotonic()
+    pool.close()
+    reading.join(5)
+    assert time.monotonic() - started < 3
+    assert not reading.is_alive()
+    assert children() == []
+    with pytest.raises(ReadingError, match="closed"):
+        list(pool.read(hostile("title")))
+
+
+SCRIPT = """
+import sys, threading, os, time
+from pathlib import Path
+from ragkit.reading import ReaderPool, ReadTask
+from ragkit.settings import ReadingSettings
+
+pool = ReaderPool(ReadingSettings(processes=1))
+for outcome in pool.read(ReadTask(0, Path(name), name) for name in sys.argv[2:]):
+    print(outcome.reading.title if outcome.reading else outcome.error, flush=True)
+    {after}
+"""
+
+
+def run_script(folder, after, *arguments):
+    script = folder / "script.py"
+    script.write_text(textwrap.dedent(SCRIPT.replace("{after}", after)))
+    return subprocess.Popen(
+        [sys.executable, str(script), *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def test_it_works_from_a_script_without_a_main_guard(tmp_path):
+    (tmp_path / "a.md").write_text("# From a script\n")
+    process = run_script(tmp_path, "pass", "x", str(tmp_path / "a.md"))
+    out, _ = process.communicate(timeout=30)
+    assert out == "From a script\n"
+
+
+def test_no_child_outlives_a_killed_parent(tmp_path):
+    (tmp_path / "a.md").write_text("# Ready\n")
+    process = run_script(tmp_path, "time.sleep(60)", "x", str(tmp_path / "a.md"))
+    assert process.stdout.readline() == "Ready\n"
+    (child,) = psutil.Process(process.pid).children()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    gone, alive = psutil.wait_procs([child], timeout=5)
+    assert alive == []
+
+
+def test_a_slow_real_file_is_bounded(tmp_path):
+    from pypdf import PdfReader, PdfWriter
+    from reportlab.pdfgen import canvas
+
+    sheet = canvas.Canvas(str(tmp_path / "one.pdf"))
+    for row in range(400):
+        sheet.drawString(20, 820 - 2 * row, "many small words on one page " * 4)
+    sheet.save()
+    writer = PdfWriter()
+    page = PdfReader(tmp_path / "one.pdf").pages[0]
+    for _ in range(500):
+        writer.add_page(page)
+    path = tmp_path / "slow.pdf"
+    with path.open("wb") as file:
+        writer.write(file)
+    with ReaderPool(settings(timeout_seconds=1.5)) as pool:
+        (outcome,) = pool.read([ReadTask(0, path, "slow.pdf")])
+    assert outcome.error.message == "Reading took longer than 1.5 s."
+    assert outcome.seconds < 5
+
+
+def test_every_awkward_file_ends_with_a_reading_or_a_reason():
+    if not AWKWARD.is_dir():
+        pytest.skip("../shared/data/awkward_files is not here")
+    files = sorted(path for path in AWKWARD.rglob("*") if path.is_file())
+    tasks = [ReadTask(n, path, str(path.relative_to(AWKWARD))) for n, path in enumerate(files)]
+    with ReaderPool(settings()) as pool:
+        found = outcomes(pool, tasks)
+    assert sorted(found) == list(range(len(files)))
+    for outcome in found.values():
+        assert outcome.seconds < 20
+        if outcome.reading is None:
+            sentences = str(outcome.error)
+            assert outcome.error.message.endswith(".")
+            assert outcome.error.cure.endswith(".")
+            for word in ("Error", "Traceback", "pypdf", "kreuzberg", "0x", "/work"):
+                assert word not in sentences
+        else:
+            reading = outcome.reading
+            assert reading.text.strip()
+            assert reading.title
+            assert "\x00" not in reading.text
+            assert "\r" not in reading.text
+            assert not reading.pages or reading.pages[-1].end == len(reading.text)
+            assert [one.offset for one in reading.outline] == sorted(
+                one.offset for one in reading.outline
+            )

@@ -1,0 +1,133 @@
+"""What several test files make: drafts of documents, and small libraries."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
+from ragkit.indexes.rows import EntryRows
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
+
+DIMENSIONS = 4
+
+
+def digest(text: str) -> bytes:
+    """The name of a text: 16 bytes."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def vector_bytes(text: str, dimensions: int = DIMENSIONS) -> bytes:
+    """A unit vector that depends on the text, as the catalog stores it."""
+    seed = int.from_bytes(digest(text)[:4], "little")
+    vector = np.random.default_rng(seed).standard_normal(dimensions)
+    return (vector / np.linalg.norm(vector)).astype("<f2").tobytes()
+
+
+def entry(
+    text: str,
+    position: int = 0,
+    *,
+    level: Level = Level.CHUNK,
+    tokens: Mapping[Field, Sequence[str]] | None = None,
+) -> EntryDraft:
+    """An entry of that text; its words are the tokens unless others are given."""
+    fields = {Field.TEXT: text.split()} if tokens is None else tokens
+    packed = {FIELD_CODES[field]: list(words) for field, words in fields.items()}
+    return EntryDraft(
+        level=LEVEL_CODES[level],
+        position=position,
+        text_hash=digest(text),
+        content_key=digest(text.casefold()),
+        tokens=packed,
+    )
+
+
+def document_draft(
+    source_id: int,
+    collection_id: int,
+    path: str = "notes.md",
+    pieces: Sequence[str] = ("first piece", "second piece"),
+    *,
+    with_vectors: bool = True,
+    **changed: Any,
+) -> DocumentDraft:
+    """A document of one section with one chunk and one entry for each piece of text."""
+    text = "\n\n".join(pieces)
+    chunks, start = [], 0
+    for index, piece in enumerate(pieces):
+        end = min(start + len(piece) + 2, len(text))
+        chunks.append(ChunkRecord(Chunk(index, start, end, 0, ("Top",)), f"context {index}"))
+        start = end
+    values: dict[str, Any] = {
+        "source_id": source_id,
+        "collection_id": collection_id,
+        "path": path,
+        "size": len(text),
+        "mtime_ns": 1_700_000_000_000_000_000,
+        "hash": digest(text).hex(),
+        "recipe": "recipe-1",
+        "title": path.rsplit("/", 1)[-1],
+        "format": "markdown",
+        "markup": "markdown",
+        "language": "en",
+        "date": "",
+        "metadata": {},
+        "pages": (),
+        "warnings": (),
+        "text": text,
+        "sections": (Section(0, 0, len(text), 1, ("Top",)),),
+        "chunks": tuple(chunks),
+        "entries": tuple(entry(piece, index) for index, piece in enumerate(pieces)),
+        "vectors": {digest(piece): vector_bytes(piece) for piece in pieces} if with_vectors else {},
+    }
+    return DocumentDraft(**{**values, **changed})
+
+
+class Shelf:
+    """A catalog with one collection, one source and one embedder: the least a test needs."""
+
+    def __init__(self, catalog: Catalog, name: str = "default", root: str = "/files") -> None:
+        self.catalog = catalog
+        self.collection_id = catalog.collections.ensure(name).id
+        self.source_id = catalog.collections.ensure_source(self.collection_id, "folder", root).id
+        self.embedder_id = catalog.vectors.embedder_id("fingerprint", "hashing", DIMENSIONS)
+
+    def draft(self, path: str = "notes.md", *pieces: str, **changed: Any) -> DocumentDraft:
+        """A draft that belongs to this shelf's source."""
+        given: dict[str, Any] = {"pieces": pieces} if pieces else {}
+        return document_draft(self.source_id, self.collection_id, path, **given, **changed)
+
+    def put(self, path: str = "notes.md", *pieces: str, **changed: Any) -> int:
+        """Write a document and give its id."""
+        return self.catalog.documents.put(self.draft(path, *pieces, **changed), self.embedder_id)
+
+    @property
+    def version(self) -> int:
+        """How often the collection has changed."""
+        return self.catalog.collections.version(self.collection_id)
+
+    def rows(
+        self,
+        levels: Sequence[Level] = tuple(Level),
+        *,
+        embedder_id: int | None = None,
+        dimensions: int = DIMENSIONS,
+        after: int = 0,
+    ) -> EntryRows:
+        """The collection's live entries of those levels."""
+        return self.catalog.entries.rows(
+            self.collection_id,
+            levels,
+            embedder_id=embedder_id,
+            dimensions=dimensions,
+            after=after,
+        )
+
+    def entry_ids(self) -> list[int]:
+        """Ids of all live entries of the collection."""
+        return [int(one) for one in self.rows().entry_ids]
