@@ -198,6 +198,7 @@ _WRONG = {
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
     "string_too_short": "must not be empty",
     "finite_number": "must be a finite number",
     "int_parsing": "must be a whole number",

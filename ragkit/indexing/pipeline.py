@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -22,30 +23,48 @@ from ragkit.chunking import contextualised, divide, structural_context
 from ragkit.models.base import Embedder
 from ragkit.models.llama_index import LlamaIndexEmbedding
 from ragkit.settings import ChunkingSettings
-from ragkit.types import Chunk, Divided, Reading
+from ragkit.types import Chunk, Divided, Level, Reading
 
-_READING, _DIVIDED, _CHUNK, _CONTEXT, _HASH = "reading", "divided", "chunk", "context", "hash"
+_READING, _DIVIDED, _PARENT = "reading", "divided", "parent"
+_LEVEL, _CHUNKS, _CONTEXT, _HASH = "level", "chunks", "context", "hash"
+
+_COARSE_CHARACTERS = 4000
+_HEADINGS_CHARACTERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class EmbeddedChunk:
-    """A chunk, its structural context, and the hash of the text that was embedded."""
+class EmbeddedText:
+    """A text that was embedded for a level: the chunks that it stands for, and its hash.
 
-    record: ChunkRecord
+    ``context`` is the structural context that was embedded with it.
+    """
+
+    level: Level
+    chunks: tuple[Chunk, ...]
+    context: str
     text_hash: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """What the pipeline makes of one reading.
+    """What the pipeline makes of one reading: chunks first, then sections, then the document.
 
     ``vectors`` holds float16 little-endian bytes for those texts that had no vector yet.
     """
 
     reading: Reading
     divided: Divided
-    chunks: tuple[EmbeddedChunk, ...]
+    embedded: tuple[EmbeddedText, ...]
     vectors: dict[bytes, bytes]
+
+    @property
+    def chunks(self) -> tuple[ChunkRecord, ...]:
+        """The chunks with their structural contexts, in order."""
+        return tuple(
+            ChunkRecord(one.chunks[0], one.context)
+            for one in self.embedded
+            if one.level is Level.CHUNK
+        )
 
 
 class ChunkParser(NodeParser):
@@ -70,7 +89,7 @@ class ChunkParser(NodeParser):
             node.metadata[_DIVIDED] = divided
             for chunk in divided.chunks:
                 text = reading.text[chunk.start : chunk.end]
-                parsed.append(_node(text, {_READING: reading, _CHUNK: chunk}, node.node_id))
+                parsed.append(_node(text, node, Level.CHUNK, (chunk,)))
         return parsed
 
     def _postprocess_parsed_nodes(
@@ -89,13 +108,24 @@ class StructuralContext(TransformComponent):
         """Add the context to each node."""
         for node in nodes:
             reading: Reading = node.metadata[_READING]
-            chunk: Chunk = node.metadata[_CHUNK]
+            chunk: Chunk = node.metadata[_CHUNKS][0]
             context = structural_context(reading.title, chunk, reading.pages)
-            node.metadata[_CONTEXT] = context
-            text = contextualised(context, reading.text[chunk.start : chunk.end])
-            node.set_content(text)
-            node.metadata[_HASH] = text_hash(text)
+            _set_text(node, context, reading.text[chunk.start : chunk.end])
         return nodes
+
+
+class CoarserLevels(TransformComponent):
+    """Adds a node for each section and one for each document, made of their chunks."""
+
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        """Add the nodes after the chunks of all documents."""
+        added: list[BaseNode] = []
+        for _parent, found in groupby(nodes, key=lambda node: node.metadata[_PARENT]):
+            chunks = list(found)
+            sections = groupby(chunks, key=lambda node: node.metadata[_CHUNKS][0].section)
+            added += [_section_node(list(inside)) for _number, inside in sections]
+            added.append(_document_node(chunks))
+        return [*nodes, *added]
 
 
 class EmbedMissing(TransformComponent):
@@ -139,6 +169,7 @@ class Pipeline:
             transformations=[
                 ChunkParser(settings),
                 StructuralContext(),
+                CoarserLevels(),
                 EmbedMissing(LlamaIndexEmbedding(embedder), known),
             ],
             disable_cache=True,
@@ -150,7 +181,7 @@ class Pipeline:
         nodes = self._pipeline.run(documents=documents)
         by_document: dict[str, list[BaseNode]] = {}
         for node in nodes:
-            by_document.setdefault(node.metadata["parent"], []).append(node)
+            by_document.setdefault(node.metadata[_PARENT], []).append(node)
         return [_processed(one, by_document.get(one.node_id, [])) for one in documents]
 
 
@@ -159,8 +190,50 @@ def text_hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _node(text: str, metadata: dict[str, Any], parent: str) -> TextNode:
-    return TextNode(text=text, metadata={**metadata, "parent": parent})
+def _node(text: str, parent: BaseNode, level: Level, chunks: tuple[Chunk, ...]) -> TextNode:
+    metadata = {
+        _READING: parent.metadata[_READING],
+        _PARENT: parent.metadata.get(_PARENT, parent.node_id),
+        _LEVEL: level,
+        _CHUNKS: chunks,
+    }
+    return TextNode(text=text, metadata=metadata)
+
+
+def _set_text(node: BaseNode, context: str, text: str) -> None:
+    joined = contextualised(context, text)
+    node.set_content(joined)
+    node.metadata[_CONTEXT] = context
+    node.metadata[_HASH] = text_hash(joined)
+
+
+def _section_node(inside: Sequence[BaseNode]) -> TextNode:
+    """Stand for a section: its context and its beginning; of one chunk, the same text."""
+    first = inside[0]
+    reading: Reading = first.metadata[_READING]
+    chunks = tuple(node.metadata[_CHUNKS][0] for node in inside)
+    node = _node("", first, Level.SECTION, chunks)
+    end = (
+        chunks[-1].end
+        if len(chunks) == 1
+        else min(chunks[-1].end, chunks[0].start + _COARSE_CHARACTERS)
+    )
+    _set_text(node, first.metadata[_CONTEXT], reading.text[chunks[0].start : end])
+    return node
+
+
+def _document_node(chunks: Sequence[BaseNode]) -> TextNode:
+    """Stand for a document: its title, its headings and its beginning."""
+    reading: Reading = chunks[0].metadata[_READING]
+    headings: dict[str, None] = {}
+    for node in chunks:
+        headings.update(dict.fromkeys(node.metadata[_CHUNKS][0].heading_path))
+    spans = tuple(node.metadata[_CHUNKS][0] for node in chunks)
+    node = _node("", chunks[0], Level.DOCUMENT, spans)
+    outline = " · ".join(name for name in headings if name != reading.title)
+    beginning = reading.text[:_COARSE_CHARACTERS]
+    _set_text(node, reading.title, f"{outline[:_HEADINGS_CHARACTERS]}\n\n{beginning}".strip())
+    return node
 
 
 def _processed(document: Document, nodes: Sequence[BaseNode]) -> Processed:
@@ -169,10 +242,13 @@ def _processed(document: Document, nodes: Sequence[BaseNode]) -> Processed:
         for node in nodes
         if node.embedding is not None
     }
-    chunks = tuple(
-        EmbeddedChunk(
-            ChunkRecord(node.metadata[_CHUNK], node.metadata[_CONTEXT]), node.metadata[_HASH]
+    embedded = tuple(
+        EmbeddedText(
+            node.metadata[_LEVEL],
+            node.metadata[_CHUNKS],
+            node.metadata[_CONTEXT],
+            node.metadata[_HASH],
         )
         for node in nodes
     )
-    return Processed(document.metadata[_READING], document.metadata[_DIVIDED], chunks, vectors)
+    return Processed(document.metadata[_READING], document.metadata[_DIVIDED], embedded, vectors)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +21,15 @@ from ragkit.reading import READER_VERSION
 from ragkit.retrieval.deduplication import content_key
 from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.settings import ChunkingSettings, Settings
-from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level
 
 if TYPE_CHECKING:
     from ragkit.indexing.pipeline import Pipeline, Processed
 
-ENTRIES_VERSION = "1"
+ENTRIES_VERSION = "2"
 """Bump when other entries are made of a document than before."""
+
+_MOST_COARSE_WORDS = 50_000
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def draft(one: FileToWrite, processed: Processed) -> DocumentDraft:
         warnings=reading.warnings,
         text=reading.text,
         sections=processed.divided.sections,
-        chunks=tuple(chunk.record for chunk in processed.chunks),
+        chunks=processed.chunks,
         entries=tuple(_entries(processed)),
         vectors=processed.vectors,
         seconds=one.seconds,
@@ -117,19 +120,33 @@ def draft(one: FileToWrite, processed: Processed) -> DocumentDraft:
 
 
 def _entries(processed: Processed) -> Iterator[EntryDraft]:
-    for embedded in processed.chunks:
-        chunk = embedded.record.chunk
-        text = processed.reading.text[chunk.start : chunk.end]
+    """One entry a level: a section's and a document's words are those of their chunks."""
+    text = processed.reading.text
+    words: dict[int, list[str]] = {}
+    contexts: dict[int, list[str]] = {}
+    for one in processed.embedded:
+        first = one.chunks[0]
+        own = text[first.start : one.chunks[-1].end]
+        if one.level is Level.CHUNK:
+            words[first.index] = tokenize(own)
+            contexts[first.index] = tokenize(one.context)
         yield EntryDraft(
-            level=LEVEL_CODES[Level.CHUNK],
-            position=chunk.index,
-            text_hash=embedded.text_hash,
-            content_key=content_key(text),
+            level=LEVEL_CODES[one.level],
+            position=first.index,
+            text_hash=one.text_hash,
+            content_key=content_key(own),
             tokens={
-                FIELD_CODES[Field.TEXT]: tokenize(text),
-                FIELD_CODES[Field.CONTEXT]: tokenize(embedded.record.context),
+                FIELD_CODES[Field.TEXT]: _joined(words, one.chunks),
+                FIELD_CODES[Field.CONTEXT]: contexts[first.index],
             },
         )
+
+
+def _joined(words: Mapping[int, list[str]], chunks: Sequence[Chunk]) -> list[str]:
+    if len(chunks) == 1:
+        return words[chunks[0].index]
+    joined = chain.from_iterable(words[chunk.index] for chunk in chunks)
+    return list(islice(joined, _MOST_COARSE_WORDS))
 
 
 def hash_file(path: Path) -> str:

@@ -21,11 +21,11 @@ _HIGHEST_RATIO = 100
 _RATIO_FROM = 20 * MEGABYTE
 _MARKUP_SUFFIXES = (".xml", ".rels", ".xhtml", ".html", ".htm", ".opf", ".ncx", ".vml")
 _BLOCK = 1 << 20
-_BOMB = ReadingError(
+_BOMB = (
     "The file unpacks to far more than its size, as decompression bombs do.",
     "If you trust it, save it again from the program that made it.",
 )
-_ENTITIES = ReadingError(
+_ENTITIES = (
     "The file defines XML entities, which documents of its kind never need.",
     "If you trust it, save it again from the program that made it.",
 )
@@ -81,9 +81,9 @@ def _allowed(members: list[zipfile.ZipInfo], settings: Limits) -> int:
     packed = sum(member.compress_size for member in members)
     most = int(settings.max_text_mb * MEGABYTE * 5)
     if len(members) > _MOST_MEMBERS or total > max(most, settings.max_file_mb * MEGABYTE * 3):
-        raise _BOMB
+        raise ReadingError(*_BOMB)
     if total > _RATIO_FROM and total > packed * _HIGHEST_RATIO:
-        raise _BOMB
+        raise ReadingError(*_BOMB)
     return most
 
 
@@ -93,8 +93,8 @@ def _weigh(archive: zipfile.ZipFile, member: zipfile.ZipInfo, allowed: int) -> i
     with archive.open(member) as stream:
         while block := stream.read(_BLOCK):
             if size == 0 and b"<!ENTITY" in block[:65_536].replace(b"\x00", b""):
-                raise _ENTITIES
+                raise ReadingError(*_ENTITIES)
             size += len(block)
             if size > allowed:
-                raise _BOMB
+                raise ReadingError(*_BOMB)
     return size

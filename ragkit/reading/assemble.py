@@ -7,6 +7,7 @@ from datetime import date, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from ragkit.reading.decode import clean
 from ragkit.types import Page
 
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 def stem(name: str) -> str:
     """The file name without folders and suffix: the title of last resort."""
     path = PurePosixPath(name.replace("\\", "/"))
-    return path.stem or path.name or name
+    return clean(path.stem or path.name or name)
+
+
+def file_name(name: str) -> str:
+    """The file name without folders: the title of files that people know by it."""
+    return clean(PurePosixPath(name.replace("\\", "/")).name or name)
 
 
 def one_line(text: str) -> str:

@@ -6,8 +6,8 @@ import ast
 import re
 import warnings
 from itertools import accumulate
-from pathlib import PurePosixPath
 
+from ragkit.reading.assemble import file_name
 from ragkit.reading.formats import code_language
 from ragkit.types import Markup, OutlineEntry, Reading
 
@@ -54,7 +54,7 @@ def read_code(text: str, name: str) -> Reading:
     language = code_language(name, text[:200].encode("utf-8", "replace"))
     return Reading(
         text=text,
-        title=PurePosixPath(name).name,
+        title=file_name(name),
         format="code",
         markup=Markup.CODE,
         outline=_outline(text, language),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import PurePosixPath
 
-from ragkit.reading.assemble import one_line
+from ragkit.reading.assemble import file_name, one_line
 from ragkit.reading.decode import clean
 from ragkit.types import Markup, OutlineEntry, Reading
 
@@ -34,7 +33,7 @@ def read_data(text: str, name: str, file_format: str) -> Reading:
     )
     return Reading(
         text=text,
-        title=PurePosixPath(name).name,
+        title=file_name(name),
         format=file_format,
         markup=Markup.PLAIN if file_format == "jsonl" else Markup.CODE,
         outline=outline,

@@ -11,7 +11,7 @@ from ragkit.reading.assemble import one_line, put, stem
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.front_matter import metadata_from
 from ragkit.reading.html import declared_encoding, to_markdown
-from ragkit.reading.limits import check_text, damaged
+from ragkit.reading.limits import damaged
 from ragkit.types import Markup, Metadata, Reading
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ def read_epub(data: bytes, name: str, settings: Limits) -> Reading:
             missing += 1
             continue
         chapters.append(_chapter(archive, part))
-        check_text(chapters[-1:], settings)
     if missing and not chapters:
         raise damaged(_CALLED)
     metadata, title, language = _properties(package)

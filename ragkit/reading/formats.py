@@ -120,7 +120,7 @@ def sniff(name: str, data: bytes) -> str:
         if _HTML_START.match(data[:2000]):
             return "html"
         raise ReadingError(
-            f"The name ends in {suffix}, but the content is not a {NAMES[by_suffix]}.",
+            f"The name ends in {suffix}, but the content is something else.",
             "Give it the suffix that fits its content, or save it again.",
         )
     if looks_binary(data):
@@ -167,6 +167,8 @@ def _refusal(suffix: str, reason: tuple[str, str]) -> SkippedError:
     sentence, cure = reason
     if suffix not in readable_suffixes():
         return SkippedError(sentence, cure)
+    if reason == _PROGRAM:
+        return SkippedError(f"The name ends in {suffix}, but the content is not text.", cure)
     kind = sentence.removesuffix(" are not read.").lower()
     return SkippedError(f"The name ends in {suffix}, but the content is that of {kind}.", cure)
 

@@ -48,8 +48,8 @@ class PlainLimits:
 
 
 def number(value: float) -> str:
-    """Write a figure for people: at most one decimal, none when it is whole."""
-    return f"{value:.1f}".rstrip("0").rstrip(".") if value < 100 else f"{value:.0f}"
+    """Write a figure for people: three digits are enough."""
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
 def too_large(size: int, limits: Limits) -> SkippedError:

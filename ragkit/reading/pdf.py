@@ -25,11 +25,11 @@ _POOR_PAGE = 10
 """A page with fewer letters and digits than this, and a picture, is taken for a scanned one."""
 _MOST_BOOKMARKS = 5000
 _DEEPEST_BOOKMARK = 12
-_NEEDS_OCR = ReadingError(
+_NEEDS_OCR = (
     "This PDF holds pictures of pages, not text.",
     "Run OCR on it (for example: ocrmypdf in.pdf out.pdf) and put the new file in the folder.",
 )
-_LOCKED = ReadingError(
+_LOCKED = (
     "This PDF is locked with a password.",
     "Save a copy without a password, and put the copy in the folder.",
 )
@@ -49,14 +49,13 @@ def read_pdf(data: bytes, name: str, settings: Limits) -> Reading:
     reader = _open(data)
     raw, poor, lost = _page_texts(reader, settings)
     if not any(map(_letters, raw)):
-        raise _NEEDS_OCR if poor else damaged("PDF") if lost else no_text("PDF")
+        raise _nothing(poor, lost)
     if len(poor) == len(raw):
-        raise _NEEDS_OCR
-    bookmarks = _bookmarks(reader)
-    titles = [
-        {entry_title for page, _, entry_title in bookmarks if page == index}
-        for index in range(len(raw))
-    ]
+        raise ReadingError(*_NEEDS_OCR)
+    bookmarks = _bookmarks(reader, len(raw))
+    titles: list[set[str]] = [set() for _ in raw]
+    for index, _, bookmark in bookmarks:
+        titles[index].add(bookmark)
     known = words_of(raw)
     labels = _labels(reader, len(raw))
     text, pages = tile(
@@ -84,12 +83,12 @@ def _open(data: bytes) -> PdfReader:
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
-            raise _LOCKED
+            raise ReadingError(*_LOCKED)
         len(reader.pages)
     except ReadingError:
         raise
     except (FileNotDecryptedError, DependencyError, NotImplementedError):
-        raise _LOCKED from None
+        raise ReadingError(*_LOCKED) from None
     except MemoryError:
         raise
     except Exception as error:  # a broken file may break anything in the parser
@@ -166,7 +165,7 @@ def _labels(reader: PdfReader, count: int) -> list[str]:
     return [label or number for label, number in zip(labels, numbers, strict=True)]
 
 
-def _bookmarks(reader: PdfReader) -> list[tuple[int, int, str]]:
+def _bookmarks(reader: PdfReader, count: int) -> list[tuple[int, int, str]]:
     """The outline as (page index, level, title), in its own order."""
     found: list[tuple[int, int, str]] = []
 
@@ -180,7 +179,7 @@ def _bookmarks(reader: PdfReader) -> list[tuple[int, int, str]]:
             with contextlib.suppress(Exception):
                 page = reader.get_destination_page_number(entry)
                 title = one_line(clean(str(entry.title)))
-                if page is not None and 0 <= page < len(reader.pages) and title:
+                if page is not None and 0 <= page < count and title:
                     found.append((page, level, title))
 
     try:
@@ -241,21 +240,24 @@ def _date(reader: PdfReader) -> str:
     return ""
 
 
+def _nothing(poor: list[int], lost: list[int]) -> ReadingError:
+    """Say why no page gave any text."""
+    if poor:
+        return ReadingError(*_NEEDS_OCR)
+    return damaged("PDF") if lost else no_text("PDF")
+
+
 def _warnings(poor: list[int], lost: list[int], labels: list[str]) -> list[str]:
     """Say which pages are missing from the text."""
     sentences = []
-    for indexes, what in (
-        (poor, "hold pictures, not text, and need OCR"),
-        (lost, "are damaged and could not be read"),
+    for indexes, of_one, of_many in (
+        (poor, "holds a picture, not text, and needs OCR", "hold pictures, not text, and need OCR"),
+        (lost, "is damaged and could not be read", "are damaged and could not be read"),
     ):
         if indexes:
+            what = of_one if len(indexes) == 1 else of_many
             sentences.append(f"{_page_list(indexes, labels)} {what}.")
-    return [
-        sentence.replace(" hold ", " holds ").replace(" need ", " needs ").replace(" are ", " is ")
-        if sentence.startswith("Page ")
-        else sentence
-        for sentence in sentences
-    ]
+    return sentences
 
 
 def _page_list(indexes: list[int], labels: list[str]) -> str:

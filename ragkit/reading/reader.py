@@ -42,7 +42,7 @@ def read_file(path: Path, name: str, settings: Limits) -> Reading:
         raise costs.damaged(NAMES.get(file_format, "file")) from error
     costs.check_text((reading.text,), settings)
     if not reading.text.strip():
-        if reading.metadata and file_format in ("markdown", "mdx"):
+        if file_format in ("markdown", "mdx") and data.strip():
             raise SkippedError("The file has front matter but no text.", "Write text below it.")
         if file_format in ("text", "markdown", "mdx", "rst", "code"):
             raise SkippedError("The file holds nothing but white space.", "Write something in it.")

@@ -138,7 +138,7 @@ def _lines(shape: Element, marked: bool) -> Iterator[str]:
             for part in paragraph.iter()
             if part.tag in (f"{_A}t", f"{_A}br")
         )
-        text = one_line_of_any_length(text)
+        text = _collapsed(text)
         if not text:
             continue
         properties = paragraph.find(f"{_A}pPr")
@@ -147,7 +147,7 @@ def _lines(shape: Element, marked: bool) -> Iterator[str]:
         yield f"{indent}- {text}" if marked else text
 
 
-def one_line_of_any_length(text: str) -> str:
+def _collapsed(text: str) -> str:
     """Collapse white space."""
     return " ".join(clean(text).split())
 

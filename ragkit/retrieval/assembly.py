@@ -22,8 +22,8 @@ DOCUMENT_SECTIONS = 5
 
 _SHORT_DOCUMENT = 3
 _SHORT_SECTION = 1.5
-_SECTION_REACH = 40
-_DOCUMENT_REACH = 200
+_SHORT_REACH = 4
+_SMALLEST_CHUNK = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,9 @@ def wanted_chunks(
     """
     kept, _, _ = _choose(matched, options)
     expansion = options.expansion if options.chunk_aware else Expansion.CHUNK
-    reach = {
-        Expansion.CHUNK: 0,
-        Expansion.NEIGHBOURS: _neighbours(options, rank),
-        Expansion.DOCUMENT: max(_DOCUMENT_REACH, options.neighbours),
-    }.get(expansion, max(_SECTION_REACH, options.neighbours))
+    reach = _reach(expansion, options, rank)
     if any(one.level is Level.SECTION for one in kept) and expansion is not Expansion.CHUNK:
-        reach = max(reach, _SECTION_REACH)
+        reach = max(reach, _reach(Expansion.SECTION, options, rank))
     wanted: set[int] = set()
     for one in kept:
         wanted.update(range(max(one.index - reach, 0), min(one.index + reach + 1, total)))
@@ -179,6 +175,18 @@ def _choose(
     return tuple(good[:most]), tuple(good[most:]), len(best) - len(good)
 
 
+def _reach(expansion: Expansion, options: SearchOptions, rank: int) -> int:
+    """Say how many chunks on each side of a matched one can matter."""
+    if expansion is Expansion.CHUNK:
+        return 0
+    if expansion is Expansion.NEIGHBOURS:
+        return _neighbours(options, rank)
+    if expansion is Expansion.AUTO:
+        return max(_SHORT_REACH, _neighbours(options, rank))
+    sections = DOCUMENT_SECTIONS if expansion is Expansion.DOCUMENT else 1
+    return options.section_characters * sections // _SMALLEST_CHUNK + 1
+
+
 def _neighbours(options: SearchOptions, rank: int) -> int:
     """Say how many neighbours are shown on each side of a matched chunk."""
     return max(options.neighbours, 0) if rank < options.adjacent_top_docs else 0
@@ -245,7 +253,7 @@ class _Around:
         return self._from_to(first, last)
 
     def _section(self, chunk: Chunk) -> tuple[int, int]:
-        """Find the span of the sections that a chunk touches, as a rule of one."""
+        """Find the span of the sections that a chunk touches; mostly it is one."""
         if not 0 <= chunk.section < len(self.sections):
             return chunk.start, chunk.end
         start, last = self.sections[chunk.section].start, chunk.section
@@ -256,6 +264,8 @@ class _Around:
     def _short(self, index: int, span: tuple[int, int]) -> bool:
         """Tell whether a section is hardly longer than its longest chunk."""
         inside = self._inside(index, span)
+        if not self._complete(inside):
+            return False
         longest = max(self.chunks[at].end - self.chunks[at].start for at in inside)
         return span[1] - span[0] <= _SHORT_SECTION * longest
 
@@ -272,9 +282,16 @@ class _Around:
         """Show a section, or as much of it around a chunk as its share of the budget allows."""
         inside = self._inside(index, span)
         start, end = self._trimmed(inside, span)
-        if end - start <= budget:
+        if end - start <= budget and self._complete(inside):
             return _Interval(start, end, inside[0], inside[-1])
         return self._grow(index, span, budget // sharing)
+
+    def _complete(self, inside: range) -> bool:
+        """Tell whether the chunks of a span were all read."""
+        before, after = inside[0] - 1, inside[-1] + 1
+        return (before < 0 or before in self.chunks) and (
+            after == self.total or after in self.chunks
+        )
 
     def _trimmed(self, inside: range, span: tuple[int, int]) -> tuple[int, int]:
         """Leave out the blank ends of a span, where no other chunk reaches into it."""

@@ -147,10 +147,10 @@ def best_window(text: str, highlights: Sequence[tuple[int, int]], width: int) ->
     start = low
     if low > 0:
         sentences = [one.end() for one in _SENTENCE_START.finditer(text, low, high + 1)]
-        aim = min(max(first - max(width - (last - first), 0) // 3, low), high)
+        aim = min(max(first - max(width - (last - first), 0) // 2, low), high)
         word = _WORD_START.search(text, aim, first + 1)
         start = sentences[-1] if sentences else word.start() if word else aim
-    return start, _word_end(text, start, start + width, last)
+    return start, _word_end(text, start, min(start + width, len(text)), last)
 
 
 def _places(text: str, pieces: Collection[str]) -> Iterator[tuple[str, int]]:
