@@ -44,9 +44,7 @@ def _isolated_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 
 
 @pytest.fixture(autouse=True)
-def home(
-    _isolated_session: None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Path]:
+def home(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An empty home of this test's own."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("home")

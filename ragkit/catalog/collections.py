@@ -93,6 +93,10 @@ class Collections:
         rows = self._connections.rows(f"{_SOURCE} {where} ORDER BY s.id", parameters)
         return [SourceRecord(*row) for row in rows]
 
+    def roots(self) -> dict[int, str]:
+        """Every source's folder, by the source's id; cheap enough to ask all the time."""
+        return dict(self._connections.rows("SELECT id, root FROM sources ORDER BY id"))
+
     def source(self, source_id: int) -> SourceRecord:
         """One source.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 import unicodedata
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -95,8 +96,8 @@ class Connections:
                 check_same_thread=False,
                 cached_statements=256,
             )
-            connection.create_function("folded", 1, _folded, deterministic=True)
-            connection.execute("PRAGMA journal_mode = WAL")
+            connection.create_function("folded", 1, folded, deterministic=True)
+            _log_ahead(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA cache_size = -65536")
@@ -157,6 +158,19 @@ class Connections:
         self._local = threading.local()
 
 
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging. SQLite does not wait here when others switch as well."""
+    deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
 def as_library_error(error: sqlite3.Error, file: Path) -> LibraryError:
     """Say what SQLite's complaint means for the person."""
     text = str(error).lower()
@@ -179,6 +193,7 @@ def as_library_error(error: sqlite3.Error, file: Path) -> LibraryError:
     return CatalogError(f"The catalog refused: {error}.", "Run ragkit doctor.")
 
 
-def _folded(value: object) -> str:
-    """Make text comparable whatever its case and way of writing accents."""
-    return unicodedata.normalize("NFKC", str(value)).casefold()
+def folded(value: object) -> str:
+    """Make text comparable whatever its case and way of writing accents; in queries too."""
+    text = str(value)
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()

@@ -56,7 +56,7 @@ class Documents:
     def known_files(self, source_id: int) -> dict[str, KnownFile]:
         """What the catalog remembers of each file of a source, by path."""
         rows = self._connections.rows(
-            "SELECT id, path, size, mtime_ns, hash, recipe, status FROM documents "
+            "SELECT id, path, size, mtime_ns, hash, recipe, markup, status FROM documents "
             "WHERE source_id = ?",
             (source_id,),
         )
@@ -248,6 +248,11 @@ class Documents:
                 "VALUES (?, ?, ?, 'pending', ?, ?, ?)",
                 [(source_id, collection_id, f.path, f.size, f.mtime_ns, now) for f in files],
             )
+
+    def rename(self, document_id: int, path: str) -> None:
+        """Follow a file that was moved within its source: the document stays the same one."""
+        with self._connections.write() as connection:
+            connection.execute("UPDATE documents SET path = ? WHERE id = ?", (path, document_id))
 
     def touch(self, document_id: int, file: FileState) -> None:
         """Remember a file's new size and time when its bytes are the same."""

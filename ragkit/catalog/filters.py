@@ -11,14 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import Connections, folded
 from ragkit.results import Filters
 
 _DATE = (
     "CASE d.date WHEN '' THEN date(d.mtime_ns / 1000000000, 'unixepoch') "
     "ELSE substr(d.date, 1, 10) END"
 )
-_SUFFIX = "lower(replace(d.path, rtrim(d.path, replace(d.path, '.', '')), ''))"
+_SUFFIX = "folded(replace(d.path, rtrim(d.path, replace(d.path, '.', '')), ''))"
+_VALUE = (
+    "folded(CASE {0}.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE {0}.value END) "
+    "IN (SELECT value FROM json_each(?))"
+)
+_FIELD = (
+    "EXISTS (SELECT 1 FROM json_each(d.metadata) m WHERE m.key = ? AND CASE m.type WHEN 'array' "
+    f"THEN EXISTS (SELECT 1 FROM json_each(m.value) v WHERE {_VALUE.format('v')}) "
+    f"ELSE {_VALUE.format('m')} END)"
+)
 _MOST_FACET_VALUES = 30
 _MOST_FIELD_VALUES = 12
 
@@ -54,12 +63,12 @@ class FilterQueries:
         """Ids of entries whose chunk stands under one of those headings or titles."""
         conditions = " OR ".join(
             [
-                "instr(lower(d.title), ?) OR EXISTS "
-                "(SELECT 1 FROM json_each(k.heading_path) WHERE instr(lower(value), ?))"
+                "instr(folded(d.title), ?) OR EXISTS "
+                "(SELECT 1 FROM json_each(k.heading_path) WHERE instr(folded(value), ?))"
             ]
             * len(headings)
         )
-        parameters = [heading.lower() for heading in headings for _ in range(2)]
+        parameters = [folded(heading) for heading in headings for _ in range(2)]
         rows = self._connections.rows(
             "SELECT e.id FROM entries e "
             "JOIN chunks k ON k.document_id = e.document_id AND k.idx = e.position "
@@ -87,7 +96,8 @@ class FilterQueries:
             if "/" in path:
                 folders[path.split("/", 1)[0] + "/"] += 1
             metadata = json.loads(packed)
-            tags.update({str(tag) for tag in metadata.get("tags", [])})
+            own = metadata.get("tags", [])
+            tags.update({str(tag) for tag in (own if isinstance(own, list) else [own])})
             for name, value in metadata.items():
                 if name not in ("tags", "date", "language") and isinstance(value, str | int | bool):
                     fields.setdefault(name, Counter())[str(value)] += 1
@@ -124,20 +134,20 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
             for value in values:
                 parameters.extend([value] * times)
 
-    def lower(values: Sequence[str]) -> list[str]:
-        return [value.lower() for value in values]
+    def fold_all(values: Sequence[str]) -> list[str]:
+        return [folded(value) for value in values]
 
-    either(lower(filters.types), f"? IN (lower(d.format), {_SUFFIX})")
-    either([_path(value) for value in filters.paths], "instr('/' || lower(d.path), ?)")
-    either(lower(filters.titles), "instr(lower(d.title), ?)")
-    either(lower(filters.sources), "instr(lower(s.root), ?)")
+    either(fold_all(filters.types), f"? IN (folded(d.format), {_SUFFIX})")
+    either([_path(value) for value in filters.paths], "instr('/' || folded(d.path), ?)")
+    either(fold_all(filters.titles), "instr(folded(d.title), ?)")
+    either(fold_all(filters.sources), "instr(folded(s.root), ?)")
     either(
-        lower(filters.languages),
-        "? IN (lower(d.language), lower(coalesce(json_extract(d.metadata, '$.language'), '')))",
+        fold_all(filters.languages),
+        "? IN (folded(d.language), folded(coalesce(json_extract(d.metadata, '$.language'), '')))",
     )
     either(
-        lower(filters.tags),
-        "EXISTS (SELECT 1 FROM json_each(d.metadata, '$.tags') WHERE lower(value) = ?)",
+        fold_all(filters.tags),
+        "EXISTS (SELECT 1 FROM json_each(d.metadata, '$.tags') WHERE folded(value) = ?)",
     )
     if filters.documents:
         parts.append("d.id IN (SELECT value FROM json_each(?))")
@@ -149,20 +159,16 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
         parts.append(f"{_DATE} < ?")
         parameters.append(filters.before)
     for name in sorted({name for name, _ in filters.fields}):
-        values = [value.lower() for key, value in filters.fields if key == name]
-        marks = ", ".join("?" * len(values))
-        parts.append(
-            "EXISTS (SELECT 1 FROM json_each(d.metadata, ?) "
-            f"WHERE lower(CAST(value AS TEXT)) IN ({marks}))"
-        )
-        parameters += [f'$."{name}"', *values]
+        values = json.dumps([folded(value) for key, value in filters.fields if key == name])
+        parts.append(_FIELD)
+        parameters += [name, values, values]
     return "".join(f" AND {part}" for part in parts), parameters
 
 
 def _path(value: str) -> str:
     """A folder ("notes/") must begin where a path part begins; other text may lie anywhere."""
-    lowered = value.lower()
-    return f"/{lowered.lstrip('/')}" if lowered.endswith("/") else lowered
+    plain = folded(value)
+    return f"/{plain.lstrip('/')}" if plain.endswith("/") else plain
 
 
 def _most(counts: Counter[str]) -> tuple[tuple[str, int], ...]:

@@ -52,6 +52,11 @@ class Jobs:
             )
         return self.get(int(row[0]))
 
+    def claim_if_any(self) -> JobRecord | None:
+        """The same, without touching the catalog's write lock when nothing waits."""
+        waiting = self._connections.row("SELECT 1 FROM jobs WHERE state = 'pending' LIMIT 1")
+        return self.claim() if waiting else None
+
     def get(self, job_id: int) -> JobRecord | None:
         """One job, or ``None`` when it is long gone."""
         row = self._connections.row(f"{_JOB} WHERE id = ?", (job_id,))
@@ -90,6 +95,15 @@ class Jobs:
             connection.execute(
                 "DELETE FROM jobs WHERE state IN ('done', 'failed', 'cancelled') AND id <= ?",
                 (job_id - 500,),
+            )
+
+    def requeue(self, job_id: int) -> None:
+        """Put a running job back into the queue, as if it had not been begun."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE jobs SET state = 'pending', attempts = attempts - 1, progress = '{}' "
+                "WHERE id = ? AND state = 'running'",
+                (job_id,),
             )
 
     def cancel(self, job_id: int) -> None:

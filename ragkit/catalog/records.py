@@ -101,6 +101,7 @@ class KnownFile:
     mtime_ns: int
     hash: str
     recipe: str
+    markup: str
     status: Status
 
 

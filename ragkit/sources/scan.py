@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,54 @@ def scan_folder(root: Path, *, gitignore: bool = True) -> Scan:
     return Scan(files, tuple(sorted(walk.unreadable)), tuple(sorted(walk.unnameable)))
 
 
+def scan_paths(root: Path, paths: Sequence[str], *, gitignore: bool = True) -> Scan:
+    """Look at some files and folders of a source only; those that are gone are not in it.
+
+    What a whole scan would leave out is left out: ignored, linked, or below such a folder.
+    """
+    walk = _Walk()
+    files: dict[str, FoundFile] = {}
+    for path in sorted(set(paths)):
+        rules = _rules_above(root, path, Ignores(gitignore))
+        if rules is None:
+            continue
+        try:
+            status = (root / path).lstat()
+        except OSError:
+            continue
+        if stat.S_ISDIR(status.st_mode) and not rules.excludes(path, is_folder=True):
+            files.update((found.path, found) for found in walk.below(root, rules, path))
+        elif stat.S_ISREG(status.st_mode) and not rules.excludes(path, is_folder=False):
+            files[path] = FoundFile(path, status.st_size, status.st_mtime_ns)
+    return Scan(files, tuple(sorted(walk.unreadable)), tuple(sorted(walk.unnameable)))
+
+
+def _rules_above(root: Path, path: str, ignores: Ignores) -> Ignores | None:
+    """The rules for a path by the folders above it; ``None`` when one of those is left alone."""
+    rules, relative = ignores, ""
+    for part in ["", *path.split("/")[:-1]]:
+        if part:
+            relative = f"{relative}/{part}" if relative else part
+            if rules.excludes(relative, is_folder=True):
+                return None
+        folder = root / relative
+        try:
+            if relative and not stat.S_ISDIR(folder.lstat().st_mode):
+                return None
+            names = {name for name in IGNORE_FILES if stat.S_ISREG(_mode(folder / name))}
+        except OSError:
+            return None
+        rules = rules.inside(folder, relative, names)
+    return rules
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0
+
+
 class _Walk:
     """A walk through one folder, and what it could not see."""
 
@@ -59,9 +108,9 @@ class _Walk:
         self.unreadable: set[str] = set()
         self.unnameable: set[str] = set()
 
-    def below(self, root: Path, ignores: Ignores) -> Iterator[FoundFile]:
-        """Every file that is not left alone, folder by folder."""
-        waiting = [(root, "", ignores)]
+    def below(self, root: Path, ignores: Ignores, top: str = "") -> Iterator[FoundFile]:
+        """Every file of the folder ``top`` that is not left alone, folder by folder."""
+        waiting = [(root / top, top, ignores)]
         while waiting:
             folder, relative, outer = waiting.pop()
             try:

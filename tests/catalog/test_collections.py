@@ -26,7 +26,7 @@ def test_a_collection_that_is_not_there_names_those_that_are(catalog):
         catalog.collections.get("x")
     catalog.collections.ensure("work")
     catalog.collections.ensure("home")
-    with pytest.raises(NotFoundError, match='no collection "x". There are: home, work.'):
+    with pytest.raises(NotFoundError, match=r'no collection "x"\. There are: home, work\.'):
         catalog.collections.get("x")
 
 

@@ -5,7 +5,7 @@ import pytest
 from support import DIMENSIONS, Shelf, digest, entry, vector_bytes
 
 from ragkit.indexes.rows import EntryRows
-from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
+from ragkit.types import LEVEL_CODES, Field, Level
 
 
 def _words(catalog, rows: EntryRows, field: Field) -> list[list[str]]:
@@ -21,8 +21,12 @@ def test_rows_hold_exactly_what_was_put(catalog, shelf):
     entries = (
         entry("one two two", 0, tokens={Field.TEXT: ["one", "two", "two"], Field.CONTEXT: ["top"]}),
         entry("", 1, tokens={}),
-        entry("three", 2, tokens={Field.TEXT: ["three"], Field.KEYWORDS: [], Field.QUESTIONS: ["q"]}),
-        entry("whole", 0, level=Level.SECTION, tokens={Field.CONTEXT: ["two", "café", "\U0001f600"]}),
+        entry(
+            "three", 2, tokens={Field.TEXT: ["three"], Field.KEYWORDS: [], Field.QUESTIONS: ["q"]}
+        ),
+        entry(
+            "whole", 0, level=Level.SECTION, tokens={Field.CONTEXT: ["two", "café", "\U0001f600"]}
+        ),
     )
     vectors = {digest(text): vector_bytes(text) for text in ("one two two", "whole")}
     document_id = shelf.put("a.md", "x", entries=entries, vectors=vectors)
@@ -249,7 +253,7 @@ def test_pruning_drops_the_vectors_of_texts_that_are_gone(catalog, shelf):
     assert catalog.vectors.prune() == 0
     catalog.documents.remove([first])
     assert catalog.vectors.prune() == 1
-    assert catalog.vectors.known(
-        [digest("only here"), digest("shared")], shelf.embedder_id
-    ) == {digest("shared")}
+    assert catalog.vectors.known([digest("only here"), digest("shared")], shelf.embedder_id) == {
+        digest("shared")
+    }
     assert catalog.vectors.prune() == 0

@@ -28,7 +28,10 @@ print("ready", flush=True)
 while True:
     version += 1
     for path in {_PATHS!r}:
-        pieces = [f"v{{version}} {{path}} piece{{n}} " + f"word{{n}}v{{version}} " * 50 for n in range(version % 7 + 1)]
+        pieces = [
+            f"v{{version}} {{path}} piece{{n}} " + f"word{{n}}v{{version}} " * 50
+            for n in range(version % 7 + 1)
+        ]
         shelf.put(path, *pieces, title=f"v{{version}}")
 """
 

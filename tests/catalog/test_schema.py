@@ -34,7 +34,7 @@ def test_a_newer_catalog_is_refused_and_left_alone(library_paths):
     with sqlite3.connect(library_paths.catalog) as connection:
         connection.execute("PRAGMA user_version = 999")
     connection.close()
-    with pytest.raises(LibraryFormatError, match="newer ragkit .catalog version 999.") as caught:
+    with pytest.raises(LibraryFormatError, match=r"newer ragkit .catalog version 999.") as caught:
         Catalog.open(library_paths.catalog)
     assert "Update ragkit" in caught.value.cure
     connection = sqlite3.connect(library_paths.catalog)
@@ -92,9 +92,8 @@ def test_processes_that_open_a_fresh_library_at_once_all_succeed(library_paths):
         )
         for _ in range(4)
     ]
-    for run in runs:
-        out, err = run.communicate(timeout=60)
-        assert (run.returncode, out.strip()) == (0, "1"), err
+    ends = [(*run.communicate(timeout=60), run.returncode) for run in runs]
+    assert [(code, out.strip()) for out, _, code in ends] == [(0, "1")] * len(runs), ends
     opened = Catalog.open(library_paths.catalog)
     assert opened.connections.rows("SELECT COUNT(*) FROM meta") == [(len(MIGRATIONS),)]
     opened.close()
