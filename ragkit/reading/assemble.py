@@ -24,12 +24,12 @@ _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 def stem(name: str) -> str:
     """The file name without folders and suffix: the title of last resort."""
     path = PurePosixPath(name.replace("\\", "/"))
-    return clean(path.stem or path.name or name)
+    return one_line(clean(path.stem or path.name or name))
 
 
 def file_name(name: str) -> str:
     """The file name without folders: the title of files that people know by it."""
-    return clean(PurePosixPath(name.replace("\\", "/")).name or name)
+    return one_line(clean(PurePosixPath(name.replace("\\", "/")).name or name))
 
 
 def one_line(text: str) -> str:

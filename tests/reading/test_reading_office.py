@@ -105,7 +105,8 @@ def test_sheets_are_sections_without_noise(tmp_path):
     book.create_sheet("Städte").append(["Köln", 1087353])
     reading = read(tmp_path, "sheet.xlsx", saved(book))
     assert reading.text == (
-        "## Costs\n\n| Item | Price | Bought |\n| --- | --- | --- |\n| Chair | 120.5 | 2026-03-01 |\n"
+        "## Costs\n\n| Item | Price | Bought |\n| --- | --- | --- |\n"
+        "| Chair | 120.5 | 2026-03-01 |\n"
         "| Desk |  | 2026-03-02 14:30:00 |\n\n## Städte\n\n| Köln | 1087353 |\n| --- | --- |"
     )
     assert [page.label for page in reading.pages] == ["Costs", "Städte"]
@@ -116,10 +117,12 @@ def epub_file(**more):
     page = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body>{}</body></html>'
     parts = {
         "mimetype": "application/epub+zip",
-        "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        "META-INF/container.xml": "<container "
+        'xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
         '<rootfile full-path="OEBPS/content.opf"/></rootfiles></container>',
         "OEBPS/content.opf": '<package xmlns="http://www.idpf.org/2007/opf"><metadata '
-        'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Sea</dc:title><dc:creator>Jo</dc:creator>'
+        'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Sea</dc:title>'
+        "<dc:creator>Jo</dc:creator>"
         "<dc:language>en</dc:language><dc:date>2021</dc:date></metadata><manifest>"
         '<item id="b" href="two.xhtml" media-type="application/xhtml+xml"/>'
         '<item id="a" href="one%20a.xhtml" media-type="application/xhtml+xml"/></manifest>'

@@ -8,6 +8,7 @@ import sys
 import textwrap
 import threading
 import time
+import unicodedata
 from pathlib import Path
 
 import psutil
@@ -146,6 +147,18 @@ def test_a_reading_survives_the_way_back_whole(tmp_path):
         (outcome,) = pool.read([ReadTask(7, path, "sub/a.md")])
     assert outcome.key == 7
     assert outcome.reading == read_file(path, "sub/a.md", settings())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux")
+def test_names_that_are_no_text_are_read_all_the_same(tmp_path):
+    names = [os.fsdecode(b"bad\xff.md"), unicodedata.normalize("NFD", "Müll.md"), "a\nb '\"$(x).md"]
+    tasks = [ReadTask(n, tmp_path / name, name) for n, name in enumerate(names)]
+    for task in tasks:
+        task.path.write_text("text")
+    with ReaderPool(settings()) as pool:
+        found = outcomes(pool, tasks)
+    titles = [found[n].reading.title for n in range(3)]
+    assert titles == ["bad\N{REPLACEMENT CHARACTER}", "Müll", "a b '\"$(x)"]
 
 
 def test_refusals_keep_their_kind_and_cure(tmp_path):
@@ -314,8 +327,9 @@ def test_children_are_reused(hostile):
 
 def test_closing_ends_a_busy_child_quickly(hostile):
     pool = ReaderPool(settings(processes=1))
-    stream = pool.read(hostile("sleep"))
-    reading = threading.Thread(target=lambda: list(stream), daemon=True)
+    stream = pool.read(hostile("sleep", "title", "title"))
+    found = []
+    reading = threading.Thread(target=lambda: found.extend(stream), daemon=True)
     reading.start()
     deadline = time.monotonic() + 10
     while not children() and time.monotonic() < deadline:
@@ -326,6 +340,7 @@ def test_closing_ends_a_busy_child_quickly(hostile):
     reading.join(5)
     assert time.monotonic() - started < 3
     assert not reading.is_alive()
+    assert [outcome.error.message for outcome in found] == ["Reading was interrupted."] * 3
     assert children() == []
     with pytest.raises(ReadingError, match="closed"):
         list(pool.read(hostile("title")))
@@ -371,7 +386,7 @@ def test_no_child_outlives_a_killed_parent(tmp_path):
     process.kill()
     process.wait()
     process.stdout.close()
-    gone, alive = psutil.wait_procs([child], timeout=5)
+    _, alive = psutil.wait_procs([child], timeout=5)
     assert alive == []
 
 
