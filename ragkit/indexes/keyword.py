@@ -27,7 +27,7 @@ _ROW_MASK = np.uint64(0xFFFFFFFF)
 class Bm25Parameters:
     """How BM25 weighs: ``k1`` how soon repetition stops counting, ``b`` how much length counts."""
 
-    k1: float = 1.5
+    k1: float = 1.2
     b: float = 0.75
 
 

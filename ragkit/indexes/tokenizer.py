@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from ragkit.indexes.folding import fold, fold_with_offsets, word_pattern
-from ragkit.indexes.words import Piece, analyse, tokens_of
+from ragkit.indexes.words import STOP_WORDS, Piece, analyse, telling_tokens, tokens_of
 
-TOKENIZER_VERSION = "1"
+TOKENIZER_VERSION = "2"
 """Changes whenever the same text would give other tokens; indexes are then rebuilt."""
 
 _CACHED_WORDS = 200_000
 _LONGEST_CACHED = 64
-
-_STOP_WORDS = """
-a about an and are as at be been being but by can could did do does for from had has have how i if
-in into is it its me my no not of on or our she should so such than that the their then there these
-they this to was we were what when where which who whom whose why will with would you your he
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +35,15 @@ def tokenize(text: str) -> list[str]:
     return list(chain.from_iterable(map(_tokens_of.__getitem__, words)))
 
 
+def index_tokens(text: str) -> list[str]:
+    """Give the tokens that are indexed and asked for: those of ``tokenize`` but stop words.
+
+    A question of stop words alone has none, so that its vector alone answers it.
+    """
+    words = word_pattern().findall(fold(text))
+    return list(chain.from_iterable(map(_index_tokens_of.__getitem__, words)))
+
+
 def token_spans(text: str) -> list[TokenSpan]:
     """Give the tokens of a text with their offsets in it; the same tokens as ``tokenize``.
 
@@ -60,7 +63,7 @@ def token_spans(text: str) -> list[TokenSpan]:
 def without_stop_words(tokens: Iterable[str]) -> list[str]:
     """Leave out the English words that say nothing, unless there are no others."""
     kept = list(tokens)
-    telling = [token for token in kept if token not in _stop_tokens()]
+    telling = [token for token in kept if token not in STOP_WORDS]
     return telling or kept
 
 
@@ -79,8 +82,12 @@ class _PieceCache(dict[str, Sequence[Piece]]):
 class _TokenCache(dict[str, Sequence[str]]):
     """The tokens of words seen before; emptied when full."""
 
+    def __init__(self, make: Callable[[str], Sequence[str]]) -> None:
+        super().__init__()
+        self._make = make
+
     def __missing__(self, word: str) -> Sequence[str]:
-        tokens = tokens_of(word)
+        tokens = self._make(word)
         if len(word) <= (_LONGEST_CACHED if word.isascii() else _LONGEST_CACHED // 4):
             if len(self) >= _CACHED_WORDS:
                 self.clear()
@@ -89,12 +96,5 @@ class _TokenCache(dict[str, Sequence[str]]):
 
 
 _pieces_of = _PieceCache()
-_tokens_of = _TokenCache()
-_stop: list[frozenset[str]] = []
-
-
-def _stop_tokens() -> frozenset[str]:
-    """The stop words as tokens, made on first use."""
-    if not _stop:
-        _stop.append(frozenset(tokenize(_STOP_WORDS)))
-    return _stop[0]
+_tokens_of = _TokenCache(tokens_of)
+_index_tokens_of = _TokenCache(telling_tokens)

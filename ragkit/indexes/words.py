@@ -17,6 +17,16 @@ from ragkit.indexes.folding import CONNECTORS, marks
 LONGEST_TOKEN = 64
 """Longer tokens are cut and end in a hash of the whole."""
 
+STOP_WORDS = frozenset(
+    """
+    a about am an and are as at be been being but by can could did do does for from had has have
+    he how i if in into is it its me my no not of on or our she should so such than that the their
+    then there these they this to was we were what when where which who whom whose why will with
+    would you your
+    """.split()
+)
+"""English words that say nothing in a search, those that ask a question included."""
+
 _LONGEST_WORD = 1000
 _CONNECTOR = re.compile(CONNECTORS)
 _SEPARATORS = re.compile(r"[/\\@]")
@@ -60,6 +70,20 @@ def tokens_of(word: str) -> tuple[str, ...]:
         alone = units if len(units) == 1 else filter(_HAN.match, units)
         return (*alone, *map(add, units, units[1:]))
     return tuple(piece.token for piece in analyse(word))
+
+
+def telling_tokens(word: str) -> tuple[str, ...]:
+    """Give the tokens of ``analyse`` without those that a stop word gave."""
+    if word.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):
+        lower = word.lower()
+        return () if lower in STOP_WORDS else (_stem(lower),)
+    if not word.isascii() and _RUN.search(word):
+        return tokens_of(word)
+    return tuple(
+        piece.token
+        for piece in analyse(word)
+        if word[piece.start : piece.end].casefold() not in STOP_WORDS
+    )
 
 
 def _pieces(word: str) -> Iterator[Piece]:

@@ -7,6 +7,8 @@ its pooling is half as fast, so only its two data files are used.
 from __future__ import annotations
 
 import hashlib
+import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +31,10 @@ COUNT_POWER = 0.6
 
 _WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
 _TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
+_WORDS_IN_NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
+_PUNCTUATION = re.compile(
+    r"[!-/:-@\[-^`{-~\u00a1\u00ab\u00b7\u00bb\u00bf\u2010-\u205e\u3001-\u3003\u3008-\u3011]+"
+)
 _BATCH_TEXTS = 512
 _BATCH_CHARACTERS = 1_000_000
 
@@ -81,7 +87,7 @@ class WordLlamaEmbedder:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         digest = hashlib.blake2b(digest_size=8)
-        digest.update(f"wordllama 1 {count_power} {LONGEST_TEXT} {vectors.shape}".encode())
+        digest.update(f"wordllama 2 {count_power} {LONGEST_TEXT} {vectors.shape}".encode())
         digest.update((folder / _TOKENIZER).read_bytes())
         digest.update((folder / _WEIGHTS).read_bytes())
         if token_weights is not None:
@@ -98,7 +104,7 @@ class WordLlamaEmbedder:
         """Embed texts to be searched, (n, d): unit rows, or zeros for a text without words."""
         pooled = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for start, end in _batches(texts):
-            batch = [_bounded(text) for text in texts[start:end]]
+            batch = [plain_words(_bounded(text)) for text in texts[start:end]]
             encoded = self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)
             for row, encoding in enumerate(encoded, start):
                 self._pool(encoding.ids, pooled[row])
@@ -107,7 +113,7 @@ class WordLlamaEmbedder:
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question, (d,): a unit vector, or zeros for one without words."""
         pooled = np.zeros((1, self.dimensions), dtype=np.float32)
-        encoding = self._tokenizer.encode(_bounded(text), add_special_tokens=False)
+        encoding = self._tokenizer.encode(plain_words(_bounded(text)), add_special_tokens=False)
         self._pool(encoding.ids, pooled[0])
         unit: NDArray[np.float32] = to_unit_length(pooled)[0]
         return unit
@@ -124,6 +130,17 @@ class WordLlamaEmbedder:
         counts = np.diff(first, append=len(ordered)).astype(np.float32)
         counts **= self._count_power
         np.dot(counts, self._vectors[ordered[first]], out=into)
+
+
+def plain_words(text: str) -> str:
+    """Write a text as its words are best known: names divided, lower case, no punctuation.
+
+    A text of nothing but punctuation comes back as it is.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    divided = _WORDS_IN_NAMES.sub(" ", text)
+    return " ".join(_PUNCTUATION.sub(" ", divided).lower().split()) or text
 
 
 def _bounded(text: str) -> str:

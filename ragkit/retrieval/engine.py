@@ -57,6 +57,7 @@ class Engine:
         self._embedder = embedder
         self._presenter = Presenter(catalog)
         self._remembered: OrderedDict[object, tuple[float, Answer]] = OrderedDict()
+        self._field_names: dict[int, tuple[int, tuple[str, ...]]] = {}
         self._guard = threading.Lock()
 
     def search(self, question: str, options: SearchOptions) -> Answer:
@@ -116,10 +117,7 @@ class Engine:
     def _plan(
         self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
     ) -> _Plan:
-        fields = sorted(
-            {name for one in named for name in self._catalog.filters.field_names(one.id)}
-        )
-        parsed = parse_question(question, fields)
+        parsed = parse_question(question, self._fields(named) if ":" in question else ())
         collections = tuple(self._catalog.collections.get(name) for name in parsed.collections)
         tokens = tuple(tokenize(parsed.text))
         known = self._catalog.entries.token_ids(tokens)
@@ -134,6 +132,17 @@ class Engine:
             Asked(ids, vector),
             tokens,
         )
+
+    def _fields(self, named: Sequence[CollectionRecord]) -> list[str]:
+        """The front-matter fields that may be filters; read again when a collection changes."""
+        found: set[str] = set()
+        for one in named:
+            known = self._field_names.get(one.id)
+            if known is None or known[0] != one.version:
+                known = (one.version, self._catalog.filters.field_names(one.id))
+                self._field_names[one.id] = known
+            found.update(known[1])
+        return sorted(found)
 
     def _notices(self, plan: _Plan) -> Sequence[str]:
         if plan.parsed.cut:

@@ -15,6 +15,7 @@ LONGEST_HIGHLIGHTED = 200_000
 _Spans: TypeAlias = tuple[tuple[int, int], ...]
 
 _REMEMBERED = 16_384
+_MOST_MET = 100_000
 _LONGEST_REMEMBERED = 160
 _MOST_WORDS = 200
 
@@ -48,6 +49,7 @@ class Highlighter:
         ]
         self._met: set[str] = set()
         self._hits: dict[str, tuple[_Spans, frozenset[str]]] = {}
+        self._texts: dict[str, set[str]] = {}
 
     def spans(self, text: str) -> _Spans:
         """Give the slices of a text to highlight: in order, apart from each other."""
@@ -72,19 +74,22 @@ class Highlighter:
         """Find the pieces of a text that have a token of the question."""
         if not self._tokens:
             return set()
+        known = self._texts.get(text)
+        if known is not None:
+            return known
         pieces = set(text.split() if text.isascii() else _PIECE.findall(text))
-        for piece in pieces.difference(self._met):
+        for piece in _with_tokens(pieces, self._tokens) - self._met:
             self._look(piece)
-        return pieces.intersection(self._hits)
+        self._texts[text] = pieces.intersection(self._hits)
+        return self._texts[text]
 
     def _look(self, piece: str) -> None:
         """Find the question's tokens in a piece of text, and remember."""
         self._met.add(piece)
         short = len(piece) <= _LONGEST_REMEMBERED
-        tokens = _tokens(piece) if short else tokenize(piece)
-        if self._tokens.isdisjoint(tokens):
+        matched = self._tokens.intersection(tokenize(piece))
+        if not matched:
             return
-        matched = self._tokens.intersection(tokens)
         all_spans = _token_spans(piece) if short else token_spans(piece)
         seen = len(piece.rstrip(_UNSEEN))
         spans = [
@@ -170,10 +175,43 @@ def _places(text: str, pieces: Collection[str]) -> Iterator[tuple[str, int]]:
             at = text.find(piece, end if alone else at + 1)
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _tokens(piece: str) -> tuple[str, ...]:
-    """Give the tokens of a short piece of text."""
-    return tuple(tokenize(piece))
+class _Memory:
+    """Pieces of text that any question has met, by their tokens. Shared between threads.
+
+    What a search shows are mostly words seen before: finding those of a question among them
+    takes two set operations instead of a look at each.
+    """
+
+    def __init__(self) -> None:
+        self.met: set[str] = set()
+        self.by_token: dict[str, set[str]] = {}
+
+    def add(self, piece: str) -> None:
+        for token in tokenize(piece):
+            self.by_token.setdefault(token, set()).add(piece)
+        # Last, so that no thread takes a piece for known before its tokens are.
+        self.met.add(piece)
+
+
+_memory = [_Memory()]
+
+
+def _with_tokens(pieces: set[str], tokens: Collection[str]) -> set[str]:
+    """Give the pieces that have one of the tokens, and those too long to be remembered."""
+    memory = _memory[0]
+    if len(memory.met) > _MOST_MET:
+        memory = _memory[0] = _Memory()
+    found: set[str] = set()
+    for piece in pieces - memory.met:
+        if len(piece) <= _LONGEST_REMEMBERED:
+            memory.add(piece)
+        else:
+            found.add(piece)
+    for token in tokens:
+        having = memory.by_token.get(token)
+        if having is not None:
+            found |= pieces & having
+    return found
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -98,7 +98,7 @@ def test_damage_to_any_file_is_named(tmp_path: Path):
     [
         ({"fingerprint": "other"}, "the embedder is hash-1, not other"),
         ({"tokenizer_version": "2"}, "the tokenizer version is 1, not 2"),
-        ({"parameters": Bm25Parameters(k1=1.2)}, "k1 is 1.5, not 1.2"),
+        ({"parameters": Bm25Parameters(k1=1.5)}, "k1 is 1.2, not 1.5"),
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path: Path, expected: dict, words: str):

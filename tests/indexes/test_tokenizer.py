@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragkit.indexes.folding import fold, fold_with_offsets
-from ragkit.indexes.tokenizer import token_spans, tokenize, without_stop_words
+from ragkit.indexes.tokenizer import index_tokens, token_spans, tokenize, without_stop_words
 from ragkit.indexes.words import LONGEST_TOKEN
 
 SCRIPTS = st.text(
@@ -170,3 +170,29 @@ def test_prose_goes_fast():
     started = time.process_time()
     tokenize(text)
     assert len(text) / (time.process_time() - started) > 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("How does the cache work?", ["cach", "work"]),
+        ("to be or not to be", []),
+        ("The WHO's what's that", []),
+        ("John Doe does it", ["john", "doe"]),
+        ("is_valid(isValid)", ["is_valid", "valid", "isvalid", "valid"]),
+        ("I/O and a-z", ["i/o", "o", "a-z", "z"]),
+        ("don't", ["dont"]),
+        ("猫はどこですか in Tokyo", [*tokenize("猫はどこですか"), "tokyo"]),
+        ("Anna's C++ v2.0.1", ["anna", "c++", "v2.0.1", "2.0.1"]),
+        ("", []),
+    ],
+)
+def test_stop_words_are_neither_indexed_nor_asked_for(text: str, tokens: list[str]):
+    assert index_tokens(text) == tokens
+
+
+@given(SCRIPTS)
+@settings(max_examples=400, deadline=None)
+def test_indexed_tokens_are_all_tokens_but_some(text: str):
+    every = iter(tokenize(text))
+    assert all(token in every for token in index_tokens(text))
