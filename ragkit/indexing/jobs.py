@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,23 +25,34 @@ class JobResult:
 
 
 def run_job(
-    writer: Writer, job: JobRecord, watch: Callable[[Progress], None] | None = None
+    writer: Writer,
+    job: JobRecord,
+    watch: Callable[[Progress], None] | None = None,
+    stopping: threading.Event | None = None,
 ) -> JobResult:
-    """Do one job and record how it ended. Only a crash of the process leaves it running."""
+    """Do one job and record how it ended. Only a crash of the process leaves it running.
+
+    When ``stopping`` is set, the job goes back into the queue at its next step.
+    """
     jobs = writer.catalog.jobs
 
     def tell(progress: Progress) -> bool:
         if watch is not None:
             watch(progress)
-        return jobs.report(job.id, progress.as_dict())
+        wanted = jobs.report(job.id, progress.as_dict())
+        return wanted and not (stopping is not None and stopping.is_set())
 
+    handler = _HANDLERS.get(job.kind)
     try:
-        message = _HANDLERS[job.kind](writer, job.arguments, Reporter(tell))
-        result = JobResult(JobState.DONE, message)
+        if handler is None:
+            result = JobResult(JobState.FAILED, f'This version cannot do "{job.kind}".')
+        else:
+            result = JobResult(JobState.DONE, handler(writer, job.arguments, Reporter(tell)))
     except JobCancelled:
+        if stopping is not None and stopping.is_set():
+            jobs.requeue(job.id)
+            return JobResult(JobState.PENDING, "It goes on when the worker starts again.")
         result = JobResult(JobState.CANCELLED, "Stopped when asked to. What was done is kept.")
-    except KeyError:
-        result = JobResult(JobState.FAILED, f'This version cannot do "{job.kind}".')
     except RagkitError as error:
         result = JobResult(JobState.FAILED, str(error))
     jobs.finish(job.id, result.state, result.message)
@@ -56,7 +68,16 @@ def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> s
         name = arguments.get("collection")
         wanted = None if name is None else collections.get(str(name)).id
         sources = collections.sources(wanted)
-    reports = [sync_source(writer, source, reporter) for source in sources]
+    reports = [
+        sync_source(
+            writer,
+            source,
+            reporter,
+            paths=arguments.get("paths"),
+            accept_empty=bool(arguments.get("accept_empty", False)),
+        )
+        for source in sources
+    ]
     _save_indexes(writer, sources, reporter)
     return summary(reports)
 
@@ -133,6 +154,8 @@ def summary(reports: list[SyncReport]) -> str:
         (sum(len(report.removed) for report in reports), "removed"),
         (sum(report.skipped for report in reports), "skipped"),
         (sum(report.failed for report in reports), "failed"),
+        (sum(len(report.moved) for report in reports), "moved"),
+        (sum(report.unsettled for report in reports), "still being written"),
     ]
     said = ", ".join(f"{count} {word}" for count, word in counts if count)
     unchanged = sum(report.unchanged + report.touched for report in reports)

@@ -23,13 +23,14 @@ from ragkit.chunking import contextualised, divide, structural_context
 from ragkit.models.base import Embedder
 from ragkit.models.llama_index import LlamaIndexEmbedding
 from ragkit.settings import ChunkingSettings
-from ragkit.types import Chunk, Divided, Level, Reading
+from ragkit.types import Chunk, Divided, Level, Markup, Reading
 
-_READING, _DIVIDED, _PARENT = "reading", "divided", "parent"
+_READING, _DIVIDED, _PARENT, _NAME = "reading", "divided", "parent", "name"
 _LEVEL, _CHUNKS, _CONTEXT, _HASH = "level", "chunks", "context", "hash"
 
 _COARSE_CHARACTERS = 4000
 _HEADINGS_CHARACTERS = 1000
+_PATH_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ class StructuralContext(TransformComponent):
         for node in nodes:
             reading: Reading = node.metadata[_READING]
             chunk: Chunk = node.metadata[_CHUNKS][0]
-            context = structural_context(reading.title, chunk, reading.pages)
+            context = structural_context(node.metadata[_NAME], chunk, reading.pages)
             _set_text(node, context, reading.text[chunk.start : chunk.end])
         return nodes
 
@@ -175,14 +176,25 @@ class Pipeline:
             disable_cache=True,
         )
 
-    def run(self, readings: Sequence[Reading]) -> list[Processed]:
-        """Process a batch of readings, in their order."""
-        documents = [Document(text="", metadata={_READING: reading}) for reading in readings]
+    def run(self, readings: Sequence[Reading], paths: Sequence[str] = ()) -> list[Processed]:
+        """Process a batch of readings, in their order; ``paths`` are those of their files."""
+        names = map(_name, readings, paths or [""] * len(readings))
+        documents = [
+            Document(text="", metadata={_READING: reading, _NAME: name})
+            for reading, name in zip(readings, names, strict=True)
+        ]
         nodes = self._pipeline.run(documents=documents)
         by_document: dict[str, list[BaseNode]] = {}
         for node in nodes:
             by_document.setdefault(node.metadata[_PARENT], []).append(node)
         return [_processed(one, by_document.get(one.node_id, [])) for one in documents]
+
+
+def _name(reading: Reading, path: str) -> str:
+    """What its chunks are said to be part of: source code is known by its path."""
+    if not path or reading.markup is not Markup.CODE:
+        return reading.title
+    return path if len(path) <= _PATH_CHARACTERS else f"…{path[1 - _PATH_CHARACTERS :]}"
 
 
 def text_hash(text: str) -> bytes:
@@ -193,6 +205,7 @@ def text_hash(text: str) -> bytes:
 def _node(text: str, parent: BaseNode, level: Level, chunks: tuple[Chunk, ...]) -> TextNode:
     metadata = {
         _READING: parent.metadata[_READING],
+        _NAME: parent.metadata[_NAME],
         _PARENT: parent.metadata.get(_PARENT, parent.node_id),
         _LEVEL: level,
         _CHUNKS: chunks,
@@ -230,9 +243,10 @@ def _document_node(chunks: Sequence[BaseNode]) -> TextNode:
         headings.update(dict.fromkeys(node.metadata[_CHUNKS][0].heading_path))
     spans = tuple(node.metadata[_CHUNKS][0] for node in chunks)
     node = _node("", chunks[0], Level.DOCUMENT, spans)
-    outline = " · ".join(name for name in headings if name != reading.title)
+    title = node.metadata[_NAME]
+    outline = " · ".join(name for name in headings if name != title)
     beginning = reading.text[:_COARSE_CHARACTERS]
-    _set_text(node, reading.title, f"{outline[:_HEADINGS_CHARACTERS]}\n\n{beginning}".strip())
+    _set_text(node, title, f"{outline[:_HEADINGS_CHARACTERS]}\n\n{beginning}".strip())
     return node
 
 

@@ -3,73 +3,83 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from ragkit.catalog.records import CollectionRecord, FileState, KnownFile, SourceRecord
-from ragkit.errors import ReadingError, SkippedError, SourceError
+from ragkit.errors import SkippedError, SourceError
+from ragkit.indexing.ingest import Ingest
 from ragkit.indexing.progress import Reporter
-from ragkit.indexing.writer import FileToWrite, Writer, draft, hash_file
-from ragkit.reading import ReaderPool, ReadOutcome, ReadTask
-from ragkit.sources.scan import Changes, Scan, find_changes, scan_folder
-from ragkit.types import Reading, Status
-
-_BATCH_CHARACTERS = 2_000_000
-_BATCH_SECONDS = 0.5
+from ragkit.indexing.writer import Writer, hash_file
+from ragkit.sources.scan import Changes, Scan, find_changes, scan_folder, scan_paths
+from ragkit.types import Markup, Status
 
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a sync did, or would do. ``touched`` files had new times and the same bytes."""
+    """What a sync did, or would do.
+
+    ``touched`` files had new times and the same bytes; ``unsettled`` ones were being written.
+    """
 
     source: str
     new: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
     unchanged: int = 0
     indexed: int = 0
     touched: int = 0
     skipped: int = 0
     failed: int = 0
+    unsettled: int = 0
     offline: str = ""
     seconds: float = 0.0
 
 
-@dataclass
-class _Tally:
-    indexed: int = 0
-    touched: int = 0
-    skipped: int = 0
-    failed: int = 0
-
-
 @dataclass(frozen=True, slots=True)
-class _Job:
-    writer: Writer
-    source: SourceRecord
-    collection: CollectionRecord
-    recipe: str
+class SyncPlan:
+    """What a look at a source found. ``moved`` maps a new path to the known file it was."""
+
     scan: Scan
+    changes: Changes
     known: dict[str, KnownFile]
-    reporter: Reporter
-    tally: _Tally = field(default_factory=_Tally)
+    moved: dict[str, KnownFile]
 
 
-def plan_sync(writer: Writer, source: SourceRecord) -> tuple[Scan, Changes, dict[str, KnownFile]]:
-    """Look at a source and say what has changed, without changing anything.
+def plan_sync(
+    writer: Writer,
+    source: SourceRecord,
+    collection: CollectionRecord,
+    *,
+    paths: Sequence[str] | None = None,
+    accept_empty: bool = False,
+) -> SyncPlan:
+    """Look at a source, or at some paths of it, without changing anything.
 
     Raises:
-        SourceError: when the folder is gone or empty after having had files.
+        SourceError: when the folder is gone, or empty after having had files.
     """
-    collection = writer.catalog.collections.get(source.collection)
+    root = Path(source.root)
     known = writer.catalog.documents.known_files(source.id)
-    scan = scan_folder(Path(source.root), gitignore=writer.settings.sources.gitignore)
-    if not scan.files and known and source.kind == "folder":
-        raise SourceError(
-            f"The folder {source.root} is empty, but {len(known)} documents came from it.",
-            "If that is right, remove the source; else connect the drive and sync again.",
-        )
+    gitignore = writer.settings.sources.gitignore
+    if paths is None:
+        scan = scan_folder(root, gitignore=gitignore)
+        if not scan.files and known and source.kind == "folder" and not accept_empty:
+            raise SourceError(
+                f"The folder {source.root} is empty, but {len(known)} documents came from it.",
+                "Connect the drive and sync again, or say that it is right: "
+                "ragkit sync --accept-empty.",
+            )
+    else:
+        if not root.is_dir():
+            raise SourceError(
+                f"The folder {source.root} is not there.", "Connect the drive, or remove it here."
+            )
+        scan = scan_paths(root, paths, gitignore=gitignore)
+        inside = tuple(f"{path}/" for path in paths)
+        known = {p: file for p, file in known.items() if p in paths or p.startswith(inside)}
     recipe = writer.recipe(collection)
     stale = frozenset(
         path
@@ -77,137 +87,118 @@ def plan_sync(writer: Writer, source: SourceRecord) -> tuple[Scan, Changes, dict
         if file.status is Status.PENDING or (file.recipe != recipe and file.hash)
     )
     before = {path: (file.size, file.mtime_ns) for path, file in known.items()}
-    return scan, find_changes(scan, before, stale=stale), known
+    changes = find_changes(scan, before, stale=stale)
+    unnameable = set(scan.unnameable)
+    changes = replace(changes, gone=tuple(p for p in changes.gone if p not in unnameable))
+    return SyncPlan(scan, changes, known, _moved(root, scan, changes, known))
+
+
+def _moved(
+    root: Path, scan: Scan, changes: Changes, known: dict[str, KnownFile]
+) -> dict[str, KnownFile]:
+    """Find new files that hold the bytes of files that are gone: these were moved."""
+    gone: dict[int, list[KnownFile]] = {}
+    for path in changes.gone:
+        if known[path].hash:
+            gone.setdefault(known[path].size, []).append(known[path])
+    moved: dict[str, KnownFile] = {}
+    for path in changes.new if gone else ():
+        same_size = gone.get(scan.files[path].size, [])
+        if not same_size:
+            continue
+        try:
+            content = hash_file(root / path)
+        except OSError:
+            continue
+        name = PurePosixPath(path).name
+        twins = [one for one in same_size if one.hash == content]
+        twins.sort(key=lambda one: (PurePosixPath(one.path).name != name, one.path))
+        if twins:
+            moved[path] = twins[0]
+            same_size.remove(twins[0])
+    return moved
 
 
 def sync_source(
-    writer: Writer, source: SourceRecord, reporter: Reporter, *, dry_run: bool = False
+    writer: Writer,
+    source: SourceRecord,
+    reporter: Reporter,
+    *,
+    paths: Sequence[str] | None = None,
+    dry_run: bool = False,
+    accept_empty: bool = False,
 ) -> SyncReport:
-    """Make the library agree with one source. What is gone is removed last."""
+    """Make the library agree with one source, or with some paths of it.
+
+    What is gone is removed last, so that nothing vanishes before its successor is there.
+    """
     started = time.perf_counter()
     catalog = writer.catalog
+    collection = catalog.collections.get(source.collection)
+    reporter.start("Looking", 0)
     try:
-        scan, changes, known = plan_sync(writer, source)
+        plan = plan_sync(writer, source, collection, paths=paths, accept_empty=accept_empty)
     except SourceError as error:
         if not dry_run:
             catalog.collections.set_source_state(source.id, "offline", str(error))
         return SyncReport(source.root, offline=str(error))
-    report = SyncReport(source.root, changes.new, changes.changed, changes.gone, changes.unchanged)
+    moved_away = {file.path for file in plan.moved.values()}
+    report = SyncReport(
+        source.root,
+        new=tuple(path for path in plan.changes.new if path not in plan.moved),
+        changed=plan.changes.changed,
+        removed=tuple(path for path in plan.changes.gone if path not in moved_away),
+        moved=tuple((file.path, path) for path, file in sorted(plan.moved.items())),
+        unchanged=plan.changes.unchanged,
+    )
     if dry_run:
         return report
-    collection = catalog.collections.get(source.collection)
-    job = _Job(writer, source, collection, writer.recipe(collection), scan, known, reporter)
-    _read_and_write(job, changes)
-    if changes.gone:
-        reporter.start("Removing", len(changes.gone))
-        catalog.documents.remove([known[path].document_id for path in changes.gone])
-    catalog.collections.set_source_state(source.id, "ready", _unreadable(scan))
-    tally = job.tally
+    known = _follow_moves(writer, plan)
+    ingest = Ingest(writer, source, collection, known, reporter)
+    _skip_unnameable(ingest, plan)
+    states = [_state(plan.scan, path) for path in (*plan.changes.new, *plan.changes.changed)]
+    ingest.run(states, again=_read_again(plan))
+    if report.removed:
+        reporter.start("Removing", len(report.removed))
+        catalog.documents.remove([plan.known[path].document_id for path in report.removed])
+    catalog.collections.set_source_state(source.id, "ready", _unreadable(plan.scan))
+    tally = ingest.tally
     return replace(
         report,
         indexed=tally.indexed,
         touched=tally.touched,
         skipped=tally.skipped,
         failed=tally.failed,
+        unsettled=tally.unsettled,
         seconds=time.perf_counter() - started,
     )
 
 
-def _unreadable(scan: Scan) -> str:
-    if not scan.unreadable:
-        return ""
-    names = ", ".join(scan.unreadable[:3])
-    return f"{len(scan.unreadable)} folders could not be opened: {names}."
+def _follow_moves(writer: Writer, plan: SyncPlan) -> dict[str, KnownFile]:
+    known = dict(plan.known)
+    for path, file in plan.moved.items():
+        writer.catalog.documents.rename(file.document_id, path)
+        known.pop(file.path, None)
+        known[path] = replace(file, path=path)
+    return known
 
 
-def _read_and_write(job: _Job, changes: Changes) -> None:
-    waiting = (*changes.new, *changes.changed)
-    if not waiting:
-        return
-    states = [_state(job.scan, path) for path in changes.new]
-    job.writer.catalog.documents.add_pending(job.source.id, job.collection.id, states)
-    job.reporter.start("Reading", len(waiting))
-    prepared: dict[int, FileToWrite] = {}
-    tasks = _tasks(job, waiting, prepared)
-    with ReaderPool(job.writer.settings.reading) as pool:
-        for batch in _batches(pool.read(tasks), job, prepared):
-            _write(job, batch)
-
-
-def _tasks(job: _Job, paths: Iterable[str], prepared: dict[int, FileToWrite]) -> Iterator[ReadTask]:
-    """Hash each file, settle those whose bytes are known, and pass the others on."""
-    root = Path(job.source.root)
-    most_bytes = job.writer.settings.reading.max_file_mb * 1_000_000
-    for key, path in enumerate(paths):
-        file = _state(job.scan, path)
-        known = job.known.get(path)
-        try:
-            content_hash = hash_file(root / path) if file.size <= most_bytes else ""
-        except OSError as error:
-            _fail(job, file, ReadingError(*_unopened(error)))
-            continue
-        if (
-            known is not None
-            and known.hash == content_hash != ""
-            and known.recipe == job.recipe
-            and known.status is not Status.PENDING
-        ):
-            job.writer.catalog.documents.touch(known.document_id, file)
-            job.tally.touched += 1
-            job.reporter.step(path)
-            continue
-        prepared[key] = FileToWrite(
-            job.source.id, job.collection.id, file, content_hash, job.recipe, 0.0
-        )
-        yield ReadTask(key=key, path=root / path, name=path)
-
-
-def _batches(
-    outcomes: Iterable[ReadOutcome], job: _Job, prepared: dict[int, FileToWrite]
-) -> Iterator[list[tuple[FileToWrite, Reading]]]:
-    """Group readings so that embedding is efficient and nothing waits long to be searchable."""
-    batch: list[tuple[FileToWrite, Reading]] = []
-    characters, begun = 0, time.monotonic()
-    for outcome in outcomes:
-        one = replace(prepared.pop(outcome.key), seconds=outcome.seconds)
-        if outcome.error is not None or outcome.reading is None:
-            error = outcome.error or ReadingError("Nothing was read.", "Try again.")
-            _fail(job, one.file, error, one)
-            continue
-        batch.append((one, outcome.reading))
-        characters += len(outcome.reading.text)
-        if characters >= _BATCH_CHARACTERS or time.monotonic() - begun >= _BATCH_SECONDS:
-            yield batch
-            batch, characters, begun = [], 0, time.monotonic()
-    if batch:
-        yield batch
-
-
-def _write(job: _Job, batch: list[tuple[FileToWrite, Reading]]) -> None:
-    pipeline = job.writer.pipeline(job.writer.chunking(job.collection))
-    processed = pipeline.run([reading for _, reading in batch])
-    for (one, _), result in zip(batch, processed, strict=True):
-        job.writer.catalog.documents.put(draft(one, result), job.writer.embedder_id)
-        job.tally.indexed += 1
-        job.reporter.step(one.file.path)
-
-
-def _fail(job: _Job, file: FileState, error: ReadingError, one: FileToWrite | None = None) -> None:
-    skipped = isinstance(error, SkippedError)
-    job.writer.catalog.documents.set_outcome(
-        job.source.id,
-        job.collection.id,
-        file,
-        Status.SKIPPED if skipped else Status.FAILED,
-        str(error),
-        content_hash=one.content_hash if one else "",
-        recipe=job.recipe,
+def _read_again(plan: SyncPlan) -> frozenset[str]:
+    """Moved files whose path or name is part of what is indexed of them."""
+    return frozenset(
+        path
+        for path, file in plan.moved.items()
+        if file.markup == Markup.CODE or PurePosixPath(path).name != PurePosixPath(file.path).name
     )
-    if skipped:
-        job.tally.skipped += 1
-    else:
-        job.tally.failed += 1
-    job.reporter.step(file.path, failed=0 if skipped else 1)
+
+
+def _skip_unnameable(ingest: Ingest, plan: SyncPlan) -> None:
+    for path in plan.scan.unnameable:
+        if path not in plan.known:
+            ingest.refuse(
+                FileState(path, 0, 0),
+                SkippedError("Its name is not valid text.", "Rename it."),
+            )
 
 
 def _state(scan: Scan, path: str) -> FileState:
@@ -215,8 +206,8 @@ def _state(scan: Scan, path: str) -> FileState:
     return FileState(found.path, found.size, found.mtime_ns)
 
 
-def _unopened(error: OSError) -> tuple[str, str]:
-    return (
-        f"The file could not be opened: {(error.strerror or 'unknown reason').lower()}.",
-        "Check that it is there and that you may read it, then retry.",
-    )
+def _unreadable(scan: Scan) -> str:
+    if not scan.unreadable:
+        return ""
+    names = ", ".join(scan.unreadable[:3])
+    return f"{len(scan.unreadable)} folders could not be opened: {names}."

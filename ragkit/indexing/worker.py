@@ -8,14 +8,20 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 
 from ragkit.catalog.records import JobRecord, JobState
+from ragkit.errors import RagkitError
 from ragkit.indexing.jobs import run_job
 from ragkit.indexing.lock import writer_lock
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
+
+if TYPE_CHECKING:
+    from ragkit.sources.watch import Change, FolderWatcher
 
 logger = logging.getLogger(__name__)
 
@@ -27,14 +33,15 @@ _IDLE_SECONDS = 0.5
 
 @dataclass
 class Worker:
-    """Runs the jobs of one library until it is told to stop."""
+    """Runs the jobs of one library, and watches its folders, until it is told to stop."""
 
     writer: Writer
     role: str = "worker"
     stopping: threading.Event = field(default_factory=threading.Event)
     _state: str = "starting"
+    _watched: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def run(self, *, rescan: bool = True) -> None:
+    def run(self, *, watch: bool = True) -> None:
         """Hold the writer's lock and work until ``stopping`` is set.
 
         Raises:
@@ -45,32 +52,69 @@ class Worker:
             beats = threading.Thread(target=self._beat, name="ragkit-beat", daemon=True)
             beats.start()
             try:
-                self._loop(rescan)
+                import importlib.util
+                if watch and importlib.util.find_spec("ragkit.sources.watch"):
+                    self._watch_and_work()
+                else:
+                    self._work(lambda: self.stopping.wait(_IDLE_SECONDS))
             finally:
                 self.stopping.set()
                 beats.join(timeout=5)
                 self._tell("stopped")
 
-    def _loop(self, rescan: bool) -> None:
-        next_scan = time.monotonic() if rescan else float("inf")
+    def _watch_and_work(self) -> None:
+        from ragkit.sources.watch import FolderWatcher
+
+        settings = self.writer.settings.sources
+        threading.Thread(target=_import_pipeline, name="ragkit-import", daemon=True).start()
+        with FolderWatcher(settings.debounce_seconds, gitignore=settings.gitignore) as watcher:
+            next_scan = time.monotonic()
+
+            def wait() -> None:
+                nonlocal next_scan
+                self._follow(watcher)
+                if time.monotonic() >= next_scan:
+                    self.writer.catalog.jobs.add("sync")
+                    next_scan = time.monotonic() + settings.rescan_minutes * 60
+                    return
+                for change in watcher.changes(_IDLE_SECONDS):
+                    self._ask(change)
+
+            self._work(wait)
+
+    def _work(self, wait: Callable[[], object]) -> None:
+        """Do jobs while there are any; else wait, which may bring new ones."""
         while not self.stopping.is_set():
-            if time.monotonic() >= next_scan:
-                self.writer.catalog.jobs.add("sync")
-                next_scan = time.monotonic() + self.writer.settings.sources.rescan_minutes * 60
-            job = self.writer.catalog.jobs.claim() if self._has_work() else None
+            job = self.writer.catalog.jobs.claim_if_any()
             if job is None:
                 self._state = "idle"
-                self.stopping.wait(_IDLE_SECONDS)
-                continue
-            self._state = "working"
-            self._run(job)
+                wait()
+            else:
+                self._state = "working"
+                self._run(job)
 
-    def _has_work(self) -> bool:
-        return any(job.state is JobState.PENDING for job in self.writer.catalog.jobs.open())
+    def _follow(self, watcher: FolderWatcher) -> None:
+        """Watch what the catalog lists now, and note what is really watched."""
+        roots = {
+            source: Path(root) for source, root in self.writer.catalog.collections.roots().items()
+        }
+        watcher.watch(roots)
+        states = {source: watcher.state(source) for source in roots}
+        self._watched = {
+            str(source): {"mode": state.mode, "reason": state.reason}
+            for source, state in states.items()
+        }
+
+    def _ask(self, change: Change) -> None:
+        if change.everything:
+            self.writer.catalog.jobs.add("sync", source_id=change.source_id)
+        elif change.paths:
+            paths = list(change.paths)
+            self.writer.catalog.jobs.add("sync", source_id=change.source_id, paths=paths)
 
     def _run(self, job: JobRecord) -> None:
         try:
-            result = run_job(self.writer, job)
+            result = run_job(self.writer, job, stopping=self.stopping)
             logger.info("job %d %s: %s", job.id, job.kind, result.message)
         except Exception:
             logger.exception("job %d %s stopped unexpectedly", job.id, job.kind)
@@ -86,10 +130,16 @@ class Worker:
 
     def _tell(self, state: str) -> None:
         started = psutil.Process().create_time()
+        notes = {"role": self.role, "watched": self._watched}
         try:
-            self.writer.catalog.jobs.beat(os.getpid(), started, state, {"role": self.role})
-        except Exception:
+            self.writer.catalog.jobs.beat(os.getpid(), started, state, notes)
+        except RagkitError:
             logger.exception("the sign of life could not be written")
+
+
+def _import_pipeline() -> None:
+    """Have the pipeline ready before the first file changes: importing it takes seconds."""
+    import ragkit.indexing.pipeline  # noqa: F401
 
 
 def work_off(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord, DocumentDraft, EntryDraft, FileState
-from ragkit.chunking import CHUNKER_VERSION
-from ragkit.indexes.tokenizer import TOKENIZER_VERSION, tokenize
+from ragkit.chunking import CHUNKER_VERSION, structural_context
+from ragkit.indexes.tokenizer import TOKENIZER_VERSION, index_tokens
 from ragkit.models.base import Embedder
 from ragkit.paths import LibraryPaths
 from ragkit.reading import READER_VERSION
 from ragkit.retrieval.deduplication import content_key
 from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.settings import ChunkingSettings, Settings
-from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Reading
 
 if TYPE_CHECKING:
     from ragkit.indexing.pipeline import Pipeline, Processed
 
-ENTRIES_VERSION = "2"
+ENTRIES_VERSION = "3"
 """Bump when other entries are made of a document than before."""
 
 _MOST_COARSE_WORDS = 50_000
@@ -120,26 +120,34 @@ def draft(one: FileToWrite, processed: Processed) -> DocumentDraft:
 
 
 def _entries(processed: Processed) -> Iterator[EntryDraft]:
-    """One entry a level: a section's and a document's words are those of their chunks."""
-    text = processed.reading.text
+    """One entry a level: a section's and a document's words are those of their chunks.
+
+    Title and headings stand before the text and count twice; pages are not searched for.
+    """
+    reading = processed.reading
     words: dict[int, list[str]] = {}
-    contexts: dict[int, list[str]] = {}
+    headings: dict[int, list[str]] = {}
     for one in processed.embedded:
         first = one.chunks[0]
-        own = text[first.start : one.chunks[-1].end]
+        own = reading.text[first.start : one.chunks[-1].end]
         if one.level is Level.CHUNK:
-            words[first.index] = tokenize(own)
-            contexts[first.index] = tokenize(one.context)
+            words[first.index] = index_tokens(own)
+            headings[first.index] = 2 * index_tokens(_heading(reading, first, one.context))
         yield EntryDraft(
             level=LEVEL_CODES[one.level],
             position=first.index,
             text_hash=one.text_hash,
             content_key=content_key(own),
             tokens={
-                FIELD_CODES[Field.TEXT]: _joined(words, one.chunks),
-                FIELD_CODES[Field.CONTEXT]: contexts[first.index],
+                FIELD_CODES[Field.TEXT]: headings[first.index] + _joined(words, one.chunks),
             },
         )
+
+
+def _heading(reading: Reading, chunk: Chunk, context: str) -> str:
+    if chunk.pages is None:
+        return context
+    return structural_context(reading.title, replace(chunk, pages=None), ())
 
 
 def _joined(words: Mapping[int, list[str]], chunks: Sequence[Chunk]) -> list[str]:

@@ -5,7 +5,6 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 library unusable, 4 library busy, 5
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -47,9 +46,6 @@ def main() -> None:
     except RagkitError as error:
         console.say(f"ragkit: {error}")
         sys.exit(error.exit_code)
-    except sqlite3.Error as error:
-        console.say(f"ragkit: the catalog cannot be used: {error}. Run ragkit doctor.")
-        sys.exit(3)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
@@ -103,12 +99,17 @@ def sync(
     library: LibraryOption = None,
     collection: CollectionOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    accept_empty: Annotated[
+        bool, typer.Option("--accept-empty", help="An emptied folder is meant to be empty.")
+    ] = False,
     json_: JsonOption = False,
 ) -> None:
     """Make the library agree with its folders."""
     opened = _open(library, collection)
     if not dry_run:
-        arguments = {"collection": collection} if collection else {}
+        arguments: dict[str, object] = {"collection": collection} if collection else {}
+        if accept_empty:
+            arguments["accept_empty"] = True
         _do(opened, opened.ask("sync", **arguments))
         return
     from ragkit.indexing.progress import Reporter
@@ -118,8 +119,11 @@ def sync(
         report = sync_source(opened.writer(), source, Reporter(), dry_run=True)
         changes = {"new": report.new, "changed": report.changed, "gone": report.removed}
         if json_:
-            console.put_json({"source": source.root, "offline": report.offline, **changes})
+            more = {"moved": report.moved, "offline": report.offline}
+            console.put_json({"source": source.root, **changes, **more})
             continue
+        for before, after in report.moved:
+            console.put(f"{'moved':<8}{render.plain(f'{before} → {after}')}")
         for word, found in changes.items():
             for path in found:
                 console.put(f"{word:<8}{render.plain(path)}")

@@ -1,0 +1,166 @@
+"""Reading files and writing them into the catalog, a batch at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ragkit.catalog.records import CollectionRecord, FileState, KnownFile, SourceRecord
+from ragkit.errors import ReadingError, SkippedError
+from ragkit.indexing.progress import Reporter
+from ragkit.indexing.writer import FileToWrite, Writer, draft, hash_file
+from ragkit.reading import ReaderPool, ReadOutcome, ReadTask
+from ragkit.types import Reading, Status
+
+_BATCH_CHARACTERS = 2_000_000
+_BATCH_SECONDS = 0.5
+
+
+@dataclass
+class Tally:
+    """What came of the files. ``unsettled`` ones changed while they were read."""
+
+    indexed: int = 0
+    touched: int = 0
+    skipped: int = 0
+    failed: int = 0
+    unsettled: int = 0
+
+
+class Ingest:
+    """Brings some files of one source into the catalog."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        source: SourceRecord,
+        collection: CollectionRecord,
+        known: Mapping[str, KnownFile],
+        reporter: Reporter,
+    ) -> None:
+        self._writer = writer
+        self._source = source
+        self._collection = collection
+        self._known = known
+        self._reporter = reporter
+        self._recipe = writer.recipe(collection)
+        self._root = Path(source.root)
+        self._prepared: dict[int, FileToWrite] = {}
+        self.tally = Tally()
+
+    def run(self, files: Sequence[FileState], *, again: frozenset[str] = frozenset()) -> None:
+        """Read the files that need it and write them; ``again`` names those always read."""
+        if not files:
+            return
+        fresh = [file for file in files if file.path not in self._known]
+        self._writer.catalog.documents.add_pending(self._source.id, self._collection.id, fresh)
+        self._reporter.start("Reading", len(files))
+        with ReaderPool(self._writer.settings.reading) as pool:
+            for batch in self._batches(pool.read(self._tasks(files, again))):
+                self._write(batch)
+
+    def refuse(self, file: FileState, error: ReadingError, content_hash: str = "") -> None:
+        """Record that a file was skipped or could not be read, and why."""
+        skipped = isinstance(error, SkippedError)
+        self._writer.catalog.documents.set_outcome(
+            self._source.id,
+            self._collection.id,
+            file,
+            Status.SKIPPED if skipped else Status.FAILED,
+            str(error),
+            content_hash=content_hash,
+            recipe=self._recipe,
+        )
+        if skipped:
+            self.tally.skipped += 1
+        else:
+            self.tally.failed += 1
+        self._reporter.step(file.path, failed=0 if skipped else 1)
+
+    def _tasks(self, files: Sequence[FileState], again: frozenset[str]) -> Iterator[ReadTask]:
+        """Hash each file, settle those whose bytes are known, and pass the others on."""
+        most_bytes = self._writer.settings.reading.max_file_mb * 1_000_000
+        for key, file in enumerate(files):
+            place = self._root / file.path
+            try:
+                content_hash = hash_file(place) if file.size <= most_bytes else ""
+            except FileNotFoundError:
+                self._leave(file)
+                continue
+            except OSError as error:
+                self.refuse(file, _unopened(error))
+                continue
+            if file.path not in again and self._is_known(file, content_hash):
+                self._writer.catalog.documents.touch(self._known[file.path].document_id, file)
+                self.tally.touched += 1
+                self._reporter.step(file.path)
+                continue
+            self._prepared[key] = FileToWrite(
+                self._source.id, self._collection.id, file, content_hash, self._recipe, 0.0
+            )
+            yield ReadTask(key=key, path=place, name=file.path)
+
+    def _is_known(self, file: FileState, content_hash: str) -> bool:
+        known = self._known.get(file.path)
+        return (
+            known is not None
+            and content_hash != ""
+            and known.hash == content_hash
+            and known.recipe == self._recipe
+            and known.status is not Status.PENDING
+        )
+
+    def _batches(
+        self, outcomes: Iterable[ReadOutcome]
+    ) -> Iterator[list[tuple[FileToWrite, Reading]]]:
+        """Group readings so that embedding is efficient and nothing waits long to be found."""
+        batch: list[tuple[FileToWrite, Reading]] = []
+        characters, begun = 0, time.monotonic()
+        for outcome in outcomes:
+            one = replace(self._prepared.pop(outcome.key), seconds=outcome.seconds)
+            if not self._stood_still(one.file):
+                self._leave(one.file)
+            elif outcome.reading is None:
+                error = outcome.error or ReadingError("Nothing was read.", "Try again.")
+                self.refuse(one.file, error, one.content_hash)
+            else:
+                batch.append((one, outcome.reading))
+                characters += len(outcome.reading.text)
+            if batch and (
+                characters >= _BATCH_CHARACTERS or time.monotonic() - begun >= _BATCH_SECONDS
+            ):
+                yield batch
+                batch, characters, begun = [], 0, time.monotonic()
+        if batch:
+            yield batch
+
+    def _stood_still(self, file: FileState) -> bool:
+        """True when the file is what the scan saw: no half-written text is taken for whole."""
+        try:
+            status = (self._root / file.path).lstat()
+        except OSError:
+            return False
+        return (status.st_size, status.st_mtime_ns) == (file.size, file.mtime_ns)
+
+    def _leave(self, file: FileState) -> None:
+        """Leave a file that changes or has just gone to the next look."""
+        self.tally.unsettled += 1
+        self._reporter.step(file.path)
+
+    def _write(self, batch: list[tuple[FileToWrite, Reading]]) -> None:
+        pipeline = self._writer.pipeline(self._writer.chunking(self._collection))
+        paths = [one.file.path for one, _ in batch]
+        processed = pipeline.run([reading for _, reading in batch], paths)
+        for (one, _), result in zip(batch, processed, strict=True):
+            self._writer.catalog.documents.put(draft(one, result), self._writer.embedder_id)
+            self.tally.indexed += 1
+            self._reporter.step(one.file.path)
+
+
+def _unopened(error: OSError) -> ReadingError:
+    return ReadingError(
+        f"The file could not be opened: {(error.strerror or 'unknown reason').lower()}.",
+        "Check that you may read it, then retry.",
+    )
