@@ -1,4 +1,4 @@
-"""The frame of the app: theme, navigation, status, and the page that was asked for."""
+"""The frame of the app: look, navigation, status, and the page that was asked for."""
 
 from __future__ import annotations
 
@@ -13,14 +13,8 @@ st.set_page_config(
     menu_items={"about": "ragkit: a private search engine for your own documents."},
 )
 frame.style()
-page = st.navigation(
-    [
-        st.Page("pages/search.py", title="Search", url_path="search", default=True),
-        st.Page("pages/library.py", title="Library", url_path="library"),
-        st.Page("pages/document.py", title="Document", url_path="document", visibility="hidden"),
-    ],
-    position="top",
-)
+page = frame.navigation()
 with frame.guarded():
     frame.status()
+    frame.inside()
     page.run()

@@ -1,3 +1,363 @@
-"""x."""
+"""Library: which folders are read, what came of each file, and a place to drop more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
 import streamlit as st
-st.write("later")
+
+from pages.shared import browser, folders, frame, state, summary, tables
+from pages.shared.library import open_library
+from pages.shared.markup import plural
+from ragkit.catalog.records import Counts, DocumentRecord, SourceRecord
+from ragkit.errors import RagkitError
+from ragkit.library import Library
+from ragkit.types import Status
+
+_PAGE = 200
+_BROWSE, _SEEN = "browse_at", "library_seen"
+_TAKES = (
+    "Markdown, text, HTML, PDF, Word, PowerPoint, Excel, CSV, EPUB, mail, notebooks, JSON, code"
+)
+
+
+def draw() -> None:
+    """The whole page."""
+    frame.required()
+    state.follow()
+    library = open_library()
+    with st.container(key="page-wide"):
+        collection = choose_collection(library)
+        left, right = st.columns([5, 9], gap="large")
+        with left, st.container(key="sources"):
+            sources(library, collection)
+        with right:
+            drop(library, collection)
+            live(library)
+            documents(library, collection)
+
+
+def choose_collection(library: Library) -> str:
+    """The collection at hand; a new name makes a new one."""
+    names = [one.name for one in library.collections()]
+    here = st.session_state.get(state.ACTIVE, library.settings.collection)
+    choices = sorted({*names, here})
+    with st.container(horizontal=True, vertical_alignment="center", key="library-head"):
+        st.html("<h1>Library</h1>", width="content")
+        chosen = st.selectbox(
+            "Collection",
+            choices,
+            index=choices.index(here),
+            accept_new_options=True,
+            width=240,
+            label_visibility="collapsed",
+            help="A collection is searched on its own. Type a name to make a new one.",
+            key="library_collection",
+        )
+    chosen = (chosen or here).strip()[:80] or here
+    if chosen != st.session_state.get(state.ACTIVE):
+        st.session_state[state.ACTIVE] = chosen
+        st.session_state.pop(state.COLLECTION, None)
+    return chosen
+
+
+# -- sources -----------------------------------------------------------------------------------
+
+
+def sources(library: Library, collection: str) -> None:
+    """The folders that are read, and a way to add one."""
+    st.html("<h2>Folders</h2>")
+    with st.form("add-folder", border=False, clear_on_submit=False):
+        path = st.text_input(
+            "Folder",
+            key="folder_path",
+            label_visibility="collapsed",
+            placeholder="/home/you/Documents",
+            help="ragkit reads it, keeps up with it, and never changes anything in it.",
+        )
+        with st.container(horizontal=True):
+            add = st.form_submit_button("Add folder", type="primary")
+            browse = st.form_submit_button("Browse …")
+    if browse:
+        choose_folder(library, collection)
+    elif add:
+        add_folder(library, collection, path)
+    found = library.sources(collection)
+    if not found:
+        st.html('<p class="rk-soft">No folder yet. Add one above, or drop files at the right.</p>')
+    for source in found:
+        with st.container(key=f"source-{source.id}"):
+            st.html(tables.source_html(source))
+            with st.container(horizontal=True, gap="small"):
+                if st.button("Sync now", key=f"sync-{source.id}", type="tertiary"):
+                    library.sync(source)
+                    st.rerun()
+                if st.button("Remove …", key=f"remove-{source.id}", type="tertiary"):
+                    confirm_removal(library, source)
+
+
+def add_folder(library: Library, collection: str, path: str) -> None:
+    """Make a folder a source and read it; say why when that cannot be."""
+    if not path.strip():
+        st.html('<p class="rk-notice rk-warn">Write the path of a folder first.</p>')
+        return
+    try:
+        library.sync(library.add_folder(Path(path.strip()), collection))
+    except RagkitError as error:
+        st.html(summary.notices([str(error)]))
+        return
+    st.session_state.pop(_BROWSE, None)
+    st.rerun()
+
+
+@st.dialog("Choose a folder")
+def choose_folder(library: Library, collection: str) -> None:
+    """Walk through this machine's folders."""
+    allowed = folders.roots(library.settings.sources.allowed_roots)
+    if not allowed:
+        st.write("None of the allowed folders is there.")
+        return
+    here = Path(st.session_state.get(_BROWSE) or allowed[0])
+    if not folders.inside(here, allowed):
+        here = allowed[0]
+    st.text(str(here))
+    st.caption(plural(folders.files_in(here), "file") + " directly in it")
+    above = folders.parent(here, allowed)
+    with st.container(height=320):
+        if above is not None:
+            st.button("Up", key="browse-up", on_click=_look_at, args=(above,), type="tertiary",
+                      icon=":material/arrow_upward:")  # fmt: skip
+        elif len(allowed) > 1:
+            for root in allowed:
+                st.button(str(root), key=f"root-{root}", on_click=_look_at, args=(root,))
+        inside = folders.subfolders(here, allowed)
+        for place, folder in enumerate(inside):
+            st.button(
+                _as_label(folder.name),
+                key=f"browse-{place}-{folder.name}",
+                on_click=_look_at,
+                args=(folder,),
+                type="tertiary",
+                icon=":material/folder:",
+            )
+        if not inside:
+            st.caption("No folders in here.")
+    if st.button("Add this folder", type="primary", key="browse-add"):
+        add_folder(library, collection, str(here))
+
+
+def _look_at(folder: Path) -> None:
+    st.session_state[_BROWSE] = str(folder)
+
+
+def _as_label(value: str) -> str:
+    """A name as a button's label, which would otherwise be read as Markdown."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~:$" else c for c in value[:80])
+
+
+@st.dialog("Remove from the library?")
+def confirm_removal(library: Library, source: SourceRecord) -> None:
+    """Ask first, and say what will be lost."""
+    st.html(tables.source_html(source) + f"<p>{tables.loss(source)}</p>")
+    with st.container(horizontal=True):
+        if st.button("Remove", type="primary", key="really-remove"):
+            library.ask("remove_source", source_id=source.id)
+            st.rerun()
+        if st.button("Keep", key="keep"):
+            st.rerun()
+
+
+# -- dropping files ------------------------------------------------------------------------------
+
+
+def drop(library: Library, collection: str) -> None:
+    """A place to drop files and folders; they are stored at once and forgotten by the session."""
+    state.start(**{state.UPLOADS: 0})
+    with st.container(key="drop"):
+        dropped = st.file_uploader(
+            "Drop files or folders here",
+            accept_multiple_files=True,
+            key=f"files_{st.session_state[state.UPLOADS]}",
+            help=_TAKES,
+        )
+    if not dropped:
+        return
+    try:
+        with st.spinner(f"Storing {plural(len(dropped), 'file')} …"):
+            for file in dropped:
+                library.upload(file.name, file, collection)
+            library.sync(library.uploads(collection))
+    except RagkitError as error:
+        st.html(summary.problem(error.message, error.cure))
+        return
+    st.session_state[state.UPLOADS] += 1
+    st.rerun()
+
+
+# -- what goes on --------------------------------------------------------------------------------
+
+
+@st.fragment
+def live(library: Library) -> None:
+    """The line that says how far the reading is, asked for only while in sight."""
+    now = library.progress()
+    counts = library.counts()
+    seen = (counts, now is None)
+    before = st.session_state.get(_SEEN)
+    st.session_state[_SEEN] = seen
+    with st.container(horizontal=True, vertical_alignment="center", key="live"):
+        if now is None:
+            recent = library.catalog.jobs.recent(1)
+            st.html(tables.last_line(recent[0] if recent else None))
+        else:
+            job, progress = now
+            waiting = len(library.catalog.jobs.open())
+            st.html(tables.progress_line(job, progress, waiting))
+            st.button(
+                "Cancel", key="cancel-job", type="tertiary",
+                on_click=library.catalog.jobs.cancel, args=(job.id,),
+            )  # fmt: skip
+    browser.pulse("live-pulse", 1 if now else 3)
+    if before is not None and before != seen:
+        # What stands in the tables has changed: draw them again.
+        st.rerun(scope="app")
+
+
+# -- documents -----------------------------------------------------------------------------------
+
+
+def documents(library: Library, collection: str) -> None:
+    """The table of documents with what can be done about them."""
+    counts = library.counts(collection)
+    if not counts.documents:
+        working = library.progress() is not None
+        st.html(
+            summary.state(
+                "No documents yet" if not working else "Reading …",
+                "Add a folder at the left, or drop files above."
+                if not working
+                else "The first documents appear here in a moment.",
+            )
+        )
+        return
+    status, containing = _table_filters(counts)
+    total = _total(counts, status)
+    page = 1
+    if total > _PAGE and not containing:
+        page = st.pagination(-(-total // _PAGE), key=f"page-{collection}-{status}")
+    records = library.documents(
+        collection,
+        status=status,
+        containing=containing,
+        limit=_PAGE,
+        offset=(page - 1) * _PAGE,
+    )
+    chosen = _table(records, f"{collection}-{status}-{containing}-{page}")
+    _about(library, chosen)
+    failed = counts.failed
+    if failed and st.button(f"Read {plural(failed, 'failed file')} again", key="retry-failed"):
+        again = library.documents(collection, status=Status.FAILED)
+        library.ask("retry", document_ids=[one.id for one in again])
+        st.rerun()
+
+
+def _table_filters(counts: Counts) -> tuple[Status | None, str]:
+    choices = tables.status_choices(counts)
+    with st.container(horizontal=True, vertical_alignment="center", key="table-filters"):
+        labels = list(choices)
+        picked = st.segmented_control(
+            "Status", labels, default=labels[0], label_visibility="collapsed",
+            key=f"status-{'|'.join(labels)}",
+        )  # fmt: skip
+        containing = st.text_input(
+            "Find a document",
+            key="table_text",
+            placeholder="Part of a name",
+            label_visibility="collapsed",
+            type="search",
+            width=220,
+        )
+    return choices.get(picked or labels[0]), (containing or "").strip()
+
+
+def _total(counts: Counts, status: Status | None) -> int:
+    if status is None:
+        return counts.documents
+    return int(getattr(counts, status.value))
+
+
+def _table(records: list[DocumentRecord], key: str) -> list[DocumentRecord]:
+    """Draw the table; returns the documents that are selected."""
+    frame = pd.DataFrame(
+        tables.rows(records),
+        columns=["Document", "Status", "Reason", "Chunks", "Size", "Changed"],
+    )
+    frame["Changed"] = pd.to_datetime(frame["Changed"], unit="s")
+    if not frame["Reason"].any():
+        frame = frame.drop(columns="Reason")
+    event = st.dataframe(
+        frame,
+        hide_index=True,
+        key=f"documents-{key}",
+        on_select="rerun",
+        selection_mode="multi-row",
+        height=min(560, 38 + 35 * max(1, len(records))),
+        column_config={
+            "Document": st.column_config.TextColumn(width=280),
+            "Status": st.column_config.TextColumn(width=80),
+            "Reason": st.column_config.TextColumn(width=260),
+            "Chunks": st.column_config.NumberColumn(width=70),
+            "Size": st.column_config.TextColumn(width=70),
+            "Changed": st.column_config.DatetimeColumn(format="YYYY-MM-DD", width=100),
+        },
+        alt="Documents with their status, reason, chunks, size and change",
+    )
+    selected: Mapping[str, list[int]] = event.get("selection", {})
+    return [records[row] for row in selected.get("rows", []) if row < len(records)]
+
+
+def _about(library: Library, chosen: list[DocumentRecord]) -> None:
+    """What can be done about the selected documents."""
+    if not chosen:
+        st.caption("Select rows to open, read again or remove.")
+        return
+    if len(chosen) == 1 and (chosen[0].reason or chosen[0].warnings):
+        st.html(summary.notices([chosen[0].reason, *chosen[0].warnings]))
+    ids = [one.id for one in chosen]
+    with st.container(horizontal=True):
+        if st.button("Open", key="open-document", disabled=len(chosen) != 1):
+            st.switch_page("pages/document.py", query_params={"id": str(ids[0])})
+        if st.button("Read again", key="retry-selected"):
+            library.ask("retry", document_ids=ids)
+            st.rerun()
+        if st.button("Remove …", key="remove-selected"):
+            confirm_documents(library, chosen)
+
+
+@st.dialog("Remove documents?")
+def confirm_documents(library: Library, chosen: list[DocumentRecord]) -> None:
+    """Ask first; files of a watched folder stay, since they would come back."""
+    uploads = {one.id for one in library.sources() if one.kind == "uploads"}
+    removable = [one for one in chosen if one.source_id in uploads]
+    kept = len(chosen) - len(removable)
+    if removable:
+        st.html(
+            f"<p>This deletes {plural(len(removable), 'dropped file')}, from the library and from "
+            "disk. It cannot be undone.</p>"
+        )
+    if kept:
+        st.html(
+            f"<p>{plural(kept, 'file')} of a watched folder cannot be removed here. Delete the "
+            "file itself, or name it in a <code>.ragkitignore</code> file in the folder.</p>"
+        )
+    with st.container(horizontal=True):
+        if st.button("Remove", type="primary", key="really", disabled=not removable):
+            library.ask("remove_documents", document_ids=[one.id for one in removable])
+            st.rerun()
+        if st.button("Keep", key="keep-documents"):
+            st.rerun()
+
+
+draw()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import browser, cards, extras, programs, query, searching, state, summary
+from pages.shared import browser, cards, extras, frame, programs, query, searching, state, summary
 from pages.shared.library import open_library
 from pages.shared.markup import number, plural
 from ragkit.errors import NotFoundError, RagkitError
@@ -17,6 +17,7 @@ from ragkit.results import Answer, Result, SearchOptions
 
 def draw() -> None:
     """The whole page."""
+    frame.required()
     state.follow()
     state.start(**{state.OPENED_GAPS: set(), state.OPENED_MORE: set(), state.ASKED: ""})
     library = open_library()
@@ -69,17 +70,30 @@ def results(library: Library, question: str, options: SearchOptions) -> None:
     searching.remember(answer)
     chips = query.chips(question, searching.known_fields(library, options.collections))
     st.html(
-        summary.filter_chips(chips)
-        + summary.summary_line(answer)
-        + summary.notices(answer.notices)
+        summary.filter_chips(chips) + summary.summary_line(answer) + summary.notices(answer.notices)
     )
     if not answer.results:
         st.html(summary.nothing_found(question, chips, options.mode.value))
+    spans = matched_spans(library, answer)
     for place, result in enumerate(answer.results):
-        st.html(cards.card(result, place, question, extra_of(library, result)))
+        extra = extra_of(library, result, spans.get(result.document.id, {}))
+        st.html(cards.card(result, place, question, extra))
 
 
-def extra_of(library: Library, result: Result) -> cards.Extra:
+def matched_spans(library: Library, answer: Answer) -> dict[int, dict[int, tuple[int, int]]]:
+    """Where the matched chunks of each document stand in its text."""
+    wanted: dict[int, set[int]] = {}
+    for result in answer.results:
+        indexes = {chunk.index for chunk in result.matched_chunks}
+        wanted.setdefault(result.document.id, set()).update(indexes)
+    found = library.catalog.passages.chunks_at({one: sorted(wanted[one]) for one in wanted})
+    return {
+        document: {one.chunk.index: (one.chunk.start, one.chunk.end) for one in records}
+        for document, records in found.items()
+    }
+
+
+def extra_of(library: Library, result: Result, spans: Mapping[int, tuple[int, int]]) -> cards.Extra:
     """What the person opened in this card."""
     gaps, more = st.session_state[state.OPENED_GAPS], st.session_state[state.OPENED_MORE]
     identity = result.document.id
@@ -89,7 +103,8 @@ def extra_of(library: Library, result: Result) -> cards.Extra:
             detail = library.document(identity)
         except NotFoundError:
             detail = None
-    return extras.opened(result, detail, gaps, more, programs.label_for(result.document.file))
+    opens = programs.label_for(result.document.file)
+    return extras.opened(result, detail, gaps, more, opens, spans)
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:
@@ -98,9 +113,7 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     question = st.session_state.get(state.QUESTION) or ""
     fields = searching.known_fields(library)
     if verb == "open":
-        state.go(
-            "pages/document.py", id=values["id"], chunk=values.get("chunk", ""), find=question
-        )
+        state.go("pages/document.py", id=values["id"], chunk=values.get("chunk", ""), find=question)
     elif verb == "gap":
         gap = (int(values["id"]), int(values["first"]), int(values["last"]))
         st.session_state[state.OPENED_GAPS].add(gap)

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from pages.shared.markup import action, attributes, excerpt, marked, name, number, text
+from pages.shared.markup import (
+    action,
+    attributes,
+    excerpt,
+    folded,
+    marked,
+    merged,
+    name,
+    number,
+    text,
+)
 from ragkit.results import Contribution, MatchedChunk, Passage, Result
+from ragkit.retrieval.highlight import best_window
 from ragkit.types import Level
 
 MOST_CELLS = 160
 LONGEST_PASSAGE = 12_000
-_FIRST_EXCERPT, _NEXT_EXCERPT, _EXCERPTS = 420, 200, 3
+_FIRST_EXCERPT, _NEXT_EXCERPT, _EXCERPTS = 420, 200, 2
+_HEADINGS = re.compile(r"\s*(?:#{1,6} [^\n]*\n\s*)+")
 _INDEX_NAMES = {
     "vector": "meaning",
     "keyword": "words",
@@ -34,15 +47,17 @@ class Extra:
     """What the person opened in a card, fetched from the stored document.
 
     ``gaps`` maps (first, last) chunk indexes to the text between; ``more`` the index of a
-    further matched chunk to its text. ``opens`` says whether this machine can show the file.
+    further matched chunk to its text. ``opens`` is the label of the button that opens the file,
+    or empty. ``spans`` maps matched chunks to their place in the document's text.
     """
 
-    gaps: Mapping[tuple[int, int], str]
-    more: Mapping[int, str]
+    gaps: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    more: Mapping[int, str] = field(default_factory=dict)
     opens: str = ""
+    spans: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
 
-NOTHING = Extra({}, {})
+NOTHING = Extra()
 
 
 def card(result: Result, number_: int, question: str = "", extra: Extra = NOTHING) -> str:
@@ -145,7 +160,7 @@ def _where(result: Result) -> str:
         rest = len(result.also_at) - 5
         more = f" and {rest} more" if rest > 0 else ""
         also = f'<p class="rk-also">The same text is also at {places}{more}</p>'
-    return f'{trail}<p class="rk-where">{" · ".join(parts)}</p>{also}'
+    return f'<div class="rk-meta">{trail}<p class="rk-where">{" · ".join(parts)}</p></div>{also}'
 
 
 def heading_path(path: Sequence[str]) -> str:
@@ -224,46 +239,73 @@ def _context(result: Result) -> str:
 
 
 def _passages(result: Result, number_: int, extra: Extra) -> str:
-    whole = _whole(result, number_, extra)
     if not result.passages:
         return ""
-    words = sum(len(passage.text.split()) for passage in result.passages)
-    short = "".join(_excerpts(result))
+    whole = _whole(result, number_, extra)
     if len(result.passages) == 1 and len(result.passages[0].text) <= _FIRST_EXCERPT:
         return f'<div class="rk-passages">{whole}</div>'
+    words = sum(len(passage.text.split()) for passage in result.passages)
     opened = " open" if extra.gaps else ""
     return (
-        f'<div class="rk-passages"><div class="rk-short">{short}</div>'
+        f'<div class="rk-passages"><div class="rk-short">{_short(result, extra.spans)}</div>'
         f'<details class="rk-full"{opened}><summary>'
         f'<span class="rk-closed">Read the passages here · {number(words)} words</span>'
         f'<span class="rk-opened">Show less</span></summary>{whole}</details></div>'
     )
 
 
-def _excerpts(result: Result) -> list[str]:
-    """The best passage at length, then the next ones briefly, with gaps marked between."""
-    ranked = sorted(
-        range(len(result.passages)),
-        key=lambda i: (-_passage_score(result, result.passages[i]), i),
-    )
-    chosen = sorted(ranked[:_EXCERPTS])
+def _short(result: Result, spans: Mapping[int, tuple[int, int]]) -> str:
+    """The best matched chunks as excerpts, in reading order, with marks between them."""
+    windows: list[tuple[int, int, Passage]] = []
+    ranked = sorted(result.matched_chunks, key=lambda one: -one.score) or [MatchedChunk(0, 0.0)]
+    for chunk in ranked:
+        size = _NEXT_EXCERPT if windows else _FIRST_EXCERPT
+        found = _excerpt_of(result, chunk, spans.get(chunk.index), size)
+        if found and all(found[1] <= start or found[0] >= end for start, end, _ in windows):
+            windows.append(found)
+        if len(windows) == _EXCERPTS:
+            break
     parts = []
-    for place, index in enumerate(chosen):
-        passage = result.passages[index]
-        size = _FIRST_EXCERPT if index == ranked[0] else _NEXT_EXCERPT
-        if place:
-            parts.append('<p class="rk-between" aria-hidden="true">…</p>')
-        parts.append(
-            f'<blockquote class="rk-passage" dir="auto">'
-            f"{excerpt(passage.text, passage.highlights, size)}</blockquote>"
+    for start, end, passage in sorted(windows, key=lambda one: one[:2]):
+        lead = (
+            "… "
+            if start > passage.start and not _heads(passage.text, start - passage.start)
+            else ""
         )
-    return parts
+        tail = " …" if end < passage.end else ""
+        body = folded(
+            marked(passage.text, passage.highlights, start - passage.start, end - passage.start)
+        )
+        parts.append(f'<blockquote class="rk-passage" dir="auto">{lead}{body}{tail}</blockquote>')
+    return '<p class="rk-between" aria-hidden="true">…</p>'.join(parts)
 
 
-def _passage_score(result: Result, passage: Passage) -> float:
-    first, last = passage.chunks
-    inside = [c.score for c in result.matched_chunks if first <= c.index <= last]
-    return max(inside, default=0.0)
+def _heads(value: str, start: int) -> bool:
+    """Whether only headings stand before this place."""
+    return not value[:start].strip() or _HEADINGS.fullmatch(value, 0, start) is not None
+
+
+def _excerpt_of(
+    result: Result, chunk: MatchedChunk, span: tuple[int, int] | None, size: int
+) -> tuple[int, int, Passage] | None:
+    """Where in the document's text the excerpt of a matched chunk starts and ends."""
+    inside = [p for p in result.passages if p.chunks[0] <= chunk.index <= p.chunks[1]]
+    if not inside:
+        return None
+    passage = inside[0]
+    first, last = span or (passage.start, passage.end)
+    first, last = max(first, passage.start), min(last, passage.end)
+    if first >= last:
+        return None
+    value = passage.text[first - passage.start : last - passage.start]
+    headings = _HEADINGS.match(value)
+    if headings and len(value) - headings.end() > _NEXT_EXCERPT // 2:
+        first += headings.end()
+        value = value[headings.end() :]
+    offset = first - passage.start
+    spans_ = [(a - offset, b - offset) for a, b in passage.highlights]
+    start, end = best_window(value, merged(spans_, 0, len(value)), size)
+    return first + start, first + end, passage
 
 
 def _whole(result: Result, number_: int, extra: Extra) -> str:
@@ -272,9 +314,8 @@ def _whole(result: Result, number_: int, extra: Extra) -> str:
     parts: list[str] = []
     previous = -1
     for passage in result.passages:
-        for first in sorted(gaps):
-            if previous < first <= passage.chunks[0]:
-                parts.append(_gap(result, number_, gaps.pop(first), extra))
+        due = [first for first in sorted(gaps) if previous < first <= passage.chunks[0]]
+        parts += [_gap(result, number_, gaps.pop(first), extra) for first in due]
         previous = passage.chunks[0]
         page = f'<span class="rk-page">p. {passage.page}</span>' if passage.page else ""
         trail = heading_path(passage.heading_path)

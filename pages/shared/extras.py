@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from pages.shared.cards import Extra
 from ragkit.library import DocumentDetail
@@ -28,10 +28,11 @@ def opened(
     gaps: Collection[tuple[int, int, int]],
     more: Collection[int],
     opens: str,
+    spans: Mapping[int, tuple[int, int]],
 ) -> Extra:
     """Gather what is open in one result; ``gaps`` are (document, first, last)."""
     if detail is None:
-        return Extra({}, {}, opens)
+        return Extra(opens=opens, spans=spans)
     identity = result.document.id
     wanted = [gap for gap in result.gaps if (identity, *gap) in gaps]
     texts = {one.chunk.index: detail.text[one.chunk.start : one.chunk.end] for one in detail.chunks}
@@ -40,4 +41,5 @@ def opened(
         {gap: gap_text(result, detail, gap) for gap in wanted},
         {one.index: texts[one.index] for one in further if one.index in texts},
         opens,
+        spans,
     )

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import Page
 
 from pages.shared import browser, summary
 from pages.shared.library import open_library
@@ -18,6 +19,7 @@ from ragkit.errors import RagkitError
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library
 
+_FRAMED = "framed"
 _BUSY_SECONDS, _IDLE_SECONDS, _START_AGAIN_SECONDS = 1, 5, 15
 logger = logging.getLogger(__name__)
 
@@ -30,6 +32,36 @@ def _css() -> str:
 def style() -> None:
     """Give the app its own look."""
     st.html(f"<style>{_css()}</style>")
+
+
+def navigation() -> Page:
+    """The pages and their order; returns the one that was asked for."""
+    return st.navigation(
+        [
+            st.Page("pages/search.py", title="Search", url_path="search", default=True),
+            st.Page("pages/library.py", title="Library", url_path="library"),
+            st.Page(
+                "pages/document.py", title="Document", url_path="document", visibility="hidden"
+            ),
+        ],
+        position="top",
+    )
+
+
+def inside() -> None:
+    """Say that the frame has been drawn around the page that runs next."""
+    st.session_state[_FRAMED] = True
+
+
+def required() -> None:
+    """Start again within the frame when a page was run without it.
+
+    Until ``st.navigation`` has run once in a server, Streamlit takes each file in ``pages/`` for
+    a page of its own: the first visitor with a deep link would see it bare.
+    """
+    if not st.session_state.pop(_FRAMED, False):
+        navigation()
+        st.rerun()
 
 
 @contextmanager

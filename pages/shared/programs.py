@@ -12,10 +12,11 @@ from pathlib import Path
 from ragkit.errors import SourceError
 
 _RUNS = frozenset(
-    ".app .appimage .bat .bash .cmd .com .command .cpl .csh .desktop .exe .hta .jar .js .jse .lnk "
-    ".mjs .msi .msc .pif .pl .ps1 .psm1 .py .pyc .pyw .pyz .rb .reg .scf .scpt .scr .sh .tcl .url "
-    ".vb .vbe .vbs .workflow .wsf .wsh .zsh".split()
-)
+    (".app", ".appimage", ".bat", ".bash", ".cmd", ".com", ".command", ".cpl", ".csh", ".desktop",
+     ".exe", ".hta", ".jar", ".js", ".jse", ".lnk", ".mjs", ".msi", ".msc", ".pif", ".pl", ".ps1",
+     ".psm1", ".py", ".pyc", ".pyw", ".pyz", ".rb", ".reg", ".scf", ".scpt", ".scr", ".sh",
+     ".tcl", ".url", ".vb", ".vbe", ".vbs", ".workflow", ".wsf", ".wsh", ".zsh")
+)  # fmt: skip
 """Endings of files that some system would run rather than show."""
 
 

@@ -10,7 +10,9 @@ export default function (component) {
     tries += 1;
     if (found) {
       window[key] = place;
-      found.scrollIntoView({ block: "center" });
+      const box = found.getBoundingClientRect();
+      const seen = box.top > 70 && (box.bottom < innerHeight || box.top < innerHeight / 3);
+      if (!seen) found.scrollIntoView({ block: box.height > innerHeight / 2 ? "start" : "center" });
     }
     if (found || tries > 40) window.clearInterval(timer);
   }, 75);

@@ -149,7 +149,9 @@ def facet_groups(
     """(title, filter, values with counts) for whatever the library can count."""
     totals: dict[tuple[str, str], dict[str, int]] = {}
     for collection in collections:
-        facets = library.catalog.filters.facets(library.catalog.collections.get(collection).id, Filters())
+        facets = library.catalog.filters.facets(
+            library.catalog.collections.get(collection).id, Filters()
+        )
         named = [
             ("Type", "type", facets.types),
             ("Folder", "path", facets.folders),
@@ -233,7 +235,9 @@ def _options(library: Library) -> dict[str, object]:
             "From a likeness of", "semantic_threshold", 0.8, 1.0, 0.95, 0.01, ""
         )
     if _toggle("Prefer variety (MMR)", "mmr", False, "Trades some relevance for difference."):
-        chosen["mmr_lambda"] = _slider("Relevance against variety", "mmr_lambda", 0.0, 1.0, 0.7, 0.05, "")
+        chosen["mmr_lambda"] = _slider(
+            "Relevance against variety", "mmr_lambda", 0.0, 1.0, 0.7, 0.05, ""
+        )
     return chosen
 
 

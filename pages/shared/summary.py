@@ -13,11 +13,7 @@ def summary_line(answer: Answer) -> str:
     """``8 documents · 31 chunks · 14 ms``, with the trace folded under "why?"."""
     documents = len({result.document.id for result in answer.results})
     chunks = len(
-        {
-            (result.document.id, index)
-            for result in answer.results
-            for index in result.shown_chunks
-        }
+        {(result.document.id, index) for result in answer.results for index in result.shown_chunks}
     )
     counts = [plural(documents, "document"), plural(chunks, "chunk")]
     if len(answer.results) != documents:
@@ -43,7 +39,8 @@ def trace_table(trace: Trace) -> str:
     rows = "".join(
         f"<tr><th scope=row>{text(stage.name)}</th>"
         f"<td>{number(stage.count_in)} → {number(stage.count_out)}</td>"
-        f'<td class="rk-ms">{stage.ms:.1f} ms<i style="width:{100 * stage.ms / most:.0f}%"></i></td>'
+        f'<td class="rk-ms">{stage.ms:.1f} ms'
+        f'<i style="width:{100 * stage.ms / most:.0f}%"></i></td>'
         f"<td>{text(stage.note)}</td></tr>"
         for stage in trace.stages
     )

@@ -1,0 +1,246 @@
+"""Searching 100,000 chunks: the whole search against bare FAISS and bare bm25s in the same run.
+
+python benchmarks/bench_search.py [--chunks 100000] [--questions 200] [--json]
+
+The library is made once, of real texts cut into pieces and put together anew, and kept in the
+temporary folder. It goes through the real catalog, tokenizer, embedder and index files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from common import SAMPLE, SHARED, arguments, median, percentile, process_seconds, python, report
+
+from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
+from ragkit.chunking import contextualised
+from ragkit.indexes.tokenizer import TOKENIZER_VERSION, tokenize
+from ragkit.library import Library
+from ragkit.models.factory import open_embedder
+from ragkit.results import Mode
+from ragkit.retrieval.deduplication import content_key
+from ragkit.settings import load_settings
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
+
+LAYOUT = 1
+DEPTH = 50
+PIECE_WORDS, CHUNK_PIECES, DOCUMENT_CHUNKS = 60, 3, 10
+_SETS = ("scifact", "mtrag_pool", "anthropic_codebase")
+
+
+def texts() -> Iterator[str]:
+    """Real texts, whichever are at hand."""
+    tree = SHARED / "docs_tree"
+    for path in sorted((tree if tree.is_dir() else SAMPLE).rglob("*.md")):
+        yield path.read_text("utf-8", "replace")
+    for name in _SETS:
+        yield from (line["text"] for line in lines(SHARED / name / "corpus.jsonl"))
+
+
+def lines(path: Path) -> Iterator[dict[str, str]]:
+    if path.is_file():
+        with path.open("rb") as stream:
+            yield from (json.loads(line) for line in stream)
+
+
+def questions(count: int, chooser: random.Random) -> list[str]:
+    """Real questions and, where they do not suffice, words that stand together in a text."""
+    found = [line["text"] for name in _SETS for line in lines(SHARED / name / "queries.jsonl")]
+    found = [text for text in dict.fromkeys(found) if len(text) < 300 and ":" not in text]
+    chooser.shuffle(found)
+    pieces = list(cut(texts()))
+    while len(found) < count:
+        words = re.findall(r"\w{4,}", chooser.choice(pieces))
+        if len(words) > 5:
+            found.append(" ".join(chooser.sample(words, 5)))
+    return found[:count]
+
+
+def cut(found: Iterator[str]) -> Iterator[str]:
+    for text in found:
+        words = text.split(" ")
+        for start in range(0, len(words), PIECE_WORDS):
+            piece = " ".join(words[start : start + PIECE_WORDS]).strip()
+            if piece:
+                yield piece
+
+
+def make_library(place: Path, chunks: int) -> None:
+    """Write documents of ten chunks straight into the catalog, then one index generation."""
+    library = Library.open(load_settings(library=place), create=True)
+    writer = library.writer()
+    record = library.catalog.collections.ensure("default")
+    source = library.catalog.collections.ensure_source(record.id, "folder", str(place / "files"))
+    chooser = random.Random(20260101)
+    pieces = list(dict.fromkeys(cut(texts())))
+    tokens = [tokenize(piece) for piece in pieces]
+    for number in range(-(-chunks // DOCUMENT_CHUNKS)):
+        count = min(DOCUMENT_CHUNKS, chunks - number * DOCUMENT_CHUNKS)
+        chosen = [chooser.sample(range(len(pieces)), CHUNK_PIECES) for _ in range(count)]
+        one = draft(number, chosen, pieces, tokens, library, (source.id, record.id))
+        library.catalog.documents.put(one, writer.embedder_id)
+    library.indexes.save(library.catalog.collections.get("default"))
+    library.close()
+
+
+def draft(number, chosen, pieces, tokens, library, home) -> DocumentDraft:
+    title = " ".join(pieces[chosen[0][0]].split()[:5])
+    context = f"{title} › Part {number % 7}"
+    bodies = ["\n\n".join(pieces[at] for at in row) + "\n\n" for row in chosen]
+    starts = np.cumsum([0, *map(len, bodies)]).tolist()
+    contexts = tokenize(context)
+    embedded = [contextualised(context, body) for body in bodies]
+    keys = [content_key(f"{number} {body}") for body in embedded]
+    vectors = library.embedder.embed_passages(embedded).astype("<f2")
+    spans = list(zip(starts[:-1], starts[1:], strict=True))
+    return DocumentDraft(
+        source_id=home[0],
+        collection_id=home[1],
+        path=f"part{number % 50}/{number}.md",
+        size=starts[-1],
+        mtime_ns=1_700_000_000_000_000_000 + number * 10**12,
+        hash=f"{number:032x}",
+        recipe="benchmark",
+        title=title,
+        format="markdown",
+        markup="markdown",
+        language="en",
+        date="",
+        metadata={"topic": f"topic {number % 9}", "tags": [f"tag{number % 5}"]},
+        pages=(),
+        warnings=(),
+        text="".join(bodies),
+        sections=tuple(
+            Section(at, start, end, 1, (f"Part {at}",)) for at, (start, end) in enumerate(spans)
+        ),
+        chunks=tuple(
+            ChunkRecord(Chunk(at, start, end, at, (f"Part {at}",)), context)
+            for at, (start, end) in enumerate(spans)
+        ),
+        entries=tuple(
+            EntryDraft(
+                level=LEVEL_CODES[Level.CHUNK],
+                position=at,
+                text_hash=keys[at],
+                content_key=content_key(bodies[at]),
+                tokens={
+                    FIELD_CODES[Field.TEXT]: [token for one in row for token in tokens[one]],
+                    FIELD_CODES[Field.CONTEXT]: contexts,
+                },
+            )
+            for at, row in enumerate(chosen)
+        ),
+        vectors=dict(zip(keys, (row.tobytes() for row in vectors), strict=True)),
+    )
+
+
+def library_of(chunks: int) -> tuple[Path, float]:
+    """The library of that size, made when it is not there yet, and how long that took."""
+    embedder = open_embedder(load_settings().models).fingerprint
+    parts = [LAYOUT, SHARED.is_dir(), TOKENIZER_VERSION, embedder]
+    key = hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()
+    place = Path(tempfile.gettempdir(), f"ragkit-bench-search-{chunks}-{key}")
+    if (place / "made").is_file():
+        return place, 0.0
+    shutil.rmtree(place, ignore_errors=True)
+    started = time.perf_counter()
+    make_library(place, chunks)
+    (place / "made").touch()
+    return place, time.perf_counter() - started
+
+
+def timed(work) -> float:
+    started = time.perf_counter()
+    work()
+    return (time.perf_counter() - started) * 1000
+
+
+def bare(library: Library):
+    """The two indexes by themselves: what a question costs at the very least."""
+    import faiss
+
+    rows = library.indexes.current(library.catalog.collections.get("default")).live_rows()
+    vectors = faiss.IndexScalarQuantizer(
+        rows.dimensions, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
+    )
+    vectors.add(rows.vectors.astype(np.float32))
+    from ragkit.indexes.keyword import KeywordIndex
+
+    index = KeywordIndex.build(rows.tokens[Field.TEXT])
+    words, known = index.as_bm25s(), index._token_ids
+
+    def search(tokens, vector) -> None:
+        faiss.omp_set_num_threads(1)
+        vectors.search(vector[None, :], DEPTH)
+        scores = words.get_scores_from_ids(tokens)
+        found = np.flatnonzero(scores)
+        if len(found) > DEPTH:
+            best = np.argpartition(scores[found], len(found) - DEPTH)[-DEPTH:]
+            found = found[best]
+        found[np.argsort(-scores[found], kind="stable")]
+
+    def prepare(question: str):
+        ids = library.catalog.entries.token_ids(tokenize(question))
+        wanted = np.unique(np.fromiter(ids.values(), np.int64, len(ids)))
+        places = np.searchsorted(known, wanted)
+        places = np.minimum(places, len(known) - 1)
+        return places[known[places] == wanted], library.embedder.embed_query(question)
+
+    return prepare, search
+
+
+def measure(chunks: int, count: int) -> dict[str, float | int]:
+    place, made = library_of(chunks)
+    library = Library.open(load_settings(library=place))
+    prepare, search_bare = bare(library)
+    options = {mode: library.options(mode=mode) for mode in Mode}
+    times: dict[str, list[float]] = {"bare": [], **{mode.value: [] for mode in Mode}}
+    stages: dict[str, list[float]] = {}
+    warm_up = 10
+    for number, question in enumerate(questions(count + warm_up, random.Random(7))):
+        tokens, vector = prepare(question)
+        taken = {"bare": timed(lambda t=tokens, v=vector: search_bare(t, v))}
+        for mode in Mode:
+            started = time.perf_counter()
+            answer = library.search(question, options[mode])
+            taken[mode.value] = (time.perf_counter() - started) * 1000
+            if mode is Mode.HYBRID and number >= warm_up:
+                for stage in answer.trace.stages:
+                    stages.setdefault(stage.name, []).append(stage.ms)
+        if number >= warm_up:
+            for name, milliseconds in taken.items():
+                times[name].append(milliseconds)
+    library.close()
+    first = ["search", "--library", str(place), "how is a protein folded"]
+    processes = [process_seconds([python(), "-m", "ragkit", *first]) for _ in range(5)]
+    figures: dict[str, float | int] = {"chunks": chunks, "questions": count, "making_seconds": made}
+    for name, taken in times.items():
+        figures[f"{name}_p50_ms"] = median(taken)
+        figures[f"{name}_p95_ms"] = percentile(taken, 0.95)
+    for name, taken in stages.items():
+        figures[f"stage_{name}_p50_ms"] = median(taken)
+    figures["process_to_first_result_seconds"] = median(processes)
+    figures["hybrid_to_bare"] = figures["hybrid_p50_ms"] / figures["bare_p50_ms"]
+    figures["hybrid_p95_to_p50"] = figures["hybrid_p95_ms"] / figures["hybrid_p50_ms"]
+    return figures
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--questions", type=int, default=200)
+    options = parser.parse_args()
+    report(measure(options.chunks, options.questions), options.json)
+
+
+if __name__ == "__main__":
+    main()
