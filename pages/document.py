@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import browser, frame, programs, reader, state, summary, tables
 from pages.shared.library import open_library
@@ -96,10 +97,14 @@ def show(detail: DocumentDetail, asked: Asked) -> None:
             chunks(detail, asked, place)
 
 
-def _columns(with_chunks: bool):  # noqa: ANN202
+def _columns(
+    with_chunks: bool,
+) -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator | None]:
     if with_chunks:
-        return st.columns([3, 8, 4], gap="medium")
-    return (*st.columns([3, 11], gap="medium"), None)
+        left, middle, right = st.columns([3, 8, 4], gap="medium")
+        return left, middle, right
+    left, middle = st.columns([3, 11], gap="medium")
+    return left, middle, None
 
 
 def head(detail: DocumentDetail, asked: Asked, file: Path, is_pdf: bool) -> tuple[bool, bool]:
@@ -234,7 +239,7 @@ def pages(
     except RagkitError as error:
         st.html(summary.problem(error.message, error.cure))
         st.html(
-            f'<div class="rk-text">{reader.marked(detail.text, (), page.start, page.end)}</div>'
+            f'<div class="rk-text">{markup.marked(detail.text, (), page.start, page.end)}</div>'
         )
         return
     if passage and not image.rectangles:

@@ -30,7 +30,7 @@ def draw() -> None:
     library = open_library()
     with st.container(key="page-wide"):
         collection = choose_collection(library)
-        left, right = st.columns([5, 9], gap="large")
+        left, right = st.columns([4, 9], gap="large")
         with left, st.container(key="sources"):
             sources(library, collection)
         with right:
@@ -267,10 +267,15 @@ def _table_filters(counts: Counts) -> tuple[Status | None, str]:
     choices = tables.status_choices(counts)
     with st.container(horizontal=True, vertical_alignment="center", key="table-filters"):
         labels = list(choices)
-        picked = st.segmented_control(
-            "Status", labels, default=labels[0], label_visibility="collapsed",
-            key=f"status-{'|'.join(labels)}",
-        )  # fmt: skip
+        picked: str | None = labels[0]
+        if len(labels) > 2:
+            picked = st.segmented_control(
+                "Status",
+                labels,
+                default=labels[0],
+                label_visibility="collapsed",
+                key=f"status-{'|'.join(labels)}",
+            )
         containing = st.text_input(
             "Find a document",
             key="table_text",
@@ -305,12 +310,12 @@ def _table(records: list[DocumentRecord], key: str) -> list[DocumentRecord]:
         selection_mode="multi-row",
         height=min(560, 38 + 35 * max(1, len(records))),
         column_config={
-            "Document": st.column_config.TextColumn(width=280),
-            "Status": st.column_config.TextColumn(width=80),
-            "Reason": st.column_config.TextColumn(width=260),
-            "Chunks": st.column_config.NumberColumn(width=70),
-            "Size": st.column_config.TextColumn(width=70),
-            "Changed": st.column_config.DatetimeColumn(format="YYYY-MM-DD", width=100),
+            "Document": st.column_config.TextColumn(width=230),
+            "Status": st.column_config.TextColumn(width=70),
+            "Reason": st.column_config.TextColumn(width=215),
+            "Chunks": st.column_config.NumberColumn(width=62),
+            "Size": st.column_config.TextColumn(width=68),
+            "Changed": st.column_config.DatetimeColumn(format="YYYY-MM-DD", width=95),
         },
         alt="Documents with their status, reason, chunks, size and change",
     )

@@ -13,6 +13,7 @@ from pages.shared.markup import number, plural
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
 from ragkit.results import Answer, Result, SearchOptions
+from ragkit.types import Chunk
 
 
 def draw() -> None:
@@ -74,26 +75,33 @@ def results(library: Library, question: str, options: SearchOptions) -> None:
     )
     if not answer.results:
         st.html(summary.nothing_found(question, chips, options.mode.value))
-    spans = matched_spans(library, answer)
+    chunks = matched_chunks(library, answer)
     for place, result in enumerate(answer.results):
-        extra = extra_of(library, result, spans.get(result.document.id, {}))
+        extra = extra_of(library, result, own_chunks(result, chunks))
         st.html(cards.card(result, place, question, extra))
 
 
-def matched_spans(library: Library, answer: Answer) -> dict[int, dict[int, tuple[int, int]]]:
-    """Where the matched chunks of each document stand in its text."""
+def matched_chunks(library: Library, answer: Answer) -> dict[int, dict[int, Chunk]]:
+    """The matched chunks of each document by index, in one query."""
     wanted: dict[int, set[int]] = {}
     for result in answer.results:
         indexes = {chunk.index for chunk in result.matched_chunks}
         wanted.setdefault(result.document.id, set()).update(indexes)
     found = library.catalog.passages.chunks_at({one: sorted(wanted[one]) for one in wanted})
     return {
-        document: {one.chunk.index: (one.chunk.start, one.chunk.end) for one in records}
+        document: {one.chunk.index: one.chunk for one in records}
         for document, records in found.items()
     }
 
 
-def extra_of(library: Library, result: Result, spans: Mapping[int, tuple[int, int]]) -> cards.Extra:
+def own_chunks(result: Result, chunks: Mapping[int, Mapping[int, Chunk]]) -> dict[int, Chunk]:
+    """Those of a document's matched chunks that this result is made of."""
+    own = {one.index for one in result.matched_chunks}
+    of_document = chunks.get(result.document.id, {})
+    return {index: chunk for index, chunk in of_document.items() if index in own}
+
+
+def extra_of(library: Library, result: Result, chunks: Mapping[int, Chunk]) -> cards.Extra:
     """What the person opened in this card."""
     gaps, more = st.session_state[state.OPENED_GAPS], st.session_state[state.OPENED_MORE]
     identity = result.document.id
@@ -104,7 +112,7 @@ def extra_of(library: Library, result: Result, spans: Mapping[int, tuple[int, in
         except NotFoundError:
             detail = None
     opens = programs.label_for(result.document.file)
-    return extras.opened(result, detail, gaps, more, opens, spans)
+    return extras.opened(result, detail, gaps, more, opens, chunks)
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:

@@ -26,7 +26,8 @@ from ragkit.catalog.records import (
     SourceRecord,
     WorkerRecord,
 )
-from ragkit.errors import LibraryBusyError, LibraryError, SourceError
+from ragkit.errors import LibraryBusyError, LibraryError, RagkitError, SourceError
+from ragkit.indexing import maintenance
 from ragkit.indexing.lock import lock_is_held
 from ragkit.indexing.progress import Progress
 from ragkit.models.base import Embedder
@@ -293,6 +294,39 @@ class Library:
                 start_new_session=True,
             )
         return True
+
+    # -- health ----------------------------------------------------------------------------
+
+    def health(
+        self,
+        depth: maintenance.Depth = maintenance.Depth.GLANCE,
+        *,
+        collection: str | None = None,
+    ) -> tuple[maintenance.Finding, ...]:
+        """What is well and what is not; each finding names its mend. Changes nothing."""
+        return maintenance.check_library(self._parts(), depth, collection=collection)
+
+    def verify(self, *, collection: str | None = None) -> tuple[maintenance.Finding, ...]:
+        """Read the whole library: nothing lost, nothing torn, nothing extra."""
+        return maintenance.verify_library(self._parts(), collection=collection)
+
+    def mend(self, name: str) -> int | None:
+        """Do what a finding names as its mend; gives the job that was asked for, if one was."""
+        if name == "worker":
+            self.ensure_worker()
+            return None
+        if name == "retry":
+            failed = self.documents(status=Status.FAILED)
+            return self.ask("retry", document_ids=[one.id for one in failed])
+        return self.ask(name) if name in maintenance.MENDS else None
+
+    def _parts(self) -> maintenance.Parts:
+        embedder, trouble = None, ""
+        try:
+            embedder = self.embedder
+        except RagkitError as error:
+            trouble = str(error)
+        return maintenance.Parts(self.settings, self.paths, self.catalog, embedder, trouble)
 
     def progress(self) -> tuple[JobRecord, Progress] | None:
         """The job that runs or comes next, and how far it is; ``None`` when all is done."""

@@ -73,7 +73,11 @@ class Filters:
 class SearchOptions:
     """Everything that decides what a search returns, besides the question and the library.
 
-    ``candidates`` is how many hits each index gives; ``limit`` counts results. ``per_document``
+    ``candidates`` is how many hits each index gives; ``limit`` counts results. ``adaptive`` lets
+    keywords count more when the question holds an identifier. ``phrase_weight`` is what the
+    question's neighbouring words add when a chunk has them together, ``document_weight`` what
+    the best chunk of the same document adds; both act when two indexes are joined by weights.
+    ``per_document``
     is how many results one document may have: 1 gathers its best ``chunks_per_doc`` chunks into
     one result, more (or 0, no limit) gives each chunk a result of its own. ``min_score`` drops
     matched chunks below it. ``near_duplicates`` folds texts that are 95 % alike,
@@ -86,7 +90,10 @@ class SearchOptions:
     vector_weight: float = 0.5
     keyword_weight: float = 0.5
     rrf_k: int = 60
-    candidates: int = 50
+    adaptive: bool = True
+    phrase_weight: float = 0.1
+    document_weight: float = 0.3
+    candidates: int = 100
     limit: int = 10
     collections: tuple[str, ...] = ("default",)
     filters: Filters = Filters()
@@ -118,7 +125,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one index added to a score: ``value == weight * normalised``."""
+    """What one index added to a score: ``value == weight * normalised``.
+
+    ``rank`` counts from 1 in that index's own list; 0 when the entry is not in it, or when the
+    part is no index's: "phrase" and "document" (see ``SearchOptions``).
+    """
 
     index: str
     rank: int

@@ -76,10 +76,28 @@ class SourceSettings(_Group):
 
 
 class ModelSettings(_Group):
-    """What turns text into vectors, and where Ollama answers."""
+    """What turns text into vectors, and how Ollama is asked."""
 
     embedder: str = Field("wordllama", description='"wordllama" or "ollama:MODEL"')
     ollama_url: str = Field("http://127.0.0.1:11434", description="where Ollama listens")
+    allow_remote: bool = Field(
+        False, description="Ollama may run on another machine: texts then leave this one"
+    )
+    contexts: bool = Field(True, description="have contexts written whenever Ollama answers")
+    context_model: str = Field("", description="the model that writes them; empty: the best found")
+    context_window: int = Field(8192, ge=1024, description="tokens of prompt and answer together")
+    answer_tokens: int = Field(512, ge=64, description="longest answer, in tokens")
+    keep_alive: str = Field("10m", min_length=1, description="how long Ollama keeps a model loaded")
+    connect_seconds: float = Field(3.0, gt=0, description="longest wait for a connection")
+    chat_seconds: float = Field(120.0, gt=0, description="longest wait for an answer")
+    embed_seconds: float = Field(120.0, gt=0, description="longest wait for a batch of vectors")
+    query_seconds: float = Field(10.0, gt=0, description="longest wait for a question's vector")
+    pull_seconds: float = Field(600.0, gt=0, description="longest silence during a download")
+    embed_characters: int = Field(16_000, ge=100, description="characters in a batch to embed")
+    embed_texts: int = Field(64, ge=1, le=2048, description="texts in a batch to embed")
+    retries: int = Field(2, ge=0, le=10, description="further tries after a passing failure")
+    rest_after: int = Field(5, ge=1, description="failures in a row until Ollama is left alone")
+    rest_seconds: float = Field(30.0, gt=0, description="how long it is then left alone")
 
 
 class SearchSettings(_Group):
@@ -90,7 +108,10 @@ class SearchSettings(_Group):
     vector_weight: float = Field(0.5, ge=0)
     keyword_weight: float = Field(0.5, ge=0)
     rrf_k: int = Field(60, ge=1)
-    candidates: int = Field(50, ge=1, le=1000, description="hits taken from each index")
+    adaptive: bool = Field(True, description="words count more when identifiers are asked for")
+    phrase_weight: float = Field(0.1, ge=0, le=1, description="for words that stand together")
+    document_weight: float = Field(0.3, ge=0, le=1, description="for the document's best chunk")
+    candidates: int = Field(100, ge=1, le=1000, description="hits taken from each index")
     limit: int = Field(10, ge=1, le=200, description="documents in the answer")
 
 

@@ -43,12 +43,17 @@ class BlockKind(StrEnum):
 
 
 class Level(StrEnum):
-    """The granularity of an index entry."""
+    """The granularity of an index entry.
+
+    A chunk's own entry holds its words; those of level CONTEXT (its text with the context that a
+    model wrote) and QUESTION (one that it answers) follow it directly and hold vectors only.
+    """
 
     DOCUMENT = "document"
     SECTION = "section"
     CHUNK = "chunk"
     QUESTION = "question"
+    CONTEXT = "context"
 
 
 class Field(StrEnum):
@@ -60,7 +65,13 @@ class Field(StrEnum):
     QUESTIONS = "questions"
 
 
-LEVEL_CODES = {Level.DOCUMENT: 0, Level.SECTION: 1, Level.CHUNK: 2, Level.QUESTION: 3}
+LEVEL_CODES = {
+    Level.DOCUMENT: 0,
+    Level.SECTION: 1,
+    Level.CHUNK: 2,
+    Level.QUESTION: 3,
+    Level.CONTEXT: 4,
+}
 """The number that stands for a level in the catalog and in index files."""
 
 FIELD_CODES = {Field.TEXT: 0, Field.CONTEXT: 1, Field.KEYWORDS: 2, Field.QUESTIONS: 3}

@@ -20,7 +20,7 @@ from pages.shared.markup import (
 )
 from ragkit.results import Contribution, MatchedChunk, Passage, Result
 from ragkit.retrieval.highlight import best_window
-from ragkit.types import Level
+from ragkit.types import Chunk, Level
 
 MOST_CELLS = 160
 LONGEST_PASSAGE = 12_000
@@ -48,16 +48,17 @@ class Extra:
 
     ``gaps`` maps (first, last) chunk indexes to the text between; ``more`` the index of a
     further matched chunk to its text. ``opens`` is the label of the button that opens the file,
-    or empty. ``spans`` maps matched chunks to their place in the document's text.
+    or empty. ``chunks`` are the matched chunks by index, for where they stand.
     """
 
     gaps: Mapping[tuple[int, int], str] = field(default_factory=dict)
     more: Mapping[int, str] = field(default_factory=dict)
     opens: str = ""
-    spans: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    chunks: Mapping[int, Chunk] = field(default_factory=dict)
 
 
 NOTHING = Extra()
+NO_CHUNKS: Mapping[int, Chunk] = {}
 
 
 def card(result: Result, number_: int, question: str = "", extra: Extra = NOTHING) -> str:
@@ -73,7 +74,7 @@ def card(result: Result, number_: int, question: str = "", extra: Extra = NOTHIN
         f'<h2 class="rk-title" id="{label}">{open_link(result, best, question)}</h2>',
         _score(result),
         "</header>",
-        _where(result),
+        _where(result, extra.chunks),
         _coverage(result, question),
         _missing(result),
         _context(result),
@@ -134,23 +135,33 @@ def index_name(index: str) -> str:
     return _INDEX_NAMES.get(index, index)
 
 
-def pages_of(result: Result) -> str:
-    """``p. 14`` or ``p. 14–15`` when the passages know their pages."""
-    found = [passage.page for passage in result.passages if passage.page is not None]
+def pages_of(result: Result, chunks: Mapping[int, Chunk] = NO_CHUNKS) -> str:
+    """``p. 14`` or ``p. 14–15``: where what matched stands, or else what is shown."""
+    spans = [chunk.pages for chunk in chunks.values() if chunk.pages]
+    found = [page for span in spans for page in span]
+    found = found or [passage.page for passage in result.passages if passage.page is not None]
     if not found:
         return ""
     first, last = min(found), max(found)
     return f"p. {first}" if first == last else f"p. {first}–{last}"
 
 
-def _where(result: Result) -> str:
+def _headings_of(result: Result, chunks: Mapping[int, Chunk]) -> tuple[str, ...]:
+    """The heading path above the best matched chunk."""
+    best = result.matched_chunks[0].index if result.matched_chunks else -1
+    if best in chunks:
+        return chunks[best].heading_path
+    return next((p.heading_path for p in result.passages if p.heading_path), ())
+
+
+def _where(result: Result, chunks: Mapping[int, Chunk]) -> str:
     document = result.document
     parts = [f'<span class="rk-path"><bdi>{name(document.path)}</bdi></span>']
-    if pages := pages_of(result):
+    if pages := pages_of(result, chunks):
         parts.append(f'<span class="rk-page">{pages}</span>')
     if document.date:
         parts.append(f"<span>{name(document.date[:10])}</span>")
-    heading = next((p.heading_path for p in result.passages if p.heading_path), ())
+    heading = _headings_of(result, chunks)
     trail = ""
     if heading and list(heading) != [document.title]:
         trail = f'<p class="rk-headings">{heading_path(heading)}</p>'
@@ -247,20 +258,20 @@ def _passages(result: Result, number_: int, extra: Extra) -> str:
     words = sum(len(passage.text.split()) for passage in result.passages)
     opened = " open" if extra.gaps else ""
     return (
-        f'<div class="rk-passages"><div class="rk-short">{_short(result, extra.spans)}</div>'
+        f'<div class="rk-passages"><div class="rk-short">{_short(result, extra.chunks)}</div>'
         f'<details class="rk-full"{opened}><summary>'
         f'<span class="rk-closed">Read the passages here · {number(words)} words</span>'
         f'<span class="rk-opened">Show less</span></summary>{whole}</details></div>'
     )
 
 
-def _short(result: Result, spans: Mapping[int, tuple[int, int]]) -> str:
+def _short(result: Result, chunks: Mapping[int, Chunk]) -> str:
     """The best matched chunks as excerpts, in reading order, with marks between them."""
     windows: list[tuple[int, int, Passage]] = []
     ranked = sorted(result.matched_chunks, key=lambda one: -one.score) or [MatchedChunk(0, 0.0)]
     for chunk in ranked:
         size = _NEXT_EXCERPT if windows else _FIRST_EXCERPT
-        found = _excerpt_of(result, chunk, spans.get(chunk.index), size)
+        found = _excerpt_of(result, chunk, chunks.get(chunk.index), size)
         if found and all(found[1] <= start or found[0] >= end for start, end, _ in windows):
             windows.append(found)
         if len(windows) == _EXCERPTS:
@@ -273,11 +284,16 @@ def _short(result: Result, spans: Mapping[int, tuple[int, int]]) -> str:
             else ""
         )
         tail = " …" if end < passage.end else ""
-        body = folded(
-            marked(passage.text, passage.highlights, start - passage.start, end - passage.start)
-        )
-        parts.append(f'<blockquote class="rk-passage" dir="auto">{lead}{body}{tail}</blockquote>')
+        body = marked(passage.text, passage.highlights, start - passage.start, end - passage.start)
+        body = body.strip("\n") if _code(result) else folded(body)
+        style = f"rk-passage{_code(result)}"
+        parts.append(f'<blockquote class="{style}" dir="auto">{lead}{body}{tail}</blockquote>')
     return '<p class="rk-between" aria-hidden="true">…</p>'.join(parts)
+
+
+def _code(result: Result) -> str:
+    """The style of a passage whose columns matter."""
+    return " rk-code" if result.document.format == "code" else ""
 
 
 def _heads(value: str, start: int) -> bool:
@@ -286,14 +302,14 @@ def _heads(value: str, start: int) -> bool:
 
 
 def _excerpt_of(
-    result: Result, chunk: MatchedChunk, span: tuple[int, int] | None, size: int
+    result: Result, chunk: MatchedChunk, where: Chunk | None, size: int
 ) -> tuple[int, int, Passage] | None:
     """Where in the document's text the excerpt of a matched chunk starts and ends."""
     inside = [p for p in result.passages if p.chunks[0] <= chunk.index <= p.chunks[1]]
     if not inside:
         return None
     passage = inside[0]
-    first, last = span or (passage.start, passage.end)
+    first, last = (where.start, where.end) if where else (passage.start, passage.end)
     first, last = max(first, passage.start), min(last, passage.end)
     if first >= last:
         return None
@@ -321,19 +337,19 @@ def _whole(result: Result, number_: int, extra: Extra) -> str:
         trail = heading_path(passage.heading_path)
         if (trail or page) and len(result.passages) > 1:
             parts.append(f'<p class="rk-headings">{" · ".join(filter(None, (trail, page)))}</p>')
-        parts.append(_passage(passage))
+        parts.append(_passage(passage, _code(result)))
     parts += [_gap(result, number_, gap, extra) for _, gap in sorted(gaps.items())]
     return "".join(parts)
 
 
-def _passage(passage: Passage) -> str:
+def _passage(passage: Passage, style: str) -> str:
     body = marked(passage.text, passage.highlights, 0, LONGEST_PASSAGE)
     cut = ""
     if passage.cut or len(passage.text) > LONGEST_PASSAGE:
         cut = '<p class="rk-soft">… cut here; open the document for the rest.</p>'
     chunks = f"{passage.chunks[0] + 1}-{passage.chunks[1] + 1}"
     return (
-        f'<blockquote class="rk-passage rk-exact" dir="auto" data-chunks="{chunks}">'
+        f'<blockquote class="rk-passage rk-exact{style}" dir="auto" data-chunks="{chunks}">'
         f"{body}</blockquote>{cut}"
     )
 

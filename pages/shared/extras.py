@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from pages.shared.cards import Extra
 from ragkit.library import DocumentDetail
 from ragkit.results import Result
+from ragkit.types import Chunk
 
 
 def gap_text(result: Result, detail: DocumentDetail, gap: tuple[int, int]) -> str:
@@ -28,11 +29,11 @@ def opened(
     gaps: Collection[tuple[int, int, int]],
     more: Collection[int],
     opens: str,
-    spans: Mapping[int, tuple[int, int]],
+    chunks: Mapping[int, Chunk],
 ) -> Extra:
     """Gather what is open in one result; ``gaps`` are (document, first, last)."""
     if detail is None:
-        return Extra(opens=opens, spans=spans)
+        return Extra(opens=opens, chunks=chunks)
     identity = result.document.id
     wanted = [gap for gap in result.gaps if (identity, *gap) in gaps]
     texts = {one.chunk.index: detail.text[one.chunk.start : one.chunk.end] for one in detail.chunks}
@@ -41,5 +42,5 @@ def opened(
         {gap: gap_text(result, detail, gap) for gap in wanted},
         {one.index: texts[one.index] for one in further if one.index in texts},
         opens,
-        spans,
+        chunks,
     )

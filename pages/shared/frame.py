@@ -70,7 +70,7 @@ def guarded() -> Iterator[None]:
     try:
         yield
     except RagkitError as error:
-        with st.container(key="page-narrow"):
+        with st.container(key="page-refused"):
             st.html(summary.problem(error.message, error.cure))
     except Exception:
         # A fault of the program: the log has it; the person gets a way on. Streamlit's own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from ragkit.results import Filters
 from ragkit.retrieval.question import ParsedQuestion, format_filters, parse_question
@@ -35,7 +36,7 @@ def chips(question: str, known_fields: Sequence[str] = ()) -> tuple[Chip, ...]:
     return tuple(found)
 
 
-def _single(filters: Filters) -> Iterator[tuple[str, object]]:
+def _single(filters: Filters) -> Iterator[tuple[str, Any]]:
     for field in fields(Filters):
         value = getattr(filters, field.name)
         if isinstance(value, tuple):
@@ -67,11 +68,12 @@ def has(question: str, token: str, known_fields: Sequence[str] = ()) -> bool:
 
 def token_for(name: str, value: str) -> str:
     """Write a filter by the name that the query language has for it, or a field's."""
-    parts = {
+    parts: dict[str, str] = {
         "type": "types", "path": "paths", "lang": "languages", "tag": "tags", "source": "sources",
     }  # fmt: skip
     if name in parts:
-        return format_filters(replace(Filters(), **{parts[name]: (value,)}))
+        given: dict[str, Any] = {parts[name]: (value,)}
+        return format_filters(replace(Filters(), **given))
     return format_filters(Filters(fields=((name, value),)))
 
 

@@ -79,12 +79,14 @@ def body(
     here: tuple[int, int] | None,
     sections: Sequence[Section],
     highlights: Sequence[tuple[int, int]],
-    markup: Markup,
+    markup: str,
 ) -> str:
     """A window of the stored text, with the passage that was asked for on a band.
 
     ``highlights`` are offsets into the whole text.
     """
+    if here:
+        here = _with_indent(value, here)
     cuts = {window.start, window.end}
     anchors = {one.start: one.index for one in sections if window.start <= one.start < window.end}
     cuts.update(anchors)
@@ -103,8 +105,14 @@ def body(
             inner = f'<span class="{kind}"{identity}>{inner}</span>'
             first = False
         parts.append(inner)
-    kind = " rk-code" if markup is Markup.CODE else ""
+    kind = " rk-code" if markup == Markup.CODE else ""
     return f'<div class="rk-text{kind}" dir="auto">{"".join(parts)}</div>'
+
+
+def _with_indent(value: str, here: tuple[int, int]) -> tuple[int, int]:
+    """The same passage from the beginning of its line, when only spaces stand before it."""
+    line = value.rfind("\n", 0, here[0]) + 1
+    return (line, here[1]) if not value[line : here[0]].strip() else here
 
 
 def _whole_lines(value: str, here: tuple[int, int]) -> bool:

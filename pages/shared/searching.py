@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from functools import partial
@@ -33,7 +34,8 @@ _GRANULARITIES = {
     "All levels": Granularity.AUTO,
 }
 _FUSIONS = {"Weighted sum": Fusion.WEIGHTED, "Reciprocal ranks (RRF)": Fusion.RRF}
-_MOST_FACETS = 12
+_MOST_FACETS, _MOST_FIELDS = 12, 6
+_DATE = re.compile(r"\d{4}-\d\d")
 _LAST_ANSWER = "last_answer"
 
 
@@ -73,9 +75,9 @@ def controls(library: Library, question: str) -> tuple[SearchOptions, QueryError
             persist_state="session",
             help="Off: each matching chunk is a result of its own.",
         )
-        with st.popover("Filters", help="Narrow by type, folder, date and more"):
+        with st.popover("Filters"):
             problem = _filters(library, chosen, question)
-        with st.popover("Options", help="How results are found and shown; export"):
+        with st.popover("Options"):
             options = _options(library)
             _export()
     changes = {"collections": tuple(chosen), "mode": mode, "per_document": 1 if one_each else 0}
@@ -123,6 +125,7 @@ def _filters(library: Library, collections: Sequence[str], question: str) -> Que
     try:
         active = {chip.token for chip in query.chips(question, fields)}
     except QueryError as error:
+        st.caption("A filter in the question is not understood; mend it first.")
         return error
     groups = facet_groups(library, collections)
     html = "".join(_facet_group(title, key, values, active) for title, key, values in groups)
@@ -158,7 +161,11 @@ def facet_groups(
             ("Language", "lang", facets.languages),
             ("Tag", "tag", facets.tags),
         ]
-        named += [(key, key, values) for key, values in facets.fields]
+        named += [
+            (key.replace("_", " ").capitalize(), key, values)
+            for key, values in facets.fields[:_MOST_FIELDS]
+            if not any(_DATE.match(value) for value, _ in values)
+        ]
         for title, key, values in named:
             into = totals.setdefault((title, key), {})
             for value, count in values:

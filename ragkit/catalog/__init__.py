@@ -9,6 +9,7 @@ from ragkit.catalog.connection import Connections
 from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.filters import FilterQueries
+from ragkit.catalog.integrity import Integrity
 from ragkit.catalog.jobs import Jobs
 from ragkit.catalog.passages import Passages
 from ragkit.catalog.vectors import Vectors
@@ -26,6 +27,7 @@ class Catalog:
         self.passages = Passages(connections)
         self.vectors = Vectors(connections)
         self.jobs = Jobs(connections)
+        self.integrity = Integrity(connections)
 
     @classmethod
     def open(cls, file: Path, *, create: bool = False) -> Catalog:

@@ -182,7 +182,30 @@ CREATE TABLE worker (
 ) STRICT;
 """
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_tables,)
+
+def m002_context_cache(connection: sqlite3.Connection) -> None:
+    """Keep what models wrote beyond the life of a document's version, and find work quickly."""
+    for statement in _CONTEXT_CACHE.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+
+
+_CONTEXT_CACHE = """
+CREATE TABLE context_cache (
+    text_key BLOB NOT NULL,
+    model TEXT NOT NULL,
+    prompt_hash TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    made_at REAL NOT NULL,
+    PRIMARY KEY (text_key, model, prompt_hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX context_cache_by_age ON context_cache (made_at);
+CREATE INDEX contexts_by_status ON contexts (status, document_id);
+DROP INDEX entries_by_document;
+CREATE INDEX entries_by_document ON entries (document_id, position, level);
+"""
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_tables, m002_context_cache)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

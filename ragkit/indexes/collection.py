@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.delta import Delta
-from ragkit.indexes.keyword import Bm25Parameters, Totals, best_rows
+from ragkit.indexes.keyword import Bm25Parameters, KeywordIndex, Totals, best_rows
 from ragkit.indexes.rows import Bools, EntryRows, Ids, TokenColumn, join, level_code
 from ragkit.indexes.segment import Segment, lookup_mask
 from ragkit.types import Field, Level
@@ -206,13 +206,9 @@ class CollectionIndex:
         """
         found = []
         for i, query in enumerate(queries):
-            ids, first = np.unique(np.array(query, dtype=np.int64), return_inverse=True)
-            given = term_weights[i] if term_weights is not None else np.ones(len(query))
-            weights = np.zeros(len(ids), np.float32)
-            np.add.at(weights, first.reshape(-1), np.asarray(given, dtype=np.float32))
-            # In the order of the question: sums must not depend on how ids were given out.
-            order = np.unique(first, return_index=True)[1].argsort(kind="stable")
-            base, delta = self._keyword_scores(ids[order], weights[order], field_weights)
+            given = term_weights[i] if term_weights is not None else None
+            ids, weights = _weighed(query, given)
+            base, delta = self._keyword_scores(ids, weights, field_weights)
             found.append(self._best_by_score(base, delta, depth, mask))
         return found
 
@@ -225,11 +221,72 @@ class CollectionIndex:
         """Find the entries whose vectors are most like each query (q, d); zeros find nothing."""
         return [self._nearest(query, depth, mask) for query in query_vectors]
 
+    def vector_scores_of(
+        self, query_vector: NDArray[np.float32], entry_ids: Ids
+    ) -> NDArray[np.float32]:
+        """Give the score of each entry for a query (d,); 0 for one that is not here."""
+        scores = np.zeros(len(entry_ids), np.float32)
+        for part, ids, index in (
+            (self._base, self._base.entry_ids, self._base.vectors),
+            (self._delta, self._delta.rows.entry_ids, self._delta.vectors),
+        ):
+            if len(part):
+                rows, here = _rows_of(ids, entry_ids)
+                scores[here] = index.scores_of(query_vector, rows[here])
+        return scores
+
+    def keyword_scores_of(
+        self,
+        query: Sequence[int],
+        field_weights: Mapping[Field, float],
+        entry_ids: Ids,
+    ) -> NDArray[np.float32]:
+        """Give the score of each entry as ``keyword_candidates`` would; 0 if it is not here."""
+        token_ids, weights = _weighed(query, None)
+        rows, here = _rows_of(self._base.entry_ids, entry_ids)
+        found = np.zeros(int(np.count_nonzero(here)), np.float32)
+        _none, delta = self._keyword_scores(token_ids, weights, field_weights, (found, rows[here]))
+        scores = np.zeros(len(entry_ids), np.float32)
+        scores[here] = found
+        added, inside = _rows_of(self._delta.rows.entry_ids, entry_ids)
+        scores[inside] = delta[added[inside]]
+        return scores
+
+    def idf(self, token_ids: Sequence[int], name: Field) -> NDArray[np.float32]:
+        """Give the inverse document frequency of tokens among the live entries."""
+        return self._idf(name, np.array(token_ids, dtype=np.int64))[0]
+
+    def tokens_of(self, entry_ids: Ids, name: Field) -> TokenColumn:
+        """Give the tokens of entries in reading order; none for one that is not here."""
+        index = self._base.keywords.get(name)
+        parts = (
+            (self._base.entry_ids, index.column if index else None),
+            (self._delta.rows.entry_ids, self._delta.rows.tokens.get(name)),
+        )
+        flat = [np.zeros(0, np.uint32)] * len(entry_ids)
+        for ids, column in parts:
+            if column is None:
+                continue
+            rows, here = _rows_of(ids, entry_ids)
+            for place in np.flatnonzero(here).tolist():
+                start, end = column.offsets[rows[place]], column.offsets[rows[place] + 1]
+                flat[place] = column.flat[start:end]
+        offsets = np.zeros(len(flat) + 1, dtype=np.int64)
+        np.cumsum([len(one) for one in flat], out=offsets[1:])
+        return TokenColumn(np.concatenate(flat) if flat else np.zeros(0, np.uint32), offsets)
+
     def _keyword_scores(
-        self, token_ids: Ids, weights: NDArray[np.float32], field_weights: Mapping[Field, float]
+        self,
+        token_ids: Ids,
+        weights: NDArray[np.float32],
+        field_weights: Mapping[Field, float],
+        only: tuple[NDArray[np.float32], Ids] | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Add up the fields' scores, of the segment's rows and of the delta's."""
-        base = np.zeros(len(self._base), np.float32)
+        """Add up the fields' scores, of the segment's rows and of the delta's.
+
+        ``only`` may hold zeros (m,) and the rows of the segment (m,) that alone are scored.
+        """
+        base = np.zeros(len(self._base), np.float32) if only is None else only[0]
         delta = np.zeros(len(self._delta), np.float32)
         changed = bool(len(self._removed.rows) or len(self._delta))
         for name in sorted(field_weights, key=lambda one: one.value):
@@ -238,16 +295,17 @@ class CollectionIndex:
                 continue
             index = self._base.keywords.get(name)
             if not changed:
-                if index is not None:
-                    index.add_scores(base, token_ids, weighted)
+                _add_scores(index, base, only, token_ids, weighted)
                 continue
             idf, ratio = self._idf(name, token_ids)
-            if index is not None:
-                index.add_scores(base, token_ids, weighted * ratio)
+            _add_scores(index, base, only, token_ids, weighted * ratio)
             if name in self._norms:
                 norms = self._norms[name]
                 self._delta.add_scores(delta, name, token_ids, weighted * idf, norms)
-        base[self._removed.rows] = 0.0
+        if only is None:
+            base[self._removed.rows] = 0.0
+        else:
+            base[np.isin(only[1], self._removed.rows)] = 0.0
         return base, delta
 
     def _idf(self, name: Field, token_ids: Ids) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -354,6 +412,47 @@ class CollectionIndex:
             totals[name] = Totals(before.rows + with_tokens, before.tokens + len(column.flat))
             tokens[name] = _counted(column, tokens.get(name))
         return _Removed(np.union1d(old.rows, rows), totals, tokens)
+
+
+def _weighed(
+    query: Sequence[int], term_weights: Sequence[float] | None
+) -> tuple[Ids, NDArray[np.float32]]:
+    """Give the distinct tokens of a question and how much each counts.
+
+    They stay in the order of the question: sums must not depend on how ids were given out.
+    """
+    ids, first = np.unique(np.array(query, dtype=np.int64), return_inverse=True)
+    first = first.reshape(-1)
+    given = term_weights if term_weights is not None else np.ones(len(query))
+    weights = np.zeros(len(ids), np.float32)
+    np.add.at(weights, first, np.asarray(given, dtype=np.float32))
+    order = np.unique(first, return_index=True)[1].argsort(kind="stable")
+    return ids[order], weights[order]
+
+
+def _add_scores(
+    index: KeywordIndex | None,
+    base: NDArray[np.float32],
+    only: tuple[NDArray[np.float32], Ids] | None,
+    token_ids: Ids,
+    weights: NDArray[np.float32],
+) -> None:
+    """Add a field's scores to all rows of the segment, or to some."""
+    if index is None:
+        return
+    if only is None:
+        index.add_scores(base, token_ids, weights)
+    else:
+        index.add_scores_of(base, only[1], token_ids, weights)
+
+
+def _rows_of(ids: Ids, wanted: Ids) -> tuple[Ids, Bools]:
+    """Find entries among ascending ids; those that are not there get row 0 and False."""
+    if not len(ids):
+        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
+    rows = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+    here: Bools = ids[rows] == wanted
+    return np.where(here, rows, 0), here
 
 
 def _counted(

@@ -148,6 +148,22 @@ class KeywordIndex:
             scores = self._data[start:end]
             np.add.at(into, self._indices[start:end], scores if weight == 1.0 else scores * weight)
 
+    def add_scores_of(
+        self,
+        into: NDArray[np.float32],
+        rows: Ids,
+        token_ids: Ids,
+        weights: NDArray[np.float32],
+    ) -> None:
+        """Add to ``into`` (m,) what ``add_scores`` would add for those rows (m,) alone."""
+        places, known = self._places(token_ids)
+        for place, weight in zip(places[known].tolist(), weights[known], strict=True):
+            start, end = self._indptr[place], self._indptr[place + 1]
+            posted = self._indices[start:end]
+            at = np.minimum(np.searchsorted(posted, rows), len(posted) - 1)
+            scores = self._data[start:end][at]
+            into += np.where(posted[at] == rows, scores * weight, np.float32(0))
+
     def scores(self, token_ids: Ids, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Give every row's score, float32 (n,); 0 where no token stands."""
         into = np.zeros(len(self), dtype=np.float32)

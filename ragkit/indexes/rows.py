@@ -14,7 +14,13 @@ from ragkit.types import Field, Level
 Ids: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
-LEVELS: tuple[Level, ...] = (Level.DOCUMENT, Level.SECTION, Level.CHUNK, Level.QUESTION)
+LEVELS: tuple[Level, ...] = (
+    Level.DOCUMENT,
+    Level.SECTION,
+    Level.CHUNK,
+    Level.QUESTION,
+    Level.CONTEXT,
+)
 """A level's code in an index is its place in here. Kept on disk: only ever append."""
 
 

@@ -81,6 +81,17 @@ class VectorIndex:
         order = np.lexsort((positions, -scores))[:wanted]
         return self._rows[positions[order]], scores[order]
 
+    def scores_of(self, query: NDArray[np.float32], rows: Ids) -> NDArray[np.float32]:
+        """Give the scores of some rows for a query (d,), (n,); 0 for rows without a vector."""
+        places = rows if self._all else np.searchsorted(self._rows, rows)
+        inside = places < len(self)
+        if not self._all:
+            inside[inside] = self._rows[places[inside]] == rows[inside]
+        scores = np.zeros(len(rows), np.float32)
+        if inside.any():
+            scores[inside] = self._index.reconstruct_batch(places[inside]) @ query
+        return scores
+
     def _nearest(
         self, query: NDArray[np.float32], fetch: int, allowed: Bools | None
     ) -> tuple[Ids, NDArray[np.float32]]:

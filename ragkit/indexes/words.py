@@ -17,14 +17,12 @@ from ragkit.indexes.folding import CONNECTORS, marks
 LONGEST_TOKEN = 64
 """Longer tokens are cut and end in a hash of the whole."""
 
-STOP_WORDS = frozenset(
-    """
-    a about am an and are as at be been being but by can could did do does for from had has have
-    he how i if in into is it its me my no not of on or our she should so such than that the their
-    then there these they this to was we were what when where which who whom whose why will with
-    would you your
-    """.split()
-)
+_STOP = """
+a about am an and are as at be been being but by can could did do does for from had has have he how
+i if in into is it its me my no not of on or our she should so such than that the their then there
+these they this to was we were what when where which who whom whose why will with would you your
+"""
+STOP_WORDS = frozenset(_STOP.split())
 """English words that say nothing in a search, those that ask a question included."""
 
 _LONGEST_WORD = 1000

@@ -11,6 +11,7 @@ from typing import Any
 
 from ragkit.catalog.records import JobRecord, JobState, SourceRecord
 from ragkit.errors import NotFoundError, RagkitError
+from ragkit.indexing import compaction
 from ragkit.indexing.progress import JobCancelled, Progress, Reporter
 from ragkit.indexing.sync import SyncReport, sync_source
 from ragkit.indexing.writer import Writer
@@ -143,6 +144,7 @@ _HANDLERS: dict[str, Callable[[Writer, Mapping[str, Any], Reporter], str]] = {
     "remove_documents": _remove_documents,
     "remove_source": _remove_source,
     "remove_collection": _remove_collection,
+    **compaction.HANDLERS,
 }
 
 

@@ -6,7 +6,6 @@ file has to be read.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -19,18 +18,21 @@ from llama_index.core.schema import BaseNode, Document, MetadataMode, TextNode, 
 from pydantic import PrivateAttr
 
 from ragkit.catalog.records import ChunkRecord
-from ragkit.chunking import contextualised, divide, structural_context
+from ragkit.chunking import divide, structural_context
+from ragkit.chunking.embedded import (
+    chunk_text,
+    document_name,
+    document_text,
+    section_text,
+    text_hash,
+)
 from ragkit.models.base import Embedder
 from ragkit.models.llama_index import LlamaIndexEmbedding
 from ragkit.settings import ChunkingSettings
-from ragkit.types import Chunk, Divided, Level, Markup, Reading
+from ragkit.types import Chunk, Divided, Level, Reading
 
 _READING, _DIVIDED, _PARENT, _NAME = "reading", "divided", "parent", "name"
 _LEVEL, _CHUNKS, _CONTEXT, _HASH = "level", "chunks", "context", "hash"
-
-_COARSE_CHARACTERS = 4000
-_HEADINGS_CHARACTERS = 1000
-_PATH_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class StructuralContext(TransformComponent):
             reading: Reading = node.metadata[_READING]
             chunk: Chunk = node.metadata[_CHUNKS][0]
             context = structural_context(node.metadata[_NAME], chunk, reading.pages)
-            _set_text(node, context, reading.text[chunk.start : chunk.end])
+            _set_text(node, context, chunk_text(context, reading.text, chunk))
         return nodes
 
 
@@ -178,28 +180,21 @@ class Pipeline:
 
     def run(self, readings: Sequence[Reading], paths: Sequence[str] = ()) -> list[Processed]:
         """Process a batch of readings, in their order; ``paths`` are those of their files."""
-        names = map(_name, readings, paths or [""] * len(readings))
         documents = [
-            Document(text="", metadata={_READING: reading, _NAME: name})
-            for reading, name in zip(readings, names, strict=True)
+            Document(
+                text="",
+                metadata={
+                    _READING: reading,
+                    _NAME: document_name(reading.title, reading.markup, path),
+                },
+            )
+            for reading, path in zip(readings, paths or [""] * len(readings), strict=True)
         ]
         nodes = self._pipeline.run(documents=documents)
         by_document: dict[str, list[BaseNode]] = {}
         for node in nodes:
             by_document.setdefault(node.metadata[_PARENT], []).append(node)
         return [_processed(one, by_document.get(one.node_id, [])) for one in documents]
-
-
-def _name(reading: Reading, path: str) -> str:
-    """What its chunks are said to be part of: source code is known by its path."""
-    if not path or reading.markup is not Markup.CODE:
-        return reading.title
-    return path if len(path) <= _PATH_CHARACTERS else f"…{path[1 - _PATH_CHARACTERS :]}"
-
-
-def text_hash(text: str) -> bytes:
-    """The name of an embedded text: 16 bytes of BLAKE2b."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _node(text: str, parent: BaseNode, level: Level, chunks: tuple[Chunk, ...]) -> TextNode:
@@ -214,10 +209,9 @@ def _node(text: str, parent: BaseNode, level: Level, chunks: tuple[Chunk, ...]) 
 
 
 def _set_text(node: BaseNode, context: str, text: str) -> None:
-    joined = contextualised(context, text)
-    node.set_content(joined)
+    node.set_content(text)
     node.metadata[_CONTEXT] = context
-    node.metadata[_HASH] = text_hash(joined)
+    node.metadata[_HASH] = text_hash(text)
 
 
 def _section_node(inside: Sequence[BaseNode]) -> TextNode:
@@ -226,27 +220,18 @@ def _section_node(inside: Sequence[BaseNode]) -> TextNode:
     reading: Reading = first.metadata[_READING]
     chunks = tuple(node.metadata[_CHUNKS][0] for node in inside)
     node = _node("", first, Level.SECTION, chunks)
-    end = (
-        chunks[-1].end
-        if len(chunks) == 1
-        else min(chunks[-1].end, chunks[0].start + _COARSE_CHARACTERS)
-    )
-    _set_text(node, first.metadata[_CONTEXT], reading.text[chunks[0].start : end])
+    context: str = first.metadata[_CONTEXT]
+    _set_text(node, context, section_text(context, reading.text, chunks))
     return node
 
 
 def _document_node(chunks: Sequence[BaseNode]) -> TextNode:
     """Stand for a document: its title, its headings and its beginning."""
     reading: Reading = chunks[0].metadata[_READING]
-    headings: dict[str, None] = {}
-    for node in chunks:
-        headings.update(dict.fromkeys(node.metadata[_CHUNKS][0].heading_path))
     spans = tuple(node.metadata[_CHUNKS][0] for node in chunks)
     node = _node("", chunks[0], Level.DOCUMENT, spans)
-    title = node.metadata[_NAME]
-    outline = " · ".join(name for name in headings if name != title)
-    beginning = reading.text[:_COARSE_CHARACTERS]
-    _set_text(node, title, f"{outline[:_HEADINGS_CHARACTERS]}\n\n{beginning}".strip())
+    title: str = node.metadata[_NAME]
+    _set_text(node, title, document_text(title, reading.text, spans))
     return node
 
 

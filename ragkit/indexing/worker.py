@@ -52,8 +52,7 @@ class Worker:
             beats = threading.Thread(target=self._beat, name="ragkit-beat", daemon=True)
             beats.start()
             try:
-                import importlib.util
-                if watch and importlib.util.find_spec("ragkit.sources.watch"):
+                if watch:
                     self._watch_and_work()
                 else:
                     self._work(lambda: self.stopping.wait(_IDLE_SECONDS))

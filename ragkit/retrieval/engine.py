@@ -15,17 +15,18 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.rows import Ids
-from ragkit.indexes.tokenizer import tokenize
+from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
 from ragkit.results import Answer, Filters, Mode, SearchOptions, Trace
-from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_list
+from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_list
 from ragkit.retrieval.clock import Clock
-from ragkit.retrieval.fusion import FusedHit, fuse
+from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.highlight import Highlighter, question_words
 from ragkit.retrieval.levels import levels_of, prefer_finer
 from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.presenting import CatalogLookups, Presenter
 from ragkit.retrieval.question import ParsedQuestion, parse_question
+from ragkit.retrieval.ranking import index_weights
 from ragkit.retrieval.selection import select
 from ragkit.types import Level
 
@@ -119,7 +120,8 @@ class Engine:
     ) -> _Plan:
         parsed = parse_question(question, self._fields(named) if ":" in question else ())
         collections = tuple(self._catalog.collections.get(name) for name in parsed.collections)
-        tokens = tuple(tokenize(parsed.text))
+        # Stop words are not indexed; a question of nothing else is still highlighted.
+        tokens = tuple(index_tokens(parsed.text) or tokenize(parsed.text))
         known = self._catalog.entries.token_ids(tokens)
         ids = [known[token] for token in tokens if token in known]
         vector = None
@@ -156,6 +158,7 @@ class Engine:
     ) -> list[FusedHit]:
         found: list[FusedHit] = []
         levels = levels_of(options.granularity)
+        by_vector, by_words = index_weights(plan.parsed.text, options)
         for level in levels:
             suffix = "" if level is Level.CHUNK else f" ({level.value})"
             with clock.stage(f"filters{suffix}", 0) as count:
@@ -166,15 +169,18 @@ class Engine:
             lists = []
             if options.mode is not Mode.KEYWORD:
                 with clock.stage(f"vector{suffix}", total) as count:
-                    lists.append(vector_list(scopes, plan.asked, options, depth))
-                    count.out = len(lists[-1].hits)
+                    lists.append(vector_list(scopes, plan.asked, by_vector, depth))
+                    count.out = len(lists[-1])
             if options.mode is not Mode.VECTOR:
                 with clock.stage(f"keyword{suffix}", total) as count:
-                    lists.append(keyword_list(scopes, plan.asked, options, depth))
-                    count.out = len(lists[-1].hits)
-            with clock.stage(f"fusion{suffix}", sum(len(one.hits) for one in lists)) as count:
-                fused = fuse(lists, options.fusion, options.rrf_k)
-                count.out, count.note = len(fused), options.fusion.value
+                    lists.append(keyword_list(scopes, plan.asked, by_words, depth))
+                    count.out = len(lists[-1])
+            with clock.stage(f"fusion{suffix}", sum(map(len, lists))) as count:
+                ranked = rank(lists, scopes, plan.asked, options, level)
+                fused = ranked.hits(depth)
+                count.out = len(fused)
+                weights = ", ".join(f"{one.index} {one.weight:.2f}" for one in ranked.parts)
+                count.note = f"{options.fusion.value}: {weights}"
                 found += fused
         return found if len(levels) == 1 else prefer_finer(found)
 

@@ -1,26 +1,133 @@
-"""Fusion: the ranked lists of several indexes become one, and every score explains itself."""
+"""Fusion: the ranked lists of several indexes become one, and every score explains itself.
+
+Scores are kept in columns until the best are known; only those become hits.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from ragkit.results import Contribution, Fusion, Hit
-from ragkit.types import Level
+import numpy as np
+from numpy.typing import NDArray
 
-Normaliser: TypeAlias = Callable[[Sequence[Hit]], Sequence[float]]
-"""Turns the raw scores of one list into numbers from 0 to 1, in the order of its hits."""
+from ragkit.results import Contribution, Fusion
+from ragkit.types import LEVEL_CODES, Level
+
+Scores: TypeAlias = NDArray[np.float64]
+"""One number an entry, float64 (n,)."""
+
+Normaliser: TypeAlias = Callable[[Scores], Scores]
+"""Turns the raw scores of one index into numbers from 0 to 1."""
+
+_LEVELS = {code: level for level, code in LEVEL_CODES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class IndexList:
-    """What one index found. ``weight`` says how much it counts beside the other lists."""
+    """What one index found, best first: one value an entry in each column (n,).
+
+    ``weight`` says how much it counts beside the other lists. ``levels`` holds level codes.
+    """
 
     name: str
     weight: float
-    hits: tuple[Hit, ...]
+    entry_ids: NDArray[np.int64]
+    document_ids: NDArray[np.int64]
+    chunk_indexes: NDArray[Any]
+    levels: NDArray[Any]
+    raw: Scores
+
+    def __len__(self) -> int:
+        """How many entries it found."""
+        return len(self.entry_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one index, or one look at what they found, adds to every score.
+
+    ``ranks`` int (n,) count from 1 in that index's own list; 0 where the entry is not in it.
+    """
+
+    index: str
+    weight: float
+    ranks: NDArray[np.int64]
+    raw: Scores
+    normalised: Scores
+
+    @property
+    def values(self) -> Scores:
+        """What is added to each score, (n,)."""
+        return self.weight * self.normalised
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """Everything that the lists found, ordered by entry id, with the parts of its scores."""
+
+    entry_ids: NDArray[np.int64]
+    document_ids: NDArray[np.int64]
+    chunk_indexes: NDArray[Any]
+    levels: NDArray[Any]
+    parts: tuple[Part, ...]
+
+    def __len__(self) -> int:
+        """How many entries there are."""
+        return len(self.entry_ids)
+
+    @property
+    def scores(self) -> Scores:
+        """The sum of the parts, added up in their order, (n,)."""
+        total = np.zeros(len(self))
+        for part in self.parts:
+            total = total + part.values
+        return total
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """Places of the entries, best first; ties go to the smaller entry id."""
+        return np.lexsort((self.entry_ids, -self.scores))
+
+    def hits(self, most: int | None = None) -> list[FusedHit]:
+        """The best entries with their parts; those that add nothing are not named."""
+        order = self.order[:most]
+        scores = self.scores[order].tolist()
+        columns = [
+            (
+                part.index,
+                part.weight,
+                part.ranks[order].tolist(),
+                part.raw[order].tolist(),
+                part.normalised[order].tolist(),
+                part.values[order].tolist(),
+            )
+            for part in self.parts
+        ]
+        heads = zip(
+            self.entry_ids[order].tolist(),
+            self.document_ids[order].tolist(),
+            self.chunk_indexes[order].tolist(),
+            self.levels[order].tolist(),
+            strict=True,
+        )
+        return [
+            FusedHit(
+                entry_id,
+                document_id,
+                chunk_index,
+                _LEVELS[level],
+                scores[i],
+                tuple(
+                    Contribution(index, ranks[i], raw[i], normalised[i], weight, values[i])
+                    for index, weight, ranks, raw, normalised, values in columns
+                    if values[i] != 0.0 or ranks[i]
+                ),
+            )
+            for i, (entry_id, document_id, chunk_index, level) in enumerate(heads)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +142,19 @@ class FusedHit:
     contributions: tuple[Contribution, ...]
 
 
-def cosine(hits: Sequence[Hit]) -> list[float]:
+def cosine(raw: Scores) -> Scores:
     """Take cosines as they are; what points away counts as unrelated."""
-    return [min(max(hit.raw, 0.0), 1.0) for hit in hits]
+    clipped: Scores = np.clip(raw, 0.0, 1.0)
+    return clipped
 
 
-def share_of_best(hits: Sequence[Hit]) -> list[float]:
-    """Divide each score by the best of its list."""
-    best = max((hit.raw for hit in hits), default=0.0)
+def share_of_best(raw: Scores) -> Scores:
+    """Divide each score by the best of them."""
+    best = float(raw.max(initial=0.0))
     if best <= 0.0:
-        return [0.0] * len(hits)
-    return [max(hit.raw, 0.0) / best for hit in hits]
+        return np.zeros(len(raw))
+    shares: Scores = np.maximum(raw, 0.0) / best
+    return shares
 
 
 NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
@@ -54,51 +163,63 @@ NORMALISERS: Mapping[str, Normaliser] = MappingProxyType(
 """How the scores of each index are made comparable; others are divided by their best."""
 
 
+def union(lists: Sequence[IndexList]) -> NDArray[np.int64]:
+    """The entries that any list found, ascending."""
+    if not lists:
+        return np.zeros(0, np.int64)
+    return np.unique(np.concatenate([one.entry_ids for one in lists]))
+
+
 def fuse(
     lists: Sequence[IndexList],
     fusion: Fusion,
     rrf_k: int,
+    filled: Mapping[str, Scores] | None = None,
     normalisers: Mapping[str, Normaliser] = NORMALISERS,
-) -> list[FusedHit]:
-    """Join lists into one, best first; ties go to the smaller entry id.
+) -> Fused:
+    """Join lists into one.
 
     Weights are shares of the lists given; a list of weight 0 is left out, and if all are 0 they
-    count the same. An entry that a list lacks gets nothing from it. By reciprocal rank, being
-    first everywhere gives 1; by weighted scores, being best everywhere does.
+    count the same. By reciprocal rank, being first everywhere gives 1; by weighted scores, being
+    best everywhere does. ``filled`` may hold an index's raw scores for all entries of
+    ``union(lists)``; without it, an entry that a list lacks gets nothing from that list.
     """
-    found: dict[int, tuple[Hit, list[Contribution]]] = {}
-    for one, weight in zip(lists, _shares(lists), strict=True):
-        if weight <= 0.0:
-            continue
+    shares = _shares(lists)
+    used = [(one, share) for one, share in zip(lists, shares, strict=True) if share > 0.0]
+    entry_ids = union([one for one, _ in used])
+    known = union(lists)
+    columns = _columns([one for one, _ in used], entry_ids)
+    parts = []
+    for one, share in used:
+        distinct, first = np.unique(one.entry_ids, return_index=True)
+        places = np.searchsorted(entry_ids, distinct)
+        ranks = np.zeros(len(entry_ids), np.int64)
+        ranks[places] = first + 1
+        raw = np.zeros(len(entry_ids))
+        if filled is not None and one.name in filled:
+            raw = filled[one.name][np.searchsorted(known, entry_ids)].astype(np.float64)
+        raw[places] = one.raw[first]
         if fusion is Fusion.RRF:
-            first = rrf_k + 1
-            normalised: Sequence[float] = [first / (rrf_k + hit.rank) for hit in one.hits]
+            normalised = np.where(ranks > 0, (rrf_k + 1) / (rrf_k + ranks), 0.0)
         else:
-            normalised = normalisers.get(one.name, share_of_best)(one.hits)
-        seen: set[int] = set()
-        for hit, part in zip(one.hits, normalised, strict=True):
-            if hit.entry_id in seen:
-                continue
-            seen.add(hit.entry_id)
-            contribution = Contribution(one.name, hit.rank, hit.raw, part, weight, weight * part)
-            known = found.get(hit.entry_id)
-            if known is None:
-                found[hit.entry_id] = (hit, [contribution])
-            else:
-                known[1].append(contribution)
-    fused = [
-        FusedHit(
-            hit.entry_id,
-            hit.document_id,
-            hit.chunk_index,
-            hit.level,
-            sum(part.value for part in parts),
-            tuple(parts),
-        )
-        for hit, parts in found.values()
-    ]
-    fused.sort(key=lambda hit: (-hit.score, hit.entry_id))
-    return fused
+            normalised = normalisers.get(one.name, share_of_best)(raw)
+        parts.append(Part(one.name, share, ranks, raw, normalised))
+    return Fused(entry_ids, *columns, tuple(parts))
+
+
+def _columns(
+    lists: Sequence[IndexList], entry_ids: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    """Documents, chunk indexes and levels of the entries."""
+    documents = np.zeros(len(entry_ids), np.int64)
+    chunks = np.zeros(len(entry_ids), np.int64)
+    levels = np.zeros(len(entry_ids), np.int64)
+    for one in lists:
+        places = np.searchsorted(entry_ids, one.entry_ids)
+        documents[places] = one.document_ids
+        chunks[places] = one.chunk_indexes
+        levels[places] = one.levels
+    return documents, chunks, levels
 
 
 def _shares(lists: Sequence[IndexList]) -> list[float]:

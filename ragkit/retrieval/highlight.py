@@ -15,7 +15,7 @@ LONGEST_HIGHLIGHTED = 200_000
 _Spans: TypeAlias = tuple[tuple[int, int], ...]
 
 _REMEMBERED = 16_384
-_MOST_MET = 100_000
+_MOST_MET = 150_000
 _LONGEST_REMEMBERED = 160
 _MOST_WORDS = 200
 
@@ -24,6 +24,7 @@ _MOST_WORDS = 200
 _PIECE = re.compile(
     r"(?:[^\s。、！？；，「」『』]|(?<![\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af])，)+"
 )
+_BORDER = re.compile("[。、！？；，「」『』]")
 # Direction marks and joiners count to the word before them; a mark must not close over them.
 _UNSEEN = (
     "\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
@@ -77,7 +78,7 @@ class Highlighter:
         known = self._texts.get(text)
         if known is not None:
             return known
-        pieces = set(text.split() if text.isascii() else _PIECE.findall(text))
+        pieces = set(text.split() if _only_spaces(text) else _PIECE.findall(text))
         for piece in _with_tokens(pieces, self._tokens) - self._met:
             self._look(piece)
         self._texts[text] = pieces.intersection(self._hits)
@@ -158,9 +159,14 @@ def best_window(text: str, highlights: Sequence[tuple[int, int]], width: int) ->
     return start, _word_end(text, start, min(start + width, len(text)), last)
 
 
+def _only_spaces(text: str) -> bool:
+    """Tell whether nothing but white space divides a text into pieces."""
+    return text.isascii() or not _BORDER.search(text)
+
+
 def _places(text: str, pieces: Collection[str]) -> Iterator[tuple[str, int]]:
     """Give the offsets of certain pieces of a text."""
-    if not text.isascii():
+    if not _only_spaces(text):
         for match in _PIECE.finditer(text):
             if match.group() in pieces:
                 yield match.group(), match.start()

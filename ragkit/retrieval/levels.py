@@ -17,7 +17,13 @@ _LEVELS = {
     Granularity.DOCUMENT: (Level.DOCUMENT,),
     Granularity.AUTO: (Level.CHUNK, Level.SECTION, Level.DOCUMENT),
 }
-_FINENESS = {Level.DOCUMENT: 0, Level.SECTION: 1, Level.CHUNK: 2, Level.QUESTION: 2}
+_FINENESS = {
+    Level.DOCUMENT: 0,
+    Level.SECTION: 1,
+    Level.CHUNK: 2,
+    Level.QUESTION: 2,
+    Level.CONTEXT: 2,
+}
 
 
 def levels_of(granularity: Granularity) -> tuple[Level, ...]:

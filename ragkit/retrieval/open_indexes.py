@@ -26,7 +26,7 @@ MOST_OPEN = 96
 """How many indexes stay open; the one used longest ago is closed first."""
 
 INDEXED_LEVELS: dict[Level, tuple[Level, ...]] = {
-    Level.CHUNK: (Level.CHUNK, Level.QUESTION),
+    Level.CHUNK: (Level.CHUNK, Level.QUESTION, Level.CONTEXT),
     Level.SECTION: (Level.SECTION,),
     Level.DOCUMENT: (Level.DOCUMENT,),
 }

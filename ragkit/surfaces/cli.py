@@ -18,6 +18,7 @@ from ragkit.library import Library
 from ragkit.results import Fusion, Mode
 from ragkit.settings import Settings, load_settings
 from ragkit.surfaces import console, render
+from ragkit.surfaces.cli_eval import evaluate_corpus
 from ragkit.types import Status
 
 app = typer.Typer(
@@ -289,3 +290,6 @@ def worker(library: LibraryOption = None, collection: CollectionOption = None) -
 def version() -> None:
     """Say which version this is."""
     console.put(__version__)
+
+
+app.command("eval")(evaluate_corpus)

@@ -1,0 +1,371 @@
+"""Whether the catalog holds together, how much room it takes, and whole copies of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.catalog.connection import Connections, as_library_error
+from ragkit.catalog.documents import CHUNK_COLUMNS, chunk_of_row
+from ragkit.catalog.records import ChunkRecord
+from ragkit.catalog.schema import MIGRATIONS
+from ragkit.errors import LibraryError, LibraryFormatError
+from ragkit.types import LEVEL_CODES, Level, Markup
+
+_MOST_PROBLEMS = 20
+_TOKEN_ROWS = 20_000
+_AT_LEVELS = "level IN (SELECT value FROM json_each(?))"
+_OUTSIDE = re.compile(r"(^|/)\.\.(/|$)|^/|\0")
+_ODD_UPLOAD = re.compile(r'\\|[\x00-\x1f<>:"|?*]')
+
+_WHOLE = """
+SELECT d.id FROM documents d LEFT JOIN texts t ON t.document_id = d.id
+WHERE d.status = 'indexed' AND (? IS NULL OR d.collection_id = ?) AND (
+    t.document_id IS NULL OR length(t.text) <> d.characters
+    OR (SELECT COUNT(*) FROM chunks k WHERE k.document_id = d.id) <> d.chunks
+    OR (SELECT COUNT(*) FROM entries e WHERE e.document_id = d.id AND e.level = ?) <> d.chunks
+    OR EXISTS (SELECT 1 FROM chunks k WHERE k.document_id = d.id
+               AND (k.start < 0 OR k.stop <= k.start OR k.stop > d.characters))
+    OR EXISTS (SELECT 1 FROM sections s WHERE s.document_id = d.id
+               AND (s.start < 0 OR s.stop < s.start OR s.stop > d.characters))
+    OR EXISTS (SELECT 1 FROM entries e WHERE e.document_id = d.id
+               AND (e.collection_id <> d.collection_id OR e.level = ? AND NOT EXISTS
+                    (SELECT 1 FROM chunks k WHERE k.document_id = d.id AND k.idx = e.position)))
+) ORDER BY d.id
+"""
+_LEFT_OVER = """
+SELECT d.id FROM documents d WHERE d.status <> 'indexed' AND (? IS NULL OR d.collection_id = ?)
+AND (EXISTS (SELECT 1 FROM texts WHERE document_id = d.id)
+     OR EXISTS (SELECT 1 FROM chunks WHERE document_id = d.id)
+     OR EXISTS (SELECT 1 FROM sections WHERE document_id = d.id)
+     OR EXISTS (SELECT 1 FROM entries WHERE document_id = d.id)) ORDER BY d.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEntry:
+    """An entry as it is stored; ``level`` is a level code."""
+
+    level: int
+    position: int
+    text_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """An indexed document with everything that was made of it."""
+
+    id: int
+    source_id: int
+    collection_id: int
+    path: str
+    recipe: str
+    title: str
+    markup: Markup
+    text: str
+    sections: tuple[tuple[int, int], ...]
+    chunks: tuple[ChunkRecord, ...]
+    entries: tuple[StoredEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How entries and vocabulary fit: entries with unknown words, and how many words are spare."""
+
+    broken_entries: tuple[int, ...]
+    unused: int
+
+
+class Integrity:
+    """Queries that look for what cannot be, and for what is no longer needed."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    # -- looking ---------------------------------------------------------------------------
+
+    def damage(self, *, whole: bool = False) -> list[str]:
+        """What SQLite finds wrong with its file; ``whole`` compares every index with its table."""
+        check = "integrity_check" if whole else "quick_check"
+        rows = self._connections.rows(f"PRAGMA {check}({_MOST_PROBLEMS})")
+        return [str(row[0]) for row in rows if row[0] != "ok"]
+
+    def broken_references(self) -> int:
+        """How many rows belong to something that is not there."""
+        return len(self._connections.rows("PRAGMA foreign_key_check"))
+
+    def torn_documents(self, collection_id: int | None = None) -> list[int]:
+        """Indexed documents whose parts do not fit together by number and place."""
+        chunk = LEVEL_CODES[Level.CHUNK]
+        rows = self._connections.rows(_WHOLE, (collection_id, collection_id, chunk, chunk))
+        return [row[0] for row in rows]
+
+    def left_over(self, collection_id: int | None = None) -> list[int]:
+        """Documents that are not indexed and still have text, chunks or entries."""
+        rows = self._connections.rows(_LEFT_OVER, (collection_id, collection_id))
+        return [row[0] for row in rows]
+
+    def without_vectors(
+        self, embedder_id: int | None, collection_id: int | None = None
+    ) -> dict[int, int]:
+        """How many entries of each document have no vector of that embedder."""
+        rows = self._connections.rows(
+            "SELECT e.document_id, COUNT(*) FROM entries e WHERE (? IS NULL OR e.collection_id = ?)"
+            " AND NOT EXISTS (SELECT 1 FROM vectors v "
+            "WHERE v.text_hash = e.text_hash AND v.embedder_id = ?) GROUP BY 1",
+            (collection_id, collection_id, -1 if embedder_id is None else embedder_id),
+        )
+        return dict(rows)
+
+    def embedders(self) -> list[tuple[int, str, str, int]]:
+        """Every embedder that has vectors here: id, name, fingerprint, vectors."""
+        return self._connections.rows(
+            "SELECT m.id, m.name, m.fingerprint, COUNT(*) FROM embedders m "
+            "JOIN vectors v ON v.embedder_id = m.id GROUP BY m.id ORDER BY m.id"
+        )
+
+    def misshapen_vectors(self) -> int:
+        """How many vectors are not as long as their embedder makes them."""
+        return self._number(
+            "SELECT COUNT(*) FROM vectors v JOIN embedders m ON m.id = v.embedder_id "
+            "WHERE length(v.data) <> 2 * m.dimensions"
+        )
+
+    def orphaned_vectors(self) -> int:
+        """How many vectors are of texts that no entry has."""
+        return self._number(
+            "SELECT COUNT(*) FROM vectors v WHERE NOT EXISTS "
+            "(SELECT 1 FROM entries e WHERE e.text_hash = v.text_hash)"
+        )
+
+    def living_removed(self, collection_id: int | None = None) -> list[int]:
+        """Entries that are there and recorded as removed at once."""
+        rows = self._connections.rows(
+            "SELECT DISTINCT e.id FROM removed_entries r JOIN entries e ON e.id = r.entry_id "
+            "WHERE ? IS NULL OR r.collection_id = ?",
+            (collection_id, collection_id),
+        )
+        return [row[0] for row in rows]
+
+    def removals(self, collection_id: int | None = None) -> int:
+        """How many removals are on record."""
+        return self._number(
+            "SELECT COUNT(*) FROM removed_entries WHERE ? IS NULL OR collection_id = ?",
+            collection_id,
+            collection_id,
+        )
+
+    def stale(self, collection_id: int, recipe: str) -> set[int]:
+        """Indexed documents that were made by another recipe: the next sync reads them again."""
+        rows = self._connections.rows(
+            "SELECT id FROM documents WHERE collection_id = ? AND status = 'indexed' "
+            "AND recipe <> ?",
+            (collection_id, recipe),
+        )
+        return {row[0] for row in rows}
+
+    def entry_ids(self, collection_id: int, levels: Sequence[Level]) -> NDArray[np.int64]:
+        """Ids of a collection's live entries of those levels, ascending."""
+        rows = self._connections.rows(
+            f"SELECT id FROM entries WHERE collection_id = ? AND {_AT_LEVELS} ORDER BY id",
+            (collection_id, json.dumps([LEVEL_CODES[level] for level in levels])),
+        )
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def words(self) -> Words:
+        """Compare the words of all entries with the vocabulary; reads every entry's words."""
+        broken: set[int] = set()
+        with self._connections.read() as connection:
+            ids = [row[0] for row in connection.execute("SELECT id FROM vocabulary")]
+            known = np.zeros(max(ids, default=0) + 2, dtype=np.bool_)
+            known[ids] = True
+            used = np.zeros(len(known), dtype=np.bool_)
+            cursor = connection.execute("SELECT entry_id, ids FROM entry_tokens")
+            while rows := cursor.fetchmany(_TOKEN_ROWS):
+                places = _places(b"".join(row[1] for row in rows), len(known))
+                used[places] = True
+                if not known[places].all():
+                    broken.update(
+                        entry for entry, own in rows if not known[_places(own, len(known))].all()
+                    )
+        return Words(tuple(sorted(broken)), int(np.count_nonzero(known & ~used)))
+
+    def owners(self, entry_ids: Iterable[int]) -> set[int]:
+        """The documents of those entries."""
+        rows = self._connections.rows(
+            "SELECT DISTINCT document_id FROM entries WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(entry_ids)),),
+        )
+        return {row[0] for row in rows}
+
+    def document_ids(self, collection_id: int | None = None) -> list[int]:
+        """Ids of all indexed documents."""
+        rows = self._connections.rows(
+            "SELECT id FROM documents WHERE status = 'indexed' "
+            "AND (? IS NULL OR collection_id = ?) ORDER BY id",
+            (collection_id, collection_id),
+        )
+        return [row[0] for row in rows]
+
+    def stored(self, document_id: int) -> StoredDocument | None:
+        """One indexed document as it stands at one moment; ``None`` when it is gone."""
+        one = (document_id,)
+        with self._connections.read() as connection:
+            head = connection.execute(
+                "SELECT d.id, d.source_id, d.collection_id, d.path, d.recipe, d.title, d.markup, "
+                "coalesce(t.text, '') FROM documents d LEFT JOIN texts t ON t.document_id = d.id "
+                "WHERE d.id = ? AND d.status = 'indexed'",
+                one,
+            ).fetchone()
+            if head is None:
+                return None
+            sections = connection.execute(
+                "SELECT start, stop FROM sections WHERE document_id = ? ORDER BY idx", one
+            ).fetchall()
+            chunks = connection.execute(
+                f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE document_id = ? ORDER BY idx", one
+            ).fetchall()
+            entries = connection.execute(
+                "SELECT level, position, text_hash FROM entries WHERE document_id = ? ORDER BY id",
+                one,
+            ).fetchall()
+        return StoredDocument(
+            id=head[0],
+            source_id=head[1],
+            collection_id=head[2],
+            path=head[3],
+            recipe=head[4],
+            title=head[5],
+            markup=Markup(head[6]),
+            text=head[7],
+            sections=tuple((row[0], row[1]) for row in sections),
+            chunks=tuple(chunk_of_row(row) for row in chunks),
+            entries=tuple(StoredEntry(row[0], row[1], bytes(row[2])) for row in entries),
+        )
+
+    def upload_paths(self) -> Iterator[tuple[str, str]]:
+        """Root and path of every indexed document that was uploaded."""
+        yield from self._connections.rows(
+            "SELECT s.root, d.path FROM documents d JOIN sources s ON s.id = d.source_id "
+            "WHERE s.kind = 'uploads' AND d.status = 'indexed'"
+        )
+
+    # -- mending ---------------------------------------------------------------------------
+
+    def drop_misshapen_vectors(self) -> int:
+        """Drop vectors that are not as long as their embedder makes them; returns how many."""
+        with self._connections.write() as connection:
+            return connection.execute(
+                "DELETE FROM vectors WHERE length(data) <> "
+                "(SELECT 2 * m.dimensions FROM embedders m WHERE m.id = embedder_id)"
+            ).rowcount
+
+    # -- room ------------------------------------------------------------------------------
+
+    def version(self) -> int:
+        """The version of the catalog's tables."""
+        return self._number("PRAGMA user_version")
+
+    def space(self) -> tuple[int, int]:
+        """How many bytes the file has, and how many of them are spare."""
+        size = self._number("PRAGMA page_size")
+        pages = self._number("PRAGMA page_count")
+        return pages * size, self._number("PRAGMA freelist_count") * size
+
+    def shrink(self) -> None:
+        """Give spare room back to the disk. Others can read meanwhile, and wait to write."""
+        self._connections.rows("VACUUM")
+        self.settle()
+
+    def settle(self) -> None:
+        """Move what the log holds into the file, as far as no reader needs it."""
+        self._connections.rows("PRAGMA optimize")
+        self._connections.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    # -- copies ----------------------------------------------------------------------------
+
+    def copy(self, target: Path) -> None:
+        """Write the catalog of one moment to a new file, without jobs and signs of life."""
+        try:
+            with closing(sqlite3.connect(target)) as copy:
+                self._connections.get().backup(copy)
+                copy.execute("PRAGMA foreign_keys = ON")
+                copy.execute("DELETE FROM jobs")
+                copy.execute("DELETE FROM worker")
+                copy.commit()
+                copy.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.Error as error:
+            raise as_library_error(error, target) from error
+
+    def _number(self, query: str, *parameters: Any) -> int:
+        return int(self._connections.row(query, parameters)[0])
+
+
+def _places(ids: bytes, size: int) -> NDArray[np.int64]:
+    """Token ids as places in a table whose last place stands for all that lie beyond it."""
+    return np.minimum(np.frombuffer(ids, dtype="<u4").astype(np.int64), size - 1)
+
+
+def examine(file: Path) -> None:
+    """Refuse a catalog of foreign origin that is damaged or holds what ragkit never writes.
+
+    Raises:
+        LibraryError: naming what is wrong with it.
+    """
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            if not 0 < version <= len(MIGRATIONS):
+                raise LibraryFormatError(
+                    f"The archive's catalog has version {version}; this ragkit knows "
+                    f"{len(MIGRATIONS)}.",
+                    "Update ragkit.",
+                )
+            wrong = _faults(connection)
+    except sqlite3.Error as error:
+        raise as_library_error(error, file) from error
+    if wrong:
+        raise LibraryError(f"The archive's catalog {wrong}.", "Export the library again.")
+
+
+def _faults(connection: sqlite3.Connection) -> str:
+    if connection.execute(
+        "SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index') "
+        "OR sql LIKE '%VIRTUAL%' OR sql LIKE '%GENERATED%' LIMIT 1"
+    ).fetchone():
+        return "holds triggers or views, which no library has"
+    problems = connection.execute("PRAGMA quick_check(1)").fetchall()
+    if problems != [("ok",)]:
+        return "is damaged"
+    if connection.execute("PRAGMA foreign_key_check").fetchone():
+        return "does not hold together"
+    for path, kind in connection.execute(
+        "SELECT d.path, s.kind FROM documents d JOIN sources s ON s.id = d.source_id"
+    ):
+        if _OUTSIDE.search(path) or (kind == "uploads" and _ODD_UPLOAD.search(path)):
+            return "names files outside its folders"
+    return ""
+
+
+def move_uploads(connections: Connections, uploads: Path) -> None:
+    """Say where the uploads of every collection lie now: a library has been moved."""
+    with connections.write() as connection:
+        connection.executemany(
+            "UPDATE sources SET root = ? WHERE id = ?",
+            [
+                (str(uploads / str(row[1])), row[0])
+                for row in connection.execute(
+                    "SELECT id, collection_id FROM sources WHERE kind = 'uploads'"
+                ).fetchall()
+            ],
+        )

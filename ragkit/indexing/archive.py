@@ -1,0 +1,384 @@
+"""A whole library as one file: written at one moment, checked byte by byte when it is read.
+
+An archive is a ZIP of ``catalog.sqlite``, ``settings.json``, ``uploads/…`` and, last,
+``manifest.json`` with the size and BLAKE2b hash of every other file. Index files are left out:
+they are made anew from the catalog without one model call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from ragkit import __version__
+from ragkit.catalog import Catalog
+from ragkit.catalog.integrity import examine, move_uploads
+from ragkit.errors import LibraryError, LibraryFormatError
+from ragkit.indexing.lock import writer_lock
+from ragkit.paths import FORMAT_VERSION, LibraryPaths
+from ragkit.settings import Settings
+
+ARCHIVE_VERSION = 1
+"""Bump when older code could not read an archive."""
+
+_FORMAT = "ragkit library"
+_CATALOG, _SETTINGS, _MANIFEST = "catalog.sqlite", "settings.json", "manifest.json"
+_UPLOADS = "uploads"
+_MOST_MANIFEST_BYTES = 200_000_000
+_MOST_RATIO = 200
+_SMALL_BYTES = 100_000_000
+_SPARE_BYTES = 200_000_000
+_BLOCK = 1 << 20
+_TOLD = ("chunking", "models")
+_DAMAGED = "Export the library again, or use another copy of the archive."
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedFile:
+    """How long a file of an archive is, its BLAKE2b hash, and when it was changed."""
+
+    size: int
+    hash: str
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveReport:
+    """What went into or came out of an archive. ``notes`` are sentences for the person."""
+
+    documents: int
+    uploads: int
+    size: int
+    notes: tuple[str, ...] = ()
+
+
+def export_library(
+    settings: Settings,
+    paths: LibraryPaths,
+    catalog: Catalog,
+    target: Path,
+    *,
+    overwrite: bool = False,
+) -> ArchiveReport:
+    """Write the library as it stands now to ``target``: all of it, or nothing.
+
+    Raises:
+        LibraryError: there is such a file already, or it cannot be written.
+    """
+    target = target.expanduser().absolute()
+    if target.exists() and not overwrite:
+        raise LibraryError(f"{target} is there already.", "Name another file, or say --force.")
+    try:
+        with tempfile.TemporaryDirectory(prefix=".ragkit-export-", dir=target.parent) as scratch:
+            partial = Path(scratch, "archive.zip")
+            report = _write(settings, paths, catalog, partial, Path(scratch, _CATALOG))
+            with partial.open("rb+") as stream:
+                os.fsync(stream.fileno())
+            partial.replace(target)
+    except OSError as error:
+        raise LibraryError(
+            f"{target} could not be written: {(error.strerror or str(error)).lower()}.",
+            "Name another place, or free some space there.",
+        ) from error
+    return report
+
+
+def _write(
+    settings: Settings, paths: LibraryPaths, catalog: Catalog, file: Path, snapshot: Path
+) -> ArchiveReport:
+    catalog.integrity.copy(snapshot)
+    copied = Catalog.open(snapshot)
+    try:
+        counts = copied.documents.counts()
+        wanted = {
+            Path(root, path).relative_to(paths.uploads.absolute()).as_posix(): Path(root, path)
+            for root, path in copied.integrity.upload_paths()
+            if Path(root, path).is_relative_to(paths.uploads.absolute())
+        }
+        version = copied.integrity.version()
+    finally:
+        copied.close()
+    files: dict[str, ArchivedFile] = {}
+    notes: list[str] = []
+    told = {name: getattr(settings, name).model_dump(mode="json") for name in _TOLD}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+        files[_CATALOG] = _add(archive, _CATALOG, snapshot)
+        files[_SETTINGS] = _add_text(archive, _SETTINGS, json.dumps(told, indent=1))
+        for name, path in sorted({**_uploads(paths), **wanted}.items()):
+            try:
+                files[f"{_UPLOADS}/{name}"] = _add(archive, f"{_UPLOADS}/{name}", path)
+            except FileNotFoundError:
+                notes.append(f"The uploaded file {name} is gone; its text is in the archive.")
+        manifest = {
+            "format": _FORMAT,
+            "archive_version": ARCHIVE_VERSION,
+            "library_version": FORMAT_VERSION,
+            "catalog_version": version,
+            "written_by": f"ragkit {__version__}",
+            "written_at": time.time(),
+            "documents": counts.documents,
+            "entries": counts.entries,
+            "files": {name: asdict(record) for name, record in files.items()},
+        }
+        _add_text(archive, _MANIFEST, json.dumps(manifest, indent=1))
+    uploads = sum(name.startswith(f"{_UPLOADS}/") for name in files)
+    return ArchiveReport(counts.documents, uploads, file.stat().st_size, tuple(notes))
+
+
+def _uploads(paths: LibraryPaths) -> dict[str, Path]:
+    """Every uploaded file, indexed or not. Links are left out: they may lead anywhere."""
+    if not paths.uploads.is_dir():
+        return {}
+    return {
+        path.relative_to(paths.uploads).as_posix(): path
+        for path in paths.uploads.rglob("*")
+        if stat.S_ISREG(path.lstat().st_mode)
+    }
+
+
+def _add(archive: zipfile.ZipFile, name: str, path: Path) -> ArchivedFile:
+    digest, size = hashlib.blake2b(digest_size=32), 0
+    with path.open("rb") as source:
+        changed = os.fstat(source.fileno()).st_mtime_ns
+        info = zipfile.ZipInfo(name)
+        info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
+        with archive.open(info, "w", force_zip64=True) as member:
+            while block := source.read(_BLOCK):
+                digest.update(block)
+                size += len(block)
+                member.write(block)
+    return ArchivedFile(size, digest.hexdigest(), changed)
+
+
+def _add_text(archive: zipfile.ZipFile, name: str, text: str) -> ArchivedFile:
+    data = text.encode("utf-8")
+    info = zipfile.ZipInfo(name)
+    info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
+    archive.writestr(info, data)
+    return ArchivedFile(len(data), hashlib.blake2b(data, digest_size=32).hexdigest(), 0)
+
+
+def import_library(archive: Path, directory: Path, settings: Settings) -> ArchiveReport:
+    """Make a library in ``directory`` from an archive. The catalog comes last, in one step.
+
+    Raises:
+        LibraryError: the archive is damaged or hostile, or there is a library with contents.
+        LibraryFormatError: it was written by a newer ragkit.
+        LibraryBusyError: another process writes in that directory.
+    """
+    paths = LibraryPaths(directory.expanduser().absolute())
+    _refuse_contents(paths)
+    paths.create()
+    try:
+        with (
+            writer_lock(paths.lock, "import", wait_seconds=2.0),
+            zipfile.ZipFile(archive.expanduser()) as opened,
+            tempfile.TemporaryDirectory(prefix="import-", dir=paths.temporary) as scratch,
+        ):
+            manifest, files = _manifest(opened)
+            _refuse_bomb(opened, files, paths)
+            unpacked = Path(scratch)
+            for name, record in files.items():
+                _extract(opened, name, record, unpacked)
+            _adopt(unpacked / _CATALOG, paths)
+            _refuse_contents(paths)
+            _move_in(unpacked, paths)
+            notes = _differences(unpacked / _SETTINGS, settings)
+    except FileNotFoundError as error:
+        raise LibraryError(f"There is no file {archive}.", "Name an archive.") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise LibraryError(f"{archive} is no whole archive: {error}.", _DAMAGED) from error
+    except OSError as error:
+        raise LibraryError(
+            f"{archive} could not be imported: {(error.strerror or str(error)).lower()}.",
+            "Check permissions and the disk's free space.",
+        ) from error
+    uploads = sum(name.startswith(f"{_UPLOADS}/") for name in files)
+    size = sum(record.size for record in files.values())
+    return ArchiveReport(int(manifest.get("documents", 0)), uploads, size, notes)
+
+
+def _refuse_contents(paths: LibraryPaths) -> None:
+    """Leave a library alone that holds anything."""
+    if not paths.catalog.exists():
+        strange = [one for one in _strangers(paths) if one.is_file() or any(one.iterdir())]
+        if strange:
+            raise LibraryError(
+                f"{paths.root} holds other files ({strange[0].name}).",
+                "Name an empty directory with --library.",
+            )
+        return
+    catalog = Catalog.open(paths.catalog)
+    try:
+        full = catalog.collections.sources() or catalog.documents.counts().documents
+        catalog.integrity.settle()
+    finally:
+        catalog.close()
+    if full:
+        raise LibraryError(
+            f"There is a library in {paths.root} already.",
+            "Name another directory with --library; nothing is ever overwritten.",
+        )
+
+
+def _strangers(paths: LibraryPaths) -> Iterator[Path]:
+    own = {paths.logs, paths.temporary, paths.indexes, paths.lock, paths.lock.with_suffix(".json")}
+    if paths.root.is_dir():
+        yield from (one for one in paths.root.iterdir() if one not in own)
+
+
+def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, ArchivedFile]]:
+    """Read and check what an archive says of itself."""
+    names = archive.namelist()
+    if len(set(names)) != len(names):
+        raise _refusal("it holds a name twice")
+    if _MANIFEST not in names:
+        raise _refusal("its manifest is missing")
+    if archive.getinfo(_MANIFEST).file_size > _MOST_MANIFEST_BYTES:
+        raise _refusal("its manifest is too long")
+    try:
+        manifest = json.loads(archive.read(_MANIFEST))
+        if manifest["format"] != _FORMAT:
+            raise _refusal("it holds something else")
+        newer = (
+            int(manifest["archive_version"]) > ARCHIVE_VERSION
+            or int(manifest["library_version"]) > FORMAT_VERSION
+        )
+        files = {
+            str(name): ArchivedFile(
+                int(record["size"]), str(record["hash"]), int(record["mtime_ns"])
+            )
+            for name, record in manifest["files"].items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _refusal("its manifest makes no sense") from error
+    if newer:
+        raise LibraryFormatError(
+            f"The archive was written by a newer version ({manifest.get('written_by')}).",
+            "Update ragkit.",
+        )
+    if {*files, _MANIFEST} != set(names):
+        raise _refusal("it does not hold what its manifest lists")
+    if _CATALOG not in files:
+        raise _refusal("it holds no catalog")
+    for name in names:
+        _refuse_name(archive.getinfo(name))
+    return manifest, files
+
+
+def _refuse_name(info: zipfile.ZipInfo) -> None:
+    """Let nothing through that could be written outside, or is no plain file."""
+    parts = PurePosixPath(info.filename).parts
+    outside = (
+        info.filename != "/".join(parts)
+        or any(part in ("..", ".", "/") or part != part.rstrip(" .") for part in parts)
+        or any(ord(char) < 32 or char in '\\:*?"<>|' for char in info.filename)
+    )
+    known = info.filename in (_CATALOG, _SETTINGS, _MANIFEST) or (
+        len(parts) >= 3 and parts[0] == _UPLOADS and parts[1].isdecimal()
+    )
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if outside or not known or kind not in (0, stat.S_IFREG):
+        raise _refusal(f"it holds {info.filename[:200]!r}, which no library has")
+
+
+def _refuse_bomb(
+    archive: zipfile.ZipFile, files: dict[str, ArchivedFile], paths: LibraryPaths
+) -> None:
+    """Refuse what would unpack to far more than it is, or than the disk can take."""
+    for name, record in files.items():
+        if record.size != archive.getinfo(name).file_size:
+            raise _refusal(f"the size of {name} is not that of the manifest")
+    total = sum(record.size for record in files.values())
+    packed = sum(info.compress_size for info in archive.infolist())
+    if total > _SMALL_BYTES and total > _MOST_RATIO * max(packed, 1):
+        raise _refusal(f"it would unpack to {total / 1e9:.1f} GB from {packed / 1e6:.1f} MB")
+    free = shutil.disk_usage(paths.root).free
+    if total + _SPARE_BYTES > free:
+        raise LibraryError(
+            f"The library needs {total / 1e9:.1f} GB; the disk has {free / 1e9:.1f} GB free.",
+            "Free some space, or name another place with --library.",
+        )
+
+
+def _extract(archive: zipfile.ZipFile, name: str, record: ArchivedFile, folder: Path) -> None:
+    target = folder / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest, left = hashlib.blake2b(digest_size=32), record.size
+    with archive.open(name) as source, target.open("xb") as file:
+        while block := _read(source, min(_BLOCK, left + 1)):
+            left -= len(block)
+            if left < 0:
+                break
+            digest.update(block)
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+    if left or digest.hexdigest() != record.hash:
+        raise _refusal(f"{name} is damaged")
+    if record.mtime_ns:
+        with suppress(OSError, OverflowError):
+            os.utime(target, ns=(record.mtime_ns, record.mtime_ns))
+
+
+def _read(source: IO[bytes], size: int) -> bytes:
+    try:
+        return source.read(size)
+    except RuntimeError as error:  # an encrypted member
+        raise _refusal(str(error)) from error
+
+
+def _adopt(file: Path, paths: LibraryPaths) -> None:
+    """Check a catalog from elsewhere, bring it up to date, and tell it where its uploads lie."""
+    examine(file)
+    catalog = Catalog.open(file)
+    try:
+        move_uploads(catalog.connections, paths.uploads)
+        catalog.integrity.settle()
+    finally:
+        catalog.close()
+
+
+def _move_in(unpacked: Path, paths: LibraryPaths) -> None:
+    """Uploads first, the catalog last: until then the library is what it was, empty."""
+    for folder in sorted(paths.indexes.iterdir()):
+        shutil.rmtree(folder, ignore_errors=True)
+    uploads = unpacked / _UPLOADS
+    for folder in sorted(uploads.iterdir()) if uploads.is_dir() else ():
+        target = paths.uploads / folder.name
+        shutil.rmtree(target, ignore_errors=True)
+        folder.rename(target)
+    for ending in ("-wal", "-shm"):
+        Path(f"{paths.catalog}{ending}").unlink(missing_ok=True)
+    (unpacked / _CATALOG).replace(paths.catalog)
+
+
+def _differences(file: Path, settings: Settings) -> tuple[str, ...]:
+    """Say where the archive was made with other settings: they are never taken over silently."""
+    try:
+        told = json.loads(file.read_text("utf-8"))
+        return tuple(
+            f"It was made with {group}.{name} = {told[group][name]}; here it is {value}. "
+            "The next sync reads its files again."
+            for group in _TOLD
+            for name, value in getattr(settings, group).model_dump(mode="json").items()
+            if name in told[group] and told[group][name] != value and name != "ollama_url"
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+
+
+def _refusal(what: str) -> LibraryError:
+    return LibraryError(f"The archive is refused: {what}.", _DAMAGED)

@@ -1,0 +1,125 @@
+"""What is done to a model's text before anyone sees it, and how long a text is for a model."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+THINKING = re.compile(r"<(think(?:ing)?)>.*?</\1>", re.S | re.I)
+_CLOSING = re.compile(r"</think(?:ing)?>", re.I)
+_OPENING = re.compile(r"<think(?:ing)?>", re.I)
+_TAG_CHARACTERS = len("</thinking>")
+_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.S)
+_WHITE_SPACE = re.compile(r"\s+")
+_DENSE = re.compile(r"[\u0e00-\u0fff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\U0001f000-\U0003ffff]")
+
+
+def without_thinking(text: str) -> str:
+    """Leave out what a model says to itself, also where only one of the two tags stands."""
+    text = THINKING.sub("", text)
+    closing = list(_CLOSING.finditer(text))
+    if closing:
+        text = text[closing[-1].end() :]
+    opening = _OPENING.search(text)
+    return (text[: opening.start()] if opening else text).strip()
+
+
+class ThinkingFilter:
+    """Leaves out what a model says to itself from a text that comes in pieces.
+
+    With ``hold``, the first so many characters wait for a closing tag without an opening one.
+    """
+
+    def __init__(self, hold: int = 0) -> None:
+        """Start with nothing seen; ``hold`` counts characters."""
+        self._hold = hold
+        self._waiting = ""
+        self._inside = False
+
+    def add(self, piece: str) -> str:
+        """Take the next piece and give what may be shown of what came so far."""
+        self._waiting += piece
+        shown = ""
+        while True:
+            closing = _CLOSING.search(self._waiting)
+            opening = None if self._inside else _OPENING.search(self._waiting)
+            if closing and not (opening and opening.start() < closing.start()):
+                self._waiting = self._waiting[closing.end() :].lstrip()
+                self._inside, self._hold = False, 0
+            elif opening:
+                shown += self._waiting[: opening.start()] if not self._hold else ""
+                self._waiting = self._waiting[opening.end() :]
+                self._inside = True
+            else:
+                return shown + self._ready()
+
+    def end(self) -> str:
+        """Give what was still waiting."""
+        rest, self._waiting = self._waiting, ""
+        return "" if self._inside else rest
+
+    def _ready(self) -> str:
+        """Take what cannot be the beginning of a tag."""
+        if self._inside:
+            self._waiting = self._waiting[-_TAG_CHARACTERS:]
+            return ""
+        if len(self._waiting) < self._hold:
+            return ""
+        self._hold = 0
+        tag = self._waiting.rfind("<", -_TAG_CHARACTERS)
+        cut = len(self._waiting) if tag < 0 else tag
+        ready, self._waiting = self._waiting[:cut], self._waiting[cut:]
+        return ready
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Decode the object that a model was asked for, also out of a fence or between words.
+
+    Raises:
+        ValueError: there is none.
+    """
+    fenced = _FENCED.search(text)
+    first, last = text.find("{"), text.rfind("}")
+    for candidate in (text, fenced[1] if fenced else "", text[first : last + 1]):
+        try:
+            found = json.loads(candidate, strict=False)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            return found
+    raise ValueError("no JSON object")
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate how many tokens a text is for a usual model: within a third for most prose."""
+    dense = 0 if text.isascii() else len(_DENSE.findall(text))
+    plain = len(_WHITE_SPACE.sub(" ", text)) - dense
+    per_token = 3.8 if text.isascii() else 3.0
+    return round(dense * 0.9 + max(plain, 0) / per_token)
+
+
+def prompt_was_cut(estimated: int, counted: int, window: int) -> bool:
+    """Whether a server read less of a prompt than it was sent; all figures are tokens.
+
+    A ``counted`` of 0 means that the server did not say.
+    """
+    if counted <= 0:
+        return estimated > window
+    return counted >= window or (estimated > 64 and counted < estimated * 0.5)
+
+
+def sendable(text: str) -> str:
+    """Replace what UTF-8 cannot hold, and NUL."""
+    text = text.replace("\0", " ")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+def one_line(text: str, most: int = 300) -> str:
+    """Put a foreign text on one bounded line, to be quoted in a message."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: most * 4]).split())
+    return line if len(line) <= most else line[: most - 1] + "…"

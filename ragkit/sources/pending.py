@@ -1,0 +1,147 @@
+"""Changes that have been seen but are not told yet, until they have come to rest."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MOST_PATHS = 500
+"""With more paths waiting than this, comparing the whole source is cheaper and surer."""
+
+LONGEST_FACTOR = 20
+"""What never comes to rest is told after this many times the quiet time, and again each time."""
+
+Signature = tuple[int, int] | None
+"""Size and time of a file; ``FOLDER`` for a folder; None when there is nothing."""
+
+FOLDER: Signature = (-1, -1)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """One path: when it was first and last seen to change, and what it was then."""
+
+    first: float
+    last: float
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What has come to rest: paths in order, or the whole."""
+
+    paths: tuple[str, ...] = ()
+    everything: bool = False
+
+
+@dataclass(slots=True)
+class Pending:
+    """The waiting changes below one root. Times are those of one monotonic clock, in seconds.
+
+    A path is released when no event named it for ``quiet`` seconds and its size and time are
+    those it had at the last event. A folder also waits for whatever waits below it, and stands
+    for all of it. Nothing waits longer than ``LONGEST_FACTOR * quiet``.
+    """
+
+    root: Path
+    quiet: float
+    _paths: dict[str, _Waiting] = field(default_factory=dict)
+    _whole: _Waiting | None = None
+
+    def note(self, path: str, signature: Signature, now: float) -> None:
+        """A path has changed, and is now what ``signature`` says."""
+        if self._whole is not None:
+            self._whole.last = now
+            return
+        waiting = self._paths.get(path)
+        if waiting is not None:
+            waiting.last, waiting.signature = now, signature
+        elif len(self._paths) >= MOST_PATHS:
+            self.note_everything(now)
+        else:
+            self._paths[path] = _Waiting(now, now, signature)
+
+    def note_everything(self, now: float) -> None:
+        """Something has changed, and nobody knows what."""
+        self._paths.clear()
+        if self._whole is None:
+            self._whole = _Waiting(now, now, None)
+        self._whole.last = now
+
+    def next_release(self) -> float | None:
+        """When there may be something to release; None while nothing waits."""
+        waiting = [*self._paths.values(), *([self._whole] if self._whole else [])]
+        return min((self._due(one) for one in waiting), default=None)
+
+    def release(self, now: float) -> Released | None:
+        """Take out what has come to rest; None when nothing has."""
+        if self._whole is not None:
+            if now < self._due(self._whole):
+                return None
+            self._whole = None
+            return Released(everything=True)
+        ready = {path for path in list(self._paths) if self._is_ready(path, now)}
+        ready -= self._held_back(ready, now)
+        tops = {path for path in ready if self._paths[path].signature in (None, FOLDER)}
+        for path in list(self._paths):
+            if path in ready or any(above in tops for above in _above(path)):
+                del self._paths[path]
+        told = tuple(
+            path
+            for path in sorted(ready)
+            if not any(above in tops for above in _above(path)) and self._is_inside(path)
+        )
+        return Released(told) if told else None
+
+    def _due(self, waiting: _Waiting) -> float:
+        return min(waiting.last + self.quiet, waiting.first + LONGEST_FACTOR * self.quiet)
+
+    def _held_back(self, ready: set[str], now: float) -> set[str]:
+        """The folders among the ready that wait for something below them, unless for too long."""
+        busy: dict[str, float] = {}
+        for path in self._paths.keys() - ready:
+            last = self._paths[path].last
+            for above in _above(path):
+                busy[above] = max(busy.get(above, last), last)
+        held = set()
+        for path in ready & busy.keys():
+            waiting = self._paths[path]
+            waiting.last = busy[path]
+            if now < self._due(waiting):
+                held.add(path)
+        return held
+
+    def _is_ready(self, path: str, now: float) -> bool:
+        waiting = self._paths[path]
+        if now < self._due(waiting):
+            return False
+        signature = signature_of(self.root / path)
+        if signature != waiting.signature:
+            waiting.signature = signature
+            waiting.last = now
+        return now >= self._due(waiting)
+
+    def _is_inside(self, path: str) -> bool:
+        """False when a folder above the path has become a link, which nobody may follow."""
+        parent = (self.root / path).parent
+        return os.path.realpath(parent) == str(parent)
+
+
+def signature_of(place: Path) -> Signature:
+    """What lies at a place now, links not followed."""
+    try:
+        status = place.lstat()
+    except (OSError, ValueError):
+        return None
+    return FOLDER if stat.S_ISDIR(status.st_mode) else (status.st_size, status.st_mtime_ns)
+
+
+def _above(path: str) -> Iterator[str]:
+    """Every folder above a relative path, the nearest first."""
+    end = path.rfind("/")
+    while end > 0:
+        yield path[:end]
+        end = path.rfind("/", 0, end)

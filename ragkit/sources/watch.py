@@ -1,0 +1,415 @@
+"""Watching folders: what changed below them, told once it has come to rest.
+
+watchdog announces changes; this module doubts it. Folders that the system had no room to watch,
+watchers that died, roots that were replaced and folders that were moved away are all found, and
+what cannot be watched is compared every so often instead. A full comparison every few minutes
+(``scan.py``) still has the last word.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+from ragkit.errors import SourceError
+from ragkit.sources import inotify
+from ragkit.sources.observing import FolderEvents, Observing, Seen
+from ragkit.sources.pending import LONGEST_FACTOR, Pending
+from ragkit.sources.scan import find_changes, scan_folder
+
+if TYPE_CHECKING:
+    from watchdog.observers.api import ObservedWatch
+
+logger = logging.getLogger(__name__)
+
+CHECK_SECONDS = 2.0
+"""Time between two looks at whether roots are still there and watchers still alive."""
+
+MOST_COMPARED = 50_000
+"""Files of an unwatched source that are remembered; a larger one is always compared whole."""
+
+_POLL_SHARE = 200
+"""Looking at an unwatched source takes at most one part in so many of one core."""
+
+_REVIVED_SECONDS = 30.0
+"""A watcher that dies again within this time of its revival is not trusted any more."""
+
+_PAUSES = (0.1, 0.4)
+"""Waits before folders count as unwatched: watchdog may be about to watch a new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What to compare again in one source.
+
+    ``paths`` are relative, with forward slashes. A path says where to look, not what is there:
+    a file, a folder (all of it is to be compared), a link (never to be followed), or nothing any
+    more; then it may have been a file or a folder. ``everything`` asks for the whole source.
+    """
+
+    source_id: int
+    paths: tuple[str, ...] = ()
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WatchState:
+    """How a source is kept current, and why not better; ``reason`` is empty when all is well."""
+
+    mode: Literal["watching", "polling", "offline"]
+    reason: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class _Folder:
+    """One real folder, watched for one source or several."""
+
+    path: Path
+    pending: Pending
+    events: FolderEvents
+    sources: set[int] = field(default_factory=set)
+    state: WatchState = WatchState("offline", "This source is about to be watched.")
+    identity: tuple[int, int] | None = None
+    watch: ObservedWatch | None = None
+    root_gone: bool = False
+    """True when the folder itself was removed; another may have taken its place."""
+    unverified_since: float | None = None
+    """When folders appeared of which nobody knows yet whether they are watched."""
+    revived_at: float = -_REVIVED_SECONDS
+    limits: inotify.Limits | None = None
+    """The limits that were too low, for a folder that would be watched were they higher."""
+    known: dict[str, tuple[int, int]] | None = None
+    next_poll: float = 0.0
+
+
+class FolderWatcher:
+    """Watches the folders of several sources.
+
+    Meant for one thread that calls ``watch`` and ``changes``; the watchers are looked after inside
+    ``changes``. ``state`` and ``stop`` may be called from any thread. Watch a source before
+    scanning it: what changes after ``watch`` has returned is told.
+    """
+
+    def __init__(
+        self, debounce_seconds: float, poll_seconds: float = 30, gitignore: bool = True
+    ) -> None:
+        self._debounce = debounce_seconds
+        self._poll_seconds = poll_seconds
+        self._gitignore = gitignore
+        self._control = threading.RLock()
+        # Never held while the observer is called: it holds a lock of its own when it calls back.
+        self._wake = threading.Condition()
+        self._wake_at = 0.0
+        self._next_check = 0.0
+        self._stopped = False
+        self._lost = False
+        self._sources: dict[int, Path] = {}
+        self._folders: dict[Path, _Folder] = {}
+        self._places: dict[int, _Folder] = {}
+        self._observing = Observing(self._events_lost)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def watch(self, sources: Mapping[int, Path]) -> None:
+        """Watch these roots, by source id, and no others. A missing root is waited for.
+
+        Raises:
+            RuntimeError: when the watcher has been stopped.
+        """
+        with self._control:
+            if self._stopped:
+                raise RuntimeError("this watcher has been stopped")
+            self._sources = dict(sources)
+            self._arrange()
+
+    def changes(self, timeout: float) -> list[Change]:
+        """Wait up to ``timeout`` seconds for changes that have come to rest."""
+        deadline = time.monotonic() + timeout
+        while True:
+            self._look_after()
+            with self._wake:
+                now = time.monotonic()
+                found = self._released(now)
+                if found or self._stopped or now >= deadline:
+                    self._wake_at = 0.0
+                    return found
+                self._wake_at = min(deadline, self._next_check, self._next_release())
+                self._wake.wait(max(0.0, self._wake_at - now))
+
+    def state(self, source_id: int) -> WatchState:
+        """How a source is being kept current at this moment."""
+        folder = self._places.get(source_id)
+        return folder.state if folder else WatchState("offline", "This source is not watched.")
+
+    def stop(self) -> None:
+        """Stop watching and end all threads. Calling it again does nothing."""
+        with self._wake:
+            self._stopped = True
+            self._wake.notify_all()
+        with self._control:
+            self._observing.stop()
+            self._folders, self._places = {}, {}
+
+    # Called by watchdog's threads.
+
+    def _seen(self, folder: _Folder, seen: Seen) -> None:
+        with self._wake:
+            now = time.monotonic()
+            if seen.folders and folder.unverified_since is None:
+                folder.unverified_since = now
+            if seen.path:
+                folder.pending.note(seen.path, seen.signature, now)
+            else:
+                folder.pending.note_everything(now)
+            if now + self._debounce < self._wake_at:
+                self._wake.notify()
+
+    def _check_soon(self) -> None:
+        with self._wake:
+            self._next_check = 0.0
+            self._wake.notify()
+
+    def _events_lost(self) -> None:
+        self._lost = True
+        self._check_soon()
+
+    # Telling.
+
+    def _released(self, now: float) -> list[Change]:
+        found = []
+        for folder in self._folders.values():
+            released = folder.pending.release(now)
+            if released is not None:
+                found += [
+                    Change(source_id, released.paths, released.everything)
+                    for source_id in sorted(folder.sources)
+                ]
+        return found
+
+    def _next_release(self) -> float:
+        """When to look again: a little late, so that what rests together is told together."""
+        due = [folder.pending.next_release() for folder in self._folders.values()]
+        return min((one for one in due if one is not None), default=float("inf")) + (
+            self._debounce / 10
+        )
+
+    def _tell_everything(self, folder: _Folder) -> None:
+        with self._wake:
+            folder.pending.note_everything(time.monotonic())
+
+    # Which folders there are.
+
+    def _arrange(self) -> None:
+        """Give each source the folder its root leads to now, and drop those that none needs."""
+        paths = {
+            source_id: Path(os.path.realpath(root)) for source_id, root in self._sources.items()
+        }
+        if paths == {source_id: folder.path for source_id, folder in self._places.items()}:
+            return
+        folders = {path: self._folders.get(path) or self._new(path) for path in paths.values()}
+        led_elsewhere = [
+            folders[path]
+            for source_id, path in paths.items()
+            if source_id in self._places and self._places[source_id].path != path
+        ]
+        dropped = [folder for path, folder in self._folders.items() if path not in folders]
+        added = [folder for path, folder in folders.items() if path not in self._folders]
+        for folder in dropped:
+            self._unschedule(folder)
+        with self._wake:
+            for path, folder in folders.items():
+                folder.sources = {one for one, place in paths.items() if place == path}
+            self._folders = folders
+            self._places = {source_id: folders[path] for source_id, path in paths.items()}
+        for folder in added:
+            self._begin(folder)
+        for folder in led_elsewhere:
+            self._tell_everything(folder)
+        if dropped:
+            self._retry_limited(inotify.Limits(0, 0))
+
+    def _new(self, path: Path) -> _Folder:
+        def tell(seen: Seen) -> None:
+            self._seen(folder, seen)
+
+        def root_gone() -> None:
+            folder.root_gone = True
+            self._check_soon()
+
+        events = FolderEvents(path, self._gitignore, tell, root_gone)
+        folder = _Folder(path, Pending(path, self._debounce), events)
+        return folder
+
+    def _retry_limited(self, limits: inotify.Limits) -> None:
+        """Let folders that met a limit be tried again once more is allowed than this."""
+        for folder in self._folders.values():
+            if folder.limits is not None:
+                folder.limits = limits
+
+    # Looking after each folder.
+
+    def _look_after(self) -> None:
+        if time.monotonic() < self._next_check:
+            return
+        with self._control:
+            if self._stopped:
+                return
+            with self._wake:
+                self._next_check = time.monotonic() + CHECK_SECONDS
+                lost, self._lost = self._lost, False
+            self._arrange()
+            if self._observing.has_died():
+                logger.warning("watching has stopped unexpectedly and is started again")
+                self._observing.stop()
+            for folder in self._folders.values():
+                self._check(folder, lost)
+
+    def _check(self, folder: _Folder, lost: bool) -> None:
+        identity = inotify.identity(folder.path)
+        if isinstance(identity, str):
+            if folder.identity is not None:
+                self._go_offline(folder, identity)
+                self._tell_everything(folder)
+        elif folder.identity != identity or folder.root_gone:
+            self._begin_and_tell(folder)
+        elif folder.watch is not None:
+            self._check_watched(folder, folder.watch, lost)
+        elif folder.limits is not None and inotify.are_raised(folder.limits):
+            self._begin_and_tell(folder)
+        elif time.monotonic() >= folder.next_poll:
+            self._compare(folder)
+
+    def _check_watched(self, folder: _Folder, watch: ObservedWatch, lost: bool) -> None:
+        now = time.monotonic()
+        if lost:
+            self._tell_everything(folder)
+            folder.unverified_since = now
+        if not self._observing.is_alive(watch):
+            self._revive(folder, now)
+        elif folder.unverified_since is not None:
+            with self._wake:
+                busy = folder.pending.next_release() is not None
+            if not busy or now >= folder.unverified_since + LONGEST_FACTOR * self._debounce:
+                self._verify(folder)
+
+    def _revive(self, folder: _Folder, now: float) -> None:
+        often = now < folder.revived_at + _REVIVED_SECONDS
+        folder.revived_at = now
+        if often:
+            self._poll(folder, "The system's watcher stopped twice in short order")
+        else:
+            self._begin_and_tell(folder)
+
+    def _begin_and_tell(self, folder: _Folder) -> None:
+        self._begin(folder)
+        self._tell_everything(folder)
+
+    def _begin(self, folder: _Folder) -> None:
+        """Watch a folder from now on, or find out why that is not possible."""
+        self._unschedule(folder)
+        identity = inotify.identity(folder.path)
+        if isinstance(identity, str):
+            self._go_offline(folder, identity)
+            return
+        folder.identity, folder.root_gone = identity, False
+        folder.events.forget_rules()
+        kind = inotify.silent_file_system(folder.path)
+        if kind:
+            self._poll(folder, f"A file system of this kind ({kind}) does not announce changes")
+            return
+        limits = inotify.read_limits()
+        try:
+            folder.watch = self._observing.schedule(folder.path, folder.events)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR):
+                self._go_offline(folder, inotify.not_there(folder.path))
+            elif error.errno in (errno.ENOSPC, errno.EMFILE):
+                self._poll(folder, *inotify.limit_reached(error.errno, limits), limits)
+            else:
+                self._poll(folder, f"The folder cannot be watched ({error.strerror or error})")
+            return
+        folder.state, folder.limits, folder.known = WatchState("watching"), None, None
+        self._verify(folder, fresh=True)
+
+    def _verify(self, folder: _Folder, *, fresh: bool = False) -> None:
+        """Compare what is watched with what is there; when it falls short, stop pretending."""
+        folder.unverified_since = None
+        seen = inotify.coverage(folder.path, gitignore=self._gitignore)
+        missing = seen.unwatched
+        for pause in _PAUSES:
+            if not missing:
+                return
+            time.sleep(pause)
+            seen = inotify.coverage(folder.path, gitignore=self._gitignore)
+            missing &= seen.unwatched
+        if not missing:
+            return
+        if not fresh:
+            self._begin_and_tell(folder)
+            return
+        watched = seen.folders - len(missing)
+        limits = inotify.read_limits()
+        _, cure = inotify.limit_reached(errno.ENOSPC, limits)
+        why = f"Only {watched:,} of {seen.folders:,} folders could be watched"
+        self._poll(folder, why, cure, limits)
+
+    def _unschedule(self, folder: _Folder) -> None:
+        watch, folder.watch = folder.watch, None
+        if watch is not None:
+            self._observing.unschedule(watch)
+
+    def _go_offline(self, folder: _Folder, reason: str) -> None:
+        self._unschedule(folder)
+        folder.identity, folder.known, folder.limits = None, None, None
+        folder.state = WatchState("offline", reason)
+
+    # What cannot be watched is compared.
+
+    def _poll(
+        self, folder: _Folder, why: str, cure: str = "", limits: inotify.Limits | None = None
+    ) -> None:
+        self._unschedule(folder)
+        folder.limits, folder.known = limits, None
+        every = self._compare(folder)
+        reason = f"{why}; it is compared every {every:.0f} seconds instead. {cure}".strip()
+        folder.state = WatchState("polling", reason)
+        logger.warning("%s is not watched. %s", folder.path, reason)
+
+    def _compare(self, folder: _Folder) -> float:
+        """Note what differs from the last look; returns the seconds until the next."""
+        started = time.monotonic()
+        before, folder.known = folder.known, None
+        try:
+            scan = scan_folder(folder.path, gitignore=self._gitignore)
+        except SourceError:
+            scan = None
+        now = time.monotonic()
+        every = max(self._poll_seconds, _POLL_SHARE * (now - started))
+        folder.next_poll = now + every
+        if scan is not None and len(scan.files) <= MOST_COMPARED:
+            folder.known = {path: (file.size, file.mtime_ns) for path, file in scan.files.items()}
+        if scan is None or before is None or folder.known is None:
+            self._tell_everything(folder)
+            return every
+        changes = find_changes(scan, before)
+        with self._wake:
+            for path in (*changes.new, *changes.changed, *changes.gone):
+                folder.pending.note(path, folder.known.get(path), now)
+        return every

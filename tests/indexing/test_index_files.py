@@ -1,0 +1,127 @@
+"""Index files are caches: without them, or with wrong ones, the same is found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from small_library import HANDBOOK, add, find, open_library, paths, without_times, write_files
+
+from ragkit.catalog import Catalog
+from ragkit.indexes.tokenizer import TOKENIZER_VERSION
+from ragkit.models.hashing import HashEmbedder
+
+_QUESTIONS = ("refund", "OAuth token expires", "Tomaten", "検索システム", "refund_policy_id")
+
+
+@pytest.fixture
+def place(tmp_path):
+    write_files(tmp_path / "files", HANDBOOK)
+    library = open_library(tmp_path / "library")
+    add(library, tmp_path / "files")
+    library.close()
+    return tmp_path / "library"
+
+
+def _answers(library):
+    return [without_times(find(library, question))["results"] for question in _QUESTIONS]
+
+
+def _opened(place):
+    library = open_library(place)
+    answers = _answers(library)
+    assert library.embedder.passages == []
+    notices = [note for one in _QUESTIONS for note in find(library, one).notices]
+    library.close()
+    return answers, notices
+
+
+def _generations(place):
+    return sorted(path for path in place.glob("indexes/*/chunk/generation-*"))
+
+
+def test_deleted_index_files_change_no_result_and_need_no_embedding(place):
+    before, _ = _opened(place)
+    assert _generations(place)
+    shutil.rmtree(place / "indexes")
+    after, notices = _opened(place)
+    assert after == before
+    assert notices == []
+    assert _generations(place)
+    assert _opened(place)[0] == before
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "missing", "manifest", "garbage"])
+def test_damaged_index_files_are_made_again_with_a_notice(place, damage):
+    before, _ = _opened(place)
+    newest = _generations(place)[-1]
+    file = max(newest.rglob("*.npy"), key=lambda path: path.stat().st_size)
+    data = bytearray(file.read_bytes())
+    if damage == "flip":
+        data[-1] ^= 0xFF
+        file.write_bytes(data)
+    elif damage == "cut":
+        file.write_bytes(data[: len(data) // 2])
+    elif damage == "empty":
+        file.write_bytes(b"")
+    elif damage == "missing":
+        file.unlink()
+    elif damage == "manifest":
+        manifest = newest / "manifest.json"
+        told = json.loads(manifest.read_text("utf-8"))
+        manifest.write_text(json.dumps({**told, "entries": told["entries"] + 1}), "utf-8")
+    else:
+        (newest / "manifest.json").write_bytes(b"\x00\xff not json")
+    after, notices = _opened(place)
+    assert after == before
+    assert any("built again" in note for note in notices)
+    assert not any("Traceback" in note or str(place) in note for note in notices)
+    again, quiet = _opened(place)
+    assert again == before
+    assert quiet == []
+
+
+def test_a_generation_of_another_embedder_is_not_used(place):
+    library = open_library(place)
+    library.embedder = other = HashEmbedder(16)
+    library.embedder.fingerprint = "another"
+    answer = find(library, "refund", mode="keyword")
+    assert paths(answer)[0] == "handbook/refunds.md"
+    assert find(library, "refund", mode="vector").results == ()
+    assert other.dimensions == 16
+    library.close()
+
+
+def test_an_index_that_does_not_hold_all_that_it_should_is_made_again(place):
+    before, _ = _opened(place)
+    catalog = Catalog.open(place / "catalog.sqlite")
+    with catalog.connections.write() as connection:
+        # As if a document had gone without leaving a record of its entries.
+        connection.execute("DELETE FROM documents WHERE path = 'notes/garten.txt'")
+    catalog.close()
+    library = open_library(place)
+    assert "notes/garten.txt" not in paths(find(library, "Tomaten"))
+    assert paths(find(library, "refund"))[0] == "handbook/refunds.md"
+    library.close()
+    assert before[2][0]["document"]["path"] == "notes/garten.txt"
+
+
+def test_the_trace_names_the_generation(place):
+    library = open_library(place)
+    answer = find(library, "refund")
+    [newest] = [path.name for path in _generations(place)][-1:]
+    version = library.catalog.collections.get("default").version
+    assert answer.trace.generation == f"default@{version}:{newest}"
+    manifest = json.loads((_generations(place)[-1] / "manifest.json").read_text("utf-8"))
+    assert manifest["tokenizer_version"] == TOKENIZER_VERSION
+    assert manifest["fingerprint"] == library.embedder.fingerprint
+    library.close()
+
+
+def test_a_folder_that_cannot_be_written_is_no_hindrance(place):
+    before, _ = _opened(place)
+    shutil.rmtree(place / "indexes")
+    (place / "indexes").write_bytes(b"not a folder")
+    after, _ = _opened(place)
+    assert after == before

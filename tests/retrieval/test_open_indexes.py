@@ -1,0 +1,198 @@
+"""The open indexes follow the catalog."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from support import DIMENSIONS, Shelf, digest, vector_bytes
+
+from ragkit.errors import RagkitError
+from ragkit.indexes.rows import EntryRows
+from ragkit.retrieval import open_indexes
+from ragkit.retrieval.open_indexes import OpenIndexes
+from ragkit.types import Field, Level
+
+
+class _Embedder:
+    """Only what the indexes want to know of an embedder."""
+
+    name = "hashing"
+    fingerprint = "fingerprint"
+    dimensions = DIMENSIONS
+
+    def embed_passages(self, texts):
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text):
+        return np.frombuffer(vector_bytes(text), "<f2").astype(np.float32)
+
+
+@pytest.fixture
+def indexes(catalog, library_paths):
+    return OpenIndexes(catalog, library_paths, _Embedder())
+
+
+def _collection(shelf, name="default"):
+    return shelf.catalog.collections.get(name)
+
+
+def _found(index, shelf, *words):
+    ids = shelf.catalog.entries.token_ids(words)
+    [found] = index.keyword_candidates([[ids[w] for w in words if w in ids]], {Field.TEXT: 1.0}, 9)
+    return found.entry_ids.tolist(), found.scores.tolist()
+
+
+def _near(index, text):
+    query = _Embedder().embed_query(text)
+    [found] = index.vector_candidates(query[None, :], 9)
+    return found.entry_ids.tolist(), found.scores.tolist()
+
+
+def _same(left, right, shelf, words, texts):
+    assert left.entry_ids().tolist() == right.entry_ids().tolist() == shelf.entry_ids()
+    for word in words:
+        ids, scores = _found(left, shelf, word)
+        other_ids, other_scores = _found(right, shelf, word)
+        assert ids == other_ids
+        assert scores == pytest.approx(other_scores, rel=1e-5)
+    for text in texts:
+        assert _near(left, text) == _near(right, text)
+
+
+def test_an_empty_collection_has_an_empty_index(indexes, shelf):
+    index = indexes.current(_collection(shelf))
+    assert index.entries == 0
+    assert indexes.generation(_collection(shelf)) == ""
+    assert indexes.save(_collection(shelf)) == 0
+    assert indexes.take_notice(_collection(shelf)) == ""
+
+
+def test_a_refreshed_index_equals_a_fresh_one(indexes, shelf, library_paths):
+    shelf.put("a.md", "apple banana", "cherry date")
+    shelf.put("b.md", "banana elder", "fig grape")
+    first = indexes.current(_collection(shelf))
+    assert indexes.current(_collection(shelf)) is first
+    shelf.put("a.md", "apple kiwi", "lemon", "mango banana")
+    shelf.put("c.md", "cherry cherry")
+    shelf.catalog.documents.remove([shelf.catalog.documents.list()[1].id])
+    second = indexes.current(_collection(shelf))
+    assert second is not first
+    assert second.version == shelf.version
+    fresh = OpenIndexes(shelf.catalog, library_paths, _Embedder()).current(_collection(shelf))
+    words = ("apple", "banana", "cherry", "kiwi", "fig", "mango")
+    _same(second, fresh, shelf, words, ("apple kiwi", "fig grape", "cherry cherry"))
+    assert _found(second, shelf, "fig") == ([], [])
+
+
+def test_saving_merges_what_has_changed_and_keeps_two_generations(indexes, shelf, library_paths):
+    folder = library_paths.collection_indexes(shelf.collection_id) / "chunk"
+    for number in range(4):
+        shelf.put(f"{number}.md", f"apple word{number}")
+        assert indexes.save(_collection(shelf), always=True) <= 1
+    names = sorted(path.name for path in folder.iterdir())
+    assert len(names) == 2
+    assert indexes.generation(_collection(shelf)) == names[-1]
+    index = indexes.current(_collection(shelf))
+    assert (index.entries, index.delta_entries, index.removed_entries) == (4, 0, 0)
+    assert indexes.save(_collection(shelf), always=True) == 0
+
+
+def test_a_small_change_is_not_written_and_yet_found(indexes, shelf):
+    shelf.put("a.md", "apple")
+    indexes.save(_collection(shelf))
+    name = indexes.generation(_collection(shelf))
+    shelf.put("b.md", "banana")
+    assert indexes.save(_collection(shelf)) == 0
+    assert indexes.generation(_collection(shelf)) == name
+    assert indexes.current(_collection(shelf)).delta_entries == 1
+    assert _found(indexes.current(_collection(shelf)), shelf, "banana")[0] == [2]
+
+
+def test_another_process_finds_what_came_after_the_generation(indexes, shelf, library_paths):
+    shelf.put("a.md", "apple")
+    indexes.save(_collection(shelf))
+    shelf.put("b.md", "apple pie")
+    shelf.catalog.documents.remove([1])
+    other = OpenIndexes(shelf.catalog, library_paths, _Embedder())
+    index = other.current(_collection(shelf))
+    assert index.entry_ids().tolist() == shelf.entry_ids() == [2]
+    assert _found(index, shelf, "apple")[0] == [2]
+
+
+def test_levels_have_indexes_of_their_own(indexes, shelf):
+    from support import entry
+
+    entries = (
+        entry("apple pie", 0),
+        entry("apple section", 0, level=Level.SECTION),
+        entry("apple book", 0, level=Level.DOCUMENT),
+        entry("what apple", 0, level=Level.QUESTION),
+    )
+    vectors = {
+        digest(text): vector_bytes(text)
+        for text in ("apple pie", "apple section", "apple book", "what apple")
+    }
+    shelf.put("a.md", "apple pie", entries=entries, vectors=vectors)
+    held = {
+        level: indexes.current(_collection(shelf), level).entry_ids().tolist()
+        for level in (Level.CHUNK, Level.SECTION, Level.DOCUMENT)
+    }
+    assert held == {Level.CHUNK: [1, 4], Level.SECTION: [2], Level.DOCUMENT: [3]}
+
+
+def test_collections_share_nothing(indexes, shelf, catalog):
+    other = Shelf(catalog, "other", "/elsewhere")
+    shelf.put("a.md", "apple")
+    other.put("a.md", "apple")
+    assert indexes.current(_collection(shelf)).entry_ids().tolist() == [1]
+    assert indexes.current(_collection(shelf, "other")).entry_ids().tolist() == [2]
+
+
+def test_the_index_used_longest_ago_is_closed_first(indexes, catalog, monkeypatch):
+    monkeypatch.setattr(open_indexes, "MOST_OPEN", 2)
+    shelves = [Shelf(catalog, f"c{number}", f"/{number}") for number in range(3)]
+    first = [indexes.current(_collection(one, f"c{n}")) for n, one in enumerate(shelves)]
+    again = [indexes.current(_collection(one, f"c{n}")) for n, one in enumerate(shelves[1:], 1)]
+    assert again[0] is first[1]
+    assert again[1] is first[2]
+    assert indexes.current(_collection(shelves[0], "c0")) is not first[0]
+
+
+def test_threads_see_whole_versions_while_documents_change(indexes, shelf, library_paths):
+    shelf.put("a.md", "apple one", "apple two")
+    stop = threading.Event()
+    problems: list[object] = []
+
+    def look():
+        while not stop.is_set():
+            try:
+                index = indexes.current(_collection(shelf))
+                ids = index.entry_ids()
+                # Each version of the document has two chunks: never one, never three.
+                if len(ids) != 2 or ids[1] - ids[0] != 1:
+                    problems.append(ids)
+            except RagkitError as error:
+                problems.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(40):
+        shelf.put("a.md", f"apple {number}", f"pear {number}")
+        if number % 10 == 9:
+            indexes.save(_collection(shelf), always=True)
+    stop.set()
+    for thread in threads:
+        thread.join(10)
+    assert problems == []
+    assert indexes.current(_collection(shelf)).entry_ids().tolist() == shelf.entry_ids()
+
+
+def test_rows_without_vectors_are_found_by_their_words(indexes, shelf):
+    shelf.put("a.md", "apple pie", with_vectors=False)
+    index = indexes.current(_collection(shelf))
+    assert _found(index, shelf, "apple")[0] == [1]
+    assert _near(index, "apple pie")[0] == []
+    assert isinstance(index.live_rows(), EntryRows)

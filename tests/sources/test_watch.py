@@ -1,0 +1,656 @@
+"""The watcher against a real file system and the real watchdog."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ragkit.sources import inotify, watch
+from ragkit.sources.observing import Observing
+from ragkit.sources.watch import Change, FolderWatcher, WatchState
+
+QUIET = 0.15
+SETTLED = 1.0
+"""Longer than watchdog waits for the other half of a move (0.5 s) and the quiet time together."""
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is watched")
+
+
+@pytest.fixture(autouse=True)
+def quick_checks(monkeypatch):
+    monkeypatch.setattr(watch, "CHECK_SECONDS", 0.3)
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def watcher() -> Iterator[FolderWatcher]:
+    with FolderWatcher(QUIET) as opened:
+        yield opened
+
+
+def write(path: Path, text: str = "text") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def until(watcher: FolderWatcher, done: Callable[[set[str], bool], bool], seconds: float = 5.0):
+    """Gather changes of source 1 until they suffice: their paths, and whether all is asked for."""
+    paths: set[str] = set()
+    everything = False
+    deadline = time.monotonic() + seconds
+    while not done(paths, everything) and (left := deadline - time.monotonic()) > 0:
+        for change in watcher.changes(left):
+            assert change.source_id == 1
+            paths |= set(change.paths)
+            everything = everything or change.everything
+    return paths, everything
+
+
+def rest(watcher: FolderWatcher) -> tuple[set[str], bool]:
+    """Everything that is told until nothing more comes."""
+    return until(watcher, lambda paths, everything: False, SETTLED)
+
+
+def paths(watcher: FolderWatcher, *expected: str) -> set[str]:
+    """Wait for those paths, and see that it is they alone that come."""
+    first, everything = until(watcher, lambda seen, _: set(expected) <= seen)
+    more, more_everything = rest(watcher)
+    assert not everything
+    assert not more_everything
+    return first | more
+
+
+def whole(watcher: FolderWatcher) -> None:
+    """Wait until the whole source is asked for."""
+    assert until(watcher, lambda _, everything: everything)[1]
+
+
+def mode(watcher: FolderWatcher, expected: str, source: int = 1) -> WatchState:
+    """Wait until the source is kept current in that way."""
+    deadline = time.monotonic() + 5
+    while watcher.state(source).mode != expected and time.monotonic() < deadline:
+        watcher.changes(0.1)
+    assert watcher.state(source).mode == expected
+    return watcher.state(source)
+
+
+def test_files_made_changed_and_deleted_are_told_once_each(watcher, root):
+    write(root / "old.md")
+    write(root / "gone.md")
+    watcher.watch({1: root})
+    assert watcher.state(1) == WatchState("watching")
+    write(root / "new.md")
+    write(root / "old.md", "longer text")
+    (root / "gone.md").unlink()
+    began = time.monotonic()
+    assert watcher.changes(3) == [Change(1, ("gone.md", "new.md", "old.md"))]
+    assert time.monotonic() - began < 1
+    assert rest(watcher) == (set(), False)
+
+
+def test_nothing_is_told_of_what_was_there_before(watcher, root):
+    write(root / "a.md")
+    watcher.watch({1: root})
+    began = time.monotonic()
+    assert watcher.changes(0.4) == []
+    assert 0.4 <= time.monotonic() - began < 0.8
+
+
+def test_reading_and_changing_rights_do_not_count(watcher, root):
+    file = write(root / "a.md")
+    watcher.watch({1: root})
+    file.read_bytes()
+    file.chmod(0o600)
+    os.utime(file)
+    assert rest(watcher) == (set(), False)
+
+
+def test_a_file_that_is_being_written_is_told_when_it_rests(watcher, root):
+    watcher.watch({1: root})
+    with (root / "slow.txt").open("w") as stream:
+        for _ in range(10):
+            stream.write("more ")
+            stream.flush()
+            assert watcher.changes(QUIET / 3) == []
+    assert paths(watcher, "slow.txt") == {"slow.txt"}
+
+
+def test_a_file_that_grows_unannounced_is_waited_for(watcher, root):
+    file = write(root / "mapped.bin")
+    watcher.watch({1: root})
+    write(file, "x")
+    deadline = time.monotonic() + 3 * QUIET
+    size = 2
+    while time.monotonic() < deadline:
+        with watcher._wake:  # as with a shared mapping, no event comes of this
+            os.truncate(file, size)
+        size += 1
+        assert watcher.changes(QUIET / 4) == []
+    assert paths(watcher, "mapped.bin") == {"mapped.bin"}
+
+
+def test_a_file_that_never_rests_is_told_now_and_then(root):
+    stop = threading.Event()
+
+    def keep_writing() -> None:
+        with (root / "log.txt").open("w") as stream:
+            while not stop.wait(0.01):
+                stream.write("x")
+                stream.flush()
+
+    with FolderWatcher(0.05) as watcher:
+        watcher.watch({1: root})
+        thread = threading.Thread(target=keep_writing)
+        thread.start()
+        try:
+            began = time.monotonic()
+            assert watcher.changes(4) == [Change(1, ("log.txt",))]
+            first = time.monotonic() - began
+            assert watcher.changes(4) == [Change(1, ("log.txt",))]
+        finally:
+            stop.set()
+            thread.join()
+    assert 0.9 < first < 1.6
+
+
+def test_an_atomic_save_counts_for_its_target(watcher, root):
+    write(root / "a.md")
+    watcher.watch({1: root})
+    for number in range(3):
+        write(root / ".a.md.swp", f"saved {number}")
+        (root / ".a.md.swp").replace(root / "a.md")
+    assert paths(watcher, "a.md") == {"a.md"}
+
+
+def test_a_file_unlinked_and_made_again_is_told_once(watcher, root):
+    file = write(root / "a.md")
+    watcher.watch({1: root})
+    file.unlink()
+    write(file, "again")
+    assert watcher.changes(3) == [Change(1, ("a.md",))]
+    assert rest(watcher) == (set(), False)
+
+
+def test_files_move_inside_out_and_in(watcher, root, tmp_path):
+    write(root / "a.md")
+    write(root / "b.md")
+    write(tmp_path / "c.md")
+    write(root / "folder" / "keep.md")
+    watcher.watch({1: root})
+    (root / "a.md").rename(root / "folder" / "a.md")
+    (root / "b.md").rename(tmp_path / "b.md")
+    (tmp_path / "c.md").rename(root / "c.md")
+    expected = {"a.md", "folder/a.md", "b.md", "c.md"}
+    assert paths(watcher, *expected) == expected
+
+
+def test_a_renamed_folder_is_told_as_two_prefixes(watcher, root):
+    for number in range(600):
+        write(root / "before" / str(number % 7) / f"{number}.md")
+    watcher.watch({1: root})
+    (root / "before").rename(root / "after")
+    assert paths(watcher, "before", "after") == {"before", "after"}
+    write(root / "after" / "3" / "3.md", "changed after the move")
+    assert paths(watcher, "after/3/3.md") == {"after/3/3.md"}
+
+
+def test_a_folder_moved_in_is_told_and_watched(watcher, root, tmp_path):
+    write(tmp_path / "other" / "deep" / "a.md")
+    watcher.watch({1: root})
+    (tmp_path / "other").rename(root / "other")
+    assert paths(watcher, "other") == {"other"}
+    write(root / "other" / "deep" / "a.md", "changed")
+    assert paths(watcher, "other/deep/a.md") == {"other/deep/a.md"}
+
+
+def test_a_folder_moved_out_is_told_as_its_prefix_and_is_silent_then(watcher, root, tmp_path):
+    write(root / "folder" / "deep" / "a.md")
+    watcher.watch({1: root})
+    (root / "folder").rename(tmp_path / "away")
+    assert paths(watcher, "folder") == {"folder"}
+    write(tmp_path / "away" / "deep" / "a.md", "a phantom")
+    write(tmp_path / "away" / "deep" / "b.md", "a phantom")
+    (tmp_path / "away" / "deep" / "a.md").unlink()
+    assert rest(watcher) == (set(), False)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_folder_moved_away_and_replaced_does_not_end_the_watching(watcher, root, tmp_path):
+    write(root / "folder" / "a.md")
+    watcher.watch({1: root})
+    (root / "folder").rename(tmp_path / "away")
+    write(root / "folder" / "a.md", "another")
+    assert "folder" in until(watcher, lambda seen, _: "folder" in seen)[0]
+    shutil.rmtree(root / "folder")
+    shutil.rmtree(tmp_path / "away")
+    rest(watcher)
+    write(root / "b.md")
+    assert "b.md" in until(watcher, lambda seen, everything: everything or "b.md" in seen)[0]
+    assert watcher.state(1) == WatchState("watching")
+
+
+def test_a_removed_tree_is_told_as_its_top(watcher, root):
+    for number in range(40):
+        write(root / "folder" / str(number % 4) / f"{number}.md")
+    write(root / "keep.md")
+    watcher.watch({1: root})
+    shutil.rmtree(root / "folder")
+    seen = paths(watcher, "folder")
+    assert "folder" in seen
+    assert all(path == "folder" or path.startswith("folder/") for path in seen)
+
+
+def test_a_copied_tree_of_300_files_is_told_whole(watcher, root, tmp_path):
+    for number in range(300):
+        write(tmp_path / "tree" / str(number % 9) / "deep" / f"{number}.md")
+    watcher.watch({1: root})
+    shutil.copytree(tmp_path / "tree", root / "copy")
+    seen = paths(watcher, "copy")
+    covered = [path for path in seen if path == "copy" or path.startswith("copy/")]
+    assert len(covered) == len(seen)
+    write(root / "copy" / "8" / "deep" / "8.md", "later")
+    assert paths(watcher, "copy/8/deep/8.md") == {"copy/8/deep/8.md"}
+
+
+def test_a_burst_is_told_as_one_change_and_a_big_one_as_everything(watcher, root):
+    watcher.watch({1: root})
+    for number in range(200):
+        write(root / f"{number}.md")
+    expected = {f"{number}.md" for number in range(200)}
+    assert paths(watcher, *expected) == expected
+    for number in range(501):
+        write(root / f"{number}.md", "changed")
+    changes = watcher.changes(5)
+    assert changes == [Change(1, (), everything=True)]
+
+
+def test_what_is_ignored_is_never_told(watcher, root):
+    write(root / ".gitignore", "build/\n*.log\n!keep.log\n")
+    (root / "build").mkdir()
+    (root / "node_modules").mkdir()
+    watcher.watch({1: root})
+    for name in (
+        "build/out.md",
+        "node_modules/x/readme.md",
+        ".hidden.md",
+        ".git/HEAD",
+        "~$open.docx",
+        "file.part",
+        "a.log",
+        "deep/b.log",
+    ):
+        write(root / name)
+    write(root / "keep.log")
+    assert paths(watcher, "keep.log", "deep") == {"keep.log", "deep"}
+    write(root / "build" / "out.md", "again")
+    assert rest(watcher) == (set(), False)
+
+
+def test_gitignore_can_be_turned_off(root):
+    write(root / ".gitignore", "*.log\n")
+    with FolderWatcher(QUIET, gitignore=False) as watcher:
+        watcher.watch({1: root})
+        write(root / "a.log")
+        write(root / ".gitignore", "*\n")
+        assert paths(watcher, "a.log") == {"a.log"}
+
+
+def test_changed_ignore_rules_ask_for_their_folder_and_hold_at_once(watcher, root):
+    write(root / "folder" / "a.log")
+    watcher.watch({1: root})
+    write(root / "folder" / "a.log", "counts")
+    assert paths(watcher, "folder/a.log") == {"folder/a.log"}
+    write(root / "folder" / ".ragkitignore", "*.log\n")
+    assert paths(watcher, "folder") == {"folder"}
+    write(root / "folder" / "a.log", "no longer counts")
+    assert rest(watcher) == (set(), False)
+    write(root / ".ragkitignore", "*.txt\n")
+    whole(watcher)
+
+
+def test_links_are_not_followed(watcher, root, tmp_path):
+    write(tmp_path / "outside" / "a.md")
+    write(root / "real" / "a.md")
+    watcher.watch({1: root})
+    (root / "link").symlink_to(tmp_path / "outside", target_is_directory=True)
+    rest(watcher)
+    write(tmp_path / "outside" / "a.md", "changed outside")
+    assert rest(watcher) == (set(), False)
+    (root / "real").rename(tmp_path / "outside" / "real")
+    (root / "real").symlink_to(tmp_path / "outside" / "real", target_is_directory=True)
+    assert rest(watcher)[0] == {"real"}
+    write(tmp_path / "outside" / "real" / "a.md", "a phantom behind a link")
+    assert rest(watcher) == (set(), False)
+
+
+def test_a_root_that_is_a_link_is_watched_where_it_leads(watcher, root, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (tmp_path / "link").symlink_to(root, target_is_directory=True)
+    watcher.watch({1: tmp_path / "link"})
+    write(root / "a.md")
+    assert paths(watcher, "a.md") == {"a.md"}
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to(other, target_is_directory=True)
+    whole(watcher)
+    write(other / "b.md")
+    assert paths(watcher, "b.md") == {"b.md"}
+
+
+def test_names_of_all_kinds_are_told_as_they_are(watcher, root):
+    names = {"ü ö.md", "日本語/テスト.txt", "a%b_c.md", "back\\slash.md", "e\u0301.md", "-rf"}
+    (root / "日本語").mkdir()
+    watcher.watch({1: root})
+    for name in names:
+        write(root / name)
+    with open(os.fsencode(root) + b"/bad\xff.md", "wb"):
+        pass
+    assert paths(watcher, *names) == names
+
+
+def test_a_removed_root_is_offline_until_it_is_there_again(watcher, root):
+    write(root / "a.md")
+    watcher.watch({1: root})
+    shutil.rmtree(root)
+    whole(watcher)
+    state = mode(watcher, "offline")
+    assert str(root) in state.reason
+    assert "not there" in state.reason
+    write(root / "b.md")
+    whole(watcher)
+    mode(watcher, "watching")
+    rest(watcher)
+    write(root / "c.md")
+    assert paths(watcher, "c.md") == {"c.md"}
+
+
+def test_a_root_removed_and_made_again_at_once_is_watched_still(watcher, root):
+    watcher.watch({1: root})
+    for _ in range(3):
+        shutil.rmtree(root)
+        root.mkdir()
+        whole(watcher)
+        rest(watcher)
+        assert watcher.state(1) == WatchState("watching")
+    write(root / "a.md")
+    assert paths(watcher, "a.md") == {"a.md"}
+
+
+def test_a_renamed_root_is_offline_and_another_in_its_place_is_watched(watcher, root, tmp_path):
+    watcher.watch({1: root})
+    root.rename(tmp_path / "elsewhere")
+    mode(watcher, "offline")
+    whole(watcher)
+    write(tmp_path / "elsewhere" / "a.md")
+    assert rest(watcher) == (set(), False)
+    (tmp_path / "next").mkdir()
+    (tmp_path / "next").rename(root)
+    whole(watcher)
+    rest(watcher)
+    write(root / "b.md")
+    assert paths(watcher, "b.md") == {"b.md"}
+
+
+def test_a_root_swapped_for_another_between_two_looks_is_found(watcher, root, tmp_path):
+    (tmp_path / "next").mkdir()
+    watcher.watch({1: root})
+    root.rename(tmp_path / "elsewhere")
+    (tmp_path / "next").rename(root)
+    whole(watcher)
+    rest(watcher)
+    write(root / "b.md")
+    assert paths(watcher, "b.md") == {"b.md"}
+
+
+@pytest.mark.parametrize("kind", ["missing", "file"])
+def test_a_root_that_is_no_folder_is_waited_for(watcher, tmp_path, kind):
+    root = tmp_path / "later"
+    if kind == "file":
+        root.write_text("x")
+    watcher.watch({1: root})
+    assert watcher.state(1).mode == "offline"
+    assert watcher.changes(0.4) == []
+    root.unlink(missing_ok=True)
+    root.mkdir()
+    whole(watcher)
+    assert watcher.state(1) == WatchState("watching")
+
+
+def test_sources_come_and_go_while_it_runs(watcher, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    watcher.watch({1: first})
+    watcher.watch({1: first, 2: second})
+    write(second / "a.md")
+    assert watcher.changes(3) == [Change(2, ("a.md",))]
+    watcher.watch({2: second})
+    assert watcher.state(1) == WatchState("offline", "This source is not watched.")
+    write(first / "a.md")
+    assert watcher.changes(0.5) == []
+    watcher.watch({})
+    write(second / "a.md")
+    assert watcher.changes(0.5) == []
+
+
+def test_two_sources_may_share_a_folder_or_lie_inside_one_another(watcher, root):
+    (root / "inner").mkdir()
+    watcher.watch({1: root, 2: root, 3: root / "inner"})
+    write(root / "inner" / "a.md")
+    told = {change.source_id: change.paths for change in watcher.changes(3)}
+    assert told == {1: ("inner/a.md",), 2: ("inner/a.md",), 3: ("a.md",)}
+    watcher.watch({2: root, 3: root / "inner"})
+    write(root / "inner" / "a.md", "changed")
+    told = {change.source_id: change.paths for change in watcher.changes(3)}
+    assert told == {2: ("inner/a.md",), 3: ("a.md",)}
+
+
+def test_stopping_ends_every_thread_and_every_wait(root):
+    before = set(threading.enumerate())
+    watcher = FolderWatcher(QUIET)
+    watcher.watch({1: root})
+    told: list[list[Change]] = []
+    waiting = threading.Thread(target=lambda: told.append(watcher.changes(30)))
+    waiting.start()
+    time.sleep(0.1)
+    watcher.stop()
+    waiting.join(timeout=2)
+    assert told == [[]]
+    assert set(threading.enumerate()) == before
+    watcher.stop()
+    assert watcher.changes(5) == []
+    with pytest.raises(RuntimeError, match="stopped"):
+        watcher.watch({1: root})
+
+
+@linux
+def test_what_is_watched_is_counted(watcher, root):
+    for number in range(10):
+        (root / "a" / str(number)).mkdir(parents=True)
+    (root / ".git" / "objects").mkdir(parents=True)
+    assert inotify.coverage(root, gitignore=True).folders == 12
+    assert len(inotify.coverage(root, gitignore=True).unwatched) == 12
+    watcher.watch({1: root})
+    assert inotify.coverage(root, gitignore=True) == inotify.Coverage(12)
+
+
+@linux
+def test_a_short_limit_leads_to_polling_and_says_what_mends_it(root, monkeypatch):
+    write(root / "a.md")
+    write(root / "b.md")
+    limits = [inotify.Limits(500, 128)]
+    short = inotify.Coverage(2041, frozenset(range(1541)))
+    monkeypatch.setattr(inotify, "read_limits", lambda: limits[-1])
+    with monkeypatch.context() as patch, FolderWatcher(QUIET, poll_seconds=0.3) as watcher:
+        patch.setattr(inotify, "coverage", lambda root, gitignore: short)
+        watcher.watch({1: root})
+        state = watcher.state(1)
+        assert state.mode == "polling"
+        assert "500 of 2,041 folders" in state.reason
+        assert "sudo sysctl fs.inotify.max_user_watches=524288" in state.reason
+        assert inotify.watched_inodes() == []
+        whole(watcher)
+        write(root / "a.md", "changed")
+        (root / "b.md").unlink()
+        write(root / "new" / "c.md")
+        assert paths(watcher, "a.md", "b.md", "new/c.md") == {"a.md", "b.md", "new/c.md"}
+        patch.undo()
+        monkeypatch.setattr(watch, "CHECK_SECONDS", 0.3)
+        limits.append(inotify.Limits(524_288, 128))
+        mode(watcher, "watching")
+
+
+@linux
+def test_folders_that_fall_short_later_are_found(watcher, root, monkeypatch):
+    watcher.watch({1: root})
+    assert watcher.state(1).mode == "watching"
+    short = inotify.Coverage(50, frozenset(range(10)))
+    monkeypatch.setattr(inotify, "coverage", lambda root, gitignore: short)
+    (root / "new").mkdir()
+    whole(watcher)
+    assert "40 of 50 folders" in mode(watcher, "polling").reason
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (errno.EMFILE, "fs.inotify.max_user_instances="),
+        (errno.ENOSPC, "fs.inotify.max_user_watches="),
+        (errno.EIO, "cannot be watched"),
+    ],
+)
+def test_a_refused_watch_leads_to_polling(root, monkeypatch, number, told):
+    def refuse(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Observing, "schedule", refuse)
+    with FolderWatcher(QUIET, poll_seconds=0.3) as watcher:
+        watcher.watch({1: root})
+        assert watcher.state(1).mode == "polling"
+        assert told in watcher.state(1).reason
+        whole(watcher)
+        write(root / "a.md")
+        assert paths(watcher, "a.md") == {"a.md"}
+
+
+def test_a_large_unwatched_source_is_compared_whole_each_time(root, monkeypatch):
+    for number in range(5):
+        write(root / f"{number}.md")
+    monkeypatch.setattr(watch, "MOST_COMPARED", 4)
+    monkeypatch.setattr(inotify, "silent_file_system", lambda folder: "nfs4")
+    with FolderWatcher(QUIET, poll_seconds=0.3) as watcher:
+        watcher.watch({1: root})
+        assert "nfs4" in watcher.state(1).reason
+        for _ in range(3):
+            assert watcher.changes(3) == [Change(1, (), everything=True)]
+
+
+def test_silent_file_systems_are_known_by_their_mount(monkeypatch):
+    import psutil
+    from psutil._common import sdiskpart
+
+    mounts = [
+        sdiskpart("/dev/sda", "/", "ext4", ""),
+        sdiskpart("server:/x", "/mnt/share", "nfs4", ""),
+        sdiskpart("/dev/sdb", "/mnt/share/local", "xfs", ""),
+    ]
+    monkeypatch.setattr(psutil, "disk_partitions", lambda all: mounts)
+    found = [
+        inotify.silent_file_system(Path(path))
+        for path in ("/", "/mnt/share", "/mnt/share/a", "/mnt/shared", "/mnt/share/local/a")
+    ]
+    assert found == ["", "nfs4", "nfs4", "", ""]
+
+
+def test_a_dead_watcher_is_replaced_and_one_that_dies_again_is_not_trusted(watcher, root):
+    watcher.watch({1: root})
+    for expected in ("watching", "polling"):
+        for emitter in list(watcher._observing._observer.emitters):
+            emitter.stop()
+        whole(watcher)
+        assert mode(watcher, expected)
+        rest(watcher)
+        if expected == "watching":
+            write(root / "a.md")
+            assert paths(watcher, "a.md") == {"a.md"}
+    assert "stopped twice" in watcher.state(1).reason
+
+
+@linux
+def test_lost_events_ask_for_everything(watcher, root):
+    from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent
+
+    watcher.watch({1: root})
+    reader = watcher._observing._observer._inotify_fd
+    reader.handle_event(InotifyEvent(-1, InotifyConstants.IN_Q_OVERFLOW, 0, b""))
+    whole(watcher)
+    assert watcher.state(1) == WatchState("watching")
+    write(root / "a.md")
+    assert paths(watcher, "a.md") == {"a.md"}
+
+
+_LIMITED = """
+import json, sys, time
+from pathlib import Path
+limit = Path("/proc/sys/user/max_inotify_watches")
+limit.write_text("30")
+from ragkit.sources import watch
+watch.CHECK_SECONDS = 0.3
+root = Path(sys.argv[1])
+states = []
+with watch.FolderWatcher(0.1, poll_seconds=0.3) as watcher:
+    watcher.watch({1: root})
+    states.append((watcher.state(1).mode, watcher.state(1).reason))
+    watcher.changes(2)
+    (root / "39" / "a.md").write_text("x")
+    told = [list(change.paths) for change in watcher.changes(3)]
+    limit.write_text("1000")
+    deadline = time.monotonic() + 5
+    while watcher.state(1).mode != "watching" and time.monotonic() < deadline:
+        watcher.changes(0.1)
+    states.append((watcher.state(1).mode, watcher.state(1).reason))
+print(json.dumps({"states": states, "told": told}))
+"""
+
+
+@linux
+def test_the_kernels_own_limit_is_noticed_and_its_raising_too(root):
+    unshare = shutil.which("unshare")
+    if (
+        unshare is None
+        or subprocess.run([unshare, "-Ur", "true"], capture_output=True).returncode != 0
+    ):
+        pytest.skip("this system makes no user namespaces")
+    for number in range(40):
+        (root / str(number)).mkdir()
+    done = subprocess.run(
+        [unshare, "-Ur", sys.executable, "-c", _LIMITED, str(root)],
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    (first, reason), second = told["states"]
+    assert first == "polling"
+    assert "Only 30 of 41 folders could be watched" in reason
+    assert "sudo sysctl fs.inotify.max_user_watches=" in reason
+    assert told["told"] == [["39/a.md"]]
+    assert second == ["watching", ""]

@@ -1,0 +1,243 @@
+"""Lower packages never import higher ones, and importing costs nothing (docs/architecture.md)."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parents[1]
+_PACKAGE = _ROOT / "ragkit"
+_FILES = sorted(_PACKAGE.rglob("*.py"))
+
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("types", "errors", "results"),
+    ("settings", "paths"),
+    ("sources", "reading", "chunking"),
+    ("models",),
+    ("indexes",),
+    ("catalog",),
+    ("retrieval",),
+    ("indexing",),
+    ("answering", "evaluation"),
+    ("library",),
+    ("surfaces",),
+)
+"""From lowest to highest. Those of one layer do not import one another, but for layer 0."""
+
+_LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+ONLY_IN = {
+    "llama_index": {
+        "indexing/pipeline.py",
+        "models/llama_index.py",
+        "retrieval/llama_index.py",
+        "answering/",
+    },
+    "faiss": {"indexes/vector.py"},
+    "bm25s": {"indexes/keyword.py"},
+    "sqlite3": {"catalog/"},
+    "streamlit": set(),
+}
+"""The only files, or folders, that may import a library."""
+
+
+def imports(source: str, module: str) -> Iterator[str]:
+    """Full names of the modules that a file imports when it runs, inside functions too."""
+    package = module.split(".")
+    for node in _running(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level] if node.level else []
+            name = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{name}.{alias.name}" for alias in node.names)
+
+
+def _running(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes below, without what only a type checker reads."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+            for other in child.orelse:
+                yield other
+                yield from _running(other)
+            continue
+        yield child
+        yield from _running(child)
+
+
+def _module(file: Path) -> str:
+    """The dotted name of a file; a package's own file counts as ``package.__init__``."""
+    return ".".join(file.relative_to(_ROOT).with_suffix("").parts)
+
+
+def _part(name: str) -> str | None:
+    """Which part of ragkit a dotted name belongs to."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "ragkit" and len(parts) > 1 else None
+
+
+def _wrong_imports(file: Path) -> list[str]:
+    module = _module(file)
+    mine = _part(module)
+    wrong = []
+    for name in imports(file.read_text("utf-8"), module):
+        theirs = _part(name)
+        if theirs is None or theirs == mine or theirs.startswith("__"):
+            continue
+        assert theirs in _LEVEL, f"{module} imports {name}, which has no layer"
+        below = _LEVEL[theirs] < _LEVEL[mine] or _LEVEL[mine] == 0 == _LEVEL[theirs]
+        if not below:
+            wrong.append(f"{module} imports {name}")
+    return wrong
+
+
+def test_every_part_of_ragkit_has_a_layer():
+    parts = {_part(_module(file)) for file in _FILES} - {"__init__", "__main__", "py"}
+    assert parts <= set(_LEVEL), parts - set(_LEVEL)
+
+
+def test_no_lower_part_imports_a_higher_one():
+    parted = [file for file in _FILES if _part(_module(file)) in _LEVEL]
+    assert [one for file in parted for one in _wrong_imports(file)] == []
+
+
+@pytest.mark.parametrize("library", ONLY_IN)
+def test_a_library_is_imported_only_where_it_belongs(library):
+    allowed = ONLY_IN[library]
+    users = []
+    for file in _FILES:
+        names = imports(file.read_text("utf-8"), _module(file))
+        if any(name.split(".")[0] == library for name in names):
+            users.append(file.relative_to(_PACKAGE).as_posix())
+    elsewhere = [
+        user
+        for user in users
+        if user not in allowed
+        and not any(user.startswith(one) for one in allowed if one[-1] == "/")
+    ]
+    assert elsewhere == []
+
+
+def test_the_search_for_imports_finds_every_kind():
+    source = """
+from __future__ import annotations
+import a.b, c
+from ..d import e
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    import hidden
+else:
+    import shown
+def f():
+    from g import h
+    class C:
+        import i
+try:
+    import j
+except ImportError:
+    import k
+"""
+    found = set(imports(source, "ragkit.x.y"))
+    expected = {"a.b", "c", "ragkit.d.e", "shown", "g.h", "i", "j", "k"}
+    assert expected <= found
+    assert "hidden" not in found
+
+
+def _run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=_ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def _loaded(module: str, *unwanted: str) -> list[str]:
+    """Which of the unwanted libraries a fresh interpreter loads with a module."""
+    run = _run(
+        f"import sys, {module}\n"
+        f"print(*sorted({{name.split('.')[0] for name in sys.modules}} & set({unwanted!r})))"
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.split()
+
+
+def test_the_search_path_loads_neither_llama_index_nor_streamlit():
+    if not (_PACKAGE / "retrieval" / "engine.py").exists():
+        pytest.skip("ragkit/retrieval/engine.py is not there yet")
+    assert _loaded("ragkit.retrieval.engine", "llama_index", "streamlit", "torch") == []
+
+
+def test_the_library_loads_neither_llama_index_nor_streamlit():
+    if not (_PACKAGE / "library.py").exists():
+        pytest.skip("ragkit/library.py is not there yet")
+    assert _loaded("ragkit.library", "llama_index", "streamlit", "torch") == []
+
+
+def test_the_catalog_and_sources_load_quickly():
+    heavy = ("faiss", "bm25s", "pypdf", "kreuzberg", "tokenizers", "wordllama", "nltk")
+    assert _loaded("ragkit.catalog", *heavy, "llama_index", "streamlit") == []
+    assert _loaded("ragkit.sources.scan", *heavy, "numpy", "pydantic") == []
+
+
+_IMPORT_ALL = """
+import importlib, os, sys
+from pathlib import Path
+
+root, home = Path(sys.argv[1]), os.path.realpath(os.environ["HOME"])
+touched = []
+writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+def watch(event, arguments):
+    if event == "open":
+        path, flags = arguments[0], arguments[2]
+        if not isinstance(path, (str, bytes)):
+            return
+        inside = os.path.abspath(os.fsdecode(path)).startswith(home)
+        if inside or (current and isinstance(flags, int) and flags & writing):
+            touched.append((current, event, os.fsdecode(path)))
+    elif event in ("os.mkdir", "socket.connect", "subprocess.Popen", "sqlite3.connect") and current:
+        touched.append((current, event, repr(arguments)[:200]))
+
+current = ""
+names = [
+    ".".join(file.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
+    for file in sorted(root.rglob("*.py")) if file.name != "__main__.py"
+]
+third_party = {
+    f"ragkit.{one}" for one in ("indexing.pipeline", "models.llama_index", "retrieval.llama_index")
+}
+sys.addaudithook(watch)
+sys.dont_write_bytecode = True
+for name in sorted(names, key=lambda one: (one in third_party or ".answering" in one, one)):
+    current = name if name not in third_party and ".answering" not in name else ""
+    importlib.import_module(name)
+    current = ""
+for one in touched:
+    print(*one)
+"""
+
+
+def test_importing_every_module_touches_nothing(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    run = subprocess.run(
+        [sys.executable, "-W", "error::ResourceWarning", "-c", _IMPORT_ALL, str(_PACKAGE)],
+        cwd=tmp_path,
+        env={**os.environ, "HOME": str(home), "PYTHONPATH": str(_ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == ""
+    assert list(home.rglob("*")) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home"]
