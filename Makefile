@@ -33,6 +33,9 @@ format: $(DEV_READY) ## Lay out the code
 bench: $(DEV_READY) ## Run every benchmark and print its figures
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
+chaos: $(DEV_READY) ## Kill the writer 200 times and work at random in a watched folder
+	RAGKIT_CHAOS_KILLS=200 RAGKIT_CHAOS_EXAMPLES=40 RAGKIT_CHAOS_STEPS=80 $(BIN)/pytest tests/chaos
+
 lock: ## Write the locked requirements anew (needs uv)
 	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" pyproject.toml requirements/build.in -o requirements/run.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" --extra dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt

@@ -32,6 +32,9 @@ INDEXED_LEVELS: dict[Level, tuple[Level, ...]] = {
 }
 """A collection has an index for each of these: word statistics of one level are its own."""
 
+SMALL_INDEX = 5000
+"""An index of so few entries is merged after every change: a tenth of a second, and exact."""
+
 _KEPT_GENERATIONS = 2
 
 
@@ -91,7 +94,8 @@ class OpenIndexes:
             place = self._place(collection.id, level)
             index = self.current(collection, level)
             changed = bool(index.delta_entries or index.removed_entries)
-            if not (index.worth_merging or (always and changed)) and place.generation:
+            small = always or index.entries <= SMALL_INDEX
+            if not (index.worth_merging or (small and changed)) and place.generation:
                 continue
             if not index.entries and not place.generation:
                 continue
