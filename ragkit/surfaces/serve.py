@@ -80,6 +80,7 @@ def run_worker(library: Library) -> None:
     from ragkit.indexing.worker import Worker
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("faiss").setLevel(logging.WARNING)
     worker = Worker(library.writer())
 
     def stop(_signal: int, _frame: FrameType | None) -> None:

@@ -99,7 +99,10 @@ def test_saving_merges_what_has_changed_and_keeps_two_generations(indexes, shelf
     assert indexes.save(_collection(shelf), always=True) == 0
 
 
-def test_a_small_change_is_not_written_and_yet_found(indexes, shelf):
+def test_a_small_change_of_a_large_index_is_not_written_and_yet_found(
+    indexes, shelf, monkeypatch
+):
+    monkeypatch.setattr("ragkit.retrieval.open_indexes.SMALL_INDEX", 0)
     shelf.put("a.md", "apple")
     indexes.save(_collection(shelf))
     name = indexes.generation(_collection(shelf))
@@ -108,6 +111,15 @@ def test_a_small_change_is_not_written_and_yet_found(indexes, shelf):
     assert indexes.generation(_collection(shelf)) == name
     assert indexes.current(_collection(shelf)).delta_entries == 1
     assert _found(indexes.current(_collection(shelf)), shelf, "banana")[0] == [2]
+
+
+def test_a_small_index_is_merged_after_every_change(indexes, shelf):
+    shelf.put("a.md", "apple")
+    indexes.save(_collection(shelf))
+    shelf.put("b.md", "banana")
+    assert indexes.save(_collection(shelf)) == 1
+    index = indexes.current(_collection(shelf))
+    assert (index.entries, index.delta_entries) == (2, 0)
 
 
 def test_another_process_finds_what_came_after_the_generation(indexes, shelf, library_paths):
