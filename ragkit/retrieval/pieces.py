@@ -1,0 +1,295 @@
+"""Cutting a long question: the topics of a text, and the pieces that ask for each of them.
+
+A message of a conversation is a unit; where there are none, a paragraph, and in one long
+paragraph a sentence. Neighbouring units that speak of the same thing make a topic. Each piece of
+a topic asks for itself, so that no topic is averaged away by the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Turns texts into unit vectors, (n, d)."""
+
+MOST_PIECES = 60
+"""A text is asked in no more pieces than this; of more, the longest ones."""
+
+_SHORT_WORDS = 60
+_LONGEST_TEXT = 2_000_000
+_NAME_CHARACTERS = 80
+_TELLING = 40
+_WINDOW = 3
+_CHARACTERS_PER_TOKEN = 4
+
+_ROLE = re.compile(
+    r"^[ \t]*(?:\*\*)?(user|human|agent|assistant|ai|system|bot)(?:\*\*)?[ \t]*:[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_AUTHOR = re.compile(
+    r"^(?:\*\*(?P<bold>[^*\n]{1,60})\*\*(?:[ \t]*[·(,\u2013-][^\n]{0,60})?:?"
+    r"|(?P<plain>[A-Z\u00c0-\u024f][\w.' -]{0,30}):(?=[ \t]))[ \t]*\n?",
+    re.MULTILINE,
+)
+_PARAGRAPH = re.compile(r"\S(?:.*?\S)?(?=\s*?\n[ \t]*\n|\s*\Z)", re.DOTALL)
+_SENTENCE = re.compile(
+    r"\S.*?(?:[.!?\u3002\uff01\uff1f]+[\"')\]]*(?=\s|\Z)|[\u3002\uff01\uff1f]|\n|\Z)", re.DOTALL
+)
+_FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
+_ASKING = {"user", "human"}
+
+
+class CutMethod(StrEnum):
+    """How a question is cut."""
+
+    ADAPTIVE = "adaptive"
+    FIXED = "fixed"
+    WHOLE = "whole"
+
+
+@dataclass(frozen=True, slots=True)
+class CutSettings:
+    """Sizes are in tokens of about four characters; ``fixed`` cuts by them alone."""
+
+    method: CutMethod = CutMethod.ADAPTIVE
+    piece_tokens: int = 1800
+    overlap_tokens: int = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A message, paragraph or sentence. ``role`` is who says it, where that is written."""
+
+    start: int
+    end: int
+    text: str
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What is asked: a slice of the text, and earlier words that say what it is about."""
+
+    start: int
+    end: int
+    text: str
+    background: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Neighbouring units on one subject, named by their first words."""
+
+    index: int
+    start: int
+    end: int
+    name: str
+    pieces: tuple[Piece, ...]
+
+
+def cut_question(text: str, embed: Embed | None, settings: CutSettings) -> tuple[Topic, ...]:
+    """Find the topics of a text and the pieces to ask for each. The same text gives the same.
+
+    Without ``embed``, changes of topic are not looked for. An empty text has no topics.
+    """
+    text = text[:_LONGEST_TEXT]
+    if not text.strip():
+        return ()
+    if settings.method is CutMethod.FIXED:
+        return _numbered([_Slice.of([piece]) for piece in _fixed(text, settings)])
+    units = find_units(text)
+    if settings.method is CutMethod.WHOLE or (len(units) < 2 or _is_short(text, units)):
+        whole = Piece(0, len(text), text.strip())
+        return _numbered([_Slice.of([whole])])
+    open_questions = _open_questions(units)
+    if open_questions:
+        return _numbered([_Slice.of([piece]) for piece in open_questions[-MOST_PIECES:]])
+    groups = _by_topic(units, embed)
+    return _numbered(_within_budget([_Slice.of(_pieces(group)) for group in groups]))
+
+
+def find_units(text: str) -> list[Unit]:
+    """Take a text apart: messages where it has them, else paragraphs, else sentences."""
+    front = _FRONT_MATTER.match(text)
+    begin = front.end() if front else 0
+    for pattern in (_ROLE, _AUTHOR):
+        heads = list(pattern.finditer(text, begin))
+        if len(heads) >= 2:
+            return _messages(text, heads, begin)
+    paragraphs = [Unit(m.start(), m.end(), m.group()) for m in _PARAGRAPH.finditer(text, begin)]
+    if len(paragraphs) > 1:
+        return paragraphs
+    return [
+        Unit(m.start(), m.end(), m.group().strip())
+        for m in _SENTENCE.finditer(text, begin)
+        if m.group().strip()
+    ]
+
+
+def _messages(text: str, heads: Sequence[re.Match[str]], begin: int) -> list[Unit]:
+    units = []
+    before = text[begin : heads[0].start()].strip().lstrip("# ")
+    if before:
+        units.append(Unit(begin, heads[0].start(), before))
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    for head, end in zip(heads, ends, strict=True):
+        said = text[head.end() : end].strip()
+        role = next(group for group in head.groups() if group is not None).strip().lower()
+        if said:
+            units.append(Unit(head.start(), end, said, role))
+    return units
+
+
+def _is_short(text: str, units: Sequence[Unit]) -> bool:
+    return not any(unit.role for unit in units) and len(text.split()) <= _SHORT_WORDS
+
+
+def _open_questions(units: Sequence[Unit]) -> list[Piece]:
+    """What a person asked last and nobody answered: each ends a conversation of its own.
+
+    Only where roles are written. Earlier turns of the same conversation are its background.
+    """
+    roles = {unit.role for unit in units}
+    if not roles & _ASKING or not roles - _ASKING - {""}:
+        return []
+    pieces: list[Piece] = []
+    turns: list[Unit] = []
+    for unit, following in pairwise([*units, None]):
+        if unit is None or unit.role not in _ASKING:
+            continue
+        turns.append(unit)
+        if following is None or following.role in _ASKING:
+            earlier = " ".join(turn.text for turn in turns[-4:]) if len(turns) > 1 else ""
+            pieces.append(Piece(turns[0].start, unit.end, unit.text, earlier))
+            turns = []
+    return list({piece.text: piece for piece in pieces}.values())
+
+
+def _by_topic(units: Sequence[Unit], embed: Embed | None) -> list[Sequence[Unit]]:
+    """Group neighbouring units; a topic ends where what follows is least like what was said."""
+    if embed is None or len(units) <= _WINDOW:
+        return [units]
+    vectors = embed([unit.text for unit in units]).astype(np.float64)
+    borders = topic_borders(vectors)
+    return [units[start:end] for start, end in pairwise([0, *borders, len(units)])]
+
+
+def topic_borders(vectors: NDArray[np.float64]) -> list[int]:
+    """Say before which rows (n, d) a new topic begins, by the depth of dips in likeness.
+
+    Source: M. Hearst, TextTiling, Computational Linguistics 23(1), 1997; here with the mean
+    vectors of up to three rows on either side.
+    """
+    n = len(vectors)
+    likeness = np.array([_likeness(vectors, gap) for gap in range(1, n)])
+    depths = np.array([_depth(likeness, at) for at in range(len(likeness))])
+    if not len(depths) or float(depths.max()) <= 0.0:
+        return []
+    threshold = max(float(depths.mean() + 0.5 * depths.std()), 0.1)
+    borders: list[int] = []
+    for at in np.argsort(-depths, kind="stable").tolist():
+        gap = at + 1
+        if depths[at] < threshold:
+            break
+        if all(abs(gap - other) >= 2 for other in borders):
+            borders.append(gap)
+    return sorted(borders)
+
+
+def _likeness(vectors: NDArray[np.float64], gap: int) -> float:
+    before = vectors[max(0, gap - _WINDOW) : gap].sum(axis=0)
+    after = vectors[gap : gap + _WINDOW].sum(axis=0)
+    lengths = float(np.linalg.norm(before) * np.linalg.norm(after))
+    return float(before @ after) / lengths if lengths > 0 else 0.0
+
+
+def _depth(likeness: NDArray[np.float64], at: int) -> float:
+    left = right = float(likeness[at])
+    for value in likeness[:at][::-1].tolist():
+        if value < left:
+            break
+        left = value
+    for value in likeness[at + 1 :].tolist():
+        if value < right:
+            break
+        right = value
+    return left + right - 2 * float(likeness[at])
+
+
+def _pieces(units: Iterable[Unit]) -> list[Piece]:
+    """A piece for each unit that says something; equal ones ask once."""
+    said: dict[str, Piece] = {}
+    for unit in units:
+        if len(unit.text) > 2:
+            said.setdefault(unit.text, Piece(unit.start, unit.end, unit.text))
+    return list(said.values())
+
+
+def _fixed(text: str, settings: CutSettings) -> list[Piece]:
+    """Cut by size alone, at white space, each piece beginning with the end of the one before."""
+    size = settings.piece_tokens * _CHARACTERS_PER_TOKEN
+    overlap = min(settings.overlap_tokens * _CHARACTERS_PER_TOKEN, size // 2)
+    pieces: list[Piece] = []
+    start = 0
+    while start < len(text):
+        end = min(start + size, len(text))
+        if end < len(text):
+            half = start + size // 2
+            space = max(text.rfind("\n", half, end), text.rfind(" ", half, end))
+            end = space if space > 0 else end
+        if text[start:end].strip():
+            pieces.append(Piece(start, end, text[start:end].strip()))
+        if end >= len(text):
+            break
+        start = max(end - overlap, start + 1)
+    return pieces
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    start: int
+    end: int
+    pieces: tuple[Piece, ...]
+
+    @classmethod
+    def of(cls, pieces: Sequence[Piece]) -> _Slice:
+        start = pieces[0].start if pieces else 0
+        return cls(start, pieces[-1].end if pieces else 0, tuple(pieces))
+
+
+def _within_budget(slices: Sequence[_Slice]) -> list[_Slice]:
+    """Keep each topic, and of its pieces the longest, so that no more than the most are asked."""
+    filled = [one for one in slices if one.pieces]
+    total = sum(len(one.pieces) for one in filled)
+    if total <= MOST_PIECES:
+        return filled
+    kept = []
+    for one in filled:
+        share = max(1, round(MOST_PIECES * len(one.pieces) / total))
+        longest = sorted(one.pieces, key=lambda piece: -len(piece.text))[:share]
+        ordered = tuple(sorted(longest, key=lambda piece: piece.start))
+        kept.append(_Slice(one.start, one.end, ordered))
+    return kept[:MOST_PIECES]
+
+
+def _numbered(slices: Sequence[_Slice]) -> tuple[Topic, ...]:
+    return tuple(
+        Topic(number, one.start, one.end, _name(one.pieces), one.pieces)
+        for number, one in enumerate(one for one in slices if one.pieces)
+    )
+
+
+def _name(pieces: Sequence[Piece]) -> str:
+    telling = next((one for one in pieces if len(one.text) >= _TELLING), pieces[0])
+    line = " ".join(telling.text.split())
+    if len(line) <= _NAME_CHARACTERS:
+        return line
+    return line[: _NAME_CHARACTERS - 1].rsplit(" ", 1)[0] + " …"
