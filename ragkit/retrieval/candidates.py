@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.collection import Candidates, CollectionIndex, EntryMask
-from ragkit.results import Fusion, SearchOptions
-from ragkit.retrieval.fusion import Fused, IndexList, Scores, fuse, union
+from ragkit.results import Contexts, Fusion, QuestionMerge, SearchOptions
+from ragkit.retrieval.fusion import (
+    NORMALISERS,
+    Fused,
+    IndexList,
+    Scores,
+    fuse,
+    share_of_best,
+    union,
+)
+from ragkit.retrieval.questions import best_of_each, by_chunk
 from ragkit.retrieval.ranking import PHRASE_TOP, phrase_shares, with_documents, with_phrases
 from ragkit.types import Field, Level
 
@@ -21,6 +31,9 @@ FIELD_WEIGHTS: Mapping[Field, float] = {
     Field.QUESTIONS: 0.5,
 }
 """How much a word counts in each field of the keyword index."""
+
+_TEXT_ONLY: Mapping[Field, float] = {Field.TEXT: FIELD_WEIGHTS[Field.TEXT]}
+_MOST_EACH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +50,37 @@ class Scope:
 
     index: CollectionIndex
     mask: EntryMask | None
+    contexts: Contexts = Contexts.MODEL
+
+    @property
+    def entries_per_chunk(self) -> float:
+        """How many entries a chunk has that may be found by their vectors."""
+        return self.index.entries_per_chunk if self.contexts is Contexts.MODEL else 1.0
+
+    @property
+    def field_weights(self) -> Mapping[Field, float]:
+        """How much a word counts in each field."""
+        return FIELD_WEIGHTS if self.contexts is Contexts.MODEL else _TEXT_ONLY
 
 
-def vector_list(scopes: Sequence[Scope], asked: Asked, weight: float, depth: int) -> IndexList:
-    """The entries whose vectors are most like the question's, over all scopes."""
+def vector_list(
+    scopes: Sequence[Scope], asked: Asked, weight: float, depth: int, options: SearchOptions
+) -> IndexList:
+    """The chunks, sections or documents with the vectors most like the question's.
+
+    Chunks with several vectors are looked for as deep as it takes to find enough of them.
+    """
     found: list[Candidates] = []
     if asked.vector is not None and asked.vector.any():
         query = asked.vector[None, :]
         for scope in scopes:
-            found += scope.index.vector_candidates(query, depth, scope.mask)
-    return _merged("vector", weight, found, depth)
+            each = min(_MOST_EACH, math.ceil(scope.entries_per_chunk))
+            found += scope.index.vector_candidates(query, depth * each, scope.mask)
+    merged = _merged("vector", weight, found, sum(map(len, found)))
+    heads = np.zeros(len(merged), np.int64)
+    for scope in scopes:
+        heads += scope.index.chunk_entries(merged.entry_ids)
+    return by_chunk(merged, heads, options.question_merge, options.rrf_k, depth)
 
 
 def keyword_list(scopes: Sequence[Scope], asked: Asked, weight: float, depth: int) -> IndexList:
@@ -55,7 +89,7 @@ def keyword_list(scopes: Sequence[Scope], asked: Asked, weight: float, depth: in
     if asked.token_ids:
         for scope in scopes:
             found += scope.index.keyword_candidates(
-                [asked.token_ids], FIELD_WEIGHTS, depth, scope.mask
+                [asked.token_ids], scope.field_weights, depth, scope.mask
             )
     return _merged("keyword", weight, found, depth)
 
@@ -72,10 +106,16 @@ def rank(
     When two are joined by weights, each says exactly what it thinks of every candidate, and
     neighbouring words and the rest of the document count too.
     """
+    normalisers = NORMALISERS
+    if options.question_merge is QuestionMerge.SUM:
+        normalisers = {**NORMALISERS, "vector": share_of_best}
     if len(lists) < 2 or options.fusion is not Fusion.WEIGHTED:
-        return fuse(lists, options.fusion, options.rrf_k)
-    filled = exact_scores(scopes, asked, union(lists))
-    fused = fuse(lists, options.fusion, options.rrf_k, filled)
+        return fuse(lists, options.fusion, options.rrf_k, None, normalisers)
+    filled = exact_scores(scopes, asked, lists)
+    if options.question_merge is QuestionMerge.SUM:
+        # A sum of inverse ranks is known only of what was found.
+        filled.pop("vector", None)
+    fused = fuse(lists, options.fusion, options.rrf_k, filled, normalisers)
     if level is Level.CHUNK and options.phrase_weight > 0:
         top = fused.order[:PHRASE_TOP]
         shares = phrases_in(scopes, asked, fused.entry_ids[top])
@@ -84,16 +124,39 @@ def rank(
 
 
 def exact_scores(
-    scopes: Sequence[Scope], asked: Asked, entry_ids: NDArray[np.int64]
+    scopes: Sequence[Scope], asked: Asked, lists: Sequence[IndexList]
 ) -> dict[str, Scores]:
-    """What each index says of entries, whether they are among its best or not."""
-    vector = np.zeros(len(entry_ids))
-    keyword = np.zeros(len(entry_ids))
-    for scope in scopes:
-        if asked.vector is not None:
-            vector += scope.index.vector_scores_of(asked.vector, entry_ids)
-        keyword += scope.index.keyword_scores_of(asked.token_ids, FIELD_WEIGHTS, entry_ids)
-    return {"vector": vector, "keyword": keyword}
+    """What each list's index says of the entries that only other lists hold; else 0.
+
+    One number for each entry of ``union(lists)``.
+    """
+    entry_ids = union(lists)
+    filled = {}
+    for one in lists:
+        lacking = np.ones(len(entry_ids), np.bool_)
+        lacking[np.searchsorted(entry_ids, one.entry_ids)] = False
+        wanted = entry_ids[lacking]
+        scores = np.zeros(len(entry_ids))
+        for scope in scopes if len(wanted) else ():
+            if one.name == "keyword":
+                scores[lacking] += scope.index.keyword_scores_of(
+                    asked.token_ids, scope.field_weights, wanted
+                )
+            elif asked.vector is not None:
+                scores[lacking] += _best_vectors(scope, asked.vector, wanted)
+        filled[one.name] = scores
+    return filled
+
+
+def _best_vectors(
+    scope: Scope, vector: NDArray[np.float32], entry_ids: NDArray[np.int64]
+) -> Scores:
+    """What the vectors say of chunks: the best of each one's entries."""
+    if scope.contexts is Contexts.STRUCTURAL:
+        return scope.index.vector_scores_of(vector, entry_ids).astype(np.float64)
+    members, owners = scope.index.entries_of_chunks(entry_ids)
+    scores = scope.index.vector_scores_of(vector, members)
+    return best_of_each(scores, owners, len(entry_ids))
 
 
 def phrases_in(scopes: Sequence[Scope], asked: Asked, entry_ids: NDArray[np.int64]) -> Scores:

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -17,7 +17,7 @@ from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.rows import Ids
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
-from ragkit.results import Answer, Filters, Mode, SearchOptions, Trace
+from ragkit.results import Answer, Contexts, Filters, Mode, Result, SearchOptions, Trace
 from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_list
 from ragkit.retrieval.clock import Clock
 from ragkit.retrieval.fusion import FusedHit
@@ -27,7 +27,7 @@ from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.presenting import CatalogLookups, Presenter
 from ragkit.retrieval.question import ParsedQuestion, parse_question
 from ragkit.retrieval.ranking import index_weights
-from ragkit.retrieval.selection import select
+from ragkit.retrieval.selection import Selected, select
 from ragkit.types import Level
 
 logger = logging.getLogger(__name__)
@@ -47,6 +47,14 @@ class _Plan:
     filters: tuple[Filters, ...]
     asked: Asked
     tokens: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The hits of a text, best first, and the tokens that it was taken apart into."""
+
+    tokens: tuple[str, ...]
+    hits: tuple[FusedHit, ...]
 
 
 class Engine:
@@ -83,6 +91,24 @@ class Engine:
         )
         return answer
 
+    def find(self, text: str, options: SearchOptions, clock: Clock) -> Found:
+        """Rank what a plain text finds, without reading filters in it or putting results together.
+
+        Raises:
+            NotFoundError: when a collection is not there.
+        """
+        named = tuple(self._catalog.collections.get(name) for name in options.collections)
+        plan = self._planned(ParsedQuestion(text), options, named)
+        fused = self._candidates(plan, options, max(options.candidates, options.limit), clock)
+        return Found(plan.tokens, select(fused, options, self._lookups()).hits)
+
+    def present(
+        self, selected: Selected, options: SearchOptions, tokens: Sequence[str], words: str
+    ) -> list[Result]:
+        """Put results together from hits that were selected elsewhere."""
+        highlighter = Highlighter(tokens, question_words(words[:2000]))
+        return self._presenter.results(selected, options, highlighter)
+
     def _search(
         self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
     ) -> Answer:
@@ -103,8 +129,7 @@ class Engine:
                 break
             depth = min(depth * _WIDEN, _MOST_CANDIDATES)
         with clock.stage("reconstruction", len(selected.groups)) as count:
-            highlighter = Highlighter(plan.tokens, question_words(plan.parsed.text[:2000]))
-            results = self._presenter.results(selected, options, highlighter)
+            results = self.present(selected, options, plan.tokens, plan.parsed.text)
             count.out = len(results)
         for collection in plan.collections:
             notices += filter(None, [self._indexes.take_notice(collection)])
@@ -118,7 +143,14 @@ class Engine:
     def _plan(
         self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
     ) -> _Plan:
+        # Half characters, such as a badly decoded command line gives, stop some tokenizers.
+        question = question.encode("utf-8", "replace").decode("utf-8")
         parsed = parse_question(question, self._fields(named) if ":" in question else ())
+        return self._planned(parsed, options, named)
+
+    def _planned(
+        self, parsed: ParsedQuestion, options: SearchOptions, named: Sequence[CollectionRecord]
+    ) -> _Plan:
         collections = tuple(self._catalog.collections.get(name) for name in parsed.collections)
         # Stop words are not indexed; a question of nothing else is still highlighted.
         tokens = tuple(index_tokens(parsed.text) or tokenize(parsed.text))
@@ -162,14 +194,16 @@ class Engine:
         for level in levels:
             suffix = "" if level is Level.CHUNK else f" ({level.value})"
             with clock.stage(f"filters{suffix}", 0) as count:
-                scopes = [self._scope(one, level, plan.filters) for one in plan.collections]
+                scopes = [
+                    self._scope(one, level, plan.filters, options) for one in plan.collections
+                ]
                 total = sum(scope.index.entries for scope in scopes)
                 allowed = [s.index.entries if s.mask is None else s.mask.count for s in scopes]
                 count.out = sum(allowed)
             lists = []
             if options.mode is not Mode.KEYWORD:
                 with clock.stage(f"vector{suffix}", total) as count:
-                    lists.append(vector_list(scopes, plan.asked, by_vector, depth))
+                    lists.append(vector_list(scopes, plan.asked, by_vector, depth, options))
                     count.out = len(lists[-1])
             if options.mode is not Mode.VECTOR:
                 with clock.stage(f"keyword{suffix}", total) as count:
@@ -185,24 +219,35 @@ class Engine:
         return found if len(levels) == 1 else prefer_finer(found)
 
     def _scope(
-        self, collection: CollectionRecord, level: Level, filters: Sequence[Filters]
+        self,
+        collection: CollectionRecord,
+        level: Level,
+        filters: Sequence[Filters],
+        options: SearchOptions,
     ) -> Scope:
         index = self._indexes.current(collection, level)
-        mask = None
+        levels = (level,) if options.contexts is Contexts.STRUCTURAL else None
+        mask = index.mask_for(levels=levels)
         if filters:
             documents = [self._documents(collection, one) for one in filters]
-            entries = [self._entries(collection, one) for one in filters if one.headings]
+            entries = [ids for one in filters for ids in self._entries(collection, one)]
             mask = index.mask_for(
                 document_ids=reduce(np.intersect1d, documents),
+                levels=levels,
                 entry_ids=reduce(np.intersect1d, entries) if entries else None,
             )
-        return Scope(index, mask)
+        return Scope(index, mask, options.contexts)
 
     def _documents(self, collection: CollectionRecord, filters: Filters) -> Ids:
         return self._catalog.filters.documents(collection.id, replace(filters, headings=()))
 
-    def _entries(self, collection: CollectionRecord, filters: Filters) -> Ids:
-        return self._catalog.filters.entries_under(collection.id, filters.headings)
+    def _entries(self, collection: CollectionRecord, filters: Filters) -> Iterator[Ids]:
+        """What each filter on parts of documents lets through."""
+        if filters.headings:
+            yield self._catalog.filters.entries_under(collection.id, filters.headings)
+        said = self._catalog.filters.entries_said(collection.id, filters)
+        if said is not None:
+            yield said
 
     def _lookups(self) -> CatalogLookups:
         embedder_id = self._catalog.vectors.find_embedder(self._embedder.fingerprint)

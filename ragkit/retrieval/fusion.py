@@ -187,7 +187,7 @@ def fuse(
     shares = _shares(lists)
     used = [(one, share) for one, share in zip(lists, shares, strict=True) if share > 0.0]
     entry_ids = union([one for one, _ in used])
-    known = union(lists)
+    known = entry_ids if len(used) == len(lists) else union(lists)
     columns = _columns([one for one, _ in used], entry_ids)
     parts = []
     for one, share in used:

@@ -8,6 +8,7 @@ r"""The query language: filters written into a question, such as ``type:pdf afte
 ``lang:de``         its language
 ``tag:travel``      one of its tags
 ``source:notes``    the folder that it came from
+``speaker:Max``     someone who speaks there, in a conversation
 ``document:12``     the document with that id
 ``after:2025-01``   its date, at the earliest; a year, a month or a day
 ``before:2025``     its date, at the latest
@@ -41,8 +42,8 @@ LONGEST_QUESTION = 20_000
 """Characters of a question that are looked at; ``cut`` tells that there were more."""
 
 FILTER_NAMES = (
-    "type", "path", "title", "in", "lang", "tag", "source", "document", "after", "before",
-    "collection",
+    "type", "path", "title", "in", "lang", "tag", "source", "speaker", "document", "after",
+    "before", "collection",
 )  # fmt: skip
 """The filters that every library has, besides its fields of front matter."""
 
@@ -56,6 +57,7 @@ _MEANT = {
     "ext": "type", "filetype": "type", "format": "type", "file": "path", "filename": "path",
     "folder": "path", "dir": "path", "heading": "in", "section": "in", "language": "lang",
     "label": "tag", "doc": "document", "name": "title", "intitle": "title",
+    "who": "speaker", "by": "speaker", "sender": "speaker", "participant": "speaker",
 }  # fmt: skip
 
 # Addresses and numbers of works that have no slashes behind the colon.
@@ -146,6 +148,7 @@ def format_filters(filters: Filters, collections: Sequence[str] = ()) -> str:
         ("lang", filters.languages),
         ("tag", filters.tags),
         ("source", filters.sources),
+        ("speaker", filters.speakers),
         ("document", documents),
         ("after", (filters.after,)),
         ("before", (filters.before,)),
@@ -274,6 +277,7 @@ def _filters(found: Mapping[str, Sequence[str]]) -> Filters:
         languages=_unique(found, "lang"),
         tags=_unique(found, "tag"),
         sources=_unique(found, "source"),
+        speakers=_unique(found, "speaker"),
         documents=tuple(int(number) for number in _unique(found, "document")),
         after=min(found.get("after", ()), default=""),
         before=max(found.get("before", ()), default=""),

@@ -74,8 +74,9 @@ def select(hits: Sequence[FusedHit], options: SearchOptions, lookups: Lookups) -
     for name, folded in _folds(kept, options, lookups):
         _note(notes, name, folded.removed)
         for hit in folded.kept:
-            homes = [other.document_id for other in folded.others(hit)]
-            also.setdefault(hit.document_id, []).extend(homes)
+            for home in [other.document_id for other in folded.others(hit)]:
+                # What an earlier step folded into that document goes along with it.
+                also.setdefault(hit.document_id, []).extend([home, *also.get(home, ())])
         kept = folded.kept
     groups = _gather(kept, options, also)
     if options.mmr_lambda is not None and len(groups) > 1:
