@@ -43,13 +43,14 @@ class Pending:
 
     A path is released when no event named it for ``quiet`` seconds and its size and time are
     those it had at the last event. A folder also waits for whatever waits below it, and stands
-    for all of it. Nothing waits longer than ``LONGEST_FACTOR * quiet``.
+    for all of it. Nothing waits much longer than ``LONGEST_FACTOR * quiet``.
     """
 
     root: Path
     quiet: float
     _paths: dict[str, _Waiting] = field(default_factory=dict)
     _whole: _Waiting | None = None
+    _hold: float = 0.0
 
     def note(self, path: str, signature: Signature, now: float) -> None:
         """A path has changed, and is now what ``signature`` says."""
@@ -74,7 +75,9 @@ class Pending:
     def next_release(self) -> float | None:
         """When there may be something to release; None while nothing waits."""
         waiting = [*self._paths.values(), *([self._whole] if self._whole else [])]
-        return min((self._due(one) for one in waiting), default=None)
+        if not waiting:
+            return None
+        return max(self._hold, min(self._due(one) for one in waiting))
 
     def release(self, now: float) -> Released | None:
         """Take out what has come to rest; None when nothing has."""
@@ -85,6 +88,8 @@ class Pending:
             return Released(everything=True)
         ready = {path for path in list(self._paths) if self._is_ready(path, now)}
         ready -= self._held_back(ready, now)
+        if self._burst_goes_on(ready, now):
+            return None
         tops = {path for path in ready if self._paths[path].signature in (None, FOLDER)}
         for path in list(self._paths):
             if path in ready or any(above in tops for above in _above(path)):
@@ -98,6 +103,15 @@ class Pending:
 
     def _due(self, waiting: _Waiting) -> float:
         return min(waiting.last + self.quiet, waiting.first + LONGEST_FACTOR * self.quiet)
+
+    def _burst_goes_on(self, ready: set[str], now: float) -> bool:
+        """Whether to wait, half a quiet time at most, for others so that all are told together."""
+        others = self._paths.keys() - ready
+        if not ready or not others:
+            return False
+        patience = min(self._due(self._paths[path]) for path in ready) + self.quiet / 2
+        self._hold = min(patience, *(self._due(self._paths[path]) for path in others))
+        return now < patience
 
     def _held_back(self, ready: set[str], now: float) -> set[str]:
         """The folders among the ready that wait for something below them, unless for too long."""

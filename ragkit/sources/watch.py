@@ -42,6 +42,9 @@ _POLL_SHARE = 200
 _REVIVED_SECONDS = 30.0
 """A watcher that dies again within this time of its revival is not trusted any more."""
 
+_DISTRUST_SECONDS = 600.0
+"""After this time it is given another chance."""
+
 _PAUSES = (0.1, 0.4)
 """Waits before folders count as unwatched: watchdog may be about to watch a new one."""
 
@@ -86,6 +89,7 @@ class _Folder:
     revived_at: float = -_REVIVED_SECONDS
     limits: inotify.Limits | None = None
     """The limits that were too low, for a folder that would be watched were they higher."""
+    retry_at: float = float("inf")
     known: dict[str, tuple[int, int]] | None = None
     next_poll: float = 0.0
 
@@ -291,10 +295,15 @@ class FolderWatcher:
             self._begin_and_tell(folder)
         elif folder.watch is not None:
             self._check_watched(folder, folder.watch, lost)
-        elif folder.limits is not None and inotify.are_raised(folder.limits):
+        elif self._may_be_watched_now(folder):
             self._begin_and_tell(folder)
         elif time.monotonic() >= folder.next_poll:
             self._compare(folder)
+
+    def _may_be_watched_now(self, folder: _Folder) -> bool:
+        if folder.limits is not None and inotify.are_raised(folder.limits):
+            return True
+        return time.monotonic() >= folder.retry_at
 
     def _check_watched(self, folder: _Folder, watch: ObservedWatch, lost: bool) -> None:
         now = time.monotonic()
@@ -314,6 +323,7 @@ class FolderWatcher:
         folder.revived_at = now
         if often:
             self._poll(folder, "The system's watcher stopped twice in short order")
+            folder.retry_at = now + _DISTRUST_SECONDS
         else:
             self._begin_and_tell(folder)
 
@@ -328,7 +338,7 @@ class FolderWatcher:
         if isinstance(identity, str):
             self._go_offline(folder, identity)
             return
-        folder.identity, folder.root_gone = identity, False
+        folder.identity, folder.root_gone, folder.retry_at = identity, False, float("inf")
         folder.events.forget_rules()
         kind = inotify.silent_file_system(folder.path)
         if kind:
