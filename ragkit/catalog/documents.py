@@ -18,6 +18,7 @@ from ragkit.catalog.records import (
     FileState,
     KnownFile,
 )
+from ragkit.catalog.speakers import put_speakers
 from ragkit.catalog.vectors import put_vectors
 from ragkit.errors import NotFoundError
 from ragkit.types import Chunk, Page, Section, Status
@@ -249,10 +250,18 @@ class Documents:
                 [(source_id, collection_id, f.path, f.size, f.mtime_ns, now) for f in files],
             )
 
-    def rename(self, document_id: int, path: str) -> None:
-        """Follow a file that was moved within its source: the document stays the same one."""
+    def rename(self, document_id: int, path: str, *, stale: bool) -> None:
+        """Follow a file that was moved within its source: the document stays the same one.
+
+        ``stale`` says that its path or name is part of what was indexed, so that it is read
+        again, by this look or, after a crash, by the next.
+        """
         with self._connections.write() as connection:
-            connection.execute("UPDATE documents SET path = ? WHERE id = ?", (path, document_id))
+            connection.execute(
+                "UPDATE documents SET path = ?, recipe = CASE WHEN ? THEN '' ELSE recipe END "
+                "WHERE id = ?",
+                (path, stale, document_id),
+            )
 
     def touch(self, document_id: int, file: FileState) -> None:
         """Remember a file's new size and time when its bytes are the same."""
@@ -331,11 +340,12 @@ def _clear(
     connection: sqlite3.Connection, document_id: int, collection_id: int, version: int
 ) -> None:
     remove_entries(connection, document_id, collection_id, version)
-    for table in ("texts", "sections", "chunks"):
+    for table in ("texts", "sections", "chunks", "speakers"):
         connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
 
 
 def _put_contents(connection: sqlite3.Connection, document_id: int, draft: DocumentDraft) -> None:
+    put_speakers(connection, document_id, draft.speakers)
     connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, draft.text))
     connection.executemany(
         "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",

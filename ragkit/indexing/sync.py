@@ -175,9 +175,9 @@ def sync_source(
 
 
 def _follow_moves(writer: Writer, plan: SyncPlan) -> dict[str, KnownFile]:
-    known = dict(plan.known)
+    known, again = dict(plan.known), _read_again(plan)
     for path, file in plan.moved.items():
-        writer.catalog.documents.rename(file.document_id, path)
+        writer.catalog.documents.rename(file.document_id, path, stale=path in again)
         known.pop(file.path, None)
         known[path] = replace(file, path=path)
     return known
