@@ -112,6 +112,8 @@ def named_error(error: Exception, url: str, model: str = "") -> OllamaError:
         return error
     if isinstance(error, ollama.ResponseError):
         return _refused(error.error or "", error.status_code, url, model)
+    if isinstance(error, httpx.HTTPStatusError):
+        return _refused(error.response.text, error.response.status_code, url, model)
     if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError | httpx.UnsupportedProtocol):
         return unreachable(url)
     if isinstance(error, httpx.TimeoutException):

@@ -11,7 +11,6 @@ _CLOSING = re.compile(r"</think(?:ing)?>", re.I)
 _OPENING = re.compile(r"<think(?:ing)?>", re.I)
 _TAG_CHARACTERS = len("</thinking>")
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.S)
-_WHITE_SPACE = re.compile(r"\s+")
 _DENSE = re.compile(r"[\u0e00-\u0fff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\U0001f000-\U0003ffff]")
 
 
@@ -36,6 +35,7 @@ class ThinkingFilter:
         self._hold = hold
         self._waiting = ""
         self._inside = False
+        self._begins = False
 
     def add(self, piece: str) -> str:
         """Take the next piece and give what may be shown of what came so far."""
@@ -45,8 +45,8 @@ class ThinkingFilter:
             closing = _CLOSING.search(self._waiting)
             opening = None if self._inside else _OPENING.search(self._waiting)
             if closing and not (opening and opening.start() < closing.start()):
-                self._waiting = self._waiting[closing.end() :].lstrip()
-                self._inside, self._hold = False, 0
+                self._waiting = self._waiting[closing.end() :]
+                self._inside, self._hold, self._begins = False, 0, True
             elif opening:
                 shown += self._waiting[: opening.start()] if not self._hold else ""
                 self._waiting = self._waiting[opening.end() :]
@@ -67,6 +67,9 @@ class ThinkingFilter:
         if len(self._waiting) < self._hold:
             return ""
         self._hold = 0
+        if self._begins:
+            self._waiting = self._waiting.lstrip()
+            self._begins = not self._waiting
         tag = self._waiting.rfind("<", -_TAG_CHARACTERS)
         cut = len(self._waiting) if tag < 0 else tag
         ready, self._waiting = self._waiting[:cut], self._waiting[cut:]
@@ -94,7 +97,8 @@ def json_object(text: str) -> dict[str, Any]:
 def estimate_tokens(text: str) -> int:
     """Estimate how many tokens a text is for a usual model: within a third for most prose."""
     dense = 0 if text.isascii() else len(_DENSE.findall(text))
-    plain = len(_WHITE_SPACE.sub(" ", text)) - dense
+    words = text.split()
+    plain = sum(map(len, words)) + len(words) - 1 - dense
     per_token = 3.8 if text.isascii() else 3.0
     return round(dense * 0.9 + max(plain, 0) / per_token)
 

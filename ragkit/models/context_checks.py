@@ -1,0 +1,220 @@
+"""Whether what a model wrote can serve as a context. Pure: values in, values or an error out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragkit.errors import ContextRejectedError
+from ragkit.models.context_language import in_another_language
+from ragkit.models.context_types import (
+    LONGEST_CONTEXT,
+    LONGEST_CONTEXT_WORDS,
+    MOST_KEYWORDS,
+    MOST_QUESTIONS,
+    ContextRequest,
+    ConversationDetails,
+)
+from ragkit.models.ollama_text import one_line, without_thinking
+
+SENTIMENTS = ("positive", "neutral", "negative", "mixed")
+"""What ``sentiment`` may be."""
+
+_LONGEST_KEYWORD = 80
+_LONGEST_QUESTION = 250
+_LONGEST_TOPIC = 160
+_MOST_SPEAKERS = 12
+_SHINGLE = 5
+_COPIED_SHARE = 0.5
+_FEWEST_SHINGLES = 4
+
+_PREAMBLE = re.compile(
+    r"(?:sure|certainly|of course)?[,!. ]*(?:here(?:'s| is| are)\b[^:\n]{0,100}:|context:)\s*", re.I
+)
+_PLACEHOLDERS = frozenset({"", "string", "context", "none", "null", "na", "unknown", "todo"})
+_NO_LETTER = re.compile(r"[\W_]+")
+_REFUSAL = re.compile(
+    r"(?:i(?:'m| am)? (?:cannot|can't|can not|won't|unable|not able|sorry|afraid|do not have|"
+    r"don't have|apologi[sz]e)|(?:i'm |i am )?sorry\b|unfortunately,? i\b|my apologies|"
+    r"no (?:context|information|passage|document) (?:is |was |has been )?"
+    r"(?:provided|available|given)|(?:please|could you) provide|"
+    r"es tut mir leid|ich kann (?:nicht|leider|dir|ihnen)|leider kann ich|"
+    r"je (?:ne peux|suis désolé)|désolé|lo siento|no puedo|mi dispiace|non posso|desculpe|"
+    r"não posso|抱歉|对不起|我无法|無法|申し訳|죄송)",
+    re.I,
+)
+_SPEAKS_OF_ITSELF = re.compile(
+    r"\bas an? (?:ai|artificial intelligence|large language model|language model)"
+    r"(?: (?:language )?model| assistant)?(?:,| i\b)|\bi(?:'m| am) an? (?:ai|language model)\b|"
+    r"\bals (?:ki|sprachmodell)\b|作为(?:一个|一名)?(?:ai|人工智能|语言模型)",
+    re.I,
+)
+_INSTRUCTIONS = re.compile(
+    r"\b(?:ignor(?:e|ing)|disregard|forget|override|bypass)\b.{0,40}"
+    r"\b(?:previous|prior|above|earlier|preceding|foregoing|all|any|your|these|system)\b.{0,40}"
+    r"\b(?:instruction|prompt|rule|direction|guideline|command|message|context)s?\b|"
+    r"\bignore (?:all )?(?:previous|the above|everything)|\b(?:reveal|print|repeat|show)\b.{0,30}"
+    r"\bsystem prompt\b|\byou (?:are now|must now|will now)\b|\bnew instructions?:|"
+    r"\bdo not (?:tell|inform|warn) the (?:user|person)|\bjailbreak|<\|[a-z_]+\|>|\[/?inst\]|"
+    r"\bignorier\w* (?:alle |die |sämtliche )*(?:vorherig|bisherig|obig|vorangeh)|"
+    r"\bignore[zr]? (?:toutes )?(?:les |vos )?(?:instructions|consignes)|"
+    r"\bignor[ae]\w* (?:todas )?(?:las |le |as )?(?:instrucciones|istruzioni|instruções)|"
+    r"忽略.{0,8}(?:指令|指示|提示)|無視して",
+    re.I | re.S,
+)
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"')\]]+", re.I)
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_REDIRECTING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedContext:
+    """The parts of an answer, cleaned."""
+
+    context: str
+    keywords: tuple[str, ...]
+    questions: tuple[str, ...]
+    topic_summary: str
+    details: ConversationDetails | None
+
+
+def checked_context(
+    data: Mapping[str, Any], request: ContextRequest, *, any_language: bool = False
+) -> CheckedContext:
+    """Take a decoded answer apart and see that each part is what it should be.
+
+    Raises:
+        ContextRejectedError: naming the first thing that is wrong.
+    """
+    context = _clean(_text(data, "context"))
+    keywords = _cleaned(_texts(data, "keywords"), _LONGEST_KEYWORD, MOST_KEYWORDS)
+    questions = _cleaned(_texts(data, "questions"), _LONGEST_QUESTION, MOST_QUESTIONS)
+    topic = one_line(_clean(_text(data, "topic_summary", "")), _LONGEST_TOPIC)
+    details = _details(data) if request.kind == "conversation" else None
+    _says_something(context)
+    _is_short(context)
+    speakers = details.speakers if details else ()
+    _is_harmless((context, topic, *keywords, *questions, *speakers), request)
+    if _is_copied(context, request.chunk_text):
+        raise _rejected("copied", "It repeats the passage instead of describing it.")
+    if not any_language and in_another_language(context, request.chunk_text, request.document_text):
+        raise _rejected("language", "It is in another language than the document.")
+    return CheckedContext(context, keywords, questions, topic, details)
+
+
+def _rejected(reason: str, sentence: str) -> ContextRejectedError:
+    return ContextRejectedError(
+        f"What the model wrote was not taken. {sentence}",
+        "Try this chunk again, or choose another model.",
+        reason,
+    )
+
+
+def _form(name: str, wanted: str) -> ContextRejectedError:
+    return _rejected("form", f'"{name}" is not {wanted}.')
+
+
+def _text(data: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    value = data.get(name, default)
+    if not isinstance(value, str):
+        raise _form(name, "a text")
+    return value
+
+
+def _texts(data: Mapping[str, Any], name: str) -> list[str]:
+    value = data.get(name)
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise _form(name, "a list of texts")
+    return value
+
+
+def _flag(data: Mapping[str, Any], name: str) -> bool:
+    value = data.get(name)
+    if not isinstance(value, bool):
+        raise _form(name, "true or false")
+    return value
+
+
+def _details(data: Mapping[str, Any]) -> ConversationDetails:
+    sentiment = _text(data, "sentiment").strip().casefold()
+    if sentiment not in SENTIMENTS:
+        raise _form("sentiment", f"one of {', '.join(SENTIMENTS)}")
+    return ConversationDetails(
+        speakers=_cleaned(_texts(data, "speakers"), _LONGEST_KEYWORD, _MOST_SPEAKERS),
+        has_decision=_flag(data, "has_decision"),
+        has_action_item=_flag(data, "has_action_item"),
+        sentiment=sentiment,
+    )
+
+
+def _clean(text: str) -> str:
+    """Put a text on one line, without thoughts, preamble and quotation marks around it."""
+    # What is too long is rejected by its length; cleaning megabytes first would only take time.
+    text = without_thinking(text[: 10 * LONGEST_CONTEXT])
+    text = _PREAMBLE.sub("", text, count=1) if _PREAMBLE.match(text) else text
+    line = " ".join(unicodedata.normalize("NFC", text).split())
+    quoted = len(line) > 1 and line[0] == line[-1] and line[0] in "\"'`"
+    return line[1:-1].strip() if quoted else line
+
+
+def _cleaned(texts: list[str], longest: int, most: int) -> tuple[str, ...]:
+    """Clean a list: nothing empty, over-long or twice, and no more than that many."""
+    kept: dict[str, str] = {}
+    for text in texts[: 10 * most]:
+        line = _clean(text)
+        if line and len(line) <= longest and not _is_placeholder(line):
+            kept.setdefault(line.casefold(), line)
+    return tuple(list(kept.values())[:most])
+
+
+def _says_something(context: str) -> None:
+    if _is_placeholder(context):
+        raise _rejected("empty", "It is empty.")
+    if _REFUSAL.match(context) or _SPEAKS_OF_ITSELF.search(context):
+        raise _rejected("refusal", "The model refused, or spoke of itself.")
+
+
+def _is_placeholder(text: str) -> bool:
+    return _NO_LETTER.sub("", text.casefold()) in _PLACEHOLDERS
+
+
+def _is_short(context: str) -> None:
+    if len(context) > LONGEST_CONTEXT or len(context.split()) > LONGEST_CONTEXT_WORDS:
+        raise _rejected("long", f"It is too long: {len(context)} characters or more.")
+
+
+def _is_harmless(texts: tuple[str, ...], request: ContextRequest) -> None:
+    """Refuse what is no text, gives orders or leads elsewhere."""
+    for text in texts:
+        if any(_is_no_text(character) for character in text if not character.isprintable()):
+            raise _rejected("characters", "It has characters that are not text.")
+        if _INSTRUCTIONS.search(text):
+            raise _rejected("instructions", "It gives instructions, as a document might have.")
+        for address in _ADDRESS.findall(text):
+            if address.rstrip(".,;:!?") not in request.document_text:
+                raise _rejected("instructions", "It has an address that the document has not.")
+
+
+def _is_no_text(character: str) -> bool:
+    kind = unicodedata.category(character)
+    return kind in ("Cc", "Cs", "Co", "Cn") or character in _REDIRECTING
+
+
+def _is_copied(context: str, passage: str) -> bool:
+    """Whether half of a context's runs of words stand in the passage just so."""
+    words, there = _words(context), _words(passage)
+    runs = {tuple(words[at : at + _SHINGLE]) for at in range(len(words) - _SHINGLE + 1)}
+    if len(runs) < _FEWEST_SHINGLES:
+        joined = f" {' '.join(words)} "
+        return bool(words) and joined in f" {' '.join(there)} "
+    theirs = {tuple(there[at : at + _SHINGLE]) for at in range(len(there) - _SHINGLE + 1)}
+    return len(runs & theirs) > _COPIED_SHARE * len(runs)
+
+
+def _words(text: str) -> list[str]:
+    """Divide a text into words, and scripts without spaces into signs."""
+    return _WORD.findall(_UNSPACED.sub(r" \g<0> ", text.casefold()))

@@ -1,0 +1,252 @@
+"""Prompts for contexts: files that a person can edit, filled so that a server can reuse its work.
+
+The document always comes before the passage, so that all prompts of one document begin alike and
+the server keeps what it has read. Of a document that is longer than the window the prompt shows
+the outline, the beginning and the surroundings, in steps that neighbouring chunks share.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ragkit.errors import SettingsError
+from ragkit.models.context_types import ContextKind, ContextRequest
+from ragkit.models.ollama_text import estimate_tokens, one_line
+from ragkit.models.ollama_types import JsonObject, Message
+from ragkit.types import Span
+
+SLOTS = ("title", "outline", "document", "place", "passage")
+"""What may stand between double braces in a prompt; ``document`` and ``passage`` must."""
+
+LARGEST_FILE = 50_000
+"""Bytes of a prompt file."""
+
+_PROMPTS = Path(__file__).with_name("prompts")
+_SLOT = re.compile(r"\{\{\s*([^{}\n]*?)\s*\}\}")
+_DIVIDER = re.compile(r"^={3,}[ \t]*$", re.M)
+_RECIPE = "1"
+_TITLE_CHARACTERS = 200
+_CHARACTERS_PER_TOKEN = 8
+_OUTLINE_SHARE = 0.1
+_SUMMARY_SHARE = 0.05
+_BEGINNING_SHARE = 0.2
+_RESERVE = 0.9
+_LEAST_ROOM = 128
+_SAMPLE_CHARACTERS = 40_000
+_SCALES = (1.0, 0.8, 0.6, 0.45, 0.3)
+
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_FLAG = {"type": "boolean"}
+_WRITTEN: JsonObject = {
+    "context": _TEXT,
+    "keywords": _TEXTS,
+    "questions": _TEXTS,
+    "topic_summary": _TEXT,
+}
+_SAID: JsonObject = {
+    "speakers": _TEXTS,
+    "has_decision": _FLAG,
+    "has_action_item": _FLAG,
+    "sentiment": {"type": "string", "enum": ["positive", "neutral", "negative", "mixed"]},
+}
+_PROPERTIES: Mapping[ContextKind, JsonObject] = {
+    "document": _WRITTEN,
+    "conversation": {**_WRITTEN, **_SAID},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is asked of the model: instructions, a line of ``=====``, and a form with slots.
+
+    ``hash`` names everything that decides what is asked. ``own`` says that a person wrote it.
+    """
+
+    kind: ContextKind
+    text: str
+    hash: str
+    own: bool = False
+
+
+def load_prompt(kind: ContextKind, override_dir: Path | None = None) -> Prompt:
+    """Read ``<kind>.txt`` of that folder if it is there, and else the one that ragkit brings.
+
+    Raises:
+        SettingsError: the file cannot be read or is not a prompt.
+    """
+    own = override_dir / f"{kind}.txt" if override_dir is not None else None
+    path = own if own is not None and own.exists() else _PROMPTS / f"{kind}.txt"
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            f"The prompt {path} is not UTF-8 text.", "Save it again as UTF-8."
+        ) from error
+    except OSError as error:
+        raise SettingsError(
+            f"The prompt {path} cannot be read: {error.strerror or error}.",
+            "Check its permissions, or delete it to use the one that ragkit brings.",
+        ) from error
+    if len(data) > LARGEST_FILE:
+        raise SettingsError(f"The prompt {path} is too long.", "Shorten it to under 50 kB.")
+    check_prompt(text, str(path))
+    return Prompt(kind, text, prompt_hash(text, kind), own=path == own)
+
+
+def check_prompt(text: str, name: str = "The prompt") -> None:
+    """See that a prompt has the slots that it needs and no others.
+
+    Raises:
+        SettingsError: naming what is wrong.
+    """
+    found = _SLOT.findall(text)
+    unknown = sorted({one_line(slot, 40) for slot in found if slot not in SLOTS})
+    if unknown:
+        raise SettingsError(
+            f"{name} has a slot that is unknown: {', '.join(unknown)}.",
+            f"Use {', '.join('{{' + slot + '}}' for slot in SLOTS)}.",
+        )
+    absent = [slot for slot in ("document", "passage") if slot not in found]
+    if absent:
+        raise SettingsError(
+            f"{name} has no place for the {' and the '.join(absent)}.",
+            f"Write {' and '.join('{{' + slot + '}}' for slot in absent)} where it belongs.",
+        )
+
+
+def prompt_hash(text: str, kind: ContextKind) -> str:
+    """Name a prompt together with the form of the answer, in 16 hexadecimal digits."""
+    parts = (_RECIPE, kind, text, json.dumps(answer_schema(kind), sort_keys=True))
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+
+
+def answer_schema(kind: ContextKind) -> JsonObject:
+    """The JSON schema of the answer."""
+    properties = _PROPERTIES[kind]
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def build_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[Message]:
+    """Fill a prompt so that it takes about ``room`` tokens at most."""
+    system, form = _divided(prompt.text)
+    passage = _shortened(request.chunk_text, room // 2)
+    fixed = {
+        "title": json.dumps(
+            one_line(request.document_title, _TITLE_CHARACTERS), ensure_ascii=False
+        ),
+        "place": json.dumps(one_line(request.structural_context), ensure_ascii=False),
+        "passage": _fenced("passage", passage, passage),
+    }
+    spent = sum(estimate_tokens(part) for part in (system, form, *fixed.values()))
+    left = max(_LEAST_ROOM, int(room * _RESERVE) - spent)
+    outline, document = _document(request, left)
+    values = {
+        **fixed,
+        "outline": outline,
+        "document": _fenced("document", document, request.document_text),
+    }
+    messages: list[Message] = [{"role": "user", "content": _filled(form, values)}]
+    if system:
+        messages.insert(0, {"role": "system", "content": _filled(system, values)})
+    return messages
+
+
+def _divided(text: str) -> tuple[str, str]:
+    """Divide a prompt at its line of ``=====``; without one, all of it is the form."""
+    parts = _DIVIDER.split(text, maxsplit=1)
+    return (parts[0].strip(), parts[1].strip()) if len(parts) == 2 else ("", text.strip())
+
+
+def _filled(form: str, values: Mapping[str, str]) -> str:
+    """Fill all slots in one pass: what a document says between braces stays text."""
+    return _SLOT.sub(lambda slot: values[slot[1]], form)
+
+
+def _fenced(name: str, shown: str, whole: str) -> str:
+    """Put data between two marks that it cannot contain, as they depend on all of it."""
+    mark = f"{name}-{_mark(whole)}"
+    return f"<{mark}>\n{shown}\n</{mark}>"
+
+
+@lru_cache(maxsize=4)  # of one document, many chunks are asked about in a row
+def _mark(whole: str) -> str:
+    return hashlib.blake2b(whole.encode("utf-8", "replace"), digest_size=6).hexdigest()
+
+
+@lru_cache(maxsize=4)
+def _characters_per_token(text: str) -> float:
+    sample = text[:_SAMPLE_CHARACTERS]
+    return len(sample) / max(1, estimate_tokens(sample))
+
+
+def _document(request: ContextRequest, room: int) -> tuple[str, str]:
+    """Choose what is shown of a document: its outline, if it is too long, and its text."""
+    text = request.document_text
+    if len(text) <= room * _CHARACTERS_PER_TOKEN and estimate_tokens(text) <= room:
+        return "", text
+    outline = _bounded_lines(request.outline, int(room * _OUTLINE_SHARE))
+    summary = _shortened(request.summary.strip(), int(room * _SUMMARY_SHARE))
+    left = max(_LEAST_ROOM // 2, room - estimate_tokens(outline) - estimate_tokens(summary))
+    # Measured over the document, not near the chunk, so that neighbours get the same stretch.
+    size = left * _characters_per_token(text)
+    for scale in _SCALES:
+        shown = _excerpt(text, request.chunk_span, int(size * scale))
+        if estimate_tokens(shown) <= left:
+            break
+    if summary:
+        shown = f"{summary}\n[…]\n{shown}"
+    return (f"Outline:\n{outline}\n" if outline else ""), shown
+
+
+def _excerpt(text: str, span: Span, size: int) -> str:
+    """Show about ``size`` characters: the beginning of a text and what is around a span."""
+    beginning = int(size * _BEGINNING_SHARE)
+    first, last = _surroundings(len(text), span.start, span.end, size - beginning)
+    tail = "" if last >= len(text) else "\n[…]"
+    if first <= beginning:
+        return text[:last] + tail
+    return f"{text[:beginning]}\n[…]\n{text[first:last]}{tail}"
+
+
+def _surroundings(length: int, start: int, end: int, size: int) -> tuple[int, int]:
+    """Choose a stretch of ``size`` characters around a span, in steps that neighbours share."""
+    step = min(size // 2, size - (end - start))
+    if step <= 0:
+        return start, min(length, start + size)
+    wanted = (start + end - size) / 2
+    first = max(0, min(round(wanted / step) * step, length - size))
+    return first, min(length, first + size)
+
+
+def _bounded_lines(lines: Sequence[str], room: int) -> str:
+    """Join lines as far as there is room for them."""
+    kept: list[str] = []
+    for line in lines:
+        short = one_line(line, 120)
+        room -= estimate_tokens(short) + 1
+        if room < 0:
+            kept.append("[…]")
+            break
+        if short:
+            kept.append(short)
+    return "\n".join(kept)
+
+
+def _shortened(text: str, room: int) -> str:
+    """Leave out the middle of a text that is too long."""
+    most = room * _CHARACTERS_PER_TOKEN
+    bounded = text if len(text) <= most else text[:most]
+    tokens = estimate_tokens(bounded)
+    if len(text) <= most and tokens <= room:
+        return text
+    kept = int(len(bounded) * room / max(1, tokens) * 0.9) // 2
+    return f"{text[:kept]}\n[…]\n{text[len(text) - kept :]}" if kept else ""

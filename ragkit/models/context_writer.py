@@ -1,0 +1,157 @@
+"""Has a model write what situates a chunk in its document, and checks what it wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ragkit.errors import ModelMissingError
+from ragkit.models.context_checks import checked_context
+from ragkit.models.context_prompt import (
+    Prompt,
+    answer_schema,
+    build_messages,
+    check_prompt,
+    load_prompt,
+    prompt_hash,
+)
+from ragkit.models.context_types import (
+    CONTEXT_KINDS,
+    ContextKind,
+    ContextRequest,
+    ConversationDetails,
+    WrittenContext,
+)
+from ragkit.models.ollama import OllamaClient
+from ragkit.models.ollama_text import estimate_tokens, one_line
+from ragkit.models.ollama_types import Message, ModelInfo
+from ragkit.settings import ModelSettings
+
+__all__ = [
+    "CONTEXT_KINDS",
+    "ContextKind",
+    "ContextRequest",
+    "ContextWriter",
+    "ConversationDetails",
+    "Prompt",
+    "WrittenContext",
+    "check_prompt",
+    "choose_model",
+    "estimate_tokens",
+    "load_prompt",
+    "prompt_hash",
+]
+
+_LARGEST_CHOICE = 6_000_000_000
+_FOR_OTHER_THINGS = re.compile(r"cod(?:er|e)\b|guard|ocr|math|vision|embed|-vl|llava|r1|qwq", re.I)
+_LATER_TEMPERATURE = 0.4
+
+
+def choose_model(models: Iterable[ModelInfo], wanted: str = "") -> ModelInfo | None:
+    """Find the model that is wanted; if none is, the best for contexts that this machine has.
+
+    That is the largest general one under 6 GB that answers at once, or else the smallest.
+    """
+    local = [model for model in models if model.writes and not model.remote]
+    if wanted:
+        names = (wanted, f"{wanted}:latest")
+        return next((model for model in local if model.name in names), None)
+
+    def rank(model: ModelInfo) -> tuple[bool, bool, bool, int, str]:
+        large = model.size > _LARGEST_CHOICE
+        special = bool(_FOR_OTHER_THINGS.search(model.name))
+        thinks = "thinking" in model.capabilities
+        return (special, large, thinks, model.size if large else -model.size, model.name)
+
+    return min(local, key=rank, default=None)
+
+
+class ContextWriter:
+    """Writes contexts with one model. Safe between threads."""
+
+    def __init__(
+        self,
+        client: OllamaClient,
+        model: ModelInfo,
+        prompts: Mapping[ContextKind, Prompt],
+        *,
+        window: int = 8192,
+        answer_tokens: int = 512,
+    ) -> None:
+        """Take a model, and a prompt for each kind; ``window`` counts prompt and answer."""
+        self.model = model.name
+        self.model_digest = model.digest
+        self._client = client
+        self._prompts = dict(prompts)
+        self._window = min(window, model.context_length or window)
+        self._answer_tokens = min(answer_tokens, self._window // 2)
+
+    @classmethod
+    def open(
+        cls, client: OllamaClient, settings: ModelSettings, override_dir: Path | None = None
+    ) -> ContextWriter:
+        """Choose the model that the settings name, or the best that is there.
+
+        Raises:
+            OllamaError: Ollama does not answer, or has no such model.
+            SettingsError: a prompt file is wrong.
+        """
+        prompts = {kind: load_prompt(kind, override_dir) for kind in CONTEXT_KINDS}
+        wanted = settings.context_model
+        found = client.model(wanted) if wanted else choose_model(client.models())
+        if found is None or not found.writes:
+            name = f' "{one_line(wanted, 80)}" that writes text' if wanted else " that writes text"
+            raise ModelMissingError(
+                f"Ollama has no model{name}.", "Get one, for example with: ollama pull llama3.2:3b."
+            )
+        return cls(
+            client,
+            found,
+            prompts,
+            window=settings.context_window,
+            answer_tokens=settings.answer_tokens,
+        )
+
+    def prompt_hash(self, kind: ContextKind) -> str:
+        """Name the prompt that is used for a kind."""
+        return self._prompts[kind].hash
+
+    def prompt_tokens(self, request: ContextRequest) -> int:
+        """Estimate how long the prompt for a chunk is, in tokens; the model is not asked."""
+        return sum(estimate_tokens(message["content"]) for message in self._messages(request))
+
+    def write(self, request: ContextRequest, attempt: int = 0) -> WrittenContext:
+        """Have the context of one chunk written.
+
+        The first attempt (0) always asks the same; each later one lets the model vary.
+
+        Raises:
+            ContextRejectedError: what it wrote cannot be used.
+            OllamaError: it wrote nothing; ``concerns_all`` says whether to go on with other chunks.
+        """
+        prompt = self._prompts[request.kind]
+        reply = self._client.chat(
+            self._messages(request),
+            self.model,
+            schema=answer_schema(request.kind),
+            num_ctx=self._window,
+            num_predict=self._answer_tokens,
+            temperature=_LATER_TEMPERATURE if attempt else 0.0,
+            seed=attempt,
+        )
+        checked = checked_context(reply.data or {}, request, any_language=prompt.own)
+        return WrittenContext(
+            context=checked.context,
+            keywords=checked.keywords,
+            questions=checked.questions,
+            topic_summary=checked.topic_summary,
+            details=checked.details,
+            tokens=reply.prompt_tokens + reply.output_tokens,
+            seconds=reply.seconds,
+            truncated=reply.truncated,
+        )
+
+    def _messages(self, request: ContextRequest) -> list[Message]:
+        room = self._window - self._answer_tokens
+        return build_messages(request, self._prompts[request.kind], room)

@@ -1,0 +1,447 @@
+"""The client of a local Ollama server: the only code that talks to one.
+
+Nothing is asked of any other machine unless the settings allow a remote server.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.errors import (
+    InputTooLongError,
+    ModelMissingError,
+    ModelUnsuitableError,
+    OllamaAnswerError,
+    OllamaError,
+    OllamaServerError,
+)
+from ragkit.models.ollama_errors import (
+    broke_off,
+    checked_address,
+    missing,
+    not_ollama,
+)
+from ragkit.models.ollama_text import (
+    ThinkingFilter,
+    estimate_tokens,
+    json_object,
+    one_line,
+    prompt_was_cut,
+    sendable,
+    without_thinking,
+)
+from ragkit.models.ollama_types import Health, JsonObject, Message, ModelInfo, PullProgress, Reply
+from ragkit.models.ollama_vectors import batches, checked_vectors
+from ragkit.models.ollama_wire import QUICK_SECONDS, OllamaWire
+from ragkit.settings import ModelSettings
+
+logger = logging.getLogger(__name__)
+
+OLDEST_VERSION = (0, 5)
+"""The first version that keeps to a JSON schema."""
+
+_HELD_CHARACTERS = 1500
+_SHORTEST_TEXT = 16
+_SHORTER = 0.7
+_CHARACTERS_PER_TOKEN = 8
+_T = TypeVar("_T")
+_RUNS_ELSEWHERE = re.compile(r"[-:]cloud$")
+_POSSIBLE_NAME = re.compile(r"[\w][\w.:/-]{0,200}")
+_THINKERS = re.compile(r"r1|qwq|think|reason|magistral", re.I)
+
+
+class OllamaClient:
+    """Asks Ollama, within time limits, and names whatever goes wrong.
+
+    Passing failures are tried again with growing pauses; after several in a row the server is left
+    alone for a while. Nothing is connected before the first call. Safe between threads.
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Keep the settings.
+
+        Raises:
+            SettingsError: the address is none, or another machine's without leave.
+        """
+        self.url = checked_address(settings.ollama_url, settings.allow_remote)
+        self.settings = settings
+        self._clock = clock
+        self._wire = OllamaWire(self.url, settings, clock, sleep)
+        self._shown: dict[tuple[str, str], ModelInfo] = {}
+        self._models: dict[str, ModelInfo] = {}
+        self._widths: dict[str, int] = {}
+
+    def __enter__(self) -> OllamaClient:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections; a later call opens new ones."""
+        self._wire.close()
+
+    def health(self) -> Health:
+        """Say within about three seconds whether Ollama answers; never raises."""
+        try:
+            version = self._wire.get("/api/version").get("version")
+            if not isinstance(version, str):
+                raise not_ollama(self.url)
+            models = tuple(model.name for model in self._listed(self._wire.get("/api/tags")))
+        except OllamaError as error:
+            return Health(False, "", (), error.message, error.cure)
+        self._wire.breaker.answered()
+        sentence = f"Ollama {one_line(version, 30)} answers with {len(models)} models."
+        if _version(version) < OLDEST_VERSION:
+            wanted = ".".join(str(part) for part in OLDEST_VERSION)
+            return Health(True, version, models, sentence, f"Update Ollama to {wanted} or later.")
+        cure = "" if models else "Get a model, for example with: ollama pull llama3.2:3b."
+        return Health(True, version, models, sentence, cure)
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        """List the models that Ollama has, by name; what they can do is asked for once.
+
+        Raises:
+            OllamaError: they cannot be listed.
+        """
+        found = []
+        for listed in self._wire.again(lambda: self._listed(self._wire.get("/api/tags"))):
+            key = (listed.name, listed.digest)
+            if key not in self._shown:
+                try:
+                    self._shown[key] = self._show(listed)
+                except (ModelMissingError, OllamaAnswerError, OllamaServerError) as error:
+                    logger.warning("What %s can do is not known: %s", listed.name, error)
+                    found.append(listed)
+                    continue
+            found.append(self._shown[key])
+        self._models = {model.name: model for model in found}
+        return tuple(sorted(found, key=lambda model: model.name))
+
+    def model(self, name: str, *, fresh: bool = False) -> ModelInfo:
+        """Find a model; the answer is remembered unless it is to be ``fresh``.
+
+        Raises:
+            ModelMissingError: Ollama does not have it.
+            ModelUnsuitableError: it runs elsewhere, and that is not allowed.
+        """
+        full = _full_name(name)
+        if fresh or full not in self._models:
+            self.models()
+        info = self._models.get(full)
+        if info is None:
+            raise missing(name)
+        if (info.remote or _RUNS_ELSEWHERE.search(full)) and not self.settings.allow_remote:
+            raise ModelUnsuitableError(
+                f'The model "{one_line(name)}" runs on another machine: '
+                "your texts would leave this one.",
+                "Choose a local model, or set models.allow_remote to true.",
+            )
+        return info
+
+    def window(self, model: str, wanted: int | None = None) -> int:
+        """How many tokens are asked for: always the same for one model, so that it stays loaded."""
+        most = self.model(model).context_length or self.settings.context_window
+        return min(wanted or self.settings.context_window, most)
+
+    def chat(
+        self,
+        messages: Sequence[Message],
+        model: str,
+        *,
+        schema: JsonObject | None = None,
+        num_ctx: int | None = None,
+        num_predict: int | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+    ) -> Reply:
+        """Have one answer written; with a schema it is a JSON object and decoded.
+
+        Raises:
+            OllamaError: there was no answer, or not such an object.
+        """
+        window = self.window(model, num_ctx)
+        sent = _sent(messages)
+        options = self._options(window, num_predict, temperature, seed)
+        started = self._clock()
+        client = self._wire.client(self.settings.chat_seconds)
+        answer = self._ask(
+            lambda: client.chat(
+                model,
+                sent,
+                format=schema,
+                options=options,
+                think=False,
+                keep_alive=self.settings.keep_alive,
+            ),
+            model,
+        )
+        said = answer.message.content or ""
+        text = without_thinking(said)
+        cut = answer.done_reason == "length"
+        data = _decoded(said, text, model, cut) if schema is not None else None
+        estimated = sum(estimate_tokens(message["content"]) for message in sent)
+        return Reply(
+            text=text,
+            data=data,
+            prompt_tokens=answer.prompt_eval_count or 0,
+            output_tokens=answer.eval_count or 0,
+            seconds=self._clock() - started,
+            truncated=prompt_was_cut(estimated, answer.prompt_eval_count or 0, window),
+            done_reason=answer.done_reason or "",
+        )
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        model: str,
+        *,
+        num_ctx: int | None = None,
+        num_predict: int | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+    ) -> Iterator[str]:
+        """Give an answer piece by piece; closing the iterator stops the model.
+
+        Raises:
+            OllamaError: while iterating, also in the middle of the answer.
+        """
+        info = self.model(model)
+        options = self._options(self.window(model, num_ctx), num_predict, temperature, seed)
+        thinks = "thinking" in info.capabilities or _THINKERS.search(model)
+        cleaned = ThinkingFilter(_HELD_CHARACTERS if thinks else 0)
+        client, sent = self._wire.client(self.settings.chat_seconds), _sent(messages)
+        parts = self._wire.parts(
+            lambda: client.chat(
+                model,
+                sent,
+                stream=True,
+                options=options,
+                think=False,
+                keep_alive=self.settings.keep_alive,
+            ),
+            model,
+        )
+        finished = False
+        with closing(parts):
+            for part in parts:
+                shown = cleaned.add(part.message.content or "")
+                if shown:
+                    yield shown
+                finished = finished or bool(part.done)
+        if not finished:
+            raise broke_off(self.url)
+        rest = cleaned.end()
+        if rest:
+            yield rest
+
+    def embed(
+        self, texts: Sequence[str], model: str, *, patient: bool = True
+    ) -> NDArray[np.float32]:
+        """Embed texts, (n, d), as the model gives them; texts of white space alone become zeros.
+
+        Of a text that is too long only the beginning is embedded, with a warning in the log.
+        Without patience nothing is tried again, and the limit is that of a question.
+
+        Raises:
+            OllamaError: there are no usable vectors.
+        """
+        info = self.model(model)
+        window = self.window(model)
+        most = window * _CHARACTERS_PER_TOKEN
+        rows: list[tuple[int, NDArray[np.float32]]] = []
+        for batch in batches(
+            texts, most, self.settings.embed_characters, self.settings.embed_texts
+        ):
+            cut = [sendable(texts[index][:most]) for index in batch]
+            rows += zip(batch, self._embedded(cut, model, window, patient), strict=True)
+        width = self._widths.setdefault(info.digest, rows[0][1].size if rows else 0)
+        width = width or (rows[0][1].size if rows else info.dimensions)
+        self._widths[info.digest] = width
+        vectors = np.zeros((len(texts), width), dtype=np.float32)
+        for index, row in rows:
+            if row.size != width:
+                raise OllamaAnswerError(
+                    f'"{one_line(model)}" gave a vector of {row.size} numbers instead of {width}.',
+                    "Choose the model again, so that everything is embedded anew.",
+                )
+            vectors[index] = row
+        return vectors
+
+    def pull(self, model: str) -> Iterator[PullProgress]:
+        """Have Ollama download a model; gives progress until it is there.
+
+        Raises:
+            OllamaError: while iterating; what was downloaded is kept for the next try.
+        """
+        elsewhere = _RUNS_ELSEWHERE.search(model) and not self.settings.allow_remote
+        if not _POSSIBLE_NAME.fullmatch(model) or ".." in model or elsewhere:
+            raise ModelUnsuitableError(
+                f'"{one_line(model, 80)}" is not the name of a local model.',
+                "Give a name such as llama3.2:3b.",
+            )
+        client = self._wire.client(self.settings.pull_seconds)
+        status = ""
+        for part in self._wire.parts(lambda: client.pull(model, stream=True), model):
+            status = part.status or ""
+            yield PullProgress(one_line(status, 100), part.completed or 0, part.total or 0)
+        if status != "success":
+            raise broke_off(self.url)
+        self._models = {}
+
+    def _ask(self, call: Callable[[], _T], model: str, *, patient: bool = True) -> _T:
+        """Make a call of a model; one that is gone is forgotten."""
+        try:
+            return self._wire.again(call, model, patient=patient)
+        except ModelMissingError:
+            self._models = {}
+            raise
+
+    def _options(
+        self, window: int, num_predict: int | None, temperature: float, seed: int
+    ) -> dict[str, Any]:
+        return {
+            "num_ctx": window,
+            "num_predict": num_predict or self.settings.answer_tokens,
+            "temperature": temperature,
+            "seed": seed,
+        }
+
+    def _embedded(
+        self, texts: list[str], model: str, window: int, patient: bool
+    ) -> list[NDArray[np.float32]]:
+        """Embed a batch; if it does not fit, its halves, and at last shorter texts."""
+        try:
+            return self._vectors_of(texts, model, window, patient)
+        except InputTooLongError:
+            if len(texts) == 1:
+                return self._beginning_embedded(texts[0], model, window, patient)
+        half = len(texts) // 2
+        first = self._embedded(texts[:half], model, window, patient)
+        return first + self._embedded(texts[half:], model, window, patient)
+
+    def _beginning_embedded(
+        self, text: str, model: str, window: int, patient: bool
+    ) -> list[NDArray[np.float32]]:
+        """Embed as much of a text as fits, and say so in the log."""
+        share = min(_SHORTER, window / max(1, estimate_tokens(text)))
+        kept = int(len(text) * share)
+        while True:
+            try:
+                vectors = self._vectors_of([text[:kept]], model, window, patient)
+            except InputTooLongError:
+                kept = int(kept * _SHORTER)
+                if kept < _SHORTEST_TEXT:
+                    raise
+                continue
+            total = len(text)
+            logger.warning(
+                "%s embeds only the first %d of a text's %d characters", model, kept, total
+            )
+            return vectors
+
+    def _vectors_of(
+        self, texts: list[str], model: str, window: int, patient: bool
+    ) -> list[NDArray[np.float32]]:
+        limit = self.settings.embed_seconds if patient else self.settings.query_seconds
+        client = self._wire.client(limit)
+        answer = self._ask(
+            lambda: client.embed(
+                model,
+                texts,
+                truncate=False,
+                options={"num_ctx": window},
+                keep_alive=self.settings.keep_alive,
+            ),
+            model,
+            patient=patient,
+        )
+        return checked_vectors(answer.embeddings, len(texts), model)
+
+    def _listed(self, tags: JsonObject) -> list[ModelInfo]:
+        """Read the list of models."""
+        entries = tags.get("models") or []
+        if not isinstance(entries, list):
+            raise not_ollama(self.url)
+        return [
+            ModelInfo(
+                name=str(entry.get("model") or entry.get("name") or ""),
+                size=int(entry.get("size") or 0),
+                digest=str(entry.get("digest") or ""),
+                remote=bool(entry.get("remote_host") or entry.get("remote_model")),
+            )
+            for entry in entries
+            if isinstance(entry, dict)
+        ]
+
+    def _show(self, listed: ModelInfo) -> ModelInfo:
+        """Ask what one model can do."""
+        client = self._wire.client(QUICK_SECONDS)
+        shown = self._ask(lambda: client.show(listed.name), listed.name)
+        known = shown.modelinfo or {}
+        capabilities = tuple(shown.capabilities or ())
+        if not capabilities:
+            embeds = any(key.endswith("pooling_type") for key in known)
+            capabilities = ("embedding",) if embeds else ("completion",)
+        return ModelInfo(
+            name=listed.name,
+            capabilities=capabilities,
+            context_length=_number(known, ".context_length"),
+            dimensions=_number(known, ".embedding_length"),
+            size=listed.size,
+            digest=listed.digest,
+            remote=listed.remote,
+        )
+
+
+def _sent(messages: Sequence[Message]) -> list[Message]:
+    return [{"role": one["role"], "content": sendable(one["content"])} for one in messages]
+
+
+def _decoded(said: str, cleaned: str, model: str, cut: bool) -> JsonObject:
+    """Decode the answer; what begins as an object may speak of tags that are no thoughts."""
+    try:
+        return json_object(said if said.lstrip().startswith("{") else cleaned)
+    except ValueError as error:
+        after = "was cut off before its end" if cut else "is not the JSON object that was asked for"
+        cure = "Raise models.answer_tokens." if cut else "Try again, or choose another model."
+        raise OllamaAnswerError(f'The answer of "{one_line(model, 80)}" {after}.', cure) from error
+
+
+def _number(known: Any, ending: str) -> int:
+    """Find a figure whose name begins with the model's architecture."""
+    for key, value in known.items():
+        if str(key).endswith(ending) and isinstance(value, int | float) and value > 0:
+            return int(value)
+    return 0
+
+
+def _full_name(name: str) -> str:
+    """Ollama's own name for a model that is named without a tag."""
+    return name if ":" in name.rsplit("/", 1)[-1] else f"{name}:latest"
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """Read the leading numbers of a version; an unreadable one counts as new."""
+    found = re.match(r"(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else OLDEST_VERSION

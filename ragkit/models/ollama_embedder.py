@@ -1,0 +1,156 @@
+"""Embeddings from Ollama, with what each model wants to stand before a question or a passage."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.errors import ModelUnsuitableError, OllamaAnswerError
+from ragkit.models.base import to_unit_length
+from ragkit.models.ollama import OllamaClient
+from ragkit.models.ollama_types import ModelInfo
+
+SAME_MODEL_SECONDS = 30.0
+"""How often it is checked that the model has not been replaced."""
+
+_RECIPE = "1"
+_PROBE = "ragkit"
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """What a model was trained to find before a question and before a passage."""
+
+    query: str = ""
+    passage: str = ""
+
+
+_SEARCHING = Prefixes("Represent this sentence for searching relevant passages: ")
+_SHORT = Prefixes("query: ", "passage: ")
+_NOMIC = Prefixes("search_query: ", "search_document: ")
+_KNOWN: tuple[tuple[str, Prefixes], ...] = (
+    ("nomic-embed", _NOMIC),
+    ("embeddinggemma", Prefixes("task: search result | query: ", "title: none | text: ")),
+    (
+        "qwen3-embedding",
+        Prefixes(
+            "Instruct: Given a web search query, retrieve relevant passages that answer the "
+            "query\nQuery:"
+        ),
+    ),
+    ("mxbai-embed", _SEARCHING),
+    ("snowflake-arctic-embed2", Prefixes("query: ")),
+    ("snowflake-arctic-embed", _SEARCHING),
+    ("bge-m3", Prefixes()),
+    ("bge-", _SEARCHING),
+    ("e5-", _SHORT),
+)
+"""The first name that stands in a model's name decides."""
+
+
+def prefixes_of(model: str) -> Prefixes:
+    """Find what a model wants; an unknown one wants nothing."""
+    name = model.rsplit("/", 1)[-1].partition(":")[0].casefold()
+    return next((prefixes for known, prefixes in _KNOWN if known in name), Prefixes())
+
+
+class OllamaEmbedder:
+    """Embeds with a model of Ollama's. Safe between threads."""
+
+    def __init__(
+        self,
+        client: OllamaClient,
+        info: ModelInfo,
+        dimensions: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Take a model that is there and the length of its vectors."""
+        self.name = f"ollama:{info.name}"
+        self.dimensions = dimensions
+        self.prefixes = prefixes_of(info.name)
+        self._client = client
+        self._info = info
+        self._clock = clock
+        self._checked = clock()
+        parts = (
+            _RECIPE,
+            info.name,
+            info.digest,
+            self.prefixes.query,
+            self.prefixes.passage,
+            str(dimensions),
+        )
+        digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+        self.fingerprint = f"ollama-{dimensions}-{digest}"
+
+    @classmethod
+    def open(cls, client: OllamaClient, model: str) -> OllamaEmbedder:
+        """Find the model and embed one word with it, to see that it works.
+
+        Raises:
+            OllamaError: Ollama does not answer, or the model is missing or cannot embed.
+        """
+        info = client.model(model, fresh=True)
+        if not info.embeds:
+            raise ModelUnsuitableError(
+                f'The model "{info.name}" writes text; it does not embed it.',
+                "Choose an embedding model, such as embeddinggemma or nomic-embed-text.",
+            )
+        probe = client.embed([prefixes_of(info.name).passage + _PROBE], info.name)
+        return cls(client, info, int(probe.shape[1]))
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts to be searched, (n, d): unit rows, or zeros for a text of white space.
+
+        Raises:
+            OllamaError: there are no usable vectors of this model.
+        """
+        self._is_the_same()
+        return self._embed([self._with(self.prefixes.passage, text) for text in texts])
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Embed a question, (d,): a unit vector, or zeros for white space.
+
+        Raises:
+            OllamaError: there is no usable vector within the time for a question.
+        """
+        rows = self._embed([self._with(self.prefixes.query, text)], patient=False)
+        unit: NDArray[np.float32] = rows[0]
+        return unit
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _embed(self, texts: list[str], patient: bool = True) -> NDArray[np.float32]:
+        if not any(texts):
+            return np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        vectors = self._client.embed(texts, self._info.name, patient=patient)
+        if vectors.shape[1] != self.dimensions:
+            raise OllamaAnswerError(
+                f'"{self._info.name}" gave vectors of {vectors.shape[1]} numbers instead of '
+                f"{self.dimensions}.",
+                "Choose the model again, so that everything is embedded anew.",
+            )
+        return to_unit_length(vectors)
+
+    def _is_the_same(self) -> None:
+        """Make sure that vectors of a model that was replaced do not join those of the old one."""
+        now = self._clock()
+        if now - self._checked < SAME_MODEL_SECONDS:
+            return
+        if self._client.model(self._info.name, fresh=True).digest != self._info.digest:
+            raise ModelUnsuitableError(
+                f'Ollama\'s model "{self._info.name}" was replaced by another version.',
+                "Choose it again, so that everything is embedded anew.",
+            )
+        self._checked = now
+
+    @staticmethod
+    def _with(prefix: str, text: str) -> str:
+        return prefix + text if text and not text.isspace() else ""

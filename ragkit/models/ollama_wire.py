@@ -1,0 +1,156 @@
+"""Connections to Ollama: time limits, further tries, and what their failures are called."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+from ragkit.errors import (
+    OllamaRestingError,
+    OllamaServerError,
+    OllamaUnreachableError,
+)
+from ragkit.models.ollama_breaker import CircuitBreaker
+from ragkit.models.ollama_errors import named_error, not_ollama
+from ragkit.models.ollama_types import JsonObject
+from ragkit.settings import ModelSettings
+
+if TYPE_CHECKING:
+    import httpx
+    import ollama
+
+QUICK_SECONDS = 3.0
+"""The limit of calls that need no model."""
+
+_T = TypeVar("_T")
+_QUICK_CONNECT_SECONDS = 1.0
+_FIRST_PAUSE_SECONDS = 0.5
+
+
+class OllamaWire:
+    """Makes calls of the ollama package and names what they raise. Safe between threads."""
+
+    def __init__(
+        self,
+        url: str,
+        settings: ModelSettings,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+    ) -> None:
+        """Keep the settings; nothing is connected before the first call."""
+        self.breaker = CircuitBreaker(settings.rest_after, settings.rest_seconds, clock)
+        self._url = url
+        self._settings = settings
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._transport: httpx.HTTPTransport | None = None
+        self._finalizer: weakref.finalize[..., OllamaWire] | None = None
+        self._clients: dict[float, ollama.Client] = {}
+        self._plain: httpx.Client | None = None
+
+    def close(self) -> None:
+        """Close all connections; a later call opens new ones."""
+        with self._lock:
+            self._clients.clear()
+            self._transport = self._plain = None
+            if self._finalizer is not None:
+                self._finalizer()
+
+    def client(self, seconds: float) -> ollama.Client:
+        """The ollama package's client with that time limit; all share their connections."""
+        import httpx
+        import ollama
+
+        with self._lock:
+            if seconds not in self._clients:
+                connect = min(self._settings.connect_seconds, seconds)
+                self._clients[seconds] = ollama.Client(
+                    host=self._url,
+                    timeout=httpx.Timeout(seconds, connect=connect),
+                    transport=self._shared(),
+                    trust_env=False,
+                    follow_redirects=False,
+                )
+            return self._clients[seconds]
+
+    def get(self, path: str) -> JsonObject:
+        """Ask quickly, once, for what the ollama package has no call for or leaves parts out of.
+
+        Raises:
+            OllamaError: there is no JSON object.
+        """
+        try:
+            answer = self._quick().get(path)
+            answer.raise_for_status()
+            found = answer.json()
+        except _foreseen() as error:
+            raise named_error(error, self._url) from error
+        if not isinstance(found, dict):
+            raise not_ollama(self._url)
+        return found
+
+    def again(self, call: Callable[[], _T], model: str = "", *, patient: bool = True) -> _T:
+        """Make a call, and if patient make it again after passing failures.
+
+        Raises:
+            OllamaError: the last failure, or none was tried because the server is left alone.
+        """
+        tries = self._settings.retries if patient else 0
+        for tried in range(tries + 1):
+            try:
+                return self._once(call, model)
+            except OllamaRestingError:
+                raise
+            except (OllamaUnreachableError, OllamaServerError):
+                if tried == tries or self.breaker.resting:
+                    raise
+                self._sleep(_FIRST_PAUSE_SECONDS * 2**tried)
+        raise AssertionError("every try returns or raises")
+
+    def parts(self, call: Callable[[], Iterator[_T]], model: str) -> Generator[_T, None, None]:
+        """Give the parts of a stream; nothing is tried again."""
+        with self.breaker.attempt():
+            try:
+                yield from call()
+            except _foreseen() as error:
+                raise named_error(error, self._url, model) from error
+
+    def _once(self, call: Callable[[], _T], model: str) -> _T:
+        with self.breaker.attempt():
+            try:
+                return call()
+            except _foreseen() as error:
+                raise named_error(error, self._url, model) from error
+
+    def _quick(self) -> httpx.Client:
+        import httpx
+
+        with self._lock:
+            if self._plain is None:
+                self._plain = httpx.Client(
+                    base_url=self._url,
+                    timeout=httpx.Timeout(QUICK_SECONDS, connect=_QUICK_CONNECT_SECONDS),
+                    transport=self._shared(),
+                    trust_env=False,
+                )
+            return self._plain
+
+    def _shared(self) -> httpx.HTTPTransport:
+        """The pool of connections, closed with its owner at the latest."""
+        import httpx
+
+        if self._transport is None:
+            self._transport = httpx.HTTPTransport(trust_env=False)
+            self._finalizer = weakref.finalize(self, self._transport.close)
+        return self._transport
+
+
+def _foreseen() -> tuple[type[Exception], ...]:
+    """What a call may raise: the ollama package lets errors of several libraries through."""
+    import httpx
+    import ollama
+
+    of_the_answer = (OSError, ValueError, TypeError, AttributeError, RecursionError)
+    return (ollama.ResponseError, httpx.HTTPError, httpx.StreamError, *of_the_answer)
