@@ -331,19 +331,19 @@ def examine(file: Path) -> None:
                     f"{len(MIGRATIONS)}.",
                     "Update ragkit.",
                 )
-            wrong = _faults(connection)
+            wrong = _faults(connection, version)
     except sqlite3.Error as error:
         raise as_library_error(error, file) from error
     if wrong:
         raise LibraryError(f"The archive's catalog {wrong}.", "Export the library again.")
 
 
-def _faults(connection: sqlite3.Connection) -> str:
-    if connection.execute(
-        "SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index') "
-        "OR sql LIKE '%VIRTUAL%' OR sql LIKE '%GENERATED%' LIMIT 1"
-    ).fetchone():
-        return "holds triggers or views, which no library has"
+def _faults(connection: sqlite3.Connection, version: int) -> str:
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        for step in MIGRATIONS[:version]:
+            step(fresh)
+        if _layout(connection) != _layout(fresh):
+            return "has other tables, triggers or views than a library has"
     problems = connection.execute("PRAGMA quick_check(1)").fetchall()
     if problems != [("ok",)]:
         return "is damaged"
@@ -355,6 +355,14 @@ def _faults(connection: sqlite3.Connection) -> str:
         if _OUTSIDE.search(path) or (kind == "uploads" and _ODD_UPLOAD.search(path)):
             return "names files outside its folders"
     return ""
+
+
+def _layout(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    return set(
+        connection.execute(
+            "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        )
+    )
 
 
 def move_uploads(connections: Connections, uploads: Path) -> None:

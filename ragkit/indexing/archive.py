@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any
 
 from ragkit import __version__
@@ -117,8 +117,12 @@ def _write(
         files[_CATALOG] = _add(archive, _CATALOG, snapshot)
         files[_SETTINGS] = _add_text(archive, _SETTINGS, json.dumps(told, indent=1))
         for name, path in sorted({**_uploads(paths), **wanted}.items()):
+            member = f"{_UPLOADS}/{name}"
+            if not _is_plain(member):
+                notes.append(f"{name!r} was left out: not every system takes that name.")
+                continue
             try:
-                files[f"{_UPLOADS}/{name}"] = _add(archive, f"{_UPLOADS}/{name}", path)
+                files[member] = _add(archive, member, path)
             except FileNotFoundError:
                 notes.append(f"The uploaded file {name} is gone; its text is in the archive.")
         manifest = {
@@ -180,7 +184,17 @@ def import_library(archive: Path, directory: Path, settings: Settings) -> Archiv
     """
     paths = LibraryPaths(directory.expanduser().absolute())
     _refuse_contents(paths)
+    made_here = not paths.root.exists()
     paths.create()
+    try:
+        return _import(archive, paths, settings)
+    except BaseException:
+        if made_here:
+            shutil.rmtree(paths.root, ignore_errors=True)
+        raise
+
+
+def _import(archive: Path, paths: LibraryPaths, settings: Settings) -> ArchiveReport:
     try:
         with (
             writer_lock(paths.lock, "import", wait_seconds=2.0),
@@ -213,7 +227,7 @@ def import_library(archive: Path, directory: Path, settings: Settings) -> Archiv
 def _refuse_contents(paths: LibraryPaths) -> None:
     """Leave a library alone that holds anything."""
     if not paths.catalog.exists():
-        strange = [one for one in _strangers(paths) if one.is_file() or any(one.iterdir())]
+        strange = [one for one in _strangers(paths) if not one.is_dir() or any(one.iterdir())]
         if strange:
             raise LibraryError(
                 f"{paths.root} holds other files ({strange[0].name}).",
@@ -280,18 +294,25 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, Archi
 
 def _refuse_name(info: zipfile.ZipInfo) -> None:
     """Let nothing through that could be written outside, or is no plain file."""
-    parts = PurePosixPath(info.filename).parts
-    outside = (
-        info.filename != "/".join(parts)
-        or any(part in ("..", ".", "/") or part != part.rstrip(" .") for part in parts)
-        or any(ord(char) < 32 or char in '\\:*?"<>|' for char in info.filename)
-    )
-    known = info.filename in (_CATALOG, _SETTINGS, _MANIFEST) or (
-        len(parts) >= 3 and parts[0] == _UPLOADS and parts[1].isdecimal()
-    )
     kind = stat.S_IFMT(info.external_attr >> 16)
-    if outside or not known or kind not in (0, stat.S_IFREG):
+    if not _is_plain(info.filename) or kind not in (0, stat.S_IFREG):
         raise _refusal(f"it holds {info.filename[:200]!r}, which no library has")
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is one that a library's file may have, on every system."""
+    if name in (_CATALOG, _SETTINGS, _MANIFEST):
+        return True
+    parts = name.split("/")
+    return (
+        len(parts) >= 3
+        and parts[0] == _UPLOADS
+        and parts[1].isascii()
+        and parts[1].isdecimal()
+        and all(part.strip(" .") for part in parts)
+        and not any(ord(char) < 32 or char in '\\:*?"<>|' for char in name)
+        and not any(0xD800 <= ord(char) < 0xE000 for char in name)
+    )
 
 
 def _refuse_bomb(

@@ -22,7 +22,7 @@ from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import CatalogError, IndexCorruptError
 from ragkit.indexes.generation import generations, open_newest, prune, write_generation
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
-from ragkit.indexing.findings import Parts
+from ragkit.indexing.findings import Parts, plural
 from ragkit.indexing.maintenance import documents_to_read_again, leftovers
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
@@ -58,8 +58,8 @@ def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
     reporter.step("catalog")
     freed = max(0, before - writer.catalog.integrity.space()[0])
     return (
-        f"Merged {len(collections)} collections; dropped {vectors} vectors and {files} unfinished "
-        f"files; {freed / 1e6:.1f} MB given back.{note}"
+        f"Merged {plural(len(collections), 'collection')}; dropped {plural(vectors, 'vector')} and "
+        f"{plural(files, 'unfinished file')}; {freed / 1e6:.1f} MB given back.{note}"
     )
 
 
@@ -73,7 +73,8 @@ def rebuild_indexes(writer: Writer, arguments: Mapping[str, Any], reporter: Repo
             entries += _rebuild(writer, collection, level)
             reporter.step(collection.name)
         writer.indexes.forget(collection.id)
-    return f"Built the indexes of {len(collections)} collections: {entries} entries."
+    built = plural(len(collections), "collection")
+    return f"Built the indexes of {built}: {plural(entries, 'entry')}."
 
 
 def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
@@ -92,7 +93,7 @@ def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) ->
     for name in sorted({source.collection for source in sources}):
         writer.indexes.save(catalog.collections.get(name))
     offline = " ".join(report.offline for report in reports if report.offline)
-    said = f"{len(torn)} documents did not hold together; their files were read again."
+    said = f"Torn: {plural(len(torn), 'document')}; the files were read again."
     return f"{said} {offline}".strip()
 
 

@@ -19,10 +19,9 @@ from ragkit.chunking.embedded import (
     text_hash,
 )
 from ragkit.errors import IndexCorruptError
-from ragkit.indexes.collection import CollectionIndex
-from ragkit.indexes.generation import open_newest
+from ragkit.indexes.generation import Generation, open_newest
 from ragkit.indexes.keyword import Bm25Parameters
-from ragkit.indexes.rows import EntryRows, TokenColumn
+from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.models.base import Embedder
 from ragkit.types import LEVEL_CODES, Level
@@ -35,7 +34,8 @@ class IndexState:
     """How an index on disk compares with the catalog. ``fault`` is empty when they agree.
 
     ``entries`` are those of the catalog; ``found`` those that the index gives, of which
-    ``vectors`` have a vector. ``missing``: there is no index yet, which is no fault.
+    ``vectors`` have a vector, if that was counted. ``missing``: there is no index yet, which is
+    no fault.
     """
 
     entries: int = 0
@@ -124,12 +124,13 @@ def compare_index(
     levels: tuple[Level, ...],
     embedder: Embedder | None,
     *,
-    checksums: bool = True,
+    closely: bool = True,
     contents: bool = False,
 ) -> IndexState:
     """Compare the newest generation in ``folder``, brought up to date, with the catalog.
 
-    ``contents`` compares every vector and word as well. Nothing is changed.
+    Not ``closely``, only entry ids are compared; else the bytes of its files as well, and with
+    ``contents`` every vector and word. Nothing is changed.
     """
     try:
         generation = open_newest(
@@ -137,7 +138,7 @@ def compare_index(
             fingerprint=embedder.fingerprint if embedder else None,
             tokenizer_version=TOKENIZER_VERSION,
             parameters=Bm25Parameters(),
-            checksums=checksums,
+            checksums=closely,
         )
     except IndexCorruptError as error:
         return IndexState(fault=error.message)
@@ -150,6 +151,8 @@ def compare_index(
         if then > version:
             return IndexState(len(ids), fault=f"{generation.name} is newer than the catalog.")
         removed = catalog.entries.removed_since(collection.id, then)
+        if not closely:
+            return _by_ids(generation, ids, removed)
         number = catalog.vectors.find_embedder(generation.manifest.fingerprint)
 
         def rows(after: int) -> EntryRows:
@@ -164,18 +167,26 @@ def compare_index(
         added = rows(generation.manifest.max_entry_id)
         everything = rows(0) if contents else None
     index = generation.index().with_changes(added, removed, version)
-    fault = ""
-    if not np.array_equal(index.entry_ids(), ids):
-        fault = _difference(index, len(ids), generation.name)
-    elif everything is not None:
+    fault = _difference(index.entry_ids(), ids, generation.name)
+    if not fault and everything is not None:
         fault = _contents_fault(index.live_rows(), everything, generation.name)
     return IndexState(len(ids), index.entries, index.vector_entries, fault=fault)
 
 
-def _difference(index: CollectionIndex, entries: int, name: str) -> str:
-    if index.entries != entries:
-        return f"{name} gives {index.entries} entries, the catalog has {entries}."
-    return f"{name} gives other entries than the catalog has."
+def _by_ids(generation: Generation, ids: Ids, removed: Ids) -> IndexState:
+    """Compare entry ids only: what was added since is taken from the catalog as it stands."""
+    last = generation.manifest.max_entry_id
+    kept = np.setdiff1d(np.asarray(generation.segment.entry_ids), removed)
+    found = np.concatenate([kept, np.setdiff1d(ids[ids > last], removed)])
+    return IndexState(len(ids), len(found), fault=_difference(found, ids, generation.name))
+
+
+def _difference(found: Ids, wanted: Ids, name: str) -> str:
+    if len(found) != len(wanted):
+        return f"{name} gives {len(found)} entries, the catalog has {len(wanted)}."
+    if not np.array_equal(found, wanted):
+        return f"{name} gives other entries than the catalog has."
+    return ""
 
 
 def _contents_fault(found: EntryRows, wanted: EntryRows, name: str) -> str:

@@ -83,6 +83,12 @@ class Parts:
         return [self.scope] if self.scope else self.catalog.collections.all()
 
 
+def plural(count: int, word: str) -> str:
+    """``1 entry``, ``2 entries``."""
+    many = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{count} {word if count == 1 else many}"
+
+
 def megabytes(size: int) -> str:
     """A size as a person would say it."""
     return f"{size / 1e9:.1f} GB" if size >= 1_000_000_000 else f"{size / 1e6:.1f} MB"

@@ -15,7 +15,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import RagkitError
 from ragkit.indexing.consistency import IndexState, compare_index, fault_of
-from ragkit.indexing.findings import Depth, Finding, Parts, megabytes
+from ragkit.indexing.findings import Depth, Finding, Parts, megabytes, plural
 from ragkit.indexing.surroundings import SURROUNDINGS
 from ragkit.paths import LibraryPaths
 from ragkit.retrieval.open_indexes import INDEXED_LEVELS
@@ -125,7 +125,7 @@ def _catalog(parts: Parts, depth: Depth) -> Iterator[Finding]:
         return
     broken = integrity.broken_references()
     if broken:
-        said = f"{broken} rows of the catalog belong to something that is not there."
+        said = f"Rows of the catalog that belong to nothing: {broken}."
         yield Finding("catalog", False, said, _CATALOG_CURE, broken)
         return
     size, spare = integrity.space()
@@ -144,10 +144,14 @@ def _contents(parts: Parts, depth: Depth) -> Iterator[Finding]:
         examples = parts.catalog.documents.get_many(islice(named, _MOST_NAMED))
         said = "; ".join(f"{one.path}: {named[one.id]}" for one in examples.values())
         yield Finding(
-            "contents", False, f"{len(named)} documents are torn: {said}.", "reread", len(named)
+            "contents",
+            False,
+            f"Torn: {plural(len(named), 'document')} ({said}).",
+            "reread",
+            len(named),
         )
     if extra:
-        said = f"{len(extra)} documents are not indexed and have contents nevertheless."
+        said = f"Not indexed, with contents nevertheless: {plural(len(extra), 'document')}."
         yield Finding("contents", False, said, "reread", len(extra))
     if not named and not extra:
         whole = "Every indexed document is whole."
@@ -180,8 +184,9 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
     lost = {document: count for document, count in missing.items() if document not in stale}
     others = [one for one in integrity.embedders() if one[0] != number]
     if lost:
-        said = f"{sum(lost.values())} entries have no vector of {name}: only words find them."
-        yield Finding("embedder", False, said, "reread", sum(lost.values()))
+        count = sum(lost.values())
+        said = f"{plural(count, 'entry')} without a vector of {name}: only words find them."
+        yield Finding("embedder", False, said, "reread", count)
     elif missing:
         before = ", ".join(sorted({one[1] for one in others})) or "another embedder"
         said = (
@@ -189,7 +194,9 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
         )
         yield Finding("embedder", False, said, "sync", sum(missing.values()))
     elif stale:
-        said = f"{len(stale)} documents were made by older rules; the next sync reads them again."
+        said = (
+            f"{plural(len(stale), 'document')} made by older rules; the next sync reads them again."
+        )
         yield Finding("embedder", True, said, "sync", len(stale))
     else:
         said = f"Every entry has a vector of {name} ({parts.embedder.dimensions} numbers each)."
@@ -209,7 +216,7 @@ def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
                 collection,
                 levels,
                 parts.embedder,
-                checksums=depth is not Depth.GLANCE,
+                closely=depth is not Depth.GLANCE,
                 contents=depth is Depth.VERIFY,
             )
             states.append(state)
@@ -218,19 +225,21 @@ def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
     for fault in faults:
         yield Finding("indexes", False, fault, "rebuild_indexes", 1)
     if not faults:
-        yield _agreeing(states, len(looked), len(collections))
+        yield _agreeing(states, depth, len(collections) - len(looked))
 
 
-def _agreeing(states: list[IndexState], looked: int, collections: int) -> Finding:
+def _agreeing(states: list[IndexState], depth: Depth, left_out: int) -> Finding:
     entries = sum(state.entries for state in states)
     found = sum(state.found for state in states)
     vectors = sum(state.vectors for state in states)
     if any(state.missing for state in states):
         said = f"{entries} entries, of which {found} are in an index; a search makes the others."
+    elif depth is Depth.GLANCE:
+        said = f"Catalog and indexes agree: {plural(entries, 'entry')}."
     else:
         said = f"Catalog, words and vectors agree: {entries}, {found} and {vectors} entries."
-    if looked < collections:
-        said += f" ({looked} of {collections} collections were looked at.)"
+    if left_out:
+        said += f" ({plural(left_out, 'more collection')} not looked at.)"
     return Finding("indexes", True, said, count=entries)
 
 
@@ -238,10 +247,12 @@ def _vectors(parts: Parts) -> Iterator[Finding]:
     integrity = parts.catalog.integrity
     misshapen, spare = integrity.misshapen_vectors(), integrity.orphaned_vectors()
     if misshapen:
-        said = f"{misshapen} vectors are not as long as they should be."
+        said = f"Vectors that are not as long as they should be: {misshapen}."
         yield Finding("vectors", False, said, "reread", misshapen)
     elif spare:
-        yield Finding("vectors", True, f"{spare} vectors are of no present text.", "compact", spare)
+        yield Finding(
+            "vectors", True, f"{plural(spare, 'vector')} of no present text.", "compact", spare
+        )
     else:
         yield Finding("vectors", True, "Every vector is of a present text.")
 
@@ -251,10 +262,12 @@ def _removals(parts: Parts) -> Iterator[Finding]:
     living = len(integrity.living_removed(parts.collection_id))
     kept = integrity.removals(parts.collection_id)
     if living:
-        said = f"{living} entries are there and recorded as removed at once."
+        said = f"{plural(living, 'entry')} both there and recorded as removed."
         yield Finding("removals", False, said, "reread", living)
     else:
-        yield Finding("removals", True, f"{kept} removals are on record for readers.", count=kept)
+        yield Finding(
+            "removals", True, f"{plural(kept, 'removal')} on record for readers.", count=kept
+        )
 
 
 def _uploads(parts: Parts) -> Iterator[Finding]:
@@ -264,7 +277,7 @@ def _uploads(parts: Parts) -> Iterator[Finding]:
         if not Path(root, path).is_file()
     ]
     if lost:
-        said = f"{len(lost)} uploaded files are gone: {', '.join(lost[:_MOST_NAMED])}."
+        said = f"{plural(len(lost), 'uploaded file')} gone: {', '.join(lost[:_MOST_NAMED])}."
         yield Finding(
             "uploads", False, said, "upload them again, or sync to forget them", len(lost)
         )
@@ -275,7 +288,9 @@ def _uploads(parts: Parts) -> Iterator[Finding]:
 def _leftovers(parts: Parts) -> Iterator[Finding]:
     found = list(leftovers(parts.catalog, parts.paths))
     said = (
-        f"{len(found)} unfinished files lie about." if found else "No unfinished file lies about."
+        f"{plural(len(found), 'unfinished file')} left behind."
+        if found
+        else "No unfinished file was left behind."
     )
     yield Finding("leftovers", True, said, "compact" if found else "", len(found))
 
@@ -297,7 +312,7 @@ def _words(parts: Parts) -> Iterator[Finding]:
     words = parts.catalog.integrity.words()
     broken = len(words.broken_entries)
     if broken:
-        said = f"{broken} entries have words that stand in no vocabulary."
+        said = f"{plural(broken, 'entry')} with words that stand in no vocabulary."
         yield Finding("words", False, said, "reread", broken)
     else:
         said = f"Every word is known; {words.unused} are used by no entry now."

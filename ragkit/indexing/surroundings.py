@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
-from ragkit.indexing.findings import Finding, Parts, megabytes
+from ragkit.indexing.findings import Finding, Parts, megabytes, plural
 from ragkit.indexing.lock import lock_holder, lock_is_held
 
 SILENT_SECONDS = 30.0
@@ -33,7 +33,11 @@ def _worker(parts: Parts) -> Iterator[Finding]:
             yield Finding(name, False, said, "worker", waiting)
         elif waiting:
             yield Finding(
-                name, False, f"{waiting} jobs wait and nobody does them.", "worker", waiting
+                name,
+                False,
+                f"{plural(waiting, 'job')} waiting, and nobody at work.",
+                "worker",
+                waiting,
             )
         else:
             yield Finding(name, True, "Nobody keeps the library current now.", "worker")
@@ -72,7 +76,11 @@ def _jobs(parts: Parts) -> Iterator[Finding]:
         again = job.kind if job.kind in _CAN_BE_ASKED_AGAIN else ""
         yield Finding("jobs", False, f'The last "{job.kind}" failed: {job.message}', again, 1)
     if not failed:
-        said = f"{waiting} jobs run or wait." if waiting else "No job waits, and none failed."
+        said = (
+            f"{plural(waiting, 'job')} running or waiting."
+            if waiting
+            else "No job waits, and none failed."
+        )
         yield Finding("jobs", True, said, count=waiting)
 
 
@@ -136,7 +144,7 @@ def folder_size(folder: Path) -> int:
 def _log(parts: Parts) -> Iterator[Finding]:
     errors = last_errors(parts.paths.logs / "worker.log", time.time() - _LOG_SECONDS)
     if errors:
-        said = f"The worker's log has {len(errors)} errors of the last day. The last: {errors[-1]}"
+        said = f"The worker's log has {plural(len(errors), 'error')} of the last day: {errors[-1]}"
         yield Finding("log", False, said, f"read {parts.paths.logs / 'worker.log'}", len(errors))
     else:
         yield Finding("log", True, "The worker's log has no error of the last day.")

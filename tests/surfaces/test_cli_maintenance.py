@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+import sys
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ragkit.catalog import Catalog
+from ragkit.library import Library
+from ragkit.surfaces.cli import main
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """A folder with a file, and a place for a library."""
+    made = tmp_path_factory.mktemp("cli")
+    (made / "files").mkdir()
+    (made / "files" / "guide.md").write_text("# Guide\n\nOAuth tokens are signed.\n")
+    return made
+
+
+@pytest.fixture
+def run(root, monkeypatch, capsys):
+    """Runs ``ragkit`` on a small library of its own; gives code, output and errors."""
+    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
+    monkeypatch.setenv("NO_COLOR", "1")
+    opened, original = [], Library.open.__func__
+
+    def remembering(cls, *arguments, **more):
+        opened.append(original(cls, *arguments, **more))
+        return opened[-1]
+
+    monkeypatch.setattr(Library, "open", classmethod(remembering))
+
+    def ragkit(*arguments: object, library: Path | None = None) -> tuple[int, str, str]:
+        monkeypatch.setenv("RAGKIT_LIBRARY", str(library or root / "lib"))
+        monkeypatch.setattr(sys, "argv", ["ragkit", *map(str, arguments)])
+        code: object = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code or 0
+        while opened:
+            opened.pop().close()
+        out, err = capsys.readouterr()
+        return int(str(code)), out, err
+
+    ragkit.root = root
+    if not (root / "lib").exists():
+        assert ragkit("add", root / "files")[0] == 0
+    return ragkit
+
+
+def _damage(run, statement: str) -> None:
+    catalog = Catalog.open(run.root / "lib" / "catalog.sqlite")
+    with closing(catalog):
+        catalog.connections.get().execute(statement)
+
+
+def test_doctor_finds_nothing_wrong_with_a_sound_library(run):
+    code, out, err = run("doctor")
+    assert code == 0
+    assert err == "All is well.\n"
+    assert all(line.startswith("ok ") for line in out.splitlines())
+    assert "Catalog, words and vectors agree" in out
+
+
+def test_doctor_mends_what_can_be_mended(run):
+    _damage(run, "DELETE FROM vectors")
+    code, out, err = run("doctor", "--json")
+    found = json.loads(out)
+    assert (code, err, found["ok"]) == (1, "", False)
+    bad = [one for one in found["findings"] if not one["ok"]]
+    assert [(one["name"], one["mend"]) for one in bad] == [("embedder", "reread")]
+    code, out, err = run("doctor", "--mend")
+    assert code == 0
+    assert "Mending: reread" in err
+    assert "NOT" not in out
+    assert run("verify")[0] == 0
+
+
+def test_verify_ends_with_1_when_a_document_is_torn(run):
+    _damage(run, "UPDATE texts SET text = upper(text)")
+    code, out, err = run("verify")
+    assert code == 1
+    assert err == "Not well: 1 of 9.\n"
+    assert "NOT  contents   Torn: 1 document (guide.md: " in out
+    assert run("doctor")[0] == 0
+    assert run("verify", "--json", "--collection", "default")[0] == 1
+    assert run("verify", "--collection", "nowhere")[0] == 5
+    document = json.loads(run("verify", "--json")[1])
+    assert {one["name"] for one in document["findings"] if not one["ok"]} == {"contents"}
+    _damage(run, "UPDATE texts SET text = '# Guide' || char(10, 10) || 'OAuth tokens are signed.' "
+                 "|| char(10)")  # fmt: skip
+    assert run("verify")[0] == 0
+
+
+def test_compact_and_jobs(run):
+    code, out, err = run("compact")
+    assert (code, out) == (0, "")
+    assert err.startswith("Merged 1 collection;")
+    assert run("compact", "--collection", "nowhere")[0] == 5
+    code, out, err = run("jobs", "-n", "1")
+    assert (code, err) == (0, "")
+    assert "done       compact" in out
+    job = json.loads(run("jobs", "--json", "-n", "1")[1])
+    assert (job["kind"], job["state"]) == ("compact", "done")
+
+
+def test_export_and_import(run, tmp_path):
+    file = tmp_path / "library.zip"
+    code, out, err = run("export", file)
+    assert (code, out) == (0, "")
+    assert err.startswith(f"Wrote {file}: 1 document, 0 uploaded files")
+    code, _, err = run("export", file)
+    assert code == 3
+    assert "is there already" in err
+    assert run("export", file, "--force")[0] == 0
+    code, out, err = run("import", file, library=tmp_path / "new")
+    assert (code, out) == (0, "")
+    assert f"It follows the folder {run.root / 'files'}." in err
+    assert (
+        run("search", "tokens", "--json")[1].split('"trace"')[0].split('"results"')[1]
+        == (
+            run("search", "tokens", "--json", library=tmp_path / "new")[1]
+            .split('"trace"')[0]
+            .split('"results"')[1]
+        )
+    )
+    assert run("import", file, library=tmp_path / "new")[0] == 3
+    assert run("import", tmp_path / "none.zip", library=tmp_path / "newer")[0] == 3
+
+
+def test_an_evil_archive_is_refused(run, tmp_path):
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as evil:
+        evil.writestr("../evil.txt", "x")
+    code, out, err = run("import", tmp_path / "evil.zip", library=tmp_path / "new")
+    assert (code, out) == (3, "")
+    assert err.startswith("ragkit: The archive is refused")
+    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "evil.txt").exists()
+
+
+def test_without_a_library_every_command_says_so(run, tmp_path):
+    for command in (["doctor"], ["verify"], ["compact"], ["jobs"], ["export", "x.zip"]):
+        code, out, err = run(*command, library=tmp_path / "none")
+        assert (code, out) == (3, "")
+        assert "There is no library" in err
