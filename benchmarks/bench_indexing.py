@@ -45,6 +45,16 @@ def index(folder: Path, library: Path) -> None:
     opened.close()
 
 
+def sync_again(library: Path) -> None:
+    """Look at the folder once more, in this process, when nothing has changed."""
+    from ragkit.library import Library
+    from ragkit.settings import load_settings
+
+    opened = Library.open(load_settings(library=library))
+    opened.wait(opened.ask("sync"))
+    opened.close()
+
+
 def main() -> None:
     default = SHARED / "docs_tree" / "streamlit"
     parser = arguments(__doc__ or "")
@@ -57,11 +67,12 @@ def main() -> None:
     plain = [python(), str(ROOT / "benchmarks" / "plain_llama_index.py"), str(options.folder)]
     import llama_index.core.ingestion  # noqa: F401 - both sides then start warm
 
-    alone, whole, first, second, yardstick = [], [], [], [], []
+    alone, whole, again, first, second, yardstick = [], [], [], [], [], []
     for _ in range(options.runs):
         with tempfile.TemporaryDirectory() as place:
             alone.append(seconds(lambda: read_and_embed(options.folder)))
             whole.append(seconds(lambda: index(options.folder, Path(place, "inside"))))
+            again.append(seconds(lambda: sync_again(Path(place, "inside"))))
             library = str(Path(place, "outside"))
             add = [*ragkit, "add", "--library", library, str(options.folder)]
             first.append(process_seconds(add))
@@ -72,6 +83,8 @@ def main() -> None:
         "read_and_embed_seconds": median(alone),
         "index_seconds": median(whole),
         "throughput_of_reading_and_embedding": median(alone) / median(whole),
+        "index_again_seconds": median(again),
+        "index_again_to_first": median(again) / median(whole),
         "add_process_seconds": median(first),
         "plain_llama_index_process_seconds": median(yardstick),
         "add_to_plain_llama_index": median(first) / median(yardstick),

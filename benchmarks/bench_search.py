@@ -16,6 +16,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +102,7 @@ def draft(number, chosen, pieces, tokens, library, home) -> DocumentDraft:
     embedded = [contextualised(context, body) for body in bodies]
     keys = [content_key(f"{number} {body}") for body in embedded]
     vectors = library.embedder.embed_passages(embedded).astype("<f2")
-    spans = list(zip(starts[:-1], starts[1:], strict=True))
+    spans = list(pairwise(starts))
     return DocumentDraft(
         source_id=home[0],
         collection_id=home[1],

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections
+from ragkit.catalog.contexts import Contexts
 from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.filters import FilterQueries
 from ragkit.catalog.integrity import Integrity
 from ragkit.catalog.jobs import Jobs
+from ragkit.catalog.judgments import Judgments
 from ragkit.catalog.passages import Passages
 from ragkit.catalog.vectors import Vectors
 
@@ -23,10 +25,12 @@ class Catalog:
         self.collections = Collections(connections)
         self.documents = Documents(connections)
         self.entries = Entries(connections)
+        self.contexts = Contexts(connections)
         self.filters = FilterQueries(connections)
         self.passages = Passages(connections)
         self.vectors = Vectors(connections)
         self.jobs = Jobs(connections)
+        self.judgments = Judgments(connections)
         self.integrity = Integrity(connections)
 
     @classmethod

@@ -12,11 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.catalog.connection import Connections, folded
+from ragkit.catalog.speakers import document_condition, entry_query
 from ragkit.results import Filters
+from ragkit.types import LEVEL_CODES, Level
 
 _DATE = (
     "CASE d.date WHEN '' THEN date(d.mtime_ns / 1000000000, 'unixepoch') "
     "ELSE substr(d.date, 1, 10) END"
+)
+_LAST_DATE = (
+    "CASE d.format WHEN 'conversation' THEN "
+    f"coalesce(substr(json_extract(d.metadata, '$.last_date'), 1, 10), {_DATE}) ELSE {_DATE} END"
 )
 _SUFFIX = "folded(replace(d.path, rtrim(d.path, replace(d.path, '.', '')), ''))"
 _VALUE = (
@@ -41,6 +47,7 @@ class Facets:
     tags: tuple[tuple[str, int], ...] = ()
     folders: tuple[tuple[str, int], ...] = ()
     fields: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
+    speakers: tuple[tuple[str, int], ...] = ()
 
 
 class FilterQueries:
@@ -60,22 +67,45 @@ class FilterQueries:
         return np.array([row[0] for row in rows], dtype=np.int64)
 
     def entries_under(self, collection_id: int, headings: Sequence[str]) -> NDArray[np.int64]:
-        """Ids of entries whose chunk stands under one of those headings or titles."""
-        conditions = " OR ".join(
-            [
-                "instr(folded(d.title), ?) OR EXISTS "
-                "(SELECT 1 FROM json_each(k.heading_path) WHERE instr(folded(value), ?))"
-            ]
-            * len(headings)
-        )
-        parameters = [folded(heading) for heading in headings for _ in range(2)]
+        """Ids of entries that show something of a section under one of those headings or titles.
+
+        A chunk may join several small sections; an entry for a whole document is under all of
+        its headings.
+        """
+        names = json.dumps([folded(heading) for heading in headings])
         rows = self._connections.rows(
-            "SELECT e.id FROM entries e "
-            "JOIN chunks k ON k.document_id = e.document_id AND k.idx = e.position "
-            "JOIN documents d ON d.id = e.document_id "
-            f"WHERE e.collection_id = ? AND ({conditions}) ORDER BY e.id",
-            (collection_id, *parameters),
+            "WITH names AS MATERIALIZED (SELECT value AS name FROM json_each(?)), "
+            "spans AS MATERIALIZED ("
+            "SELECT s.document_id, s.start, s.stop FROM sections s "
+            "JOIN documents d ON d.id = s.document_id WHERE d.collection_id = ? AND EXISTS ("
+            "SELECT 1 FROM names WHERE instr(folded(d.title), name) OR EXISTS ("
+            "SELECT 1 FROM json_each(s.path) WHERE instr(folded(value), name)))) "
+            "SELECT DISTINCT e.id FROM spans s JOIN chunks k ON k.document_id = s.document_id "
+            "AND k.start < s.stop AND k.stop > s.start JOIN entries e "
+            "ON e.document_id = k.document_id AND (e.position = k.idx OR e.level = ?) "
+            "WHERE e.collection_id = ? ORDER BY e.id",
+            (names, collection_id, LEVEL_CODES[Level.DOCUMENT], collection_id),
         )
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def entries_said(self, collection_id: int, filters: Filters) -> NDArray[np.int64] | None:
+        """Ids of entries that show messages of the asked speakers and days.
+
+        A document that is no conversation has only its own date: when days alone are asked for,
+        its entries are all let through. ``None`` when nothing is restricted.
+        """
+        asked = bool(filters.speakers)
+        if not asked and (filters.after or filters.before):
+            asked = bool(
+                self._connections.rows(
+                    "SELECT 1 FROM documents WHERE collection_id = ? AND format = 'conversation' "
+                    "LIMIT 1",
+                    (collection_id,),
+                )
+            )
+        if not asked:
+            return None
+        rows = self._connections.rows(*entry_query(collection_id, filters))
         return np.array([row[0] for row in rows], dtype=np.int64)
 
     def facets(self, collection_id: int, filters: Filters) -> Facets:
@@ -88,6 +118,7 @@ class FilterQueries:
             (collection_id, *parameters),
         )
         types, languages, tags, folders = Counter(), Counter(), Counter(), Counter()  # type: ignore[var-annotated]
+        speakers: Counter[str] = Counter()
         fields: dict[str, Counter[str]] = {}
         for kind, language, path, packed in rows:
             types[kind] += 1
@@ -98,6 +129,8 @@ class FilterQueries:
             metadata = json.loads(packed)
             own = metadata.get("tags", [])
             tags.update({str(tag) for tag in (own if isinstance(own, list) else [own])})
+            if kind == "conversation":
+                speakers.update(map(str, metadata.get("participants", [])))
             for name, value in metadata.items():
                 if name not in ("tags", "date", "language") and isinstance(value, str | int | bool):
                     fields.setdefault(name, Counter())[str(value)] += 1
@@ -112,6 +145,7 @@ class FilterQueries:
             _most(tags),
             _most(folders),
             tuple((name, _most(useful[name])) for name in sorted(useful)),
+            _most(speakers),
         )
 
     def field_names(self, collection_id: int) -> tuple[str, ...]:
@@ -153,11 +187,15 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
         parts.append("d.id IN (SELECT value FROM json_each(?))")
         parameters.append(json.dumps(filters.documents))
     if filters.after:
-        parts.append(f"{_DATE} >= ?")
+        parts.append(f"{_LAST_DATE} >= ?")
         parameters.append(filters.after)
     if filters.before:
         parts.append(f"{_DATE} < ?")
         parameters.append(filters.before)
+    spoken, spoken_parameters = document_condition(filters)
+    if spoken:
+        parts.append(spoken)
+        parameters += spoken_parameters
     for name in sorted({name for name, _ in filters.fields}):
         values = json.dumps([folded(value) for key, value in filters.fields if key == name])
         parts.append(_FIELD)

@@ -121,6 +121,19 @@ class EntryDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeakerRecord:
+    """That someone speaks in a part of a conversation, which is named as its entry is.
+
+    ``day`` is in ISO form, or empty where it is not known.
+    """
+
+    level: int
+    position: int
+    speaker: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentDraft:
     """Everything that one transaction writes for a document that was read."""
 
@@ -145,6 +158,7 @@ class DocumentDraft:
     entries: tuple[EntryDraft, ...]
     vectors: dict[bytes, bytes] = field(default_factory=dict)
     seconds: float = 0.0
+    speakers: tuple[SpeakerRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

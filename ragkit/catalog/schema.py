@@ -200,12 +200,74 @@ CREATE TABLE context_cache (
     PRIMARY KEY (text_key, model, prompt_hash)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX context_cache_by_age ON context_cache (made_at);
-CREATE INDEX contexts_by_status ON contexts (status, document_id);
+CREATE INDEX contexts_by_status ON contexts (status);
+CREATE INDEX contexts_by_document ON contexts (document_id, status);
 DROP INDEX entries_by_document;
 CREATE INDEX entries_by_document ON entries (document_id, position, level);
 """
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_tables, m002_context_cache)
+
+def m003_speakers(connection: sqlite3.Connection) -> None:
+    """Say who speaks where and on which days: by level and position, as entries are named."""
+    connection.execute(_SPEAKERS.strip())
+
+
+_SPEAKERS = """
+CREATE TABLE speakers (
+    document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    level INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    speaker TEXT NOT NULL,
+    day TEXT NOT NULL,
+    PRIMARY KEY (document_id, level, position, speaker, day)
+) STRICT, WITHOUT ROWID
+"""
+
+
+def m004_judgments(connection: sqlite3.Connection) -> None:
+    """Keep what people found right: spans of documents, which no change of chunks can lose."""
+    for statement in _JUDGMENTS.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+
+
+_JUDGMENTS = """
+CREATE TABLE judgments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection_id INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+    question_set TEXT NOT NULL DEFAULT '',
+    question_key TEXT NOT NULL DEFAULT '',
+    question TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT '',
+    document_id INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    quote TEXT NOT NULL,
+    grade INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    at REAL NOT NULL
+) STRICT;
+CREATE INDEX judgments_by_question ON judgments (collection_id, question_set, question);
+
+CREATE TABLE votes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection_id INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+    question TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    winner INTEGER,
+    at REAL NOT NULL
+) STRICT;
+CREATE INDEX votes_by_collection ON votes (collection_id);
+"""
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    m001_tables,
+    m002_context_cache,
+    m003_speakers,
+    m004_judgments,
+)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

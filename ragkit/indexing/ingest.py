@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -57,6 +58,8 @@ class Ingest:
         fresh = [file for file in files if file.path not in self._known]
         self._writer.catalog.documents.add_pending(self._source.id, self._collection.id, fresh)
         self._reporter.start("Reading", len(files))
+        # Importing takes seconds; meanwhile other processes read the first files.
+        threading.Thread(target=_import_pipeline, name="ragkit-import", daemon=True).start()
         with ReaderPool(self._writer.settings.reading) as pool:
             for batch in self._batches(pool.read(self._tasks(files, again))):
                 self._write(batch)
@@ -164,3 +167,7 @@ def _unopened(error: OSError) -> ReadingError:
         f"The file could not be opened: {(error.strerror or 'unknown reason').lower()}.",
         "Check that you may read it, then retry.",
     )
+
+
+def _import_pipeline() -> None:
+    import ragkit.indexing.pipeline  # noqa: F401

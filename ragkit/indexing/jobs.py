@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from ragkit.catalog.records import JobRecord, JobState, SourceRecord
 from ragkit.errors import NotFoundError, RagkitError
-from ragkit.indexing import compaction
+from ragkit.indexing import compaction, context_jobs
 from ragkit.indexing.progress import JobCancelled, Progress, Reporter
 from ragkit.indexing.sync import SyncReport, sync_source
 from ragkit.indexing.writer import Writer
@@ -61,6 +62,7 @@ def run_job(
 
 
 def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    started = time.time()
     source_id = arguments.get("source_id")
     collections = writer.catalog.collections
     if source_id is not None:
@@ -79,16 +81,19 @@ def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> s
         )
         for source in sources
     ]
+    context_jobs.restore_contexts(writer, started)
     _save_indexes(writer, sources, reporter)
     return summary(reports)
 
 
 def _retry(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    started = time.time()
     documents = writer.catalog.documents.get_many([int(one) for one in arguments["document_ids"]])
     writer.catalog.documents.forget_attempt(list(documents))
     collections = writer.catalog.collections
     sources = [collections.source(one) for one in sorted({d.source_id for d in documents.values()})]
     reports = [sync_source(writer, source, reporter) for source in sources]
+    context_jobs.restore_contexts(writer, started)
     _save_indexes(writer, sources, reporter)
     return summary(reports)
 
@@ -145,6 +150,7 @@ _HANDLERS: dict[str, Callable[[Writer, Mapping[str, Any], Reporter], str]] = {
     "remove_source": _remove_source,
     "remove_collection": _remove_collection,
     **compaction.HANDLERS,
+    **context_jobs.HANDLERS,
 }
 
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
 
 if TYPE_CHECKING:
+    from ragkit.indexing.context_model import OpenModel
     from ragkit.sources.watch import Change, FolderWatcher
 
 logger = logging.getLogger(__name__)
@@ -29,6 +31,8 @@ BEAT_SECONDS = 2.0
 """Time between two signs of life."""
 
 _IDLE_SECONDS = 0.5
+_LONGEST_FAREWELL = 2.0
+"""A model may take minutes to answer; what it would say is asked for again next time."""
 
 
 @dataclass
@@ -38,6 +42,7 @@ class Worker:
     writer: Writer
     role: str = "worker"
     stopping: threading.Event = field(default_factory=threading.Event)
+    open_model: OpenModel | None = None
     _state: str = "starting"
     _watched: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -51,6 +56,7 @@ class Worker:
             self.writer.catalog.jobs.requeue_running()
             beats = threading.Thread(target=self._beat, name="ragkit-beat", daemon=True)
             beats.start()
+            contexts = self._write_contexts()
             try:
                 if watch:
                     self._watch_and_work()
@@ -58,8 +64,23 @@ class Worker:
                     self._work(lambda: self.stopping.wait(_IDLE_SECONDS))
             finally:
                 self.stopping.set()
+                contexts.join(timeout=_LONGEST_FAREWELL)
                 beats.join(timeout=5)
                 self._tell("stopped")
+
+    def _write_contexts(self) -> threading.Thread:
+        """Have model contexts written beside the jobs, whenever there is a model for it."""
+        from ragkit.indexing.backfill import write_contexts
+
+        work = partial(
+            write_contexts, self.writer, self.stopping, self._is_working, self.open_model
+        )
+        thread = threading.Thread(target=work, name="ragkit-contexts", daemon=True)
+        thread.start()
+        return thread
+
+    def _is_working(self) -> bool:
+        return self._state == "working"
 
     def _watch_and_work(self) -> None:
         from ragkit.sources.watch import FolderWatcher

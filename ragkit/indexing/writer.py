@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import CollectionRecord, DocumentDraft, EntryDraft, FileState
+from ragkit.catalog.records import (
+    CollectionRecord,
+    DocumentDraft,
+    EntryDraft,
+    FileState,
+    SpeakerRecord,
+)
 from ragkit.chunking import CHUNKER_VERSION, structural_context
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION, index_tokens
 from ragkit.models.base import Embedder
@@ -116,6 +123,7 @@ def draft(one: FileToWrite, processed: Processed) -> DocumentDraft:
         entries=tuple(_entries(processed)),
         vectors=processed.vectors,
         seconds=one.seconds,
+        speakers=tuple(_speakers(processed)),
     )
 
 
@@ -142,6 +150,20 @@ def _entries(processed: Processed) -> Iterator[EntryDraft]:
                 FIELD_CODES[Field.TEXT]: headings[first.index] + _joined(words, one.chunks),
             },
         )
+
+
+def _speakers(processed: Processed) -> Iterator[SpeakerRecord]:
+    """Who speaks in the span of each entry, and on which days."""
+    messages = processed.reading.messages
+    if not messages:
+        return
+    starts, ends = [one.start for one in messages], [one.end for one in messages]
+    for one in processed.embedded:
+        first = bisect_right(ends, one.chunks[0].start)
+        last = bisect_left(starts, one.chunks[-1].end)
+        said = {(message.author, message.at[:10]) for message in messages[first:last]}
+        for author, day in sorted(said):
+            yield SpeakerRecord(LEVEL_CODES[one.level], one.chunks[0].index, author, day)
 
 
 def _heading(reading: Reading, chunk: Chunk, context: str) -> str:

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 library unusable, 4 library busy, 5
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,13 +13,20 @@ from typing import Annotated
 import typer
 
 from ragkit import __version__
-from ragkit.catalog.records import JobRecord, JobState
 from ragkit.errors import NotFoundError, QueryError, RagkitError
 from ragkit.library import Library
 from ragkit.results import Fusion, Mode
 from ragkit.settings import Settings, load_settings
-from ragkit.surfaces import console, render
+from ragkit.surfaces import cli_context, cli_maintenance, console, render
 from ragkit.surfaces.cli_eval import evaluate_corpus
+from ragkit.surfaces.options import (
+    CollectionOption,
+    JsonOption,
+    LibraryOption,
+    YesOption,
+    do_job,
+    open_library,
+)
 from ragkit.types import Status
 
 app = typer.Typer(
@@ -30,49 +38,30 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-LibraryOption = Annotated[
-    Path | None, typer.Option("--library", metavar="DIR", help="The library's directory.")
-]
-CollectionOption = Annotated[
-    str | None, typer.Option("--collection", metavar="NAME", help="The collection to use.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
-
 
 def main() -> None:
     """Run the command line; every expected failure ends with a sentence and an exit code."""
+    console.write_what_can_be_written()
+    # What a person should know is said as a notice; the worker logs to its file.
+    logging.getLogger("ragkit").addHandler(logging.NullHandler())
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except RagkitError as error:
         console.say(f"ragkit: {error}")
         sys.exit(error.exit_code)
     except BrokenPipeError:
-        sys.stderr.close()
+        console.stop_writing()
         sys.exit(0)
     except KeyboardInterrupt:
         console.say("ragkit: stopped. What was done is kept.")
         sys.exit(130)
 
 
-def _open(library: Path | None, collection: str | None, *, create: bool = False) -> Library:
-    return Library.open(_settings(library, collection), create=create)
-
-
 def _settings(library: Path | None, collection: str | None) -> Settings:
     return load_settings(library=library, collection=collection)
-
-
-def _finish(job: JobRecord) -> None:
-    console.say(job.message)
-    if job.state is not JobState.DONE:
-        raise typer.Exit(1)
-
-
-def _do(library: Library, job_id: int) -> None:
-    with console.progress_bar() as watch:
-        job = library.wait(job_id, watch)
-    _finish(job)
 
 
 @app.command()
@@ -82,7 +71,7 @@ def add(
     collection: CollectionOption = None,
 ) -> None:
     """Add folders to the library and index them. Single files are copied into it."""
-    opened = _open(library, collection, create=True)
+    opened = open_library(library, collection, create=True)
     jobs = []
     for path in paths:
         if path.is_file():
@@ -92,7 +81,7 @@ def add(
         else:
             jobs.append(opened.sync(opened.add_folder(path)))
     for job in dict.fromkeys(jobs):
-        _do(opened, job)
+        do_job(opened, job)
 
 
 @app.command()
@@ -106,12 +95,14 @@ def sync(
     json_: JsonOption = False,
 ) -> None:
     """Make the library agree with its folders."""
-    opened = _open(library, collection)
+    opened = open_library(library, collection)
+    if collection:
+        opened.catalog.collections.get(collection)
     if not dry_run:
         arguments: dict[str, object] = {"collection": collection} if collection else {}
         if accept_empty:
             arguments["accept_empty"] = True
-        _do(opened, opened.ask("sync", **arguments))
+        do_job(opened, opened.ask("sync", **arguments))
         return
     from ragkit.indexing.progress import Reporter
     from ragkit.indexing.sync import sync_source
@@ -139,7 +130,7 @@ def list_(
     json_: JsonOption = False,
 ) -> None:
     """List the documents, one a line."""
-    opened = _open(library, collection)
+    opened = open_library(library, collection)
     for record in opened.documents(collection, status=status):
         if json_:
             console.put_json(render.document_as_json(record))
@@ -158,14 +149,16 @@ def remove(
     yes: YesOption = False,
 ) -> None:
     """Remove a folder from the library, or an uploaded document. Your own files stay."""
-    opened = _open(library, collection)
+    opened = open_library(library, collection)
+    if collection:
+        opened.catalog.collections.get(collection)
     sources = opened.sources(collection)
     place = str(Path(what).expanduser().resolve())
     chosen = [source for source in sources if source.root in (what, place)]
     if chosen:
         source = chosen[0]
         _confirm(yes, f"Remove {source.root} with {source.documents} documents from the library?")
-        _do(opened, opened.ask("remove_source", source_id=source.id))
+        do_job(opened, opened.ask("remove_source", source_id=source.id))
         return
     found = [one for one in opened.documents(collection, containing=what) if one.path == what]
     if not found:
@@ -173,7 +166,7 @@ def remove(
             f"There is no source or document {what}.", "ragkit list and ragkit status name them."
         )
     _confirm(yes, f"Remove {found[0].path} from the library?")
-    _do(opened, opened.ask("remove_documents", document_ids=[found[0].id]))
+    do_job(opened, opened.ask("remove_documents", document_ids=[found[0].id]))
 
 
 def _confirm(yes: bool, question: str) -> None:
@@ -203,9 +196,10 @@ def search(
     text = " ".join(question)
     if not text.strip():
         raise QueryError("The question is empty.", "Say what to look for.")
-    opened = _open(library, collection)
+    opened = open_library(library, collection)
     options = opened.options(mode=mode, fusion=fusion, limit=limit)
     answer = opened.search(text, options)
+    opened.tell_found(answer)
     if json_:
         console.put_json(render.answer_as_json(answer))
         return
@@ -222,7 +216,9 @@ def status(
     library: LibraryOption = None, collection: CollectionOption = None, json_: JsonOption = False
 ) -> None:
     """Say what the library holds and whether anything is at work."""
-    opened = _open(library, collection)
+    opened = open_library(library, collection)
+    if collection:
+        opened.catalog.collections.get(collection)
     counts = opened.counts(collection)
     sources = opened.sources(collection)
     worker = opened.worker_state()
@@ -283,7 +279,7 @@ def worker(library: LibraryOption = None, collection: CollectionOption = None) -
     """Keep the library current until stopped. ragkit serve starts one by itself."""
     from ragkit.surfaces.serve import run_worker
 
-    run_worker(_open(library, collection, create=True))
+    run_worker(open_library(library, collection, create=True))
 
 
 @app.command()
@@ -293,3 +289,5 @@ def version() -> None:
 
 
 app.command("eval")(evaluate_corpus)
+cli_maintenance.register(app)
+cli_context.register(app)

@@ -6,7 +6,7 @@ import re
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,10 @@ from ragkit.errors import EvaluationError, SettingsError
 from ragkit.results import Expansion, Fusion, Mode, SearchOptions
 from ragkit.settings import Settings, load_settings
 from ragkit.surfaces import console
+
+if TYPE_CHECKING:
+    from ragkit.evaluation.run import Evaluation
+    from ragkit.indexing.progress import Progress
 
 _FLOOR = re.compile(r"([a-z_]+(?:@\d+)?)=(\d+(?:\.\d+)?)")
 
@@ -39,6 +43,9 @@ def evaluate_corpus(
     per_document: Annotated[
         int | None, typer.Option(min=0, help="Most results of one document; 0: any number.")
     ] = None,
+    whole_rows: Annotated[
+        bool, typer.Option("--whole-rows", help="Do not cut rows: each is one chunk.")
+    ] = False,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(metavar="METRIC=VALUE", help="Fail below it: ndcg@10=0.70. Repeatable."),
@@ -63,11 +70,18 @@ def evaluate_corpus(
     )
     with console.progress_bar() as watch, tempfile.TemporaryDirectory(prefix="ragkit-") as root:
 
-        def tell(progress: Any) -> bool:
+        def tell(progress: Progress) -> bool:
             watch(progress)
             return True
 
-        found = evaluate(given, settings, options, Path(root, "library"), Reporter(tell))
+        found = evaluate(
+            given,
+            settings,
+            options,
+            Path(root, "library"),
+            Reporter(tell),
+            whole_rows=whole_rows,
+        )
     if json_:
         console.put_json(_as_json(found))
     else:
@@ -98,9 +112,9 @@ def _floors(written: list[str]) -> dict[str, float]:
     return floors
 
 
-def _check(found: Any, floors: dict[str, float]) -> None:
+def _check(found: Evaluation, floors: dict[str, float]) -> None:
     values = {metric.name: metric.value for metric in found.metrics}
-    for name, floor in floors.items():
+    for name in floors:
         if name not in values:
             raise SettingsError(
                 f"There is no metric {name} here.", f"There are {', '.join(sorted(values))}."
@@ -112,13 +126,13 @@ def _check(found: Any, floors: dict[str, float]) -> None:
         )
 
 
-def _as_json(found: Any) -> dict[str, Any]:
+def _as_json(found: Evaluation) -> dict[str, Any]:
     shown = asdict(found)
     del shown["values"]
     return {"version": __version__, **shown}
 
 
-def _as_text(found: Any) -> list[str]:
+def _as_text(found: Evaluation) -> list[str]:
     lines = [
         f"{found.name}: {found.questions} questions, {found.documents} documents, "
         f"{found.chunks} chunks, indexed in {found.index_seconds:.1f} s",

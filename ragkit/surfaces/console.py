@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -10,6 +11,18 @@ from contextlib import contextmanager
 from typing import Any
 
 from ragkit.indexing.progress import Progress
+
+
+def write_what_can_be_written() -> None:
+    """Let no character that the terminal's encoding lacks stop a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def stop_writing() -> None:
+    """Whoever read standard output has gone: write what is left to nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> None:
@@ -25,7 +38,8 @@ def put(text: str) -> None:
 
 def put_json(value: Any) -> None:
     """Print a JSON value on one line of standard output."""
-    put(json.dumps(value, ensure_ascii=False))
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+    put(json.dumps(value, ensure_ascii=encoding != "utf8"))
 
 
 def colourful() -> bool:

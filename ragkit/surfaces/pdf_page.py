@@ -24,6 +24,7 @@ from ragkit.errors import ReadingError
 _MOST_PIXELS = 12_000_000
 _MOST_CHARACTERS = 40_000
 _BRIDGED_WORDS = 6
+_WORD_SPACE = 0.05
 _TIMEOUT_SECONDS = 20.0
 _MEMORY_MB = 1500
 
@@ -234,7 +235,11 @@ def _same_line(line: Rectangle, box: Rectangle) -> bool:
     overlap = min(line.bottom, box.bottom) - max(line.top, box.top)
     height = min(line.bottom - line.top, box.bottom - box.top)
     gap = max(box.left - line.right, line.left - box.right)
-    return overlap > 0.5 * height and gap < 0.05
+    if overlap > 0.5 * height and gap < _WORD_SPACE:
+        return True
+    # On a page that was turned, a line runs down the picture.
+    aligned = max(abs(line.left - box.left), abs(line.right - box.right)) < _WORD_SPACE / 20
+    return aligned and max(box.top - line.bottom, line.top - box.bottom) < _WORD_SPACE / 2
 
 
 # -- the child -----------------------------------------------------------------------------------

@@ -136,7 +136,8 @@ def _why(result: Result) -> Iterator[str]:
 
 
 def _part(one: Contribution) -> str:
-    return f"{one.index} rank {one.rank}, {one.normalised:.4f} × {one.weight:.2f}"
+    rank = f" rank {one.rank}" if one.rank else ""
+    return f"{one.index}{rank}, {one.normalised:.4f} × {one.weight:.2f}"
 
 
 def _stage_as_json(stage: Stage) -> dict[str, Any]:

@@ -105,8 +105,11 @@ def test_facets_count_indexed_documents(library, shelf):
 def test_entries_under_a_heading_or_title(library, shelf):
     under = library.filters.entries_under
     rows = shelf.rows()
-    everything = rows.entry_ids.tolist()
-    assert under(shelf.collection_id, ["TOP"]).tolist() == everything
+    others = rows.entry_ids[rows.document_ids != 5].tolist()
+    assert under(shelf.collection_id, ["TOP"]).tolist() == others
+    guided = rows.entry_ids[rows.document_ids == 5].tolist()
+    assert under(shelf.collection_id, ["guide"]).tolist() == guided[:1]
+    assert under(shelf.collection_id, ["guide", "top"]).tolist() == [*others, guided[0]]
     mine = rows.entry_ids[rows.document_ids == 1].tolist()
     assert under(shelf.collection_id, ["größe"]).tolist() == mine
     assert (

@@ -1,0 +1,212 @@
+"""Storing contexts: rows of chunks and their entries, within the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ragkit.catalog.context_records import (
+    BY_PERSON,
+    ContextAnswer,
+    ContextDraft,
+    ContextStatus,
+    pack_answer,
+)
+from ragkit.catalog.entries import TokenIds, put_entries
+from ragkit.catalog.vectors import put_vectors
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
+
+_OWN_LEVELS = json.dumps(
+    [LEVEL_CODES[level] for level in (Level.CHUNK, Level.CONTEXT, Level.QUESTION)]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What is the same for all entries of one collection in a transaction."""
+
+    connection: sqlite3.Connection
+    ids: TokenIds
+    collection_id: int
+    version: int
+
+
+def put_contexts(
+    connection: sqlite3.Connection,
+    ids: TokenIds,
+    drafts: Sequence[ContextDraft],
+    embedder_id: int,
+) -> int:
+    """Store contexts and renew the entries of their chunks; returns how many were stored."""
+    by_document: dict[int, list[ContextDraft]] = {}
+    for draft in drafts:
+        by_document.setdefault(draft.document_id, []).append(draft)
+    versions: dict[int, int] = {}
+    stored = 0
+    for document_id, group in by_document.items():
+        fitting = _fitting(connection, document_id, group)
+        if not fitting:
+            continue
+        collection_id = _collection_of(connection, document_id)
+        if collection_id not in versions:
+            versions[collection_id] = _next_version(connection, collection_id)
+        scope = _Scope(connection, ids, collection_id, versions[collection_id])
+        _renew_entries(scope, document_id, fitting)
+        for draft in fitting:
+            _store(connection, draft)
+            put_vectors(connection, embedder_id, dict(draft.vectors))
+        stored += len(fitting)
+    return stored
+
+
+def remember_answer(connection: sqlite3.Connection, key: bytes, answer: ContextAnswer) -> None:
+    """Keep an answer by the text that it is about."""
+    connection.execute(
+        "INSERT OR REPLACE INTO context_cache VALUES (?, ?, ?, ?, ?)",
+        (key, answer.model, answer.prompt_hash, pack_answer(answer), time.time()),
+    )
+
+
+def _fitting(
+    connection: sqlite3.Connection, document_id: int, drafts: Sequence[ContextDraft]
+) -> list[ContextDraft]:
+    """The drafts whose document and chunk are still those that were written about.
+
+    What a person wrote meanwhile is not overwritten by a model.
+    """
+    row = connection.execute(
+        "SELECT hash FROM documents WHERE id = ? AND status = 'indexed'", (document_id,)
+    ).fetchone()
+    if row is None:
+        return []
+    kept = {
+        index
+        for (index,) in connection.execute(
+            "SELECT chunk_idx FROM contexts "
+            "WHERE document_id = ? AND model = ? AND status <> 'pending'",
+            (document_id, BY_PERSON),
+        )
+    }
+    spans = {
+        index: (start, stop)
+        for index, start, stop in connection.execute(
+            "SELECT idx, start, stop FROM chunks WHERE document_id = ?", (document_id,)
+        )
+    }
+    return [
+        one
+        for one in {draft.chunk.index: draft for draft in drafts}.values()
+        if one.document_hash == row[0]
+        and spans.get(one.chunk.index) == (one.chunk.start, one.chunk.end)
+        and (one.answer.by_person or one.chunk.index not in kept)
+    ]
+
+
+def _collection_of(connection: sqlite3.Connection, document_id: int) -> int:
+    row = connection.execute(
+        "SELECT collection_id FROM documents WHERE id = ?", (document_id,)
+    ).fetchone()
+    return int(row[0])
+
+
+def _next_version(connection: sqlite3.Connection, collection_id: int) -> int:
+    row = connection.execute(
+        "UPDATE collections SET version = version + 1 WHERE id = ? RETURNING version",
+        (collection_id,),
+    ).fetchone()
+    return int(row[0])
+
+
+def _renew_entries(scope: _Scope, document_id: int, drafts: Sequence[ContextDraft]) -> None:
+    """Put each chunk's own entry anew, with the words of its context, and its others after it.
+
+    Entries never change: the old ones go, and the new ones are the same but for the context.
+    """
+    old: dict[int, list[tuple[int, int, bytes]]] = {}
+    for entry_id, position, level, content_key in scope.connection.execute(
+        "SELECT id, position, level, content_key FROM entries WHERE document_id = ? "
+        "AND position IN (SELECT value FROM json_each(?)) "
+        "AND level IN (SELECT value FROM json_each(?)) ORDER BY id",
+        (document_id, json.dumps([one.chunk.index for one in drafts]), _OWN_LEVELS),
+    ).fetchall():
+        old.setdefault(position, []).append((entry_id, level, content_key))
+    gone: list[int] = []
+    for draft in drafts:
+        known = old.get(draft.chunk.index, [])
+        own = [one for one in known if one[1] == LEVEL_CODES[Level.CHUNK]]
+        if not own:
+            continue
+        _renew_chunk_entry(scope, own[0][0], draft.tokens)
+        others = [replace(entry, content_key=own[0][2]) for entry in draft.entries]
+        put_entries(scope.connection, scope.ids, scope.collection_id, document_id, others)
+        gone += [one[0] for one in known]
+    packed = json.dumps(gone)
+    scope.connection.execute(
+        "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
+        "SELECT ?, ?, value FROM json_each(?)",
+        (scope.collection_id, scope.version, packed),
+    )
+    scope.connection.execute(
+        "DELETE FROM entries WHERE id IN (SELECT value FROM json_each(?))", (packed,)
+    )
+
+
+def _renew_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]]) -> None:
+    """Insert a copy of a chunk's own entry with other words in the fields of its context."""
+    text = FIELD_CODES[Field.TEXT]
+    cursor = scope.connection.execute(
+        "INSERT INTO entries "
+        "(collection_id, document_id, level, position, text_hash, content_key) "
+        "SELECT collection_id, document_id, level, position, text_hash, content_key "
+        "FROM entries WHERE id = ?",
+        (old_id,),
+    )
+    new_id = int(cursor.lastrowid or 0)
+    scope.connection.execute(
+        "INSERT INTO entry_tokens SELECT ?, field, ids FROM entry_tokens "
+        "WHERE entry_id = ? AND field = ?",
+        (new_id, old_id, text),
+    )
+    ids = scope.ids.of(scope.connection, {one for words in tokens.values() for one in words})
+    scope.connection.executemany(
+        "INSERT INTO entry_tokens VALUES (?, ?, ?)",
+        [
+            (new_id, code, np.array([ids[one] for one in words], np.uint32).tobytes())
+            for code, words in sorted(tokens.items())
+            if words and code != text
+        ],
+    )
+
+
+def _store(connection: sqlite3.Connection, draft: ContextDraft) -> None:
+    answer = draft.answer
+    status = ContextStatus.TRUNCATED if answer.truncated else ContextStatus.COMPLETE
+    connection.execute(
+        "INSERT INTO contexts (document_id, chunk_idx, status, context, keywords, questions, "
+        "details, model, prompt_hash, attempts, tokens, seconds, changed_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?) "
+        "ON CONFLICT (document_id, chunk_idx) DO UPDATE SET status = excluded.status, "
+        "context = excluded.context, keywords = excluded.keywords, "
+        "questions = excluded.questions, details = excluded.details, model = excluded.model, "
+        "prompt_hash = excluded.prompt_hash, attempts = contexts.attempts + 1, "
+        "tokens = excluded.tokens, seconds = excluded.seconds, changed_at = excluded.changed_at",
+        (
+            draft.document_id,
+            draft.chunk.index,
+            status.value,
+            answer.context,
+            json.dumps(answer.keywords, ensure_ascii=False),
+            json.dumps(answer.questions, ensure_ascii=False),
+            json.dumps(dict(answer.details), ensure_ascii=False, sort_keys=True),
+            answer.model,
+            answer.prompt_hash,
+            answer.tokens,
+            answer.seconds,
+            time.time(),
+        ),
+    )

@@ -1,0 +1,213 @@
+"""Judgments and votes: what people said of the documents that a question found.
+
+They are no part of what is indexed: nothing that searches or writes documents reads them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ragkit.catalog.connection import Connections
+
+_COLUMNS = (
+    "question_set, question_key, question, kind, document_id, path, content_hash, start, stop, "
+    "quote, grade, origin, at"
+)
+_SAME_PLACE = "collection_id, question_set, question_key, question, document_id, start, stop"
+_MARKS = ", ".join("?" * (len(_COLUMNS.split(",")) + 1))
+
+
+class Origin(StrEnum):
+    """Where a judgment was made."""
+
+    SEARCH = "search"
+    COMPARE = "compare"
+    IMPORT = "import"
+    MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentDraft:
+    """A judgment before it has an id.
+
+    ``start`` and ``end`` are offsets into the text as it was when it was judged, and ``quote`` is
+    what stood there; both 0 and an empty quote mean the whole document. ``content_hash`` is that
+    of the file's bytes then. ``grade`` is 2 (right), 1 (partly) or 0 (not). ``key`` is the
+    question's id in the set that it was imported with; ``question_set`` is empty for what was
+    judged on the pages.
+    """
+
+    question: str
+    document_id: int
+    path: str
+    content_hash: str
+    start: int
+    end: int
+    quote: str
+    grade: int
+    origin: Origin
+    question_set: str = ""
+    key: str = ""
+    kind: str = ""
+    at: float = 0.0
+
+    @property
+    def whole(self) -> bool:
+        """True when the document as a whole was judged."""
+        return self.start == self.end == 0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentRecord:
+    """A judgment as it is kept. A later one of the same place has a higher id."""
+
+    id: int
+    judged: JudgmentDraft
+
+
+@dataclass(frozen=True, slots=True)
+class VoteRecord:
+    """Which of several settings answered a question best; ``winner`` is ``None`` for a draw.
+
+    ``settings`` are as the Compare page writes them in its address.
+    """
+
+    id: int
+    question: str
+    settings: tuple[str, ...]
+    winner: int | None
+    at: float
+
+
+class Judgments:
+    """Queries about judgments and votes. Each write is one small transaction of its own."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def add(self, collection_id: int, drafts: Iterable[JudgmentDraft]) -> list[int]:
+        """Keep judgments, all or none, and give their ids; earlier ones of a place stay below."""
+        now = time.time()
+        found = []
+        with self._connections.write() as connection:
+            for one in drafts:
+                cursor = connection.execute(
+                    f"INSERT INTO judgments (collection_id, {_COLUMNS}) VALUES ({_MARKS})",
+                    (
+                        collection_id, one.question_set, one.key, one.question, one.kind,
+                        one.document_id, one.path, one.content_hash, one.start, one.end,
+                        one.quote, one.grade, one.origin.value, one.at or now,
+                    ),
+                )  # fmt: skip
+                found.append(int(cursor.lastrowid or 0))
+        return found
+
+    def remove(self, judgment_ids: Sequence[int]) -> int:
+        """Take judgments back, so that what was said before holds again; returns how many."""
+        with self._connections.write() as connection:
+            cursor = connection.execute(
+                "DELETE FROM judgments WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps([int(one) for one in judgment_ids]),),
+            )
+            return int(cursor.rowcount)
+
+    def remove_set(self, collection_id: int, question_set: str) -> int:
+        """Forget a question set; returns how many judgments went."""
+        with self._connections.write() as connection:
+            cursor = connection.execute(
+                "DELETE FROM judgments WHERE collection_id = ? AND question_set = ?",
+                (collection_id, question_set),
+            )
+            return int(cursor.rowcount)
+
+    def current(
+        self,
+        collection_id: int,
+        *,
+        question_set: str | None = None,
+        question: str | None = None,
+    ) -> list[JudgmentRecord]:
+        """What holds now: the last judgment of each place, oldest first."""
+        where = ["collection_id = ?"]
+        parameters: list[Any] = [collection_id]
+        for condition, value in (("question_set = ?", question_set), ("question = ?", question)):
+            if value is not None:
+                where.append(condition)
+                parameters.append(value)
+        condition = " AND ".join(where)
+        rows = self._connections.rows(
+            f"SELECT id, {_COLUMNS} FROM judgments WHERE id IN "
+            f"(SELECT MAX(id) FROM judgments WHERE {condition} GROUP BY {_SAME_PLACE}) ORDER BY id",
+            parameters,
+        )
+        return [_judgment(row) for row in rows]
+
+    def last(self, collection_id: int, origins: Sequence[Origin]) -> JudgmentRecord | None:
+        """The newest judgment that was made in one of these places."""
+        row = self._connections.row(
+            f"SELECT id, {_COLUMNS} FROM judgments WHERE collection_id = ? AND origin IN "
+            "(SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1",
+            (collection_id, json.dumps([one.value for one in origins])),
+        )
+        return _judgment(row) if row else None
+
+    def sets(self, collection_id: int) -> dict[str, tuple[int, int]]:
+        """How many questions and judged places each question set has, by name."""
+        rows = self._connections.rows(
+            "SELECT question_set, COUNT(DISTINCT question_key || char(0) || question), COUNT(*) "
+            f"FROM (SELECT DISTINCT {_SAME_PLACE} FROM judgments WHERE collection_id = ?) "
+            "GROUP BY question_set ORDER BY question_set",
+            (collection_id,),
+        )
+        return {row[0]: (int(row[1]), int(row[2])) for row in rows}
+
+    # -- votes -----------------------------------------------------------------------------
+
+    def vote(
+        self, collection_id: int, question: str, settings: Sequence[str], winner: int | None
+    ) -> int:
+        """Keep a vote and give its id."""
+        with self._connections.write() as connection:
+            cursor = connection.execute(
+                "INSERT INTO votes (collection_id, question, settings, winner, at) "
+                "VALUES (?, ?, ?, ?, ?)",
+                (
+                    collection_id,
+                    question,
+                    json.dumps(list(settings), ensure_ascii=False),
+                    winner,
+                    time.time(),
+                ),
+            )
+            return int(cursor.lastrowid or 0)
+
+    def votes(self, collection_id: int) -> list[VoteRecord]:
+        """Every vote, oldest first."""
+        rows = self._connections.rows(
+            "SELECT id, question, settings, winner, at FROM votes WHERE collection_id = ? "
+            "ORDER BY id",
+            (collection_id,),
+        )
+        return [
+            VoteRecord(row[0], row[1], tuple(json.loads(row[2])), row[3], row[4]) for row in rows
+        ]
+
+    def remove_vote(self, vote_id: int) -> None:
+        """Take a vote back."""
+        with self._connections.write() as connection:
+            connection.execute("DELETE FROM votes WHERE id = ?", (vote_id,))
+
+
+def _judgment(row: Sequence[Any]) -> JudgmentRecord:
+    (identity, set_, key, question, kind, document, path, hash_, start, stop, quote, grade, origin,
+     at) = row  # fmt: skip
+    draft = JudgmentDraft(
+        question, document, path, hash_, start, stop, quote, grade, Origin(origin), set_, key, kind,
+        at,
+    )  # fmt: skip
+    return JudgmentRecord(int(identity), draft)

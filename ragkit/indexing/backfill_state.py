@@ -1,0 +1,117 @@
+"""How the writing of contexts stands, told by the one who does it to pages and commands."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.context_records import ContextCounts
+
+PAUSED_KEY = "contexts paused"
+"""Under it the catalog says whether the person has paused the writing."""
+
+_REPORT_KEY = "contexts report"
+_FRESH_SECONDS = 300.0
+"""A model may need minutes for one chunk."""
+
+
+class BackfillPhase(StrEnum):
+    """What whoever writes contexts is doing."""
+
+    OFF = "off"
+    PAUSED = "paused"
+    WAITING = "waiting"
+    WORKING = "working"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillReport:
+    """The last sign of whoever writes contexts. ``message`` says what it waits for.
+
+    ``per_minute`` is the pace of late, ``None`` before it is known; ``at`` in seconds since the
+    epoch.
+    """
+
+    phase: BackfillPhase
+    message: str = ""
+    model: str = ""
+    per_minute: float | None = None
+    current: str = ""
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillState:
+    """How many chunks stand how, what is being done, and how long it will take.
+
+    ``running`` says that somebody is there who writes contexts when there are some to write.
+    """
+
+    counts: ContextCounts
+    phase: BackfillPhase
+    message: str
+    model: str
+    per_minute: float | None
+    seconds_left: float | None
+    last_error: str
+    current: str
+    running: bool
+    paused: bool
+
+
+def report(catalog: Catalog, said: BackfillReport) -> None:
+    """Tell how it stands."""
+    catalog.contexts.say(_REPORT_KEY, {**asdict(said), "at": time.time()})
+
+
+def read_state(
+    catalog: Catalog, collection_id: int | None = None, *, writing: bool = True
+) -> BackfillState:
+    """How it stands now, for one collection or all; ``writing``: somebody holds the lock."""
+    contexts = catalog.contexts
+    counts = contexts.counts(collection_id)
+    said: dict[str, Any] = contexts.said(_REPORT_KEY) or {}
+    paused = is_paused(catalog)
+    running = writing and time.time() - float(said.get("at", 0.0)) < _FRESH_SECONDS
+    phase = BackfillPhase(said.get("phase", "off")) if running else BackfillPhase.OFF
+    if paused:
+        phase = BackfillPhase.PAUSED
+    elif running and phase is BackfillPhase.PAUSED:
+        phase = BackfillPhase.WAITING
+    per_minute = said.get("per_minute")
+    if per_minute is None:
+        each = contexts.seconds_each()
+        per_minute = None if each is None else 60.0 / each
+    return BackfillState(
+        counts=counts,
+        phase=phase,
+        message=str(said.get("message", "")) if running else "",
+        model=str(said.get("model", "")),
+        per_minute=per_minute,
+        seconds_left=seconds_for(counts.pending, per_minute),
+        last_error=contexts.last_error(),
+        current=str(said.get("current", "")) if phase is BackfillPhase.WORKING else "",
+        running=running,
+        paused=paused,
+    )
+
+
+def seconds_for(chunks: int, per_minute: float | None) -> float | None:
+    """How long so many chunks take at that pace; ``None`` when it is not known."""
+    if chunks == 0:
+        return 0.0
+    return None if not per_minute else chunks * 60.0 / per_minute
+
+
+def is_paused(catalog: Catalog) -> bool:
+    """Whether the person has paused the writing."""
+    return bool(catalog.contexts.said(PAUSED_KEY))
+
+
+def set_paused(catalog: Catalog, paused: bool) -> None:
+    """Pause the writing, or let it go on; takes effect after the chunk at hand."""
+    catalog.contexts.say(PAUSED_KEY, True if paused else None)

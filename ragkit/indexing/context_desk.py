@@ -1,0 +1,113 @@
+"""What people ask of contexts: how they stand, what they say, and how they are to change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.context_records import ContextRecord, ContextStatus
+from ragkit.indexing.backfill_state import (
+    BackfillPhase,
+    BackfillState,
+    read_state,
+    seconds_for,
+    set_paused,
+)
+from ragkit.indexing.found import FoundDocuments
+from ragkit.indexing.lock import lock_is_held, writer_lock
+from ragkit.paths import LibraryPaths
+from ragkit.results import Answer
+
+if TYPE_CHECKING:
+    from ragkit.indexing.context_model import OpenModel
+    from ragkit.indexing.progress import Progress
+
+__all__ = ["BackfillPhase", "BackfillState", "ContextDesk", "ContextStatus"]
+
+
+class ContextDesk:
+    """The part of a library that is about contexts."""
+
+    paths: LibraryPaths
+    catalog: Catalog
+
+    def ask(self, kind: str, **arguments: Any) -> int:
+        """Put a job in the queue; returns its number."""
+        return self.catalog.jobs.add(kind, **arguments)
+
+    def writer(self) -> Any:
+        """What a process needs to write; it must hold the lock when it does."""
+        raise TypeError("only a library can write")
+
+    def backfill_state(self, collection: str | None = None) -> BackfillState:
+        """How many chunks stand how, what is being done about it, and how long it will take."""
+        record = self.catalog.collections.get(collection) if collection else None
+        held = lock_is_held(self.paths.lock)
+        return read_state(self.catalog, record.id if record else None, writing=held)
+
+    def contexts_of(self, document_id: int) -> dict[int, ContextRecord]:
+        """A document's contexts by chunk index; chunks of which nothing is known are left out."""
+        return self.catalog.contexts.of_document(document_id)
+
+    def edit_context(self, document_id: int, chunk_index: int, text: str) -> int:
+        """Ask for a person's words to be a chunk's context; returns the job's number."""
+        return self.ask("edit_context", document_id=document_id, chunk_index=chunk_index, text=text)
+
+    def regenerate(self, document_id: int, chunk_index: int | None = None) -> int:
+        """Ask for contexts to be written anew: a chunk's, or all of a document's but people's."""
+        return self.ask("regenerate_contexts", document_id=document_id, chunk_index=chunk_index)
+
+    def pause_contexts(self) -> None:
+        """Let the writing of contexts rest after the chunk at hand, until it is resumed."""
+        set_paused(self.catalog, True)
+
+    def resume_contexts(self) -> None:
+        """Let the writing of contexts go on."""
+        set_paused(self.catalog, False)
+
+    def retry_contexts(self, collection: str | None = None) -> int:
+        """Ask for failed chunks to be tried again; returns the job's number."""
+        arguments = {"collection": collection} if collection else {}
+        return self.ask("retry_contexts", **arguments)
+
+    def tell_found(self, answer: Answer) -> None:
+        """Note what a person's search found: its contexts are written first. Never waits."""
+        FoundDocuments(self.paths).tell(result.document.id for result in answer.results)
+
+    def estimate_contexts(self, collection: str | None = None) -> float | None:
+        """How many seconds the waiting chunks will take, or ``None`` before any was written."""
+        state = self.backfill_state(collection)
+        return seconds_for(state.counts.pending, state.per_minute)
+
+    def contextualize(
+        self,
+        collection: str | None = None,
+        *,
+        batch: int = 100,
+        watch: Callable[[Progress], None] | None = None,
+        open_model: OpenModel | None = None,
+    ) -> BackfillState:
+        """Write all waiting contexts here and now.
+
+        Raises:
+            LibraryBusyError: another process writes.
+            ModelError: no model can be asked now. What was written is kept.
+        """
+        from ragkit.indexing.backfill import Backfill, Manners
+        from ragkit.indexing.context_model import context_models
+
+        writer = self.writer()
+        record = self.catalog.collections.get(collection) if collection else None
+        collection_id = record.id if record else None
+        with writer_lock(self.paths.lock, "contextualize", wait_seconds=2.0):
+            backfill = Backfill(
+                writer,
+                open_model or context_models(writer),
+                Manners(batch=batch),
+                watch=watch,
+                heed_pause=False,
+                total=self.catalog.contexts.counts(collection_id).pending,
+            )
+            backfill.work(collection_id)
+            return read_state(self.catalog, collection_id)

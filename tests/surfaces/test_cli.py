@@ -1,0 +1,328 @@
+"""The command line as a person or a script meets it: through real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from small_library import HANDBOOK, add, open_library, write_files
+
+from ragkit.indexing.lock import writer_lock
+from ragkit.paths import LibraryPaths
+from ragkit.surfaces import cli, console
+
+HOSTILE = (
+    "# Hostile \x1b[31m title\n\nA walrus \x1b]0;owned\x07 and \x9b2J bells \x07\x08 "
+    "\u202e right to left \u200b zero width <script>alert(1)</script>.\n"
+)
+
+
+def ragkit(*arguments, **more):
+    environment = {**os.environ, "RAGKIT_MODELS__EMBEDDER": "hash", **more.pop("env", {})}
+    return subprocess.run(
+        [sys.executable, "-m", "ragkit", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        env=environment,
+        **more,
+    )
+
+
+@pytest.fixture
+def here(capsys, monkeypatch):
+    """The same in this process, where that makes no difference."""
+    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["ragkit", *map(str, arguments)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        told = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, told.out, told.err)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A library made in this process, to be asked by others."""
+    folder = tmp_path_factory.mktemp("cli")
+    library = open_library(folder / "library")
+    write_files(folder / "files", {**HANDBOOK, "hostile.md": HOSTILE})
+    library.embedder = _hash_embedder()
+    add(library, folder / "files")
+    library.close()
+    return folder
+
+
+def _hash_embedder():
+    from ragkit.models.hashing import HashEmbedder
+
+    return HashEmbedder()
+
+
+@pytest.fixture
+def library(place):
+    return place / "library"
+
+
+def test_a_library_from_add_to_remove(tmp_path):
+    files = write_files(tmp_path / "files", HANDBOOK)
+    file = tmp_path / "walrus.txt"
+    file.write_text("A walrus sleeps.\n")
+    where = ("--library", tmp_path / "library")
+    added = ragkit("add", *where, files, file)
+    assert (added.returncode, added.stdout) == (0, "")
+    assert added.stderr == "5 indexed, 0 unchanged.\n1 indexed, 0 unchanged.\n"
+    file.unlink()
+    (files / "data/prices.csv").unlink()
+    write_files(files, {"new.md": "# New\n\nA lighthouse.\n"})
+    dry = ragkit("sync", *where, "--dry-run")
+    assert dry.returncode == 0
+    assert dry.stdout == "new     new.md\ngone    data/prices.csv\n"
+    asked = json.loads(ragkit("sync", *where, "--dry-run", "--json").stdout.splitlines()[0])
+    assert (asked["new"], asked["gone"], asked["changed"]) == (["new.md"], ["data/prices.csv"], [])
+    assert "prices" in ragkit("list", *where).stdout
+    (files / "new.md").unlink()
+    synced = ragkit("sync", *where)
+    assert synced.returncode == 0
+    assert synced.stderr == "1 removed, 5 unchanged.\n"
+    refused = ragkit("remove", *where, files)
+    assert refused.returncode == 2
+    assert "--yes" in refused.stderr
+    removed = ragkit("remove", *where, "--yes", files)
+    assert removed.returncode == 0
+    assert f"Removed {files} with 4 documents." in removed.stderr
+    [line] = ragkit("list", *where, "--json").stdout.splitlines()
+    assert json.loads(line)["path"] == "walrus.txt"
+    assert "walrus.txt" in ragkit("search", *where, "walrus").stdout
+    assert ragkit("remove", *where, "walrus.txt", "--yes").returncode == 0
+    assert ragkit("list", *where, "--json").stdout == ""
+    assert (files / "notes/memo.md").is_file()
+
+
+def test_list_prints_one_json_object_a_line(library, here):
+    done = here("list", "--library", library, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {one["path"] for one in records} == {*HANDBOOK, "hostile.md"}
+    for one in records:
+        assert type(one["path"]) is type(one["status"]) is type(one["reason"]) is str
+        assert type(one["chunks"]) is int
+        assert one["status"] == "indexed"
+    assert here("list", "--library", library, "--status", "failed").stdout == ""
+
+
+def test_status_counts(library, here):
+    done = here("status", "--library", library, "--json")
+    told = json.loads(done.stdout)
+    assert (told["documents"], told["indexed"], told["failed"], told["pending"]) == (6, 6, 0, 0)
+    assert told["skipped"] == 0
+    assert told["chunks"] >= 6
+    assert told["writing"] is False
+    assert told["collections"] == ["default"]
+    assert "6 indexed" in here("status", "--library", library).stdout
+
+
+def test_search_json_is_the_object_that_scripts_rely_on(library, here):
+    done = here("search", "--library", library, "refund within thirty days", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 1
+    answer = json.loads(done.stdout)
+    assert answer["query"] == "refund within thirty days"
+    first = answer["results"][0]
+    document = first["document"]
+    assert type(document["id"]) is int
+    assert (document["path"], document["title"]) == ("handbook/refunds.md", "Refunds")
+    assert document["collection"] == "default"
+    assert type(document["pages"]) is int
+    assert type(first["score"]) is float
+    assert first["passages"]
+    for passage in first["passages"]:
+        assert type(passage["start"]) is type(passage["end"]) is int
+        assert passage["end"] - passage["start"] == len(passage["text"])
+        assert passage["page"] is None or type(passage["page"]) is int
+        assert all(type(one) is str for one in passage["heading_path"])
+    for chunk in first["matched_chunks"]:
+        assert type(chunk["index"]) is int
+        assert type(chunk["score"]) is float
+    stages = answer["trace"]["stages"]
+    assert {one["name"] for one in stages} >= {"vector", "keyword", "fusion"}
+    for stage in stages:
+        assert type(stage["name"]) is str
+        assert isinstance(stage["ms"], int | float)
+        assert type(stage["in"]) is type(stage["out"]) is int
+
+
+@pytest.mark.parametrize("mode", ["keyword", "vector", "hybrid"])
+def test_search_modes_and_limit(library, mode, here):
+    done = here("search", "--library", library, "--mode", mode, "-n", 2, "--json", "refund")
+    answer = json.loads(done.stdout)
+    assert 1 <= len(answer["results"]) <= 2
+    parts = {
+        part["index"]
+        for one in answer["results"]
+        for chunk in one["matched_chunks"]
+        for part in chunk["contributions"]
+    }
+    assert parts if mode == "hybrid" else parts == {mode}
+
+
+def test_explain_says_why_and_prints_the_trace(library, here):
+    done = here("search", "--library", library, "--explain", "refund", "thirty", "days")
+    assert "1. Refunds" in done.stdout
+    assert "keyword rank 1" in done.stdout
+    assert "deduplication" in done.stdout
+    assert done.stdout.count(" ms") > 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["search", "refund colour:red"], 2, 'There is no filter "colour:"'),
+        (["search", "   "], 2, "The question is empty"),
+        (["search", "--limit", "0", "refund"], 2, "--limit"),
+        (["search", "--mode", "psychic", "refund"], 2, "psychic"),
+        (["dance"], 2, "dance"),
+        (["search", "--collection", "nope", "refund"], 5, "There are: default."),
+        (["list", "--collection", "nope"], 5, "There are: default."),
+        (["status", "--collection", "nope"], 5, "There are: default."),
+        (["sync", "--collection", "nope"], 5, "There are: default."),
+        (["sync", "--dry-run", "--collection", "nope"], 5, "There are: default."),
+        (["remove", "--yes", "nothing.md"], 5, "nothing.md"),
+        (["add", "/does/not/exist"], 1, "is not a folder"),
+    ],
+)
+def test_failures_end_with_a_sentence_and_a_code(library, arguments, code, said, here):
+    done = here(arguments[0], "--library", library, *arguments[1:])
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_library_that_is_missing_damaged_or_busy(library, tmp_path):
+    missing = ragkit("search", "--library", tmp_path / "none", "refund")
+    assert missing.returncode == 3
+    assert "ragkit add FOLDER" in missing.stderr
+    assert not (tmp_path / "none").exists()
+    paths = LibraryPaths(tmp_path / "damaged")
+    paths.create()
+    paths.catalog.write_bytes(b"this is no database at all" * 400)
+    damaged = ragkit("list", "--library", paths.root)
+    assert damaged.returncode == 3
+    assert "is damaged" in damaged.stderr
+    with writer_lock(LibraryPaths(library).lock, "worker"):
+        second = ragkit("worker", "--library", library)
+        found = ragkit("search", "--library", library, "refund", "--json")
+    assert second.returncode == 0
+    assert "is being written by the worker" in second.stderr
+    assert json.loads(found.stdout)["results"]
+    for done in (missing, damaged, second):
+        assert "Traceback" not in done.stderr
+
+
+def test_wrong_settings_are_named(library, here, monkeypatch):
+    monkeypatch.setenv("RAGKIT_SEARCH__LIMIT", "lots")
+    done = here("list", "--library", library)
+    assert done.returncode == 2
+    assert "search.limit" in done.stderr
+
+
+def test_what_documents_say_cannot_steer_the_terminal(library, here):
+    for arguments in (["search", "walrus", "--explain"], ["list"]):
+        done = here(arguments[0], "--library", library, *arguments[1:])
+        assert done.stdout
+        assert all(c.isprintable() or c == "\n" for c in done.stdout)
+
+
+def test_colour_only_on_a_terminal_that_wants_it(library, monkeypatch):
+    assert "\x1b" not in ragkit("search", "--library", library, "refund").stdout
+
+    class Terminal:
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    coloured = console.colourful()
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = console.colourful()
+    monkeypatch.undo()
+    assert (coloured, plain) == (True, False)
+
+
+def test_a_closed_pipe_is_no_error(library):
+    for command in (["list", "--json"], ["search", "refund", "--json"], ["version"]):
+        run = subprocess.Popen(
+            [sys.executable, "-m", "ragkit", command[0], *command[1:]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "RAGKIT_LIBRARY": str(library), "RAGKIT_MODELS__EMBEDDER": "hash"},
+        )
+        run.stdout.close()
+        said = run.stderr.read().decode()
+        run.stderr.close()
+        assert run.wait(60) in (0, 1)
+        assert said == ""
+
+
+def test_a_terminal_without_unicode_and_questions_without_a_whole_character(library):
+    done = ragkit("search", "--library", library, "検索", env={"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u" in done.stdout
+    ours = ragkit(
+        "search", "--library", library, "--json", "検索", env={"PYTHONIOENCODING": "latin-1"}
+    )
+    assert json.loads(ours.stdout)["query"] == "検索"
+    odd = subprocess.run(
+        [sys.executable, "-m", "ragkit", "search", "--json", b"refund \xff"],
+        capture_output=True,
+        env={**os.environ, "RAGKIT_LIBRARY": str(library), "RAGKIT_MODELS__EMBEDDER": "hash"},
+        check=True,
+        timeout=60,
+    )
+    assert json.loads(odd.stdout)["results"]
+
+
+def test_a_question_of_a_megabyte_from_the_environment_of_a_script(library):
+    from ragkit.library import Library
+    from ragkit.settings import load_settings
+
+    opened = Library.open(load_settings(library=library, models={"embedder": "hash"}))
+    answer = opened.search("refund " * 150_000)
+    assert answer.results[0].document.path == "handbook/refunds.md"
+    opened.close()
+
+
+def test_the_search_path_imports_neither_llama_index_nor_streamlit(library):
+    code = (
+        "import sys\n"
+        "from ragkit.surfaces.cli import app\n"
+        "try:\n    app(['search', 'refund'])\nexcept SystemExit:\n    pass\n"
+        "bad = {name.split('.')[0] for name in sys.modules} & "
+        "{'llama_index', 'streamlit', 'pandas', 'nltk', 'torch', 'kreuzberg', 'bm25s'}\n"
+        "sys.exit(str(sorted(bad)) if bad else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "RAGKIT_LIBRARY": str(library), "RAGKIT_MODELS__EMBEDDER": "hash"},
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_help_names_every_command(here):
+    done = here("--help")
+    for command in ("add", "sync", "list", "remove", "search", "status", "serve"):
+        assert f"  {command} " in done.stdout
+    assert cli.app.info.name == "ragkit"

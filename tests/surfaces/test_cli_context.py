@@ -1,0 +1,128 @@
+"""``ragkit contextualize``, as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+from ollama_stand_in import OllamaStandIn
+from small_library import HANDBOOK, add, make_older, open_library, write_files
+from typer.testing import CliRunner
+
+from ragkit.catalog.context_records import ContextCounts
+from ragkit.errors import OllamaUnreachableError
+from ragkit.indexing.worker import Worker
+from ragkit.surfaces.cli import app
+from ragkit.surfaces.cli_context import duration
+
+
+@pytest.fixture
+def server():
+    with OllamaStandIn() as running:
+        yield running
+
+
+@pytest.fixture
+def library(tmp_path, server, monkeypatch):
+    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
+    monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", server.url)
+    models = {"embedder": "hash", "ollama_url": server.url}
+    opened = open_library(tmp_path / "library", models=models)
+    make_older(write_files(tmp_path / "files", HANDBOOK))
+    add(opened, tmp_path / "files")
+    yield opened
+    opened.close()
+
+
+def run(library, *arguments):
+    place = ["--library", str(library.paths.root)]
+    return CliRunner().invoke(app, ["contextualize", *arguments, *place])
+
+
+def test_it_writes_what_is_missing_and_says_so(library, server):
+    done = run(library, "--batch", "2")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("Contexts  5 written, 0 waiting, 0 failed")
+    assert len(server.asked("/api/chat")) == 5
+    again = run(library)
+    assert (again.exit_code, len(server.asked("/api/chat"))) == (0, 5)
+
+
+def test_a_dry_run_asks_nothing(library, server):
+    before = run(library, "--dry-run")
+    assert before.exit_code == 0
+    assert "5 waiting" in before.stdout
+    assert "To do     5 chunks, usually 1 to 10 seconds a chunk" in before.stdout
+    assert server.asked("/api/chat") == []
+    run(library)
+    library.wait(library.regenerate(library.documents()[0].id))
+    value = json.loads(run(library, "--dry-run", "--json").stdout)
+    assert (value["counts"]["pending"], value["counts"]["chunks"]) == (1, 5)
+    assert value["seconds_left"] > 0
+
+
+def test_failed_ones_are_tried_again_when_asked(library, server):
+    server.failure = "refusal"
+    failed = run(library)
+    assert failed.exit_code == 1
+    assert "5 failed" in failed.stdout
+    assert "Last      " in failed.stdout
+    server.failure = ""
+    assert run(library).exit_code == 1
+    assert "To do     5 chunks" in run(library, "--dry-run", "--retry-failed").stdout
+    retried = run(library, "--retry-failed")
+    assert retried.exit_code == 0, retried.output
+    assert library.backfill_state().counts == ContextCounts(complete=5)
+
+
+def test_without_ollama_it_says_what_to_do(library, server):
+    server.stop()
+    refused = run(library)
+    assert isinstance(refused.exception, OllamaUnreachableError)
+    assert refused.exception.cure
+    assert library.backfill_state().counts == ContextCounts(pending=5)
+
+
+def test_pause_and_resume(library):
+    assert run(library, "--pause").exit_code == 0
+    assert library.backfill_state().paused
+    assert run(library, "--resume").exit_code == 0
+    assert not library.backfill_state().paused
+    assert run(library, "--pause", "--resume").exit_code == 2
+
+
+def test_a_worker_that_runs_is_asked_and_watched(library, server):
+    server.delay = 0.1
+    library.pause_contexts()
+    worker = Worker(library.writer())
+    thread = threading.Thread(target=worker.run, kwargs={"watch": False})
+    thread.start()
+    until = time.monotonic() + 20
+    while not library.worker_state().running and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    done = run(library)
+    worker.stopping.set()
+    thread.join(timeout=10)
+    assert done.exit_code == 0, done.output
+    assert "The worker writes the contexts" in done.stderr
+    assert library.backfill_state().counts == ContextCounts(complete=5)
+
+
+def test_only_one_collection(library, tmp_path):
+    make_older(write_files(tmp_path / "more", {"a.md": "# A\n\nOther words.\n"}))
+    add(library, tmp_path / "more", "other")
+    assert run(library, "--collection", "other").exit_code == 0
+    assert library.backfill_state("other").counts == ContextCounts(complete=1)
+    assert library.backfill_state("default").counts == ContextCounts(pending=5)
+    assert run(library, "--collection", "nowhere").exit_code != 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.1, "1 s"), (89, "89 s"), (90, "2 min"), (7140, "119 min"), (12_000, "3 h 20 min")],
+)
+def test_durations_are_said_as_people_say_them(seconds, said):
+    assert duration(seconds) == said
