@@ -5,6 +5,7 @@ from __future__ import annotations
 from ragkit.chunking.blocks import find_blocks
 from ragkit.chunking.chunks import find_chunks
 from ragkit.chunking.context import contextualised, structural_context
+from ragkit.chunking.messages import whole_messages
 from ragkit.chunking.sections import find_sections
 from ragkit.chunking.structure import find_structure
 from ragkit.chunking.words import word_count
@@ -28,5 +29,7 @@ def divide(reading: Reading, settings: ChunkingSettings) -> Divided:
     structure = find_structure(reading.text, reading.markup)
     sections = find_sections(reading, structure.headings)
     blocks = find_blocks(reading.text, structure, sections, reading.markup)
+    if reading.messages:
+        blocks = whole_messages(blocks, sections, reading.messages)
     chunks = find_chunks(reading.text, sections, blocks, reading.pages, settings)
     return Divided(sections, blocks, chunks)

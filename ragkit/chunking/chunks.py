@@ -76,7 +76,9 @@ def _as_one(pieces: Sequence[Piece]) -> list[Piece]:
     if len(pieces) < 2:
         return list(pieces)
     total = sum(piece.weight for piece in pieces)
-    return [Piece(pieces[0].start, pieces[-1].end, total, BlockKind.PARAGRAPH)]
+    last = pieces[-1].kind
+    kind = last if last is BlockKind.MESSAGE else BlockKind.PARAGRAPH
+    return [Piece(pieces[0].start, pieces[-1].end, total, kind, opens=kind is BlockKind.MESSAGE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class _Packer:
             if self._fits(piece, start, used):
                 inside.append(queue.popleft())
                 used += piece.weight
-            elif not piece.whole and (thin or not self._fits(piece, piece.start, 0)):
+            elif not piece.whole and not self._stays_whole(piece, thin=thin):
                 self._break_first(queue)
             elif inside:
                 yield start, inside[-1].end
@@ -114,6 +116,11 @@ class _Packer:
     def _fits(self, piece: Piece, start: int, used: int) -> bool:
         """Tell whether a piece still fits into the chunk that begins at ``start``."""
         return used + piece.weight <= self.most.weight and piece.end - start <= self.most.characters
+
+    def _stays_whole(self, piece: Piece, *, thin: bool) -> bool:
+        """Tell whether a piece waits for the next chunk: a message always does if it can."""
+        keeps = piece.kind is BlockKind.MESSAGE or not thin
+        return keeps and self._fits(piece, piece.start, 0)
 
     def _break_first(self, queue: deque[Piece]) -> None:
         """Put the parts of the first piece in its place."""
@@ -131,7 +138,8 @@ class _Packer:
         while True:
             joined = heading.joined(queue[0])
             fits = self._fits(joined, start, used)
-            if fits or queue[0].whole:
+            message = queue[0].kind is BlockKind.MESSAGE
+            if fits or queue[0].whole or (message and self._stays_whole(queue[0], thin=thin)):
                 break
             self._break_first(queue)
         if self._fits(joined, heading.start, 0):
@@ -146,17 +154,24 @@ class _Packer:
 
         As much of the chunk before is repeated as leaves room for the next piece: from the
         start of a block or a part of it, of a sentence, of a line, or of a word, the first of
-        these that keeps at least half of what may be repeated.
+        these that keeps at least half of what may be repeated. Before a message only whole
+        messages are repeated, and within one nothing of those before it.
         """
         end = inside[-1].end
         room = min(self.overlap.weight, self.most.weight - after.weight)
         low = max(start + 1, end - self.overlap.characters, after.end - self.most.characters)
+        message = after.kind is BlockKind.MESSAGE
+        if message and not after.opens:
+            low = max(low, *(one.start for one in inside if one.opens), 0)
         if room * 4 < self.overlap.weight or low >= end:
             return after.start, 0
         words = self._word_starts(low, end, room)
         if not words:
             return after.start, 0
         first = words[-1][0]
+        if message and after.opens:
+            whole = [one.start for one in inside if one.opens and one.start >= first]
+            return (whole[0], weight(self.text[whole[0] : end])) if whole else (after.start, 0)
         half = next(at for at, weighs in words if weighs * 2 >= words[-1][1])
         chosen = first
         pieces = [piece.start for piece in inside if first <= piece.start <= half]

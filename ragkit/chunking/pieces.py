@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragkit.chunking.words import RUN, WORD, token_weight, weight
 from ragkit.types import BlockKind
@@ -30,6 +30,7 @@ _BORDERS: dict[BlockKind, tuple[re.Pattern[str], ...]] = {
     BlockKind.TABLE: (LINE_END,),
     BlockKind.CODE: (_BLANK_LINE, LINE_END),
     BlockKind.FRONT_MATTER: (LINE_END, SENTENCE_END),
+    BlockKind.MESSAGE: (_BLANK_LINE, SENTENCE_END, LINE_END),
 }
 _PROSE = (SENTENCE_END, LINE_END)
 _BROKEN = 99
@@ -53,7 +54,7 @@ class Size:
 class Piece:
     """A block, or a part of one, without the blank space around it.
 
-    ``depth`` says how far it has been broken already.
+    ``depth`` says how far it has been broken already, ``opens`` that a message begins with it.
     """
 
     start: int
@@ -61,6 +62,7 @@ class Piece:
     weight: int
     kind: BlockKind
     depth: int = 0
+    opens: bool = False
 
     @property
     def whole(self) -> bool:
@@ -69,7 +71,8 @@ class Piece:
 
     def joined(self, after: Piece) -> Piece:
         """Make one piece of two neighbours that belong together."""
-        return Piece(self.start, after.end, self.weight + after.weight, after.kind, _BROKEN)
+        weighs = self.weight + after.weight
+        return Piece(self.start, after.end, weighs, after.kind, _BROKEN, after.opens)
 
 
 def make_piece(text: str, start: int, end: int, kind: BlockKind, depth: int = 0) -> Piece | None:
@@ -80,7 +83,8 @@ def make_piece(text: str, start: int, end: int, kind: BlockKind, depth: int = 0)
         return None
     start = end - len(left)
     words = left.rstrip()
-    return Piece(start, start + len(words), weight(words), kind, depth)
+    opens = kind is BlockKind.MESSAGE and not depth
+    return Piece(start, start + len(words), weight(words), kind, depth, opens)
 
 
 def break_piece(text: str, piece: Piece, most: Size) -> list[Piece]:
@@ -88,6 +92,13 @@ def break_piece(text: str, piece: Piece, most: Size) -> list[Piece]:
 
     Returns more than one piece, or the same one marked as whole.
     """
+    parts = _parts(text, piece, most)
+    if piece.opens:
+        parts[0] = replace(parts[0], opens=True)
+    return parts
+
+
+def _parts(text: str, piece: Piece, most: Size) -> list[Piece]:
     borders = _BORDERS.get(piece.kind, _PROSE)
     for depth in range(piece.depth, len(borders)):
         parts = list(_cut(text, piece, borders[depth], depth + 1))

@@ -28,7 +28,7 @@ _HEBREW = re.compile(rb"[\xe0-\xfa]")
 _NOT_HEBREW = re.compile(rb"[\x80-\xdf\xfb-\xffA-Za-z]")
 _SAMPLE = 200_000
 _SOME_GUESSED = "The encoding was guessed as {}; if letters look wrong, save the file as UTF-8."
-_SOME_REPLACED = "Some bytes are not valid text and were replaced with \N{REPLACEMENT CHARACTER}."
+SOME_REPLACED = "Some bytes are not valid text and were replaced with \N{REPLACEMENT CHARACTER}."
 
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
@@ -65,7 +65,7 @@ def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
         except (UnicodeDecodeError, LookupError):
             pass
     if _mostly_utf8(data):
-        return data.decode("utf-8", "replace"), (_SOME_REPLACED,)
+        return data.decode("utf-8", "replace"), (SOME_REPLACED,)
     return _guessed(data)
 
 
@@ -100,7 +100,7 @@ def _replacing(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
     """Decode with a known encoding; say so when something had to be replaced."""
     text = data.decode(encoding, "replace")
     wrong = "\N{REPLACEMENT CHARACTER}" in text
-    return text, (_SOME_REPLACED,) if wrong else ()
+    return text, (SOME_REPLACED,) if wrong else ()
 
 
 def _wide_encoding(data: bytes) -> str:
@@ -163,7 +163,7 @@ def _guessed(data: bytes) -> tuple[str, tuple[str, ...]]:
         text = data.decode(encoding, "replace")
         broken = text.count("\N{REPLACEMENT CHARACTER}")
         if broken * 100 <= len(text):
-            note = (_SOME_REPLACED,) if broken else ()
+            note = (SOME_REPLACED,) if broken else ()
             return text, (_SOME_GUESSED.format(_shown(encoding)), *note)
     for encoding in _EAST_ASIAN:
         try:
@@ -172,7 +172,7 @@ def _guessed(data: bytes) -> tuple[str, tuple[str, ...]]:
             continue
         if _ideographic(text):
             return text, (_SOME_GUESSED.format(_shown(encoding)),)
-    return data.decode("cp1252", "replace"), (_SOME_GUESSED.format("Windows-1252"), _SOME_REPLACED)
+    return data.decode("cp1252", "replace"), (_SOME_GUESSED.format("Windows-1252"), SOME_REPLACED)
 
 
 def _unlikely_case(text: str) -> float:

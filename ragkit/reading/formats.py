@@ -18,6 +18,7 @@ DOCUMENT_SUFFIXES = {
     ".html": "html", ".htm": "html", ".xhtml": "html", ".pdf": "pdf",
     ".docx": "docx", ".docm": "docx", ".pptx": "pptx", ".pptm": "pptx", ".xlsx": "xlsx",
     ".xlsm": "xlsx", ".csv": "csv", ".tsv": "csv", ".epub": "epub", ".eml": "eml",
+    ".mbox": "mbox",
     ".ipynb": "ipynb", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".ini": "ini", ".cfg": "ini",
     ".conf": "ini", ".properties": "ini",
@@ -40,6 +41,14 @@ CODE_SUFFIXES = {
 _CODE_NAMES = {"makefile": "make", "dockerfile": "docker", "cmakelists.txt": "cmake"}
 _SHEBANG = re.compile(rb"#![^\n]{0,100}?\b(python|bash|sh|zsh|node|ruby|perl|php)[\d.]*\b")
 _SHEBANG_LANGUAGES = {"bash": "shell", "sh": "shell", "zsh": "shell", "node": "javascript"}
+_MBOX = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*From [^\r\n]{1,300}\d\d:\d\d[^\r\n]{0,60}\r?\n"
+    rb"[A-Za-z][\w-]{1,60}:[ \t]?[^\r\n]*\r?\n"
+)
+_EXPORT_DAY = re.compile(r"(?:.*/)?[^/]+/\d{4}-\d\d-\d\d\.json")
+_EXPORT_FILE = re.compile(
+    r"(?:[^/]+/)?(?:conversations\.json|result\.json|_chat\.txt|[^/]*WhatsApp[^/]*\.txt)"
+)
 _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b",
     re.I | re.S,
@@ -82,7 +91,8 @@ _OPEN_DOCUMENT = {".odt": "a .docx", ".ods": "an .xlsx", ".odp": "a .pptx"}
 NAMES = {
     "pdf": "PDF", "docx": "Word document", "pptx": "presentation", "xlsx": "workbook",
     "epub": "e-book", "eml": "e-mail", "ipynb": "notebook", "html": "web page",
-    "csv": "table", "json": "JSON file", "jsonl": "JSON file",
+    "csv": "table", "json": "JSON file", "jsonl": "JSON file", "mbox": "mailbox",
+    "export": "archive",
 }  # fmt: skip
 """What people call the files of a format, where the word "file" would not do."""
 
@@ -125,6 +135,8 @@ def sniff(name: str, data: bytes) -> str:
         )
     if looks_binary(data):
         raise _refusal(suffix, _PROGRAM)
+    if by_suffix == "mbox" or (by_suffix in ("", "text") and _MBOX.match(data[:2000])):
+        return "mbox"
     if by_suffix and by_suffix != "text":
         return by_suffix
     if _HTML_START.match(data[:2000]):
@@ -197,7 +209,17 @@ def _zip_format(suffix: str, data: bytes) -> str:
         )
     if claimed in _CONTAINERS:
         raise damaged(NAMES[claimed])
+    if suffix == ".zip" and _is_export(members):
+        return "export"
     raise _refusal(suffix, _ARCHIVE)
+
+
+def _is_export(members: set[str]) -> bool:
+    """Whether the names of an archive's files are those of an export of conversations."""
+    if any(map(_EXPORT_FILE.fullmatch, members)):
+        return True
+    lists = {"users.json", "channels.json"} & {PurePosixPath(one).name for one in members}
+    return bool(lists) and any(map(_EXPORT_DAY.fullmatch, members))
 
 
 def _old_office(suffix: str, data: bytes) -> ReadingError:

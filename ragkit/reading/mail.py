@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email
 import re
+from dataclasses import dataclass
 from email.message import EmailMessage
 from email.policy import default as default_policy
 from typing import TYPE_CHECKING
@@ -21,30 +22,61 @@ _MOST_PARTS = 500
 _BROKEN_WORD = re.compile(r"=\?[\w.-]{1,40}\?[bqBQ]\?[^?\s]{0,200}\?=")
 
 
-def read_mail(data: bytes, name: str) -> Reading:
-    """Read one message; broken MIME is read as far as it makes sense."""
+@dataclass(frozen=True, slots=True)
+class OpenedMail:
+    """One message taken apart. ``headers`` holds those that are shown and not empty."""
+
+    message: Message
+    headers: dict[str, str]
+    body: str
+    markup: Markup
+    attached: list[str]
+
+    @property
+    def subject(self) -> str:
+        """What it is about."""
+        return self.header("Subject")
+
+    @property
+    def date(self) -> str:
+        """When it was sent, in ISO form."""
+        return _date(self.message)
+
+    def header(self, key: str) -> str:
+        """Any header, on one line."""
+        return _header(self.message, key)
+
+
+def open_mail(data: bytes) -> OpenedMail:
+    """Take one message apart; broken MIME is read as far as it makes sense."""
     message = email.message_from_bytes(data, policy=default_policy)
     parts = [part for part, _ in zip(_leaves(message), range(_MOST_PARTS), strict=False)]
     body, markup = _body(message, parts)
     attached = [one for part in parts if (one := _attachment_name(part))]
     headers = {key: value for key in _SHOWN if (value := _header(message, key))}
+    return OpenedMail(message, headers, body, markup, attached)
+
+
+def read_mail(data: bytes, name: str) -> Reading:
+    """Read one message; broken MIME is read as far as it makes sense."""
+    mail = open_mail(data)
     pieces = [
-        "\n".join(f"{key}: {value}" for key, value in headers.items()),
-        body,
-        f"Attachments: {', '.join(attached)}" if attached else "",
+        "\n".join(f"{key}: {value}" for key, value in mail.headers.items()),
+        mail.body,
+        f"Attachments: {', '.join(mail.attached)}" if mail.attached else "",
     ]
     metadata = put(
         {},
-        author=headers.get("From", ""),
-        to=headers.get("To", ""),
-        date=_date(message),
-        attachments=attached,
+        author=mail.headers.get("From", ""),
+        to=mail.headers.get("To", ""),
+        date=mail.date,
+        attachments=mail.attached,
     )
     return Reading(
         text="\n\n".join(filter(None, pieces)),
-        title=_header(message, "Subject") or stem(name),
+        title=mail.subject or stem(name),
         format="eml",
-        markup=markup,
+        markup=mail.markup,
         metadata=metadata,
     )
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
 
-READER_VERSION = "1"
+_CONVERSATIONS = ("export", "mbox", "text", "markdown", "json", "jsonl")
+
+READER_VERSION = "2"
 """Bump when a reader makes different text of the same bytes: documents are then read again."""
 
 
@@ -93,6 +95,10 @@ def _read(file_format: str, data: bytes, name: str, settings: Limits) -> Reading
         from ragkit.reading.mail import read_mail
 
         return read_mail(data, name)
+    if file_format in _CONVERSATIONS:
+        conversation = _read_conversation(file_format, data, name, settings)
+        if conversation is not None:
+            return conversation
     declared = ""
     if file_format == "html":
         from ragkit.reading.html import declared_encoding
@@ -106,6 +112,24 @@ def _read(file_format: str, data: bytes, name: str, settings: Limits) -> Reading
 
         reading = replace(reading, warnings=(*warnings, *reading.warnings))
     return reading
+
+
+def _read_conversation(
+    file_format: str, data: bytes, name: str, settings: Limits
+) -> Reading | None:
+    """Read what people said to one another; ``None`` when the file holds something else."""
+    if file_format == "export":
+        from ragkit.reading.conversations.archives import read_archive
+
+        return read_archive(data, name, settings)
+    if file_format == "mbox":
+        from ragkit.reading.conversations.mbox import read_mbox
+        from ragkit.reading.conversations.writing import to_reading
+
+        return to_reading(read_mbox(data, name))
+    from ragkit.reading.conversations.dispatch import read_bytes
+
+    return read_bytes(data, name, file_format)
 
 
 def _text_reader(file_format: str) -> Callable[[str, str], Reading]:

@@ -11,7 +11,7 @@ import struct
 from typing import IO, Any
 
 from ragkit.errors import ReadingError, SkippedError
-from ragkit.types import Markup, OutlineEntry, Page, Reading
+from ragkit.types import Markup, MessageSpan, OutlineEntry, Page, Reading
 
 _LENGTHS = struct.Struct("<IQ")
 _LONGEST_HEADER = 256_000_000
@@ -60,6 +60,7 @@ def pack_reading(reading: Reading) -> dict[str, Any]:
         "outline": [(entry.offset, entry.level, entry.title) for entry in reading.outline],
         "metadata": reading.metadata,
         "warnings": reading.warnings,
+        "messages": [(one.start, one.end, one.author, one.at) for one in reading.messages],
     }
 
 
@@ -80,6 +81,7 @@ def unpack_reading(header: dict[str, Any], text: str) -> Reading:
             outline=tuple(OutlineEntry(*entry) for entry in header["outline"]),
             metadata=header["metadata"],
             warnings=tuple(header["warnings"]),
+            messages=tuple(MessageSpan(*one) for one in header["messages"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenFrameError from error

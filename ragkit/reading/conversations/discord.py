@@ -1,0 +1,82 @@
+"""Discord channels as DiscordChatExporter writes them in JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ragkit.reading.conversations.model import Conversation, Message, in_order
+from ragkit.reading.conversations.moments import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_NOTES = {
+    "GuildMemberJoin": "joined the server.",
+    "ChannelPinnedMessage": "pinned a message.",
+    "RecipientAdd": "added someone.",
+    "RecipientRemove": "left.",
+}
+_SPOKEN = ("Default", "Reply", "0", "19", "")
+
+
+def is_discord(value: Any) -> bool:
+    """Whether JSON is such an export."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("messages"), list)
+        and isinstance(value.get("channel"), dict)
+    )
+
+
+def read_discord(value: dict[str, Any]) -> Conversation:
+    """Read one channel; replies name whom they answer."""
+    channel = value["channel"]
+    guild = value.get("guild")
+    server = str(guild.get("name") or "") if isinstance(guild, dict) else ""
+    named = str(channel.get("name") or "")
+    private = server in ("", "Direct Messages")
+    title = named if private else f"{server} · #{named}"
+    listed = [one for one in value["messages"] if isinstance(one, dict)]
+    return Conversation(title or "Discord", "Discord", in_order(list(_messages(listed))))
+
+
+def _messages(listed: list[dict[str, Any]]) -> Iterator[Message]:
+    authors = {str(one.get("id")): _name(one.get("author")) for one in listed}
+    for one in listed:
+        author = _name(one.get("author"))
+        kind = str(one.get("type") or "")
+        if kind not in _SPOKEN:
+            if kind not in _NOTES:
+                continue
+            yield Message("", moment(one.get("timestamp")), f"{author} {_NOTES[kind]}")
+            continue
+        reference = one.get("reference")
+        answered = str(reference.get("messageId")) if isinstance(reference, dict) else ""
+        parts = [str(one.get("content") or ""), *_embeds(one), *_files(one)]
+        yield Message(
+            author=author,
+            at=moment(one.get("timestamp")),
+            text="\n".join(filter(None, parts)),
+            reply_to=authors.get(answered, ""),
+        )
+
+
+def _name(author: Any) -> str:
+    if not isinstance(author, dict):
+        return ""
+    return str(author.get("nickname") or author.get("name") or "")
+
+
+def _embeds(one: Mapping[str, Any]) -> Iterator[str]:
+    """Previews of links: title and description."""
+    for embed in one.get("embeds") or []:
+        if isinstance(embed, dict):
+            told = [str(embed.get(key) or "") for key in ("title", "description")]
+            yield "\n".join(f"> {line}" for part in told for line in part.split("\n") if line)
+
+
+def _files(one: Mapping[str, Any]) -> Iterator[str]:
+    for kind, key in (("attached", "attachments"), ("sticker", "stickers")):
+        for file in one.get(key) or []:
+            if isinstance(file, dict):
+                yield f"({kind}: {file.get('fileName') or file.get('name') or 'file'})"

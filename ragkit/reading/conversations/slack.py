@@ -1,0 +1,160 @@
+"""Slack exports: the file of one channel and day, or all files of a zip archive."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from ragkit.reading.conversations.model import Conversation, Message
+from ragkit.reading.conversations.moments import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MENTION = re.compile(r"<@([UW][A-Z0-9]{2,20})(?:\|([^>\n]{1,100}))?>")
+_CHANNEL = re.compile(r"<#([CG][A-Z0-9]{2,20})(?:\|([^>\n]{0,100}))?>")
+_GROUP = re.compile(r"<!(?:subteam\^[A-Z0-9]+\|@?)?(\w[\w .-]{0,60})(?:[|^][^>\n]{0,200})?>")
+_LINK = re.compile(r"<((?:https?|mailto|tel):[^|>\s]{1,2000})(?:\|([^>\n]{0,500}))?>")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_NOT_SPOKEN = frozenset({"channel_join", "channel_leave", "group_join", "group_leave"})
+
+
+def is_slack(value: Any) -> bool:
+    """Whether JSON is the file of a channel's day."""
+    if not isinstance(value, list) or not value:
+        return False
+    fitting = sum(
+        1
+        for one in value[:50]
+        if isinstance(one, dict) and "ts" in one and one.get("type") == "message"
+    )
+    return fitting * 2 >= len(value[:50])
+
+
+def read_slack_day(value: Sequence[Any], name: str) -> Conversation:
+    """Read one file on its own: people are called what their messages call them."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    channel, day = path.parent.name, path.stem
+    title = f"#{channel} {day}" if channel and _DAY.fullmatch(day) else path.stem
+    return Conversation(title, "Slack", sorted_messages(value, {}, {}))
+
+
+def people_of(value: Any) -> dict[str, str]:
+    """Read ``users.json``: names by id."""
+    people: dict[str, str] = {}
+    for user in value if isinstance(value, list) else []:
+        if isinstance(user, dict) and user.get("id"):
+            profile = user.get("profile")
+            known = _profile_name(profile if isinstance(profile, dict) else {})
+            people[str(user["id"])] = str(user.get("real_name") or known or user.get("name") or "")
+    return people
+
+
+def sorted_messages(
+    value: Sequence[Any],
+    people: Mapping[str, str],
+    channels: Mapping[str, str],
+    session: str = "",
+) -> list[Message]:
+    """Read the messages of a channel in the order of time; replies name whom they answer."""
+    listed = [one for one in value if isinstance(one, dict) and one.get("type") == "message"]
+    listed.sort(key=_stamp)
+    known = {**_named_inside(listed), **people}
+    authors = {str(one.get("ts")): _author(one, known) for one in listed}
+    return list(_messages(listed, known, channels, authors, session))
+
+
+def _messages(
+    listed: Sequence[Mapping[str, Any]],
+    people: Mapping[str, str],
+    channels: Mapping[str, str],
+    authors: Mapping[str, str],
+    session: str,
+) -> Iterator[Message]:
+    for one in listed:
+        stamp, thread = str(one.get("ts")), str(one.get("thread_ts") or "")
+        parts = [
+            readable(str(one.get("text") or ""), people, channels),
+            *_attachments(one, people, channels),
+            *_files(one),
+        ]
+        text = "\n".join(filter(None, parts))
+        spoken = one.get("subtype") not in _NOT_SPOKEN
+        yield Message(
+            author=_author(one, people) if spoken else "",
+            at=moment(_stamp(one)),
+            text=text,
+            reply_to=authors.get(thread, "") if thread and thread != stamp else "",
+            session=session,
+        )
+
+
+def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+    """Resolve mentions, channels, groups and links; Slack escapes nothing but ``&<>``."""
+    if "<" in text:
+        text = _MENTION.sub(lambda m: f"@{people.get(m[1]) or m[2] or m[1]}", text)
+        text = _CHANNEL.sub(lambda m: f"#{m[2] or channels.get(m[1]) or m[1]}", text)
+        text = _LINK.sub(_link, text)
+        text = _GROUP.sub(r"@\1", text)
+    return html.unescape(text) if "&" in text else text
+
+
+def _link(found: re.Match[str]) -> str:
+    address, label = found[1], found[2]
+    bare = re.sub(r"^(?:mailto:|tel:|https?://)", "", address).rstrip("/")
+    if not label or label in (address, bare):
+        return bare if address.startswith(("mailto:", "tel:")) else address
+    return f"[{label}]({address})"
+
+
+def _named_inside(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Names by id that the messages themselves carry."""
+    found: dict[str, str] = {}
+    for one in listed:
+        profile = one.get("user_profile")
+        if isinstance(profile, dict) and one.get("user"):
+            found[str(one["user"])] = _profile_name(profile)
+    return found
+
+
+def _profile_name(profile: Mapping[str, Any]) -> str:
+    keys = ("real_name", "display_name", "name")
+    return next((str(profile[key]) for key in keys if profile.get(key)), "")
+
+
+def _author(one: Mapping[str, Any], people: Mapping[str, str]) -> str:
+    user = str(one.get("user") or "")
+    bot = one.get("bot_profile")
+    named = people.get(user) or one.get("username")
+    if not named and isinstance(bot, dict):
+        named = bot.get("name")
+    return str(named or user or one.get("bot_id") or "")
+
+
+def _attachments(
+    one: Mapping[str, Any], people: Mapping[str, str], channels: Mapping[str, str]
+) -> Iterator[str]:
+    """Previews and what bots send: title and text, as a quotation."""
+    for attachment in one.get("attachments") or []:
+        if not isinstance(attachment, dict):
+            continue
+        told = [str(attachment.get(key) or "") for key in ("pretext", "title", "text")]
+        written = "\n".join(filter(None, told)) or str(attachment.get("fallback") or "")
+        lines = readable(written, people, channels).split("\n")
+        yield "\n".join(f"> {line}" for line in lines if line)
+
+
+def _files(one: Mapping[str, Any]) -> Iterator[str]:
+    for file in one.get("files") or []:
+        if isinstance(file, dict):
+            yield f"(attached: {file.get('title') or file.get('name') or 'file'})"
+
+
+def _stamp(one: Mapping[str, Any]) -> float:
+    try:
+        return float(one.get("ts") or 0)
+    except (TypeError, ValueError):
+        return 0.0

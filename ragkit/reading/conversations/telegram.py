@@ -1,0 +1,129 @@
+"""Telegram's ``result.json``: one chat, or all of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+from ragkit.reading.conversations.model import Conversation, Message
+from ragkit.reading.conversations.moments import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_QUARTER = 900
+_FARTHEST = 14 * 3600
+
+
+def is_telegram(value: Any) -> bool:
+    """Whether JSON is such an export."""
+    if not isinstance(value, dict):
+        return False
+    chats = value.get("chats")
+    if isinstance(chats, dict) and isinstance(chats.get("list"), list):
+        return True
+    messages = value.get("messages")
+    return (
+        isinstance(messages, list)
+        and "type" in value
+        and any(
+            isinstance(one, dict) and "date" in one and ("from" in one or "actor" in one)
+            for one in messages[:50]
+        )
+    )
+
+
+def read_telegram(value: dict[str, Any]) -> Conversation:
+    """Read one chat, or each chat of a whole export as a session."""
+    chats = value.get("chats")
+    if isinstance(chats, dict):
+        messages = [
+            message
+            for chat in chats["list"]
+            if isinstance(chat, dict)
+            for message in _messages(chat, str(chat.get("name") or "Chat"))
+        ]
+        return Conversation("Telegram", "Telegram", messages)
+    title = str(value.get("name") or "Telegram")
+    return Conversation(title, "Telegram", list(_messages(value, "")))
+
+
+def _messages(chat: Mapping[str, Any], session: str) -> Iterator[Message]:
+    listed = [one for one in chat.get("messages") or [] if isinstance(one, dict)]
+    authors = {one.get("id"): str(one.get("from") or "") for one in listed}
+    for one in listed:
+        if one.get("type") == "service":
+            continue
+        parts = [_forwarded(one), _text(one.get("text")), _attached(one)]
+        yield Message(
+            author=str(one.get("from") or one.get("from_id") or ""),
+            at=_moment(one),
+            text="\n".join(filter(None, parts)),
+            reply_to=authors.get(one.get("reply_to_message_id"), ""),
+            session=session,
+        )
+
+
+def _text(value: Any) -> str:
+    """Join a text that may be a list of plain and of marked-up pieces."""
+    if isinstance(value, str):
+        return value
+    pieces = []
+    for piece in value if isinstance(value, list) else []:
+        if isinstance(piece, str):
+            pieces.append(piece)
+        elif isinstance(piece, dict):
+            pieces.append(_entity(piece))
+    return "".join(pieces)
+
+
+def _entity(piece: Mapping[str, Any]) -> str:
+    """Write a piece with markup as Markdown, where that says more than its words."""
+    text = str(piece.get("text") or "")
+    if piece.get("type") == "text_link" and piece.get("href"):
+        return f"[{text}]({piece['href']})"
+    if piece.get("type") == "pre":
+        return f"\n```{piece.get('language') or ''}\n{text}\n```\n"
+    if piece.get("type") == "code" and "`" not in text:
+        return f"`{text}`"
+    return text
+
+
+def _attached(one: Mapping[str, Any]) -> str:
+    """Name what was sent besides text."""
+    kind = str(one.get("media_type") or "").replace("_", " ")
+    if one.get("sticker_emoji"):
+        return f"(sticker {one['sticker_emoji']})"
+    if "photo" in one:
+        return "(photo)"
+    named = one.get("file_name") or (str(one.get("file") or "").rpartition("/")[2])
+    if kind or named:
+        # An export without files has a sentence in brackets in their place.
+        shown = "" if str(one.get("file") or "").startswith("(") else str(named or "")
+        return f"({' '.join(filter(None, [kind or 'file', shown]))})"
+    poll = one.get("poll")
+    return f"(poll: {poll.get('question')})" if isinstance(poll, dict) else ""
+
+
+def _forwarded(one: Mapping[str, Any]) -> str:
+    origin = one.get("forwarded_from")
+    return f"(forwarded from {origin})" if origin else ""
+
+
+def _moment(one: Mapping[str, Any]) -> datetime | None:
+    """Join the local time with the offset that the seconds since 1970 give away."""
+    local = moment(one.get("date"))
+    unix = one.get("date_unixtime")
+    seconds = (
+        int(unix) if isinstance(unix, int) or (isinstance(unix, str) and unix.isdigit()) else 0
+    )
+    if local is None or local.tzinfo is not None or not seconds:
+        return local
+    try:
+        offset = (local.replace(tzinfo=UTC) - datetime.fromtimestamp(seconds, UTC)).total_seconds()
+    except (ValueError, OverflowError, OSError):
+        return local
+    offset = round(offset / _QUARTER) * _QUARTER
+    if abs(offset) > _FARTHEST:
+        return local
+    return local.replace(tzinfo=timezone(timedelta(seconds=offset)))

@@ -1,0 +1,189 @@
+"""WhatsApp's text exports, from Android and iOS, in the date forms of many countries."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from ragkit.reading.assemble import stem
+from ragkit.reading.conversations.model import Conversation, Message
+from ragkit.reading.conversations.writing import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MARK = "[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+_MARKS = re.compile(_MARK)
+_DATE = r"(?P<a>\d{1,4})(?P<sep>[./-])\s?(?P<b>\d{1,2})(?P=sep)\s?(?P<c>\d{1,4})\.?"
+_JOIN = r"[,،]?\s(?:(?:à|at|um|às|alle|klo|kl\.|om|a\slas)\s)?"
+_TIME = r"(?P<early>上午|下午|오전|오후)?\s?(?P<hour>\d{1,2})[:.](?P<minute>\d{2})"
+_SECOND = r"(?:[:.](?P<second>\d{2}))?"
+_HALF = r"(?:\s?(?:(?P<half>[AaPp])\.?\s?[Mm]\b\.?|(?P<arabic>[صم])))?"
+_ANDROID = re.compile(rf"{_DATE}{_JOIN}{_TIME}{_HALF}\s[-–]\s(?P<rest>.*)")
+_IOS = re.compile(rf"\[{_DATE}{_JOIN}{_TIME}{_SECOND}{_HALF}\]\s(?P<rest>.*)")
+_AFTERNOON = {"p": 12, "م": 12, "下午": 12, "오후": 12}
+_STAMP_LENGTH = 48
+_AUTHOR = re.compile(rf"{_MARK}*(?P<author>[^\n:]{{1,100}}?){_MARK}*:(?:\s|$)(?P<text>.*)")
+_NOTICE = re.compile('["“”„«»]')
+_WHOLE_IN_ANGLES = re.compile(rf"(?:{_MARK})*<([^<>\n]{{1,200}})>$", re.MULTILINE)
+_ENCRYPTED = re.compile(r"end-to-end|Ende-zu-Ende|bout en bout|extremo a extremo|ponta a ponta")
+_LOG_WORDS = re.compile(
+    r"\b(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\b|[\[\]{}=\\/|]"
+)
+_FIRST_LINES = 20
+_SAVED_AS = re.compile(r"WhatsApp Chat (?:with|-) (.+)|Chat de WhatsApp con (.+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The parts of a line that begins a message; ``date`` is as written.
+
+    ``american`` says that it is written as in the United States: 2/3/26, 2:05 PM.
+    """
+
+    date: tuple[str, str, str]
+    clock: tuple[int, int, int]
+    rest: str
+    american: bool
+
+
+def read_whatsapp(text: str, name: str) -> Conversation | None:
+    """Read an exported chat; ``None`` when the text is none.
+
+    The order of day, month and year is that which fits every date of the file; where several
+    do, the one in which time runs forward most often, and then the day first.
+    """
+    found = _entries(text)
+    if len(found) < 2:
+        return None
+    spoken = [_AUTHOR.match(line.rest) for line, _ in found]
+    authors = [one["author"] for one in spoken if one]
+    odd = sum(1 for author in authors if _LOG_WORDS.search(author))
+    if len(authors) * 2 < len(found) or odd * 5 > len(authors):
+        return None
+    american = sum(1 for line, _ in found if line.american) * 2 > len(found)
+    order = _date_order([line.date for line, _ in found], american=american)
+    if order is None:
+        return None
+    messages = []
+    for line, more in found:
+        author, said = _speaker(line.rest)
+        whole = "\n".join([said, *more])
+        if not author and _ENCRYPTED.search(whole):
+            continue
+        messages.append(Message(author, _moment(line, order), _plain(whole)))
+    return Conversation(_title(name), _platform(found, text, name), messages)
+
+
+def _entries(text: str) -> list[tuple[_Line, list[str]]]:
+    """Divide the text into messages: the line that begins each, and those that follow it."""
+    found: list[tuple[_Line, list[str]]] = []
+    for number, line in enumerate(text.split("\n")):
+        begins = _begins(line)
+        if begins:
+            found.append((begins, []))
+        elif found:
+            found[-1][1].append(line)
+        elif number > _FIRST_LINES:
+            break
+    return found
+
+
+def _begins(line: str) -> _Line | None:
+    """Take apart a line that begins a message."""
+    if not any(one.isdigit() for one in line[:6]):
+        return None
+    line = _MARKS.sub("", line[:_STAMP_LENGTH]) + line[_STAMP_LENGTH:]
+    match = _ANDROID.match(line) or _IOS.match(line)
+    if not match:
+        return None
+    parts = match.groupdict()
+    hour, minute, second = (int(parts.get(key) or 0) for key in ("hour", "minute", "second"))
+    half = (parts["half"] or parts["arabic"] or parts["early"] or "").lower()
+    if half:
+        hour = hour % 12 + _AFTERNOON.get(half, 0)
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    american = parts["sep"] == "/" and len(parts["c"]) == 2 and parts["half"] in ("A", "P")
+    return _Line(
+        (match["a"], match["b"], match["c"]), (hour, minute, second), match["rest"], american
+    )
+
+
+def _date_order(dates: Sequence[tuple[str, str, str]], *, american: bool) -> str | None:
+    """Choose which part is the day, the month and the year: "dmy", "mdy" or "ymd"."""
+    unique = list(dict.fromkeys(dates))
+    best: tuple[float, str] | None = None
+    for order in ("mdy", "dmy", "ymd") if american else ("dmy", "mdy", "ymd"):
+        days = [day for date in unique if (day := _day(date, order))]
+        if len(days) < len(unique):
+            continue
+        backwards = sum(1 for one, after in pairwise(days) if after < one)
+        # Of two orders in which time runs forward, the one with fewer days between is likelier.
+        cost = backwards + (max(days) - min(days)).days / 1e6
+        if best is None or cost < best[0]:
+            best = (cost, order)
+    return best and best[1]
+
+
+def _day(date: tuple[str, str, str], order: str) -> datetime | None:
+    """Read a date in one order; ``None`` when there is no such day."""
+    parts = dict(zip(order, date, strict=True))
+    lengths = (4,) if order == "ymd" else (2, 4)
+    if len(parts["d"]) > 2 or len(parts["m"]) > 2 or len(parts["y"]) not in lengths:
+        return None
+    year = int(parts["y"])
+    try:
+        return datetime(year + 2000 if year < 100 else year, int(parts["m"]), int(parts["d"]))
+    except ValueError:
+        return None
+
+
+def _moment(line: _Line, order: str) -> datetime | None:
+    day = _day(line.date, order)
+    hour, minute, second = line.clock
+    return day and day.replace(hour=hour, minute=minute, second=second)
+
+
+def _speaker(rest: str) -> tuple[str, str]:
+    """Divide a line into author and text; the author is empty for the program's own lines."""
+    match = _AUTHOR.match(rest)
+    if not match or _NOTICE.search(match["author"]):
+        return "", rest
+    return name_of(match["author"].lstrip("~\u202f\u00a0 ")), match["text"]
+
+
+def _plain(text: str) -> str:
+    """Take off invisible marks, and put what stood for a picture into round brackets."""
+    text = _WHOLE_IN_ANGLES.sub(r"(\1)", text)
+    return text.replace("\u200e", "").replace("\u202f", " ").strip()
+
+
+def _platform(found: Sequence[tuple[_Line, list[str]]], text: str, name: str) -> str:
+    """Tell Signal's exports, with a year first and no seconds in brackets, from WhatsApp's."""
+    bracketed = next(_bracketed(text), "")
+    year_first = len(found[0][0].date[0]) == 4
+    without_seconds = bool(re.match(r"\[[\d-]+,?\s\d\d:\d\d\]", bracketed))
+    if "signal" in name.lower() or (year_first and without_seconds):
+        return "Signal"
+    return "WhatsApp"
+
+
+def _bracketed(text: str) -> Iterator[str]:
+    for line in text.split("\n")[:_FIRST_LINES]:
+        if line.startswith("["):
+            yield line
+
+
+def _title(name: str) -> str:
+    """Name the chat after its file, or its folder where the file's name says nothing."""
+    title = stem(name)
+    if title in ("_chat", "chat", "index"):
+        folder = PurePosixPath(name.replace("\\", "/")).parent.name
+        title = folder or title
+    saved = _SAVED_AS.fullmatch(title)
+    return (saved[1] or saved[2]) if saved else title
