@@ -81,9 +81,9 @@ def load_question_set(
     """
     if not folder.is_dir():
         raise NotFoundError(f"There is no folder {folder}.", "Name one that holds corpus.jsonl.")
+    lines = _lines(questions or folder / "queries.jsonl")
     asked, notices = _distinct(
-        (Question(_text(line, "_id"), _text(line, "text")) for line in _lines(_questions(folder, questions))),
-        "questions",
+        (Question(_text(line, "_id"), _text(line, "text")) for line in lines), "questions"
     )
     if (folder / "excerpts.jsonl").is_file() and (folder / "docs").is_dir() and qrels is None:
         excerpts = _excerpts(folder / "excerpts.jsonl")
@@ -110,10 +110,6 @@ def _some(questions: Sequence[Question]) -> tuple[Question, ...]:
             "None of the questions has a judgment.", "Name other questions or qrels."
         )
     return tuple(questions)
-
-
-def _questions(folder: Path, given: Path | None) -> Path:
-    return given or folder / "queries.jsonl"
 
 
 def _qrels(folder: Path, given: Path | None) -> Path:

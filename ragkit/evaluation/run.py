@@ -53,11 +53,14 @@ def evaluate(
     options: SearchOptions,
     root: Path,
     reporter: Reporter | None = None,
+    *,
+    whole_rows: bool = False,
 ) -> Evaluation:
     """Index a question set into an empty directory and ask everything.
 
     Sets with excerpts are judged by the passages that are shown, with ``options`` as they are;
-    others by chunks, mapped back to the rows that they are of.
+    others by chunks, mapped back to the rows that they are of. ``whole_rows`` makes each row
+    one chunk, however long.
 
     Raises:
         EvaluationError: nothing could be indexed or asked.
@@ -68,16 +71,20 @@ def evaluate(
     try:
         if given.excerpts:
             return _by_spans(given, library, options, reporter)
-        return _by_rows(given, library, options, reporter)
+        return _by_rows(given, library, options, reporter, whole_rows)
     finally:
         library.close()
 
 
 def _by_rows(
-    given: QuestionSet, library: TemporaryLibrary, options: SearchOptions, reporter: Reporter
+    given: QuestionSet,
+    library: TemporaryLibrary,
+    options: SearchOptions,
+    reporter: Reporter,
+    whole: bool,
 ) -> Evaluation:
     started = time.perf_counter()
-    places = library.add_rows(given.rows, reporter)
+    places = library.add_rows(given.rows, reporter, whole=whole)
     seconds = time.perf_counter() - started
     notices = list(given.notices)
     if places.blank:
@@ -92,9 +99,7 @@ def _by_rows(
     rankings: dict[str, list[str]] = {}
     asked = _Asked(library, options, reporter, given.questions)
     for question, answer in asked.answers(deep):
-        chunks = [
-            (result.document.id, result.matched_chunks[0].index) for result in answer.results
-        ]
+        chunks = [(result.document.id, result.matched_chunks[0].index) for result in answer.results]
         rankings[question.id] = places.ranking(chunks)[:DEPTH]
     values = score(rankings, given.judgments)
     if given.same:

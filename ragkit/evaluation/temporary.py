@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from ragkit.retrieval.deduplication import content_key
 from ragkit.retrieval.engine import Engine
 from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.settings import Settings
-from ragkit.types import Divided, Level, Reading
+from ragkit.types import Block, Divided, Level, Reading, Section
 
 if TYPE_CHECKING:
     from ragkit.indexing.pipeline import EmbeddedText, Processed
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 COLLECTION = "evaluation"
 
 _BATCH_ROWS = 500
+_MOST_WORDS = 5000
 _BETWEEN = "\n\n"
 
 
@@ -64,14 +64,19 @@ class TemporaryLibrary:
             raise EvaluationError(f"Nothing in {folder} could be indexed.", "Look at its files.")
         self._save()
 
-    def add_rows(self, rows: Sequence[Row], reporter: Reporter) -> RowPlaces:
+    def add_rows(
+        self, rows: Sequence[Row], reporter: Reporter, *, whole: bool = False
+    ) -> RowPlaces:
         """Index rows: those that share a title are the chunks of one document.
 
-        A row that is longer than a chunk is cut as any text is.
+        A row that is longer than a chunk is cut as any text is, unless rows stay ``whole``.
         """
         source = self._source("folder", "/rows")
         recipe = self._writer.recipe(self.collection)
-        pipeline = self._writer.pipeline(self._writer.chunking(self.collection))
+        chunking = self._writer.chunking(self.collection)
+        if whole:
+            chunking = chunking.model_copy(update={"words": _MOST_WORDS})
+        pipeline = self._writer.pipeline(chunking)
         places = RowPlaces()
         reporter.start("Indexing", len(rows))
         for number, groups in enumerate(_batches(_by_title(rows))):
@@ -88,9 +93,7 @@ class TemporaryLibrary:
                 if not joined.embedded:
                     places.blank += len(group)
                     continue
-                document = self.catalog.documents.put(
-                    draft(file, joined), self._writer.embedder_id
-                )
+                document = self.catalog.documents.put(draft(file, joined), self._writer.embedder_id)
                 places.add(document, [group[part] for part in of_chunk])
             reporter.step(done=len(flat))
         self._save()
@@ -168,8 +171,8 @@ def _joined(parts: Sequence[Processed]) -> tuple[Processed, list[int]]:
     """Put processed rows behind one another; also say of each chunk which part it is of."""
     text = _BETWEEN.join(part.reading.text for part in parts)
     embedded: list[EmbeddedText] = []
-    sections = []
-    blocks = []
+    sections: list[Section] = []
+    blocks: list[Block] = []
     vectors: dict[bytes, bytes] = {}
     of_chunk: list[int] = []
     offset = 0
@@ -206,4 +209,4 @@ def _joined(parts: Sequence[Processed]) -> tuple[Processed, list[int]]:
     divided = Divided(tuple(sections), tuple(blocks), chunks)
     reading = replace(parts[0].reading, text=text)
     whole = type(parts[0])(reading, divided, tuple(embedded), vectors)
-    return whole, list(itertools.islice(of_chunk, len(chunks)))
+    return whole, of_chunk

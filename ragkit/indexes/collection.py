@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.delta import Delta
+from ragkit.indexes.families import Families
 from ragkit.indexes.keyword import Bm25Parameters, KeywordIndex, Totals, best_rows
 from ragkit.indexes.rows import Bools, EntryRows, Ids, TokenColumn, join, level_code
 from ragkit.indexes.segment import Segment, lookup_mask
@@ -252,6 +253,32 @@ class CollectionIndex:
         scores[inside] = delta[added[inside]]
         return scores
 
+    @property
+    def entries_per_chunk(self) -> float:
+        """How many entries a chunk has on average; 1 where there are no contexts."""
+        rows = len(self._base) + len(self._delta)
+        return rows / max(1, sum(one.chunks for one in self._families)) if rows else 1.0
+
+    def chunk_entries(self, entry_ids: Ids) -> Ids:
+        """Give the own entry of the chunk that each entry belongs to; 0 for one not here."""
+        found = np.zeros(len(entry_ids), np.int64)
+        for ids, families in zip(self._id_columns, self._families, strict=True):
+            if len(ids):
+                rows, here = _rows_of(ids, entry_ids)
+                found[here] = ids[families.heads(rows[here])]
+        return found
+
+    def entries_of_chunks(self, entry_ids: Ids) -> tuple[Ids, Ids]:
+        """Give all entries of chunks named by their own, and whose place each belongs to."""
+        members, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for ids, families in zip(self._id_columns, self._families, strict=True):
+            if len(ids):
+                rows, here = _rows_of(ids, entry_ids)
+                inside, owner = families.members(rows[here])
+                members.append(ids[inside])
+                owners.append(np.flatnonzero(here)[owner])
+        return np.concatenate(members), np.concatenate(owners)
+
     def idf(self, token_ids: Sequence[int], name: Field) -> NDArray[np.float32]:
         """Give the inverse document frequency of tokens among the live entries."""
         return self._idf(name, np.array(token_ids, dtype=np.int64))[0]
@@ -334,6 +361,16 @@ class CollectionIndex:
             for name, column in self._delta.rows.tokens.items()
             if len(column.flat)
         }
+
+    @property
+    def _id_columns(self) -> tuple[Ids, Ids]:
+        """The entry ids of the segment and of the delta."""
+        return self._base.entry_ids, self._delta.rows.entry_ids
+
+    @cached_property
+    def _families(self) -> tuple[Families, Families]:
+        """The chunks of the segment and of the delta."""
+        return Families(self._base.levels), Families(self._delta.rows.levels)
 
     @cached_property
     def _alive(self) -> Bools:

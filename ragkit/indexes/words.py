@@ -27,6 +27,8 @@ STOP_WORDS = frozenset(_STOP.split())
 
 _LONGEST_WORD = 1000
 _CONNECTOR = re.compile(CONNECTORS)
+# "well-known": its words say it all; an identifier has a digit, a dot or another sign.
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _SEPARATORS = re.compile(r"[/\\@]")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _VERSION = re.compile(r"[vV](\d+(?:\.\d+)+)")
@@ -171,7 +173,7 @@ def _dotted(word: str, at: int) -> Iterator[Piece]:
     if "'" in word:
         word = word[:-2] if word.endswith(("'s", "'S")) else word
     names = _split(word, _CONNECTOR)
-    if len(names) > 1 or word.startswith("."):
+    if (len(names) > 1 and not _HYPHENATED.fullmatch(word)) or word.startswith("."):
         whole = word.replace("'", "").casefold()
         yield Piece(_stem(whole) if whole.isalpha() else _bounded(whole), at, at + len(word))
         if "'" in word and len(names) == 2:

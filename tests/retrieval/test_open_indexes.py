@@ -99,9 +99,7 @@ def test_saving_merges_what_has_changed_and_keeps_two_generations(indexes, shelf
     assert indexes.save(_collection(shelf), always=True) == 0
 
 
-def test_a_small_change_of_a_large_index_is_not_written_and_yet_found(
-    indexes, shelf, monkeypatch
-):
+def test_a_small_change_of_a_large_index_is_not_written_and_yet_found(indexes, shelf, monkeypatch):
     monkeypatch.setattr("ragkit.retrieval.open_indexes.SMALL_INDEX", 0)
     shelf.put("a.md", "apple")
     indexes.save(_collection(shelf))

@@ -1,0 +1,146 @@
+"""The settings of a compared column: in words for people, as text for addresses and votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from ragkit.results import (
+    Contexts,
+    Expansion,
+    Fusion,
+    Granularity,
+    Mode,
+    QuestionMerge,
+    SearchOptions,
+)
+from ragkit.retrieval.own_settings import understood, written
+
+FEWEST, MOST = 2, 4
+"""How many columns are compared."""
+
+_PLAIN = SearchOptions()
+_CHUNKED = "chunked"
+_LONGEST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSettings:
+    """How one column searches. ``chunked`` asks the question's topics one by one."""
+
+    options: SearchOptions = _PLAIN
+    chunked: bool = False
+
+
+MODES: Mapping[Mode, str] = {
+    Mode.HYBRID: "Meaning and words",
+    Mode.KEYWORD: "Words only",
+    Mode.VECTOR: "Meaning only",
+}
+"""What modes are called on the pages."""
+
+_VALUES: Mapping[StrEnum, str] = {
+    Contexts.MODEL: "with context",
+    Contexts.STRUCTURAL: "without model context",
+    Fusion.WEIGHTED: "by weighted scores",
+    Fusion.RRF: "by ranks (RRF)",
+    Granularity.CHUNK: "chunks",
+    Granularity.SECTION: "sections",
+    Granularity.DOCUMENT: "whole documents",
+    Granularity.AUTO: "all levels",
+    Expansion.CHUNK: "only the match shown",
+    Expansion.NEIGHBOURS: "neighbours shown",
+    Expansion.SECTION: "section shown",
+    Expansion.DOCUMENT: "document shown",
+    Expansion.AUTO: "extent chosen",
+    QuestionMerge.BEST: "best of a chunk's vectors",
+    QuestionMerge.SUM: "sum over a chunk's vectors",
+}
+_WORDS: Mapping[str, Callable[[Any], str]] = {
+    "near_duplicates": lambda on: "near copies folded" if on else "near copies kept",
+    "semantic_threshold": lambda at: (
+        "same meaning kept" if at is None else f"same meaning folded from {at:g}"
+    ),
+    "mmr_lambda": lambda at: "no variety" if at is None else f"variety {1 - at:.2f}",
+    "per_document": lambda most: (
+        "one result a document"
+        if most == 1
+        else f"up to {most} results a document"
+        if most
+        else "each chunk a result"
+    ),
+    "adaptive": lambda on: "weights fit the question" if on else "fixed weights",
+    "chunk_aware": lambda on: "passages put together" if on else "bare snippets",
+    "vector_weight": lambda weight: f"meaning × {weight:g}",
+    "keyword_weight": lambda weight: f"words × {weight:g}",
+    _CHUNKED: lambda on: "asked topic by topic" if on else "asked whole",
+}
+
+
+def names(columns: Sequence[ColumnSettings], base: SearchOptions = _PLAIN) -> list[str]:
+    """Each column's settings in words: its mode, and what any of them has other than ``base``."""
+    told = [_all(one) for one in columns]
+    usual = _all(ColumnSettings(base))
+    telling = [
+        name for name in usual if name != "mode" and any(one[name] != usual[name] for one in told)
+    ]
+    return [
+        ", ".join([MODES[one.options.mode], *(words(name, found[name]) for name in telling)])
+        for one, found in zip(columns, told, strict=True)
+    ]
+
+
+def words(name: str, value: object) -> str:
+    """Say one setting in words."""
+    if isinstance(value, StrEnum):
+        return _VALUES.get(value, f"{name.replace('_', ' ')} {value.value}")
+    if name in _WORDS:
+        return _WORDS[name](value)
+    return f"{name.replace('_', ' ')} {value:g}" if isinstance(value, int | float) else name
+
+
+def as_text(column: ColumnSettings) -> str:
+    """Write a column for an address: ``mode:keyword,near_duplicates:true``."""
+    found = {"mode": column.options.mode.value, **written(column.options, _PLAIN)}
+    if column.chunked:
+        found[_CHUNKED] = True
+    return ",".join(f"{name}:{_plain(value)}" for name, value in found.items())
+
+
+def from_text(text: str, base: SearchOptions = _PLAIN) -> tuple[ColumnSettings, tuple[str, ...]]:
+    """Read what :func:`as_text` wrote, and name what in it is not understood.
+
+    Collections and filters are those of ``base``; all else is as usual unless it is said.
+    """
+    changes: dict[str, Any] = {}
+    chunked, strange = False, []
+    for part in text[:_LONGEST].split(","):
+        name, _, value = part.strip().partition(":")
+        if not name:
+            continue
+        if name == _CHUNKED and value in ("true", "false"):
+            chunked = value == "true"
+            continue
+        try:
+            changes[name] = understood(name, value)
+        except ValueError:
+            strange.append(part.strip()[:80])
+    plain = replace(_PLAIN, collections=base.collections, filters=base.filters)
+    return ColumnSettings(replace(plain, **changes), chunked), tuple(strange)
+
+
+def _all(column: ColumnSettings) -> dict[str, Any]:
+    found = {
+        one.name: getattr(column.options, one.name)
+        for one in fields(SearchOptions)
+        if one.name not in ("collections", "filters")
+    }
+    return {**found, _CHUNKED: column.chunked}
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else f"{value}"

@@ -1,0 +1,153 @@
+"""Evaluation: a question set goes through the real library, and the command prints its table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ragkit.errors import EvaluationError, SettingsError
+from ragkit.evaluation.corpus import Excerpt, Question, QuestionSet, Row
+from ragkit.evaluation.run import evaluate
+from ragkit.evaluation.spans import length, overlap
+from ragkit.results import SearchOptions
+from ragkit.settings import load_settings
+from ragkit.surfaces.cli import app
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+ROWS = (
+    Row("tide", "/src/tide_gauge.rs", "fn read_level() reports how high the water stands"),
+    Row("wind", "/src/tide_gauge.rs", "fn read_speed() reports the wind"),
+    Row("cake", "", "A recipe for apple cake with cinnamon"),
+    Row("copy", "", "A recipe  for apple CAKE with cinnamon"),
+    Row("long", "Lighthouse", "The lamp turns slowly. " * 150 + "Its keeper is called Ebba."),
+    Row("blank", "", "  "),
+)
+
+
+def question_set(**changed):
+    values = {
+        "name": "small",
+        "rows": ROWS,
+        "questions": (
+            Question("q1", "What does read_level report?"),
+            Question("q2", "apple cake"),
+            Question("q3", "What is the keeper of the lighthouse called?"),
+        ),
+        "judgments": {"q1": {"tide": 1}, "q2": {"copy": 1}, "q3": {"long": 1}},
+    }
+    return QuestionSet(**{**values, **changed})
+
+
+def test_rows_are_found_by_their_questions(tmp_path):
+    found = evaluate(question_set(), load_settings(), SearchOptions(), tmp_path / "library")
+    assert (found.questions, found.documents) == (3, 4)
+    assert found.chunks == 7
+    values = {metric.name: metric.value for metric in found.metrics}
+    assert values["recall@5"] == 1.0
+    # Both copies of the cake are counted, though a search shows one of them.
+    assert found.values["mrr"] == {"q1": 1.0, "q2": 0.5, "q3": 1.0}
+    assert found.notices == ("1 rows of the corpus hold no text and are left out.",)
+    stages = [stage.name for stage in found.stages]
+    assert stages[0] == "total"
+    assert {"vector", "keyword", "fusion"} <= set(stages)
+    assert all(0 <= stage.p50 <= stage.p95 for stage in found.stages)
+
+
+def test_whole_rows_are_one_chunk_each(tmp_path):
+    found = evaluate(
+        question_set(), load_settings(), SearchOptions(), tmp_path / "library", whole_rows=True
+    )
+    assert found.chunks == 5
+
+
+def test_contents_that_are_the_same_pass(tmp_path):
+    given = question_set(same={"cake": "cake", "copy": "cake"})
+    found = evaluate(given, load_settings(), SearchOptions(), tmp_path / "library")
+    assert found.values["pass@5"] == {"q1": 1.0, "q2": 1.0, "q3": 1.0}
+
+
+def test_a_question_with_a_bad_filter_is_said_and_finds_nothing(tmp_path):
+    questions = (Question("q1", "nonsense:thing read_level"), Question("q2", "apple cake"))
+    found = evaluate(
+        question_set(questions=questions), load_settings(), SearchOptions(), tmp_path / "library"
+    )
+    assert found.values["hit@10"] == {"q1": 0.0, "q2": 1.0}
+    assert "1 questions hold a filter that makes no sense and found nothing: q1." in found.notices
+    alone = question_set(questions=questions[:1])
+    with pytest.raises(EvaluationError, match="No question could be asked"):
+        evaluate(alone, load_settings(), SearchOptions(), tmp_path / "other")
+
+
+def test_passages_are_held_against_excerpts(tmp_path):
+    folder = tmp_path / "set"
+    (folder / "docs").mkdir(parents=True)
+    text = "The harbour opens at six.\n\n" + "Nothing to see here, move along. " * 400
+    (folder / "docs" / "port.txt").write_text(f"\ufeff{text}", "utf-8")
+    sentence = "The harbour opens at six."
+    given = QuestionSet(
+        "spans",
+        questions=(Question("q1", "When does the harbour open?"),),
+        excerpts={"q1": (Excerpt("port", 1, 26, sentence), Excerpt("gone", 0, 25, "x" * 25))},
+        folder=folder,
+    )
+    options = SearchOptions(per_document=0, limit=1, chunk_aware=False)
+    found = evaluate(given, load_settings(), options, tmp_path / "library")
+    values = {metric.name: metric.value for metric in found.metrics}
+    assert values["token_recall"] == 0.5
+    assert 0 < values["token_precision"] < 0.1
+    assert values["token_iou"] < values["token_precision"]
+    assert found.notices == ("1 excerpts do not stand in the text as it was read.",)
+
+
+def test_spans_are_counted_once():
+    assert length([(0, 5), (3, 8), (10, 12)]) == 10
+    assert overlap([(0, 5), (3, 8)], [(4, 11), (4, 6)]) == 4
+    assert overlap([], [(0, 1)]) == 0
+
+
+def write_set(folder):
+    folder.mkdir()
+    rows = [{"_id": row.id, "title": row.title, "text": row.text} for row in ROWS[:3]]
+    asked = [{"_id": "q1", "text": "What does read_level report?"}]
+    for name, lines in (("corpus", rows), ("queries", asked)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ttide\t1\n", "utf-8")
+    return folder
+
+
+def test_the_command_prints_a_table_or_json(tmp_path):
+    folder = write_set(tmp_path / "set")
+    shown = CliRunner().invoke(app, ["eval", "--corpus", str(folder)])
+    assert shown.exit_code == 0, shown.output
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("set: 1 questions, 2 documents, 3 chunks, indexed in ")
+    assert "ndcg@10             1.0000   1.0000 to 1.0000" in lines
+    as_json = CliRunner().invoke(app, ["eval", "--corpus", str(folder), "--json"])
+    found = json.loads(as_json.stdout)
+    assert found["questions"] == 1
+    assert found["options"]["candidates"] == 100
+    assert {metric["name"]: metric["value"] for metric in found["metrics"]}["mrr"] == 1.0
+    assert found["stages"][0]["name"] == "total"
+
+
+def test_a_floor_fails_the_command(tmp_path):
+    command = ["eval", "--corpus", str(write_set(tmp_path / "set")), "--fail-under"]
+    assert CliRunner().invoke(app, [*command, "ndcg@10=0.99"]).exit_code == 0
+    low = CliRunner().invoke(app, [*command, "precision@5=0.5"])
+    assert isinstance(low.exception, EvaluationError)
+    assert "precision@5 is 0.2000" in str(low.exception)
+    for wrong in ("ndcg@10", "ndcg@7=0.5"):
+        assert isinstance(CliRunner().invoke(app, [*command, wrong]).exception, SettingsError)
+
+
+def test_a_published_set_is_answered_well():
+    folder = SHARED / "anthropic_codebase"
+    if not folder.is_dir():
+        pytest.skip("anthropic_codebase is not beside the project")
+    command = ["eval", "--corpus", str(folder), "--limit", "60", "--fail-under", "pass@10=0.85"]
+    run = CliRunner().invoke(app, command)
+    assert run.exit_code == 0, run.output

@@ -1,0 +1,61 @@
+"""Metrics: a ranking scored by hand, content equality, intervals."""
+
+from __future__ import annotations
+
+from math import log2
+
+import pytest
+
+from ragkit.evaluation.metrics import MEASURES, pass_at, score, summarise
+
+JUDGMENTS = {"q1": {"a": 1, "b": 2, "z": 0}, "q2": {"c": 1}, "q3": {"d": 1}, "q4": {"e": 1}}
+RANKINGS = {
+    "q1": ["z", "b", "x", "a"],
+    "q2": [f"n{i}" for i in range(6)] + ["c"],
+    "q3": [],
+}
+
+
+def test_a_ranking_worked_out_by_hand():
+    values = score(RANKINGS, JUDGMENTS)
+    assert set(values) == set(MEASURES)
+    ideal = 2 / log2(2) + 1 / log2(3)
+    expected = {
+        "ndcg@10": [(2 / log2(3) + 1 / log2(5)) / ideal, 1 / log2(8), 0.0],
+        "mrr": [1 / 2, 1 / 7, 0.0],
+        "precision@5": [2 / 5, 0.0, 0.0],
+        "precision@10": [2 / 10, 1 / 10, 0.0],
+        "recall@5": [1.0, 0.0, 0.0],
+        "recall@10": [1.0, 1.0, 0.0],
+        "recall@20": [1.0, 1.0, 0.0],
+        "recall@100": [1.0, 1.0, 0.0],
+        "hit@1": [0.0, 0.0, 0.0],
+        "hit@10": [1.0, 1.0, 0.0],
+    }
+    for name, numbers in expected.items():
+        found = [values[name][question] for question in ("q1", "q2", "q3")]
+        assert found == pytest.approx(numbers, abs=1e-6), name
+        assert "q4" not in values[name]
+
+
+def test_a_right_row_passes_when_any_row_of_its_content_is_found():
+    same = {"a": "a", "a2": "a"}
+    rankings = {"q1": ["x", "a2", "y", "z", "v", "b"]}
+    values = pass_at(rankings, {"q1": {"a": 1, "b": 1, "c": 0}}, same, (1, 5, 10))
+    assert values == {"pass@1": {"q1": 0.0}, "pass@5": {"q1": 0.5}, "pass@10": {"q1": 1.0}}
+
+
+def test_intervals_hold_the_mean_and_are_the_same_each_time():
+    values = {"recall@5": {str(i): float(i % 4 == 0) for i in range(400)}, "mrr": {}}
+    (metric,) = summarise(values)
+    assert metric.name == "recall@5"
+    assert metric.value == 0.25
+    # The normal approximation of the interval is 0.25 ± 1.96 · sqrt(0.25 · 0.75 / 400).
+    assert metric.low == pytest.approx(0.25 - 0.0424, abs=0.01)
+    assert metric.high == pytest.approx(0.25 + 0.0424, abs=0.01)
+    assert summarise(values) == [metric]
+
+
+def test_one_question_has_an_interval_of_no_width():
+    (metric,) = summarise({"mrr": {"q": 0.5}})
+    assert (metric.value, metric.low, metric.high) == (0.5, 0.5, 0.5)

@@ -1,0 +1,110 @@
+"""Candidates: lists over several scopes, exact scores for all, and what is added to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragkit.indexes.collection import CollectionIndex
+from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
+from ragkit.results import Fusion, SearchOptions
+from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_list
+from ragkit.types import Field, Level
+
+OPTIONS = SearchOptions()
+
+
+def index(first: int, texts, vectors) -> CollectionIndex:
+    n = len(texts)
+    ids = np.arange(first, first + n, dtype=np.int64)
+    return CollectionIndex.build(
+        EntryRows(
+            ids,
+            ids // 2,
+            np.full(n, LEVELS.index(Level.CHUNK), np.int8),
+            (ids % 2).astype(np.int32),
+            np.array(vectors, np.float16),
+            np.ones(n, np.bool_),
+            {Field.TEXT: TokenColumn.of(texts)},
+        )
+    )
+
+
+LEFT = index(10, [[1, 2, 3], [4, 5], [2, 9, 1]], [[1, 0], [0.6, 0.8], [0.8, 0.6]])
+RIGHT = index(20, [[7, 7], [1, 2, 6, 6]], [[0, 1], [0.28, 0.96]])
+ASKED = Asked([1, 2], np.array([1, 0], np.float32))
+
+
+def ranked(indexes=(LEFT, RIGHT), depth=100, level=Level.CHUNK, **changed):
+    options = SearchOptions(**changed)
+    scopes = [Scope(one, None) for one in indexes]
+    lists = [
+        vector_list(scopes, ASKED, options.vector_weight, depth, options),
+        keyword_list(scopes, ASKED, options.keyword_weight, depth),
+    ]
+    return rank(lists, scopes, ASKED, options, level)
+
+
+def test_lists_of_several_scopes_are_one_list():
+    scopes = [Scope(LEFT, None), Scope(RIGHT, None)]
+    found = vector_list(scopes, ASKED, 0.5, 3, OPTIONS)
+    assert found.entry_ids.tolist() == [10, 12, 11]
+    assert found.raw.tolist() == pytest.approx([1, 0.8, 0.6], abs=1e-3)
+    words = keyword_list(scopes, ASKED, 0.5, 9)
+    assert set(words.entry_ids.tolist()) == {10, 12, 21}
+    assert vector_list(scopes, Asked([], None), 0.5, 9, OPTIONS).entry_ids.tolist() == []
+    assert len(keyword_list([], ASKED, 0.5, 9)) == 0
+
+
+def test_every_candidate_has_both_scores_however_short_the_lists():
+    deep = {hit.entry_id: hit for hit in ranked(depth=100).hits()}
+    short = ranked(depth=1).hits()
+    assert {hit.entry_id for hit in short} < set(deep)
+    for hit in short:
+        raw = {part.index: part.raw for part in hit.contributions}
+        whole = {part.index: part.raw for part in deep[hit.entry_id].contributions}
+        assert raw["vector"] == pytest.approx(whole["vector"], abs=1e-6)
+        assert raw["keyword"] == pytest.approx(whole["keyword"], abs=1e-6)
+
+
+def test_parts_add_up_and_are_named():
+    best = ranked().hits()[0]
+    assert best.entry_id == 10
+    assert [part.index for part in best.contributions] == [
+        "vector", "keyword", "phrase", "document",
+    ]  # fmt: skip
+    assert best.score == sum(part.value for part in best.contributions)
+    assert sum(part.weight for part in best.contributions) == pytest.approx(1.0)
+
+
+def test_words_that_stand_together_count():
+    by_entry = {hit.entry_id: hit for hit in ranked(vector_weight=0).hits()}
+    named = {entry: [part.index for part in hit.contributions] for entry, hit in by_entry.items()}
+    assert "phrase" in named[10]
+    assert "phrase" in named[21]
+    assert "phrase" not in named[12]
+
+
+def test_a_chunk_gains_by_its_document():
+    with_document = {hit.entry_id: hit.score for hit in ranked().hits()}
+    alone = {hit.entry_id: hit.score for hit in ranked(document_weight=0).hits()}
+    assert with_document[11] > alone[11]
+    assert with_document[10] == pytest.approx(alone[10])
+
+
+def test_ranks_alone_decide_by_reciprocal_rank():
+    for hit in ranked(fusion=Fusion.RRF).hits():
+        assert {part.index for part in hit.contributions} <= {"vector", "keyword"}
+
+
+def test_coarse_levels_have_no_phrases():
+    for hit in ranked(level=Level.DOCUMENT).hits():
+        assert "phrase" not in {part.index for part in hit.contributions}
+
+
+def test_one_index_alone_is_left_as_it_is():
+    scopes = [Scope(LEFT, None)]
+    words = keyword_list(scopes, ASKED, 0.5, 9)
+    hits = rank([words], scopes, ASKED, OPTIONS, Level.CHUNK).hits()
+    assert hits[0].score == 1.0
+    assert [part.index for part in hits[0].contributions] == ["keyword"]
