@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import browser, frame, programs, reader, state, summary, tables
+from pages.shared import browser, frame, markup, programs, reader, state, summary, tables
 from pages.shared.library import open_library
 from pages.shared.markup import action, name, plural
 from ragkit.catalog.records import ChunkRecord
@@ -219,7 +219,7 @@ def pages(
 ) -> None:
     """The real page as a picture, with the passage marked on it."""
     record = detail.record
-    first = reader.page_of(record.pages, place)
+    first = _first_page(detail, asked, chunk, place)
     if first is None:
         return
     turned = st.session_state.get(_PAGE)
@@ -247,6 +247,22 @@ def pages(
     st.html(reader.sheet(image, page.number, page.label or str(page.number)))
     if image.rectangles:
         browser.scroll_to("scroll", ".rk-frame", f"{key}-{page.number}")
+
+
+def _first_page(
+    detail: DocumentDetail, asked: Asked, chunk: ChunkRecord | None, place: int
+) -> Page | None:
+    """The page of the place; of a passage on several pages, that with most of what was asked."""
+    first = reader.page_of(detail.record.pages, place)
+    if chunk is None or chunk.chunk.start != place:
+        return first
+    spread = [
+        page
+        for page in detail.record.pages
+        if page.start < chunk.chunk.end and page.end > chunk.chunk.start
+    ]
+    found = [len(_found(_on_page(detail, chunk, page), asked.find)) for page in spread]
+    return spread[found.index(max(found))] if spread else first
 
 
 def _on_page(detail: DocumentDetail, chunk: ChunkRecord | None, page: Page) -> str:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
-from pages.shared import browser, folders, frame, state, summary, tables
+from pages.shared import browser, dialogs, frame, state, summary, tables
 from pages.shared.library import open_library
 from pages.shared.markup import plural
-from ragkit.catalog.records import Counts, DocumentRecord, SourceRecord
+from ragkit.catalog.records import Counts, DocumentRecord
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.types import Status
 
 _PAGE = 200
-_BROWSE, _SEEN = "browse_at", "library_seen"
+_SEEN = "library_seen"
 _TAKES = (
     "Markdown, text, HTML, PDF, Word, PowerPoint, Excel, CSV, EPUB, mail, notebooks, JSON, code"
 )
@@ -37,6 +36,10 @@ def draw() -> None:
             drop(library, collection)
             live(library)
             documents(library, collection)
+    dialogs.draw(library, collection)
+
+
+# -- the collection --------------------------------------------------------------------------------
 
 
 def choose_collection(library: Library) -> str:
@@ -79,11 +82,9 @@ def sources(library: Library, collection: str) -> None:
         )
         with st.container(horizontal=True):
             add = st.form_submit_button("Add folder", type="primary")
-            browse = st.form_submit_button("Browse …")
-    if browse:
-        choose_folder(library, collection)
-    elif add:
-        add_folder(library, collection, path)
+            st.form_submit_button("Browse …", on_click=dialogs.ask, args=("folder",))
+    if add:
+        dialogs.add_folder(library, collection, path)
     found = library.sources(collection)
     if not found:
         st.html('<p class="rk-soft">No folder yet. Add one above, or drop files at the right.</p>')
@@ -94,79 +95,13 @@ def sources(library: Library, collection: str) -> None:
                 if st.button("Sync now", key=f"sync-{source.id}", type="tertiary"):
                     library.sync(source)
                     st.rerun()
-                if st.button("Remove …", key=f"remove-{source.id}", type="tertiary"):
-                    confirm_removal(library, source)
-
-
-def add_folder(library: Library, collection: str, path: str) -> None:
-    """Make a folder a source and read it; say why when that cannot be."""
-    if not path.strip():
-        st.html('<p class="rk-notice rk-warn">Write the path of a folder first.</p>')
-        return
-    try:
-        library.sync(library.add_folder(Path(path.strip()), collection))
-    except RagkitError as error:
-        st.html(summary.notices([str(error)]))
-        return
-    st.session_state.pop(_BROWSE, None)
-    st.rerun()
-
-
-@st.dialog("Choose a folder")
-def choose_folder(library: Library, collection: str) -> None:
-    """Walk through this machine's folders."""
-    allowed = folders.roots(library.settings.sources.allowed_roots)
-    if not allowed:
-        st.write("None of the allowed folders is there.")
-        return
-    here = Path(st.session_state.get(_BROWSE) or allowed[0])
-    if not folders.inside(here, allowed):
-        here = allowed[0]
-    st.text(str(here))
-    st.caption(plural(folders.files_in(here), "file") + " directly in it")
-    above = folders.parent(here, allowed)
-    with st.container(height=320):
-        if above is not None:
-            st.button("Up", key="browse-up", on_click=_look_at, args=(above,), type="tertiary",
-                      icon=":material/arrow_upward:")  # fmt: skip
-        elif len(allowed) > 1:
-            for root in allowed:
-                st.button(str(root), key=f"root-{root}", on_click=_look_at, args=(root,))
-        inside = folders.subfolders(here, allowed)
-        for place, folder in enumerate(inside):
-            st.button(
-                _as_label(folder.name),
-                key=f"browse-{place}-{folder.name}",
-                on_click=_look_at,
-                args=(folder,),
-                type="tertiary",
-                icon=":material/folder:",
-            )
-        if not inside:
-            st.caption("No folders in here.")
-    if st.button("Add this folder", type="primary", key="browse-add"):
-        add_folder(library, collection, str(here))
-
-
-def _look_at(folder: Path) -> None:
-    st.session_state[_BROWSE] = str(folder)
-
-
-def _as_label(value: str) -> str:
-    """A name as a button's label, which would otherwise be read as Markdown."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~:$" else c for c in value[:80])
-
-
-@st.dialog("Remove from the library?")
-def confirm_removal(library: Library, source: SourceRecord) -> None:
-    """Ask first, and say what will be lost."""
-    st.html(tables.source_html(source) + f"<p>{tables.loss(source)}</p>")
-    with st.container(horizontal=True):
-        if st.button("Remove", type="primary", key="really-remove"):
-            library.ask("remove_source", source_id=source.id)
-            st.rerun()
-        if st.button("Keep", key="keep"):
-            st.rerun()
+                st.button(
+                    "Remove …",
+                    key=f"remove-{source.id}",
+                    type="tertiary",
+                    on_click=dialogs.ask,
+                    args=("source", source.id),
+                )
 
 
 # -- dropping files ------------------------------------------------------------------------------
@@ -337,32 +272,7 @@ def _about(library: Library, chosen: list[DocumentRecord]) -> None:
         if st.button("Read again", key="retry-selected"):
             library.ask("retry", document_ids=ids)
             st.rerun()
-        if st.button("Remove …", key="remove-selected"):
-            confirm_documents(library, chosen)
-
-
-@st.dialog("Remove documents?")
-def confirm_documents(library: Library, chosen: list[DocumentRecord]) -> None:
-    """Ask first; files of a watched folder stay, since they would come back."""
-    uploads = {one.id for one in library.sources() if one.kind == "uploads"}
-    removable = [one for one in chosen if one.source_id in uploads]
-    kept = len(chosen) - len(removable)
-    if removable:
-        st.html(
-            f"<p>This deletes {plural(len(removable), 'dropped file')}, from the library and from "
-            "disk. It cannot be undone.</p>"
-        )
-    if kept:
-        st.html(
-            f"<p>{plural(kept, 'file')} of a watched folder cannot be removed here. Delete the "
-            "file itself, or name it in a <code>.ragkitignore</code> file in the folder.</p>"
-        )
-    with st.container(horizontal=True):
-        if st.button("Remove", type="primary", key="really", disabled=not removable):
-            library.ask("remove_documents", document_ids=[one.id for one in removable])
-            st.rerun()
-        if st.button("Keep", key="keep-documents"):
-            st.rerun()
+        st.button("Remove …", key="remove-selected", on_click=dialogs.ask, args=("documents", ids))
 
 
 draw()

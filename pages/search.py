@@ -10,9 +10,10 @@ import streamlit as st
 from pages.shared import browser, cards, extras, frame, programs, query, searching, state, summary
 from pages.shared.library import open_library
 from pages.shared.markup import number, plural
+from pages.shared.passages import Extra
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
-from ragkit.results import Answer, Result, SearchOptions
+from ragkit.results import Answer, Result
 from ragkit.types import Chunk
 
 
@@ -27,14 +28,14 @@ def draw() -> None:
         counts = library.counts()
         with st.container(key="search-head"):
             question = box(counts.indexed)
-            options, problem = searching.controls(library, question)
+            controls = searching.controls(library, question)
         with st.container(key="results"):
-            if problem:
-                st.html(summary.problem(problem.message, problem.cure))
+            if controls.problem:
+                st.html(summary.problem(controls.problem.message, controls.problem.cure))
             elif not counts.documents:
                 empty_library(library)
             elif question.strip():
-                results(library, question, options)
+                results(library, question, controls)
             else:
                 st.html(welcome(counts.indexed, counts.chunks))
 
@@ -55,8 +56,9 @@ def box(documents: int) -> str:
     return asked or ""
 
 
-def results(library: Library, question: str, options: SearchOptions) -> None:
+def results(library: Library, question: str, controls: searching.Controls) -> None:
     """The answer to a question, or why there is none."""
+    options = controls.options
     asked = (question, options)
     if st.session_state[state.ASKED] != asked:
         st.session_state[state.ASKED] = asked
@@ -68,7 +70,7 @@ def results(library: Library, question: str, options: SearchOptions) -> None:
     except RagkitError as error:
         st.html(summary.problem(error.message, error.cure))
         return
-    searching.remember(answer)
+    searching.offer_export(controls.export, answer)
     chips = query.chips(question, searching.known_fields(library, options.collections))
     st.html(
         summary.filter_chips(chips) + summary.summary_line(answer) + summary.notices(answer.notices)
@@ -101,7 +103,7 @@ def own_chunks(result: Result, chunks: Mapping[int, Mapping[int, Chunk]]) -> dic
     return {index: chunk for index, chunk in of_document.items() if index in own}
 
 
-def extra_of(library: Library, result: Result, chunks: Mapping[int, Chunk]) -> cards.Extra:
+def extra_of(library: Library, result: Result, chunks: Mapping[int, Chunk]) -> Extra:
     """What the person opened in this card."""
     gaps, more = st.session_state[state.OPENED_GAPS], st.session_state[state.OPENED_MORE]
     identity = result.document.id

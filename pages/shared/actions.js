@@ -46,9 +46,32 @@ export default function (component) {
     box.focus();
     box.select();
   };
+  // A card is drawn anew when something in it is opened; what was unfolded stays unfolded.
+  const unfolded = (window.ragkitUnfolded ??= new Map());
+  const nameOf = (fold) => {
+    const card = fold.closest(".rk-card");
+    return card && `${location.search} ${card.id} ${card.dataset.document} ${fold.className}`;
+  };
+  const toggled = (event) => {
+    const name = event.target.tagName === "DETAILS" && nameOf(event.target);
+    if (name) unfolded.set(name, event.target.open);
+  };
+  const observer = new MutationObserver((changes) => {
+    for (const change of changes) {
+      for (const node of change.addedNodes) {
+        for (const fold of node.querySelectorAll?.(".rk-card details, :scope > details") ?? []) {
+          if (unfolded.get(nameOf(fold)) && !fold.open) fold.open = true;
+        }
+      }
+    }
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+  document.addEventListener("toggle", toggled, true);
   document.addEventListener("click", click);
   document.addEventListener("keydown", press);
   return () => {
+    observer.disconnect();
+    document.removeEventListener("toggle", toggled, true);
     document.removeEventListener("click", click);
     document.removeEventListener("keydown", press);
   };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from pages.shared.cards import Extra
+from pages.shared.passages import Extra
 from ragkit.library import DocumentDetail
 from ragkit.results import Result
 from ragkit.types import Chunk

@@ -40,6 +40,7 @@ def navigation() -> Page:
         [
             st.Page("pages/search.py", title="Search", url_path="search", default=True),
             st.Page("pages/library.py", title="Library", url_path="library"),
+            st.Page("pages/health.py", title="Health", url_path="health"),
             st.Page(
                 "pages/document.py", title="Document", url_path="document", visibility="hidden"
             ),
@@ -85,10 +86,18 @@ def guarded() -> Iterator[None]:
             )
 
 
-@st.fragment
 def status() -> None:
-    """The dot at the right: what the library is doing, asked for only while in sight."""
-    library = open_library()
+    """The dot at the right: what the library is doing.
+
+    Raises:
+        RagkitError: when the library cannot be opened.
+    """
+    _status(open_library())
+
+
+@st.fragment
+def _status(library: Library) -> None:
+    """Look again every few seconds, and only while the tab is in sight."""
     said, style_, busy = _standing(library)
     with st.container(key="status"):
         st.html(f'<span class="rk-status {style_}" role="status">{said}</span>')

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import export, query, state
 from pages.shared.markup import name, number, text
@@ -34,19 +37,14 @@ _GRANULARITIES = {
     "All levels": Granularity.AUTO,
 }
 _FUSIONS = {"Weighted sum": Fusion.WEIGHTED, "Reciprocal ranks (RRF)": Fusion.RRF}
+Number = TypeVar("Number", int, float)
 _MOST_FACETS, _MOST_FIELDS = 12, 6
 _DATE = re.compile(r"\d{4}-\d\d")
-_LAST_ANSWER = "last_answer"
 
 
 def mode_label(mode: str) -> str:
     """The words for a mode."""
     return next(label for label, one in _MODES.items() if one.value == mode)
-
-
-def remember(answer: Answer) -> None:
-    """Keep the last answer, so that it can be exported."""
-    st.session_state[_LAST_ANSWER] = answer
 
 
 def known_fields(library: Library, collections: Sequence[str] = ()) -> list[str]:
@@ -62,8 +60,21 @@ def known_fields(library: Library, collections: Sequence[str] = ()) -> list[str]
     )
 
 
-def controls(library: Library, question: str) -> tuple[SearchOptions, QueryError | None]:
-    """Draw the row under the box and give what it says; the error is for the person."""
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """What the row under the box says.
+
+    ``problem`` is what is wrong with the question's filters; ``export`` is where the answer is
+    offered as files once it is there.
+    """
+
+    options: SearchOptions
+    problem: QueryError | None
+    export: DeltaGenerator
+
+
+def controls(library: Library, question: str) -> Controls:
+    """Draw the row under the box."""
     names = [one.name for one in library.collections()] or [library.settings.collection]
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
         chosen = _collection(library, names)
@@ -79,9 +90,9 @@ def controls(library: Library, question: str) -> tuple[SearchOptions, QueryError
             problem = _filters(library, chosen, question)
         with st.popover("Options"):
             options = _options(library)
-            _export()
+            place = st.container()
     changes = {"collections": tuple(chosen), "mode": mode, "per_document": 1 if one_each else 0}
-    return library.options(**changes, **options), problem
+    return Controls(library.options(**changes, **options), problem, place)
 
 
 def _collection(library: Library, names: list[str]) -> list[str]:
@@ -151,7 +162,8 @@ def facet_groups(
 ) -> list[tuple[str, str, list[tuple[str, int]]]]:
     """(title, filter, values with counts) for whatever the library can count."""
     totals: dict[tuple[str, str], dict[str, int]] = {}
-    for collection in collections:
+    there = {one.name for one in library.collections()}
+    for collection in there.intersection(collections):
         facets = library.catalog.filters.facets(
             library.catalog.collections.get(collection).id, Filters()
         )
@@ -258,7 +270,9 @@ def _select(label: str, key: str, choices: list[str], index: int = 0) -> str:
     return st.selectbox(label, choices, key=f"option_{key}", persist_state="session")
 
 
-def _slider(label: str, key: str, low: float, high: float, first: float, step: float, help_: str):  # noqa: ANN202
+def _slider(
+    label: str, key: str, low: Number, high: Number, first: Number, step: Number, help_: str
+) -> Number:
     state.start(**{f"option_{key}": first})
     return st.slider(
         label,
@@ -271,26 +285,26 @@ def _slider(label: str, key: str, low: float, high: float, first: float, step: f
     )
 
 
-def _export() -> None:
-    """The last results as files."""
-    answer: Answer | None = st.session_state.get(_LAST_ANSWER)
-    if answer is None or not answer.results:
+def offer_export(place: DeltaGenerator, answer: Answer) -> None:
+    """Offer an answer as files, at the end of the options."""
+    if not answer.results:
         return
-    st.caption("Export the last results")
-    with st.container(horizontal=True):
-        for label, kind, mime, write in (
-            ("JSON", "json", "application/json", export.as_json),
-            ("Markdown", "md", "text/markdown", export.as_markdown),
-            ("CSV", "csv", "text/csv", export.as_csv),
-        ):
-            st.download_button(
-                label,
-                data=partial(write, answer),
-                file_name=f"results.{kind}",
-                mime=mime,
-                key=f"export_{kind}",
-                on_click="ignore",
-            )
+    with place:
+        st.caption("Export these results")
+        with st.container(horizontal=True):
+            for label, kind, mime, write in (
+                ("JSON", "json", "application/json", export.as_json),
+                ("Markdown", "md", "text/markdown", export.as_markdown),
+                ("CSV", "csv", "text/csv", export.as_csv),
+            ):
+                st.download_button(
+                    label,
+                    data=partial(write, answer),
+                    file_name=f"results.{kind}",
+                    mime=mime,
+                    key=f"export_{kind}",
+                    on_click="ignore",
+                )
 
 
 def add_sample(library: Library) -> None:

@@ -1,0 +1,113 @@
+"""Adding documents in a real browser: dropping files and folders, naming a folder."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+
+def drop(page, paths):
+    """Drop real files or folders, as the system's file manager would."""
+    zone = page.locator(".st-key-drop [data-testid=stFileUploaderDropzone]")
+    # For a moment after the last drop, the old place and the new one are both there.
+    expect(zone).to_have_count(1)
+    zone.wait_for()
+    box = zone.bounding_box()
+    session = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send("Input.dispatchDragEvent", {"type": kind, "data": data, **place})
+
+
+def wait_until_found(open_page, question, path):
+    """Search until the worker has read the file."""
+    page = open_page(f"?q={question}")
+    card = page.locator(f'.rk-card[data-path="{path}"]')
+    for _ in range(30):
+        page.locator(".rk-summary, .rk-state").first.wait_for()
+        if card.count():
+            return card
+        page.wait_for_timeout(700)
+        page.reload()
+    pytest.fail(f"{path} was not found")
+
+
+def test_dropping_a_file_and_a_folder(open_page, tmp_path):
+    file = tmp_path / "marmot.md"
+    file.write_text("# Marmots\n\nThe marmot whistles twice when a kestrel crosses the ridge.\n")
+    folder = tmp_path / "atlas"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep/glacier.txt").write_text("The Vernagt glacier calves into a turquoise tarn.\n")
+    page = open_page("library")
+    drop(page, [file])
+    expect(page.locator(".st-key-live")).to_contain_text("1 indexed", timeout=20_000)
+    drop(page, [folder])
+    card = wait_until_found(open_page, "marmot+kestrel+ridge", "marmot.md")
+    expect(card).to_contain_text("whistles twice")
+    card = wait_until_found(open_page, "vernagt+turquoise+tarn", "glacier.txt")
+    expect(card).to_contain_text("calves into a")
+
+
+def test_adding_a_folder_by_its_path_and_removing_it(open_page, tmp_path):
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    (folder / "aunt.txt").write_text("Aunt Philippa sends seventeen jars of damson jam.\n")
+    page = open_page("library")
+    page.get_by_label("Folder", exact=True).fill(str(folder))
+    page.get_by_role("button", name="Add folder").click()
+    source = page.locator("[class*=st-key-source-]").filter(has_text=str(folder))
+    expect(source).to_contain_text("1 document")
+    card = wait_until_found(open_page, "damson+philippa", "aunt.txt")
+    expect(card).to_contain_text("seventeen jars")
+    source.get_by_role("button", name="Remove").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("The library forgets 1 document from this folder.")
+    dialog.get_by_role("button", name="Remove", exact=True).click()
+    expect(source).to_have_count(0)
+    assert (folder / "aunt.txt").is_file()
+
+
+def test_a_folder_that_is_not_there_is_said(open_page):
+    page = open_page("library")
+    page.get_by_label("Folder", exact=True).fill("/nowhere/at/all")
+    page.get_by_role("button", name="Add folder").click()
+    expect(page.get_by_text("/nowhere/at/all is not a folder.")).to_be_visible()
+
+
+def test_the_folder_chooser_walks_and_adds(open_page, served):
+    from pathlib import Path
+
+    home = Path(served.environment["HOME"])
+    (home / "Shelf" / "Inner").mkdir(parents=True, exist_ok=True)
+    (home / "Shelf/Inner/fern.txt").write_text("The fern unrolls on the ninth of April.\n")
+    page = open_page("library")
+    page.get_by_role("button", name="Browse …").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Shelf").click()
+    dialog.get_by_role("button", name="Inner").click()
+    expect(dialog).to_contain_text("1 file directly in it")
+    dialog.get_by_role("button", name="Add this folder").click()
+    wait_until_found(open_page, "fern+unrolls+april", "fern.txt")
+
+
+def test_the_table_says_why_a_file_is_left_out(open_page, served):
+    (served.folder / "notes/picture.md").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(200))
+    served.ragkit("sync")
+    page = open_page("library")
+    page.get_by_label("Find a document").fill("picture.md")
+    page.keyboard.press("Enter")
+    grid = page.locator("[data-testid=stDataFrame]")
+    grid.wait_for()
+    cell = page.locator("[data-testid=stDataFrame] [role=gridcell]", has_text="picture.md")
+    expect(cell.first).to_be_attached()
+    row = page.locator("[data-testid=stDataFrame] [role=row]").nth(1)
+    assert re.search("Skipped|Failed", row.inner_text() or row.text_content())
+    (served.folder / "notes/picture.md").unlink()
+
+
+def test_the_status_says_that_all_is_read(open_page):
+    page = open_page("library")
+    expect(page.locator(".rk-status")).to_contain_text("up to date", timeout=20_000)

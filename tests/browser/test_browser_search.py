@@ -1,0 +1,229 @@
+"""Searching in a real browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+
+def search(page, text):
+    box = page.get_by_label("Search your documents")
+    box.fill(text)
+    box.press("Enter")
+    page.locator(".rk-summary, .rk-state").first.wait_for()
+
+
+def first_card(page):
+    card = page.locator(".rk-card").first
+    card.wait_for()
+    return card
+
+
+def test_a_word_finds_the_card_of_its_document(open_page):
+    page = open_page()
+    search(page, "refund")
+    card = first_card(page)
+    expect(card.locator(".rk-title")).to_have_text("Refund policy")
+    expect(card.locator(".rk-path")).to_have_text("handbook/refund-policy.md")
+    expect(card.locator("mark").first).to_have_text(re.compile("refund", re.I))
+    expect(card.locator(".rk-coverage")).to_have_text("chunk 1 of 1")
+    assert "q=refund" in page.url
+
+
+def test_a_deep_link_searches_at_once(open_page):
+    page = open_page("?q=harbour+keys")
+    expect(page.get_by_label("Search your documents")).to_have_value("harbour keys")
+    expect(first_card(page).locator(".rk-path")).to_have_text("notes/harbour.txt")
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [("水温センサーの校正", "notes/kaiyo.md"), ("decode_settings", "code/decoder.py")],
+)
+def test_japanese_and_identifiers_find_theirs(open_page, question, path):
+    page = open_page()
+    search(page, question)
+    card = first_card(page)
+    expect(card.locator(".rk-path")).to_have_text(path)
+    expect(card.locator("mark").first).to_be_visible()
+
+
+def test_the_first_result_is_in_sight_and_controls_are_few(open_page):
+    page = open_page("?q=refund")
+    box = first_card(page).locator(".rk-passage").first.bounding_box()
+    assert box["y"] + box["height"] < 720
+    controls = page.locator(
+        ".st-key-search-head :is(input[type=search], [role=combobox], [role=switch], "
+        "input[type=checkbox], [data-testid=stPopoverButton])"
+    )
+    assert 4 <= controls.count() <= 6
+
+
+def test_coverage_is_said_and_drawn_one_cell_a_chunk(open_page):
+    page = open_page("?q=OAuth")
+    card = page.locator('.rk-card[data-path="handbook/security.md"]')
+    said = card.locator(".rk-coverage").inner_text()
+    total = int(said.rsplit(" of ", 1)[1])
+    assert total >= 10
+    cells = card.locator(".rk-bar .rk-cell")
+    expect(cells).to_have_count(total)
+    shown = card.locator(".rk-bar :is(.rk-hit, .rk-near)").count()
+    numbers = re.findall(r"(\d+)(?:-(\d+))?", said.rsplit(" of ", 1)[0])
+    assert shown == sum(int(b or a) - int(a) + 1 for a, b in numbers)
+    assert card.locator(".rk-hit").count() == 3
+
+
+def test_one_result_per_document_changes_results_and_counts(open_page):
+    page = open_page("?q=OAuth")
+    first_card(page)
+    cards = page.locator('.rk-card[data-path="handbook/security.md"]')
+    expect(cards).to_have_count(1)
+    before = page.locator(".rk-counts").inner_text()
+    page.locator(".st-key-one_each label").click()
+    expect(cards.nth(1)).to_be_visible()
+    assert cards.count() >= 3
+    after = page.locator(".rk-counts").inner_text()
+    assert after != before
+    assert "results" in after
+
+
+def test_more_in_this_document_opens_in_place(open_page):
+    page = open_page("?q=rule+house+exception")
+    card = page.locator('.rk-card[data-path="handbook/security.md"]')
+    button = card.get_by_role("button", name=re.compile(r"\+\d+ more in this document"))
+    count = int(re.search(r"\d+", button.inner_text()).group())
+    button.click()
+    expect(card.locator(".rk-more li")).to_have_count(count)
+    expect(card.locator(".rk-more")).to_contain_text("is kept by everyone")
+
+
+def test_a_gap_is_shown_in_place(open_page):
+    page = open_page("?q=doors+badges+plants")
+    card = page.locator('.rk-card[data-path="handbook/security.md"]')
+    card.locator(".rk-full summary").click()
+    gap = card.locator(".rk-gap").first
+    expect(gap).to_contain_text("omitted")
+    gaps = card.locator(".rk-gap").count()
+    gap.get_by_role("button", name=re.compile("Show chunk")).click()
+    expect(card.locator(".rk-gap")).to_have_count(gaps - 1)
+    expect(card.locator(".rk-filled")).to_be_visible()
+    expect(card.locator(".rk-filled")).to_contain_text("Rule")
+
+
+def test_why_adds_up(open_page):
+    page = open_page("?q=refund")
+    card = first_card(page)
+    card.get_by_text("Why here").click()
+    line = card.locator(".rk-why li").first
+    expect(line).to_contain_text("meaning rank")
+    expect(line).to_contain_text("words rank")
+    score = card.locator(".rk-score").inner_text()
+    expect(line).to_contain_text(f"= {score}")
+    parts = re.findall(r"(\d\.\d\d) × (\d\.\d\d)", line.inner_text())
+    assert sum(float(a) * float(b) for a, b in parts) == pytest.approx(float(score), abs=0.02)
+
+
+def test_the_trace_is_folded_under_why(open_page):
+    page = open_page("?q=refund")
+    first_card(page)
+    expect(page.locator(".rk-stages")).to_be_hidden()
+    page.locator(".rk-ask").click()
+    expect(page.locator(".rk-stages")).to_contain_text("fusion")
+
+
+def test_a_filter_in_the_question_becomes_a_chip_that_can_be_removed(open_page):
+    page = open_page()
+    search(page, "sensor type:pdf")
+    paths = page.locator(".rk-card .rk-path")
+    expect(paths).to_have_count(1)
+    expect(paths).to_have_text("archive/drift-report.pdf")
+    page.get_by_role("button", name="Remove the filter type:pdf").click()
+    expect(page.get_by_label("Search your documents")).to_have_value("sensor")
+    expect(page.locator(".rk-card").nth(1)).to_be_visible()
+
+
+def test_filters_are_offered_with_counts(open_page):
+    page = open_page("?q=sensor")
+    first_card(page)
+    page.get_by_role("button", name="Filters").click()
+    page.get_by_role("button", name=re.compile(r"^pdf 1$")).click()
+    expect(page.get_by_label("Search your documents")).to_have_value("sensor type:pdf")
+    expect(page.locator(".rk-card")).to_have_count(1)
+
+
+def test_nothing_found_offers_to_drop_the_filter(open_page):
+    page = open_page("?q=refund+path:nowhere/")
+    expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
+    page.get_by_role("button", name="Search without path:nowhere/").click()
+    expect(first_card(page).locator(".rk-title")).to_have_text("Refund policy")
+
+
+def test_an_unknown_filter_is_said_in_a_sentence(open_page):
+    page = open_page("?q=refund+colour:red")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text('There is no filter "colour:".')
+    expect(alert).to_contain_text("type, path, title")
+
+
+def test_the_slash_key_goes_to_the_box(open_page):
+    page = open_page("?q=refund")
+    first_card(page)
+    page.locator(".rk-score").first.focus()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search your documents")).to_be_focused()
+
+
+def test_copying_a_path(open_page):
+    page = open_page("?q=refund")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    first_card(page).get_by_role("button", name="Copy path").click()
+    expect(page.get_by_text("Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").endswith("handbook/refund-policy.md")
+
+
+def test_results_can_be_exported(open_page):
+    page = open_page("?q=refund")
+    first_card(page)
+    page.get_by_role("button", name="Options").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    text = Path(download.value.path()).read_text("utf-8")
+    assert "handbook/refund-policy.md" in text
+
+
+def test_hostile_text_is_shown_as_text(open_page):
+    page = open_page()
+    dialogs = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    search(page, "grobnik valves")
+    card = first_card(page)
+    expect(card.locator(".rk-path")).to_have_text("notes/hostile.md")
+    if card.locator(".rk-full summary").count():
+        card.locator(".rk-full summary").click()
+    expect(card).to_contain_text("<script>window.stolen = true</script>")
+    expect(card).to_contain_text("![spy](http://spy.invalid/track.png)")
+    assert card.locator("img, iframe, script").count() == 0
+    assert page.evaluate("window.stolen") is None
+    assert dialogs == []
+
+
+def test_a_line_of_hundreds_of_kilobytes_breaks_no_layout(open_page):
+    for width in (1280, 400):
+        page = open_page("?q=quagga", width=width)
+        first_card(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert first_card(page).bounding_box()["width"] <= width
+
+
+def test_dark_and_narrow(open_page):
+    page = open_page("?q=refund", width=400, height=800, scheme="dark")
+    card = first_card(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    colour = card.evaluate("e => getComputedStyle(e.closest('.stApp')).backgroundColor")
+    assert colour == "rgb(22, 24, 27)"
+    assert card.locator(".rk-link").evaluate("e => getComputedStyle(e).color") == (
+        "rgb(124, 203, 194)"
+    )

@@ -1,0 +1,131 @@
+"""The states of the pages, run without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from ragkit.indexing.lock import writer_lock
+from ragkit.library import Library
+from ragkit.settings import load_settings
+
+APP = Path(__file__).resolve().parents[2] / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def _fresh_caches() -> Iterator[None]:
+    yield
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    """An empty library whose lock is held, so that no worker is started."""
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
+    opened = Library.open(load_settings(), create=True)
+    yield opened
+    opened.close()
+
+
+def fill(library: Library, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "refund.md").write_text("# Refund policy\n\nA full refund within 30 days.\n")
+    (folder / "other.md").write_text("# Harbour\n\nThe harbour office opens at nine.\n")
+    library.wait(library.sync(library.add_folder(folder)))
+
+
+def run(library: Library, page: str = "", **query: str) -> AppTest:
+    with writer_lock(library.paths.lock, "test"):
+        app = AppTest.from_file(str(APP), default_timeout=30)
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
+        if page:
+            app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def html(app: AppTest) -> str:
+    return "\n".join(str(one.proto.body) for one in app.get("html"))
+
+
+def test_an_empty_library_says_what_to_do_next(library):
+    app = run(library)
+    assert "Nothing to search yet" in html(app)
+    assert app.button(key="to-library").label == "Add documents"
+    assert app.button(key="add-sample").label == "Try the sample library"
+
+
+def test_a_library_with_documents_invites_to_search(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    app = run(library)
+    assert "2 documents" in html(app)
+    assert app.text_input(key="q").placeholder == "Ask or search 2 documents …"
+
+
+def test_a_question_is_answered_with_cards(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    app = run(library, q="refund")
+    said = html(app)
+    assert "Refund policy" in said
+    assert "chunk 1 of 1" in said
+    assert "<mark>refund</mark>" in said
+
+
+def test_a_wrong_filter_is_explained(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    said = html(run(library, q="refund colour:red"))
+    assert "There is no filter &quot;colour:&quot;." in said
+    assert "rk-card" not in said.replace(".rk-card", "")
+
+
+def test_nothing_found_offers_a_way_on(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    said = html(run(library, q="refund path:nowhere/"))
+    assert "Nothing found" in said
+    assert "Search without path:nowhere/" in said
+
+
+@pytest.mark.parametrize("question", ['"', "the of and", "   ", "x" * 1_000_000, "type:"])
+def test_odd_questions_get_a_sensible_answer(library, tmp_path, question):
+    fill(library, tmp_path / "papers")
+    said = html(run(library, q=question))
+    assert "Something unexpected" not in said
+
+
+def test_the_library_page_when_empty_and_full(library, tmp_path):
+    said = html(run(library, "library"))
+    assert "No documents yet" in said
+    fill(library, tmp_path / "papers")
+    st.cache_resource.clear()
+    app = run(library, "library")
+    assert "2 documents" in html(app)
+    assert list(app.dataframe[0].value["Document"]) == ["other.md", "refund.md"]
+
+
+def test_the_document_page(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    assert "No document chosen" in html(run(library, "document"))
+    app = run(library)
+    with writer_lock(library.paths.lock, "test"):
+        app.query_params["id"] = str(library.documents(containing="refund")[0].id)
+        app.query_params["chunk"] = "1"
+        app.switch_page("pages/document.py").run()
+    assert not app.exception
+    assert 'id="rk-here"' in html(app)
+    assert "A full refund within 30 days." in html(app)
+
+
+def test_a_library_that_cannot_be_opened_is_said(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "file" / "library"))
+    app = AppTest.from_file(str(APP), default_timeout=30).run()
+    assert not app.exception
+    assert "That did not work" in html(app)
+    assert "cannot be made" in html(app)

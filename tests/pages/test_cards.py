@@ -1,0 +1,232 @@
+"""Cards: what a result says, and that a document's text is only ever text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from pages.shared import cards, passages
+from pages.shared.passages import Extra
+from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
+from ragkit.types import Chunk, Level
+
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)> ![i](http://evil/x.png) "
+    '" onmouseover="alert(3) \' & \u200b\u202ertl\u202c \x00\x1b[31m'
+)
+TEXT = "OAuth 2.0 is used for sign-in. " + "Tokens are short-lived. " * 60
+ALLOWED = {
+    "article", "header", "h2", "a", "bdi", "span", "p", "div", "b", "blockquote", "details",
+    "summary", "ul", "li", "footer", "button", "mark",
+}  # fmt: skip
+
+
+class _Reader(HTMLParser):
+    """Collects the tags, attributes and text of HTML, and checks that tags are balanced."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.said: list[str] = []
+        self.stack: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.stack.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data):
+        self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.said)
+
+
+def read(html: str) -> _Reader:
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.stack == []
+    return reader
+
+
+def matched(index: int, score: float = 0.86) -> MatchedChunk:
+    parts = (
+        Contribution("vector", 1, 0.91, 0.91, 0.5, 0.455),
+        Contribution("keyword", 3, 12.4, 0.81, 0.5, 0.405),
+    )
+    return MatchedChunk(index, score, Level.CHUNK, parts, ("oauth", "token"))
+
+
+def result(**changes) -> Result:
+    document = DocumentRef(
+        12, "handbook/security.md", "Authentication", "default", "markdown", 0, 12,
+        "/home/me/handbook/security.md", "2026-03-05",
+    )  # fmt: skip
+    first = Passage(0, len(TEXT), TEXT, ("Handbook", "Security"), 14, ((0, 5),), (1, 4))
+    return replace(
+        Result(
+            document,
+            0.86,
+            (first,),
+            (matched(1), matched(2, 0.82), matched(3, 0.73)),
+            context_chunks=(4,),
+        ),
+        **changes,
+    )
+
+
+def test_a_card_says_where_and_how_much():
+    said = read(cards.card(result(), 0)).text
+    assert "Authentication" in said
+    assert "handbook/security.md · p. 14 · 2026-03-05" in said
+    assert "Handbook › Security" in said
+    assert "chunks 2-5 of 12" in said
+    assert "#2 0.86#3 0.82#4 0.735 as context" in said
+
+
+def test_the_matched_words_are_marked():
+    html = cards.card(result(), 0)
+    assert "<mark>OAuth</mark> 2.0" in html
+
+
+def test_why_shows_parts_that_add_up():
+    line = read(cards.why_line(matched(1))).text
+    assert line == (
+        "#2 meaning rank 1, 0.91 × 0.50 + words rank 3, 0.81 × 0.50 (oauth, token) = 0.86"
+    )
+
+
+def test_the_score_is_explained_where_it_stands():
+    html = cards.card(result(), 0)
+    assert 'title="0.86: how well the best passage fits (meaning 0.91, words 0.81); ' in html
+
+
+@pytest.mark.parametrize(
+    "place", ["title", "path", "heading", "passage", "also", "more", "context"]
+)
+def test_hostile_text_stays_text(place):
+    base = result()
+    hostile = {
+        "title": result(document=replace(base.document, title=HOSTILE)),
+        "path": result(document=replace(base.document, path=HOSTILE, file=HOSTILE)),
+        "heading": result(passages=(replace(base.passages[0], heading_path=(HOSTILE,)),)),
+        "passage": result(
+            passages=(replace(base.passages[0], text=HOSTILE * 30, highlights=((3, 9),)),)
+        ),
+        "also": result(also_at=(HOSTILE,)),
+        "more": result(more=(matched(9, 0.5),)),
+        "context": result(context=HOSTILE),
+    }[place]
+    html = cards.card(hostile, 0, HOSTILE, Extra(more={9: HOSTILE}, gaps={}, opens=HOSTILE))
+    seen = read(html)
+    assert set(seen.tags) <= ALLOWED
+    assert not [name for name, _ in seen.attributes if name.startswith("on")]
+    links = [value for name, value in seen.attributes if name == "href"]
+    assert links
+    assert all(link.startswith("document?id=12") for link in links)
+    assert not [name for name, _ in seen.attributes if name == "src"]
+    assert "\x00" not in html
+    assert "\x1b" not in html
+
+
+def test_direction_tricks_in_names_are_made_visible():
+    tricked = result(document=replace(result().document, title="invoice\u202efdp.exe"))
+    assert "invoice\ufffdfdp.exe" in read(cards.card(tricked, 0)).text
+
+
+def test_one_cell_a_chunk_with_its_kind():
+    bar = cards.coverage_bar(result())
+    assert bar.count("<a ") == 12
+    assert bar.count("rk-hit") == 3
+    assert bar.count("rk-near") == 1
+    assert bar.count("rk-none") == 8
+    assert 'title="chunk 2: matched, 0.86"' in bar
+    assert 'aria-label="chunks 2-5 of 12"' in bar
+
+
+def test_a_long_document_has_a_bounded_bar():
+    long = result(document=replace(result().document, chunks=100_000))
+    bar = cards.coverage_bar(long)
+    assert bar.count("<a ") <= cards.MOST_CELLS
+    assert "chunks 1–625: matched" in bar
+
+
+def test_gaps_are_marked_and_open_in_place():
+    base = result().passages[0]
+    late = replace(base, start=9000, end=9000 + len(TEXT), chunks=(8, 9))
+    gapped = result(
+        passages=(base, late), gaps=((5, 7),), matched_chunks=(matched(1), matched(9, 0.4))
+    )
+    closed = read(cards.card(gapped, 3))
+    assert "… chunks 6–8 omitted … show" in closed.text
+    assert ("data-first", "5") in closed.attributes
+    filled = cards.card(gapped, 3, "", Extra(gaps={(5, 7): "what <b>lies</b> between"}))
+    assert "what &lt;b&gt;lies&lt;/b&gt; between" in filled
+    assert "omitted" not in filled
+    assert '<details class="rk-full" open>' in filled
+
+
+def test_a_single_omitted_chunk_is_singular():
+    assert passages.gap_words(3, 3) == "chunk 4 omitted"
+
+
+def test_a_short_passage_is_shown_whole():
+    short = Passage(0, 9, "All of it", (), None, (), (0, 0))
+    html = cards.card(result(passages=(short,), matched_chunks=(matched(0),)), 0)
+    assert "Read the passages here" not in html
+    assert '<blockquote class="rk-passage rk-exact" dir="auto" data-chunks="1-1">All of it' in html
+
+
+def test_the_excerpt_comes_from_the_best_chunk():
+    text = "# Head\n\n" + "Nothing here. " * 100 + "## Answer\n\nThe kestrel nests in May. " * 1
+    start = text.index("## Answer")
+    whole = result(
+        passages=(Passage(0, len(text), text, ("Head",), None, (), (0, 4)),),
+        matched_chunks=(matched(4),),
+    )
+    chunk = Chunk(4, start, len(text), 1, ("Head", "Answer"), (3, 4))
+    html = cards.card(whole, 0, "", Extra(chunks={4: chunk}))
+    short = html[html.index("rk-short") : html.index("rk-full")]
+    assert "The kestrel nests in May." in short
+    assert "Nothing here" not in short
+    assert "Head › Answer" in read(html).text
+    assert "p. 3–4" in html
+
+
+def test_a_megabyte_without_a_space_is_cut():
+    huge = "x" * 1_000_000
+    long = result(passages=(Passage(0, len(huge), huge, (), None, (), (1, 3)),))
+    html = cards.card(long, 0)
+    assert len(html) < 60_000
+    assert "cut here; open the document for the rest" in html
+
+
+def test_a_vanished_file_is_said_and_not_opened():
+    html = cards.card(result(missing=True), 0, "", Extra(opens="Open in its program"))
+    assert "The file is no longer where it was." in html
+    assert "Open in its program" not in html
+
+
+def test_further_matches_are_offered_and_shown():
+    more = result(more=(matched(8, 0.4), matched(9, 0.3)))
+    assert "+2 more in this document" in cards.card(more, 0)
+    opened = cards.card(more, 0, "", Extra(more={8: "herons", 9: "nine"}))
+    assert "Hide 2 more" in opened
+    assert read(opened).text.count("herons") == 1
+
+
+def test_a_result_without_passages_or_chunks_is_no_error():
+    bare = result(passages=(), matched_chunks=(), context_chunks=())
+    assert "Authentication" in cards.card(bare, 0)
+
+
+def test_document_links_carry_the_question():
+    assert cards.document_url(3, 4, "a&b") == "document?id=3&chunk=5&find=a%26b"
