@@ -28,6 +28,7 @@ from ragkit.catalog.records import (
 )
 from ragkit.errors import LibraryBusyError, LibraryError, RagkitError, SourceError
 from ragkit.indexing import maintenance
+from ragkit.indexing.context_desk import ContextDesk
 from ragkit.indexing.lock import lock_is_held
 from ragkit.indexing.progress import Progress
 from ragkit.models.base import Embedder
@@ -40,6 +41,9 @@ from ragkit.settings import Settings
 from ragkit.types import Section, Status
 
 _POLL_SECONDS = 0.2
+_LONGEST_NAME, _LONGEST_SUFFIX = 200, 40
+# What Windows takes for devices, whatever the suffix.
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
 _ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
@@ -61,7 +65,7 @@ class DocumentDetail:
     chunks: list[ChunkRecord]
 
 
-class Library:
+class Library(ContextDesk):
     """One library, opened. Safe to share between threads; holds no person's own state."""
 
     def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
@@ -295,6 +299,11 @@ class Library:
             )
         return True
 
+    def progress(self) -> tuple[JobRecord, Progress] | None:
+        """The job that runs or comes next, and how far it is; ``None`` when all is done."""
+        jobs = self.catalog.jobs.open()
+        return (jobs[0], Progress.from_dict(jobs[0].progress)) if jobs else None
+
     # -- health ----------------------------------------------------------------------------
 
     def health(
@@ -328,11 +337,6 @@ class Library:
             trouble = str(error)
         return maintenance.Parts(self.settings, self.paths, self.catalog, embedder, trouble)
 
-    def progress(self) -> tuple[JobRecord, Progress] | None:
-        """The job that runs or comes next, and how far it is; ``None`` when all is done."""
-        jobs = self.catalog.jobs.open()
-        return (jobs[0], Progress.from_dict(jobs[0].progress)) if jobs else None
-
 
 def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) -> str:
     """Stream a file to disk under a safe name that no other file has, in one step."""
@@ -353,8 +357,7 @@ def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) ->
             stem = relative.stem if number == 1 else f"{relative.stem} ({number})"
             place = folder / relative.with_name(stem + relative.suffix)
             place.parent.mkdir(parents=True, exist_ok=True)
-            if not place.exists():
-                scratch.replace(place)
+            if _take_place(scratch, place):
                 break
             if place.is_file() and place.stat().st_size == size and hash_file(place) == content:
                 break
@@ -369,14 +372,31 @@ def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) ->
         scratch.unlink(missing_ok=True)
 
 
+def _take_place(scratch: Path, place: Path) -> bool:
+    """Give a file its name unless another has it, whoever else tries at the same moment."""
+    try:
+        os.link(scratch, place)
+    except FileExistsError:
+        return False
+    except OSError:
+        # A file system without links: reserve the name first.
+        try:
+            place.open("xb").close()
+        except FileExistsError:
+            return False
+        scratch.replace(place)
+    return True
+
+
 def safe_name(name: str) -> str:
     """A file name that every file system takes: no separators, control characters or tricks."""
-    cleaned = re.sub(r'[\x00-\x1f\x7f<>:"|?*\\/]', "_", name).strip().rstrip(".")
-    cleaned = cleaned.lstrip(".") or "unnamed"
-    stem, dot, suffix = cleaned.rpartition(".")
-    room = 200 - len(suffix.encode()) - 1
-    base = stem if dot else suffix
-    if not dot:
-        suffix, room = "", 200
-    base = base.encode()[: max(room, 20)].decode("utf-8", "ignore")
-    return f"{base}.{suffix}" if dot else base
+    text = name.encode("utf-8", "replace").decode("utf-8")
+    cleaned = re.sub(r'[\x00-\x1f\x7f<>:"|?*\\/]', "_", text).strip(" .\u3000") or "unnamed"
+    base, dot, suffix = cleaned.rpartition(".")
+    if not dot or len(suffix.encode()) > _LONGEST_SUFFIX:
+        base, suffix = cleaned, ""
+    room = _LONGEST_NAME - len(suffix.encode()) - 1
+    base = base.encode()[:room].decode("utf-8", "ignore").strip(" .") or "unnamed"
+    if base.partition(".")[0].lower() in _RESERVED:
+        base = f"_{base}"
+    return f"{base}.{suffix}" if suffix else base

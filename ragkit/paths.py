@@ -55,6 +55,11 @@ class LibraryPaths:
         """Where the index generations of one collection are stored."""
         return self.indexes / str(collection_id)
 
+    def prompts(self, collection_id: int | None = None) -> Path:
+        """Where people put their own prompts, for one collection or for all."""
+        folder = self.root / "prompts"
+        return folder if collection_id is None else folder / str(collection_id)
+
     def create(self) -> None:
         """Make the directories that are missing. Private to this user.
 

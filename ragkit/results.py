@@ -23,6 +23,20 @@ class Fusion(StrEnum):
     RRF = "rrf"
 
 
+class Contexts(StrEnum):
+    """Which contexts of chunks are searched; the structural one always is."""
+
+    MODEL = "model"
+    STRUCTURAL = "structural"
+
+
+class QuestionMerge(StrEnum):
+    """How the hits of a chunk's several vectors become one."""
+
+    BEST = "best"
+    SUM = "sum"
+
+
 class Expansion(StrEnum):
     """How much of a document is shown around its matched chunks."""
 
@@ -47,8 +61,9 @@ class Filters:
     """What a document must be to be considered; empty parts do not restrict.
 
     Values within one part are alternatives; the parts must all hold. ``after`` and ``before``
-    are ISO dates ("2025", "2025-01", "2025-01-31") on the document's own date, or its file's.
-    ``fields`` are (name, value) pairs of front matter.
+    are ISO dates ("2025", "2025-01", "2025-01-31") on the document's own date, or its file's; of
+    a conversation, on the days of its messages. ``speakers`` are names, or words of names, of
+    people who speak in a conversation. ``fields`` are (name, value) pairs of front matter.
     """
 
     types: tuple[str, ...] = ()
@@ -62,6 +77,7 @@ class Filters:
     after: str = ""
     before: str = ""
     fields: tuple[tuple[str, str], ...] = ()
+    speakers: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -77,7 +93,8 @@ class SearchOptions:
     keywords count more when the question holds an identifier. ``phrase_weight`` is what the
     question's neighbouring words add when a chunk has them together, ``document_weight`` what
     the best chunk of the same document adds; both act when two indexes are joined by weights.
-    ``per_document``
+    ``contexts`` says whether what a model wrote of the chunks is searched as well, and
+    ``question_merge`` how the hits of its several vectors make a chunk's rank. ``per_document``
     is how many results one document may have: 1 gathers its best ``chunks_per_doc`` chunks into
     one result, more (or 0, no limit) gives each chunk a result of its own. ``min_score`` drops
     matched chunks below it. ``near_duplicates`` folds texts that are 95 % alike,
@@ -98,6 +115,8 @@ class SearchOptions:
     collections: tuple[str, ...] = ("default",)
     filters: Filters = Filters()
     granularity: Granularity = Granularity.CHUNK
+    contexts: Contexts = Contexts.MODEL
+    question_merge: QuestionMerge = QuestionMerge.BEST
     chunk_aware: bool = True
     expansion: Expansion = Expansion.NEIGHBOURS
     neighbours: int = 1

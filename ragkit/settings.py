@@ -26,7 +26,7 @@ from pydantic_settings import (
 from pydantic_settings import SettingsError as PydanticSettingsError
 
 from ragkit.errors import SettingsError
-from ragkit.results import Fusion, Mode
+from ragkit.results import Contexts, Fusion, Mode, QuestionMerge
 
 
 class _Group(BaseModel):
@@ -84,6 +84,8 @@ class ModelSettings(_Group):
         False, description="Ollama may run on another machine: texts then leave this one"
     )
     contexts: bool = Field(True, description="have contexts written whenever Ollama answers")
+    contexts_per_minute: float = Field(0.0, ge=0, description="most contexts a minute; 0: no limit")
+    contexts_when_idle: bool = Field(False, description="write contexts only on an idle machine")
     context_model: str = Field("", description="the model that writes them; empty: the best found")
     context_window: int = Field(8192, ge=1024, description="tokens of prompt and answer together")
     answer_tokens: int = Field(512, ge=64, description="longest answer, in tokens")
@@ -111,6 +113,8 @@ class SearchSettings(_Group):
     adaptive: bool = Field(True, description="words count more when identifiers are asked for")
     phrase_weight: float = Field(0.1, ge=0, le=1, description="for words that stand together")
     document_weight: float = Field(0.3, ge=0, le=1, description="for the document's best chunk")
+    contexts: Contexts = Contexts.MODEL
+    question_merge: QuestionMerge = QuestionMerge.BEST
     candidates: int = Field(100, ge=1, le=1000, description="hits taken from each index")
     limit: int = Field(10, ge=1, le=200, description="documents in the answer")
 

@@ -40,6 +40,7 @@ class BlockKind(StrEnum):
     TABLE = "table"
     CODE = "code"
     FRONT_MATTER = "front_matter"
+    MESSAGE = "message"
 
 
 class Level(StrEnum):
@@ -104,11 +105,26 @@ class OutlineEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageSpan:
+    """One message of a conversation, with the line that names its author.
+
+    ``at`` is when it was sent, in ISO form with its offset where that is known, or empty;
+    ``author`` is empty for what the program itself has noted.
+    """
+
+    start: int
+    end: int
+    author: str
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """What a reader made of a file: normalised text and what is known about it.
 
     ``text`` is NFC with line feeds only and no NUL. ``pages`` tile the text or are empty.
-    ``outline`` is sorted by offset. ``warnings`` are sentences for the person.
+    ``outline`` is sorted by offset. ``warnings`` are sentences for the person. ``messages`` are
+    those of a conversation, in order and apart from one another.
     """
 
     text: str
@@ -120,6 +136,7 @@ class Reading:
     outline: tuple[OutlineEntry, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    messages: tuple[MessageSpan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class CountingEmbedder:
 
     name = "hash"
 
-    def __init__(self, dimensions: int = 32) -> None:
+    def __init__(self, dimensions: int = 256) -> None:
         self._inner = HashEmbedder(dimensions)
         self.dimensions = dimensions
         self.fingerprint = self._inner.fingerprint
@@ -79,10 +79,10 @@ def make_older(folder: Path, seconds: float = 60) -> None:
 _CHOICES = {"mode": Mode, "fusion": Fusion, "expansion": Expansion, "granularity": Granularity}
 
 
-def open_library(place: Path, **settings: Any) -> Library:
+def open_library(place: Path, *, create: bool = True, **settings: Any) -> Library:
     """A library with the counting embedder."""
     chosen = {"models": {"embedder": "hash"}, "library": place, **settings}
-    library = Library.open(load_settings(**chosen), create=True)
+    library = Library.open(load_settings(**chosen), create=create)
     library.embedder = CountingEmbedder()
     return library
 
@@ -125,8 +125,7 @@ def without_times(answer: Answer) -> dict[str, Any]:
     """An answer as JSON, without what differs from run to run."""
     value = answer_as_json(answer)
     value["trace"] = [
-        {key: one[key] for key in ("name", "in", "out", "note")}
-        for one in value["trace"]["stages"]
+        {key: one[key] for key in ("name", "in", "out", "note")} for one in value["trace"]["stages"]
     ]
     del value["notices"]
     return value
