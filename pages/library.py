@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.shared import browser, dialogs, frame, state, summary, tables
 from pages.shared.library import open_library
@@ -117,8 +118,14 @@ def drop(library: Library, collection: str) -> None:
             key=f"files_{st.session_state[state.UPLOADS]}",
             help=_TAKES,
         )
-    if not dropped:
-        return
+        # All in this container: what stands below must keep its place for its own redrawing.
+        if dropped and store(library, collection, dropped):
+            st.session_state[state.UPLOADS] += 1
+            st.rerun()
+
+
+def store(library: Library, collection: str, dropped: Sequence[UploadedFile]) -> bool:
+    """Write dropped files to disk and ask for them to be read; says why when that fails."""
     try:
         with st.spinner(f"Storing {plural(len(dropped), 'file')} …"):
             for file in dropped:
@@ -126,9 +133,8 @@ def drop(library: Library, collection: str) -> None:
             library.sync(library.uploads(collection))
     except RagkitError as error:
         st.html(summary.problem(error.message, error.cure))
-        return
-    st.session_state[state.UPLOADS] += 1
-    st.rerun()
+        return False
+    return True
 
 
 # -- what goes on --------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ from ragkit.paths import LibraryPaths
 from ragkit.results import Answer, Filters, SearchOptions
 from ragkit.retrieval.engine import Engine
 from ragkit.retrieval.open_indexes import OpenIndexes
+from ragkit.retrieval.own_settings import with_own
 from ragkit.settings import Settings
 from ragkit.types import Section, Status
 
@@ -113,11 +114,19 @@ class Library(ContextDesk):
     # -- searching -------------------------------------------------------------------------
 
     def options(self, **changes: Any) -> SearchOptions:
-        """The search options of the settings, with changes; ``None`` means unchanged."""
+        """The search options of the settings, with changes; ``None`` means unchanged.
+
+        A search of one collection has what that collection sets for itself.
+        """
         search = self.settings.search.model_dump()
         known = {name: search[name] for name in search if name in SearchOptions.__slots__}
-        options = SearchOptions(**{**known, "collections": (self.settings.collection,)})
-        return replace(options, **{k: v for k, v in changes.items() if v is not None})
+        given = {name: value for name, value in changes.items() if value is not None}
+        collections = given.get("collections", (self.settings.collection,))
+        options = SearchOptions(**{**known, "collections": collections})
+        if len(collections) == 1:
+            record = self.catalog.collections.find(collections[0])
+            options = with_own(options, record.settings.get("search", {}) if record else {})
+        return replace(options, **given)
 
     def search(self, question: str, options: SearchOptions | None = None) -> Answer:
         """Answer a question.

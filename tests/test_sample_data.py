@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from ragkit.reading import read_file
+from ragkit.settings import ReadingSettings
+
 SAMPLE = Path(__file__).resolve().parents[1] / "sample_data"
 LIBRARY = SAMPLE / "library"
 KINDS = {
@@ -172,6 +175,27 @@ def test_conversation_has_thirty_messages_in_order() -> None:
     assert len(times) == 30
     assert times == sorted(times)
     assert all(word in text for word in ("Kanazawa", "tz_localize", "chouriço"))
+
+
+@pytest.mark.parametrize(
+    ("path", "platform", "messages", "speaker"),
+    [
+        ("WhatsApp Chat with Oberhafen move.txt", "WhatsApp", 15, "Sami Haddad"),
+        ("slack/field-team/2026-04-14.json", "Slack", 7, "Haruka Mori"),
+        ("support-ystad-2026-04.jsonl", "", 8, "Greta Holm"),
+        ("2026-03-14-ines-and-rui.md", "transcript", 30, "Rui Carvalho"),
+    ],
+)
+def test_exports_are_read_as_conversations(
+    path: str, platform: str, messages: int, speaker: str
+) -> None:
+    reading = read_file(LIBRARY / "conversations" / path, path, ReadingSettings())
+    assert reading.format == "conversation"
+    assert reading.metadata.get("platform", "") == platform
+    assert reading.metadata["messages"] == len(reading.messages) == messages
+    assert speaker in reading.metadata["participants"]
+    assert all(one.at.startswith("2026-0") for one in reading.messages)
+    assert reading.warnings == ()
 
 
 def test_paper_has_bookmarks_and_page_labels() -> None:

@@ -69,7 +69,9 @@ export default function (component) {
   document.addEventListener("toggle", toggled, true);
   document.addEventListener("click", click);
   document.addEventListener("keydown", press);
+  document.documentElement.dataset.ragkitListens = "yes";
   return () => {
+    delete document.documentElement.dataset.ragkitListens;
     observer.disconnect();
     document.removeEventListener("toggle", toggled, true);
     document.removeEventListener("click", click);

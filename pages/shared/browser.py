@@ -34,6 +34,11 @@ def listen(key: str, handle: Callable[[Mapping[str, str]], None]) -> None:
     _mount("actions", key=key, on_act_change=changed)
 
 
+def judging_keys(key: str) -> None:
+    """Let keys judge and move among results, and join a document's results by lines."""
+    _mount("judging", key=key)
+
+
 def pulse(key: str, seconds: float) -> None:
     """Rerun the fragment around this every few seconds while the tab is in sight."""
     _mount("pulse", key=key, data={"seconds": seconds}, on_tick_change=lambda: None)

@@ -26,7 +26,8 @@ logger = logging.getLogger(__name__)
 
 @cache
 def _css() -> str:
-    return Path(__file__).with_name("theme.css").read_text(encoding="utf-8")
+    folder = Path(__file__).parent
+    return "".join((folder / f"{one}.css").read_text("utf-8") for one in ("theme", "compare"))
 
 
 def style() -> None:
@@ -40,6 +41,7 @@ def navigation() -> Page:
         [
             st.Page("pages/search.py", title="Search", url_path="search", default=True),
             st.Page("pages/library.py", title="Library", url_path="library"),
+            st.Page("pages/compare.py", title="Compare", url_path="compare"),
             st.Page("pages/health.py", title="Health", url_path="health"),
             st.Page(
                 "pages/document.py", title="Document", url_path="document", visibility="hidden"

@@ -37,3 +37,11 @@ def follow() -> None:
     wanted = st.session_state.pop(GO, None)
     if wanted:
         st.switch_page(wanted[0], query_params=wanted[1])
+
+
+def forget_options() -> None:
+    """Let the Search page begin with a collection's settings again, after they have changed."""
+    for key in [one for one in st.session_state if str(one).startswith("option_")]:
+        del st.session_state[key]
+    for key in (MODE, ONE_EACH):
+        st.session_state.pop(key, None)

@@ -79,12 +79,13 @@ _WORDS: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-def names(columns: Sequence[ColumnSettings], base: SearchOptions = _PLAIN) -> list[str]:
-    """Each column's settings in words: its mode, and what any of them has other than ``base``."""
+def names(columns: Sequence[ColumnSettings]) -> list[str]:
+    """Each column's settings in words: its mode, and whatever else the columns differ in."""
     told = [_all(one) for one in columns]
-    usual = _all(ColumnSettings(base))
     telling = [
-        name for name in usual if name != "mode" and any(one[name] != usual[name] for one in told)
+        name
+        for name in _all(ColumnSettings())
+        if name != "mode" and any(one[name] != told[0][name] for one in told)
     ]
     return [
         ", ".join([MODES[one.options.mode], *(words(name, found[name]) for name in telling)])

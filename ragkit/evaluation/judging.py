@@ -114,7 +114,7 @@ class Judging:
             start, end = span.start, span.end
             if 0 <= start < end:
                 quote = self._catalog.passages.slices([(document_id, start, end)])[0]
-            if len(quote) != end - start:
+            if not quote or len(quote) != end - start:
                 raise EvaluationError(
                     f"{record.path} has changed since it was shown.", "Ask again, then judge."
                 )
@@ -147,11 +147,10 @@ class Judging:
                 if home is not None and not one.judged.whole
             ]
             slices = iter(self._catalog.passages.slices(spans))
-            placed = [
+            return [
                 self._placed(one, home, slices)
                 for one, home in zip(records, documents, strict=True)
             ]
-        return placed
 
     def vote(
         self, collection_id: int, question: str, settings: Sequence[str], winner: int | None

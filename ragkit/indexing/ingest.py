@@ -154,6 +154,8 @@ class Ingest:
 
     def _write(self, batch: list[tuple[FileToWrite, Reading]]) -> None:
         pipeline = self._writer.pipeline(self._writer.chunking(self._collection))
+        # Files come as they are read; in the order of their paths, equal scores rank alike.
+        batch = sorted(batch, key=lambda pair: pair[0].file.path)
         paths = [one.file.path for one, _ in batch]
         processed = pipeline.run([reading for _, reading in batch], paths)
         for (one, _), result in zip(batch, processed, strict=True):

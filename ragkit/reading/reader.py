@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragkit.errors import ReadingError, SkippedError
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
-
-_CONVERSATIONS = ("export", "mbox", "text", "markdown", "json", "jsonl")
 
 READER_VERSION = "2"
 """Bump when a reader makes different text of the same bytes: documents are then read again."""
@@ -95,10 +94,8 @@ def _read(file_format: str, data: bytes, name: str, settings: Limits) -> Reading
         from ragkit.reading.mail import read_mail
 
         return read_mail(data, name)
-    if file_format in _CONVERSATIONS:
-        conversation = _read_conversation(file_format, data, name, settings)
-        if conversation is not None:
-            return conversation
+    if file_format in ("export", "mbox"):
+        return _read_conversations(file_format, data, name, settings)
     declared = ""
     if file_format == "html":
         from ragkit.reading.html import declared_encoding
@@ -106,30 +103,31 @@ def _read(file_format: str, data: bytes, name: str, settings: Limits) -> Reading
         declared = declared_encoding(data)
     text, warnings = decode(data, declared)
     costs.check_text((text,), settings)
-    reading = _text_reader(file_format)(clean(text), name)
-    if warnings:
-        from dataclasses import replace
+    text = clean(text)
+    if file_format in ("text", "markdown", "json", "jsonl"):
+        from ragkit.reading.conversations.dispatch import read_export
 
-        reading = replace(reading, warnings=(*warnings, *reading.warnings))
-    return reading
+        conversation = read_export(text, name, file_format, data, warnings)
+        if conversation is not None:
+            return conversation
+    reading = _text_reader(file_format)(text, name)
+    if file_format == "markdown":
+        from ragkit.reading.conversations.transcript import mark_messages
+
+        reading = mark_messages(reading) or reading
+    return replace(reading, warnings=(*warnings, *reading.warnings)) if warnings else reading
 
 
-def _read_conversation(
-    file_format: str, data: bytes, name: str, settings: Limits
-) -> Reading | None:
-    """Read what people said to one another; ``None`` when the file holds something else."""
+def _read_conversations(file_format: str, data: bytes, name: str, settings: Limits) -> Reading:
+    """Read a file of several conversations: a mailbox, or the archive of an export."""
     if file_format == "export":
         from ragkit.reading.conversations.archives import read_archive
 
         return read_archive(data, name, settings)
-    if file_format == "mbox":
-        from ragkit.reading.conversations.mbox import read_mbox
-        from ragkit.reading.conversations.writing import to_reading
+    from ragkit.reading.conversations.mbox import read_mbox
+    from ragkit.reading.conversations.writing import to_reading
 
-        return to_reading(read_mbox(data, name))
-    from ragkit.reading.conversations.dispatch import read_bytes
-
-    return read_bytes(data, name, file_format)
+    return to_reading(read_mbox(data, name))
 
 
 def _text_reader(file_format: str) -> Callable[[str, str], Reading]:

@@ -125,7 +125,7 @@ class Engine:
                 selected = select(fused, options, self._lookups())
                 count.out, count.note = len(selected.hits), selected.note
             short = len(selected.groups) < options.limit and len(fused) >= depth
-            if not short or depth >= _MOST_CANDIDATES:
+            if not short or depth >= _MOST_CANDIDATES or self._all_found(plan, selected):
                 break
             depth = min(depth * _WIDEN, _MOST_CANDIDATES)
         with clock.stage("reconstruction", len(selected.groups)) as count:
@@ -139,6 +139,12 @@ class Engine:
         )
         trace = Trace(tuple(clock.stages), generation)
         return Answer(question, tuple(results), trace, tuple(notices))
+
+    def _all_found(self, plan: _Plan, selected: Selected) -> bool:
+        """True when every document that there is has been found: looking deeper brings none."""
+        counts = self._catalog.documents.counts
+        there = sum(counts(collection.id).indexed for collection in plan.collections)
+        return len({hit.document_id for hit in selected.hits}) >= there
 
     def _plan(
         self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]

@@ -59,7 +59,7 @@ def understood(name: str, value: object) -> Any:
         raise ValueError(name)
     usual = getattr(SearchOptions(), name)
     if isinstance(usual, StrEnum):
-        return type(usual)(value)
+        return type(usual)(str(value))
     if value in (None, "") and name in _MAY_BE_NONE:
         return None
     if isinstance(usual, bool):

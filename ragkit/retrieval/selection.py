@@ -64,8 +64,10 @@ class Selected:
 
 def select(hits: Sequence[FusedHit], options: SearchOptions, lookups: Lookups) -> Selected:
     """Drop weak hits, fold duplicates, and gather what is left into results."""
-    kept: tuple[FusedHit, ...] = tuple(hits)
+    # A vector index finds something for every question; what adds nothing is no hit.
+    kept = tuple(hit for hit in hits if hit.score > 0.0)
     notes: list[str] = []
+    _note(notes, "unrelated", len(hits) - len(kept))
     also: dict[int, list[int]] = {}
     if options.min_score > 0:
         strong = tuple(hit for hit in kept if hit.score >= options.min_score)

@@ -17,7 +17,7 @@ from ragkit.errors import NotFoundError, QueryError, RagkitError
 from ragkit.library import Library
 from ragkit.results import Fusion, Mode
 from ragkit.settings import Settings, load_settings
-from ragkit.surfaces import cli_context, cli_maintenance, console, render
+from ragkit.surfaces import cli_context, cli_judgments, cli_maintenance, console, render
 from ragkit.surfaces.cli_eval import evaluate_corpus
 from ragkit.surfaces.options import (
     CollectionOption,
@@ -291,3 +291,4 @@ def version() -> None:
 app.command("eval")(evaluate_corpus)
 cli_maintenance.register(app)
 cli_context.register(app)
+cli_judgments.register(app)

@@ -58,6 +58,7 @@ def run_app(library: Library, *, port: int, sample: bool, browser: bool) -> int:
     if browser and _has_screen():
         threading.Thread(target=_open_when_up, args=(url, free), daemon=True).start()
     console.say(f"ragkit is at {url} - press Ctrl+C to stop.")
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         return server.wait()
     except KeyboardInterrupt:
@@ -102,6 +103,11 @@ def stop_worker(library: Library) -> None:
             os.kill(state.record.pid, signal.SIGTERM)
         except OSError:
             return
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    """Being told to stop ends as Ctrl+C does: the pages and the worker stop as well."""
+    raise KeyboardInterrupt
 
 
 def _stop(server: subprocess.Popen[bytes]) -> None:

@@ -157,6 +157,9 @@ def open_page(browser: Any, served: Served) -> Iterator[Callable[..., Any]]:
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(f"{served.url}/{path}")
         page.locator("[data-testid=stMainBlockContainer]").wait_for()
+        page.locator("[data-test-script-state=notRunning]").wait_for(state="attached")
+        if not path.startswith(("library", "health")):
+            page.locator("html[data-ragkit-listens]").wait_for(state="attached")
         return page
 
     yield open_

@@ -55,6 +55,7 @@ def test_the_first_result_is_in_sight_and_controls_are_few(open_page):
     page = open_page("?q=refund")
     box = first_card(page).locator(".rk-passage").first.bounding_box()
     assert box["y"] + box["height"] < 720
+    expect(page.get_by_role("button", name="Options")).to_be_visible()
     controls = page.locator(
         ".st-key-search-head :is(input[type=search], [role=combobox], [role=switch], "
         "input[type=checkbox], [data-testid=stPopoverButton])"
@@ -171,6 +172,7 @@ def test_an_unknown_filter_is_said_in_a_sentence(open_page):
 def test_the_slash_key_goes_to_the_box(open_page):
     page = open_page("?q=refund")
     first_card(page)
+    expect(page.get_by_label("Search your documents")).to_have_value("refund")
     page.locator(".rk-score").first.focus()
     page.keyboard.press("/")
     expect(page.get_by_label("Search your documents")).to_be_focused()

@@ -135,9 +135,9 @@ def test_a_span_is_what_the_reader_sees(text: str, token: str, original: str):
     ids=lambda text: text[:4],
 )  # fmt: skip
 def test_huge_words_are_bounded_in_length_and_time(text: str):
-    started = time.perf_counter()
+    started = time.process_time()
     tokens = tokenize(text)
-    assert time.perf_counter() - started < 8
+    assert time.process_time() - started < 8
     assert max(map(len, tokens), default=0) <= LONGEST_TOKEN
     assert len(tokens) <= 2 * len(text)
 

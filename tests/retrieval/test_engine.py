@@ -308,11 +308,13 @@ def test_deduplication_options_fold_what_is_nearly_the_same(tmp_path):
     library = open_library(tmp_path / "library")
     add(library, write_files(tmp_path / "files", files))
     exact = find(library, "ferry to the island")
-    assert set(paths(exact)) == {"a.md", "c.md", "d.md"}
-    assert exact.results[paths(exact).index("a.md")].also_at == ("b.md",)
+    # Equal scores go by the order of reading, so either copy may stand for both.
+    [shown] = [one for one in exact.results if one.document.path in ("a.md", "b.md")]
+    assert {shown.document.path, *shown.also_at} == {"a.md", "b.md"}
+    assert {*paths(exact), "a.md", "b.md"} == {"a.md", "b.md", "c.md", "d.md"}
     near = find(library, "ferry to the island", near_duplicates=True)
     assert len(near.results) == 2
-    assert {"b.md"} < set(near.results[0].also_at)
+    assert {paths(near)[0], *near.results[0].also_at} == {"a.md", "b.md", "c.md"}
     alike = find(library, "ferry to the island", semantic_threshold=0.95)
     assert len(alike.results) == 2
     varied = find(library, "ferry to the island", mmr_lambda=0.3)

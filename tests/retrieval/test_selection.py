@@ -74,6 +74,12 @@ def test_weak_hits_are_dropped_and_counted():
     assert selected.note == "1 weak removed"
 
 
+def test_hits_that_add_nothing_are_no_results():
+    selected = select(hits((1, 0.9), (2, 0.0), (3, 0.0)), SearchOptions(), Facts())
+    assert shape(selected) == [(1, [1])]
+    assert selected.note == "2 unrelated removed"
+
+
 def test_the_same_text_elsewhere_is_folded_and_named():
     facts = Facts(keys={1: b"same", 3: b"same"})
     selected = select(hits((5, 0.9), (6, 0.8), (7, 0.7)), SearchOptions(), facts)

@@ -19,7 +19,7 @@ from ragkit.reading.conversations.telegram import is_telegram, read_telegram
 from ragkit.reading.conversations.transcript import mark_messages, read_transcript
 from ragkit.reading.conversations.whatsapp import read_whatsapp
 from ragkit.reading.conversations.writing import to_reading
-from ragkit.reading.decode import SOME_REPLACED, clean, decode
+from ragkit.reading.decode import SOME_REPLACED, clean
 from ragkit.reading.markdown import read_markdown
 
 if TYPE_CHECKING:
@@ -45,32 +45,38 @@ def read_conversation(text: str, name: str, file_format: str = "text") -> Readin
 
     ``file_format`` is one of ``CONVERSATION_FORMATS``, ``name`` the file's relative path.
     """
-    if file_format in ("json", "jsonl"):
-        found = _of_data(text, name, file_format)
-    elif file_format in ("text", "markdown") and not name.lower().endswith(_LOG_SUFFIX):
-        found = read_whatsapp(text, name)
-        if found is None and file_format == "markdown":
-            return mark_messages(read_markdown(text, name))
-        found = found or read_transcript(text, name)
-    else:
-        return None
-    return to_reading(found) if found and found.messages else None
+    found = read_export(text, name, file_format)
+    if found is None and file_format == "markdown":
+        return mark_messages(read_markdown(text, name))
+    return found
 
 
-def read_bytes(data: bytes, name: str, file_format: str) -> Reading | None:
-    """Read the bytes of a file as a conversation; ``None`` when it is none.
+def read_export(
+    text: str, name: str, file_format: str, data: bytes = b"", warnings: tuple[str, ...] = ()
+) -> Reading | None:
+    """The same, but for Markdown transcripts, which other readers read as they are.
 
-    Lines in an older encoding among lines of UTF-8, as joined files have them, are read too.
+    ``warnings`` are those of decoding ``data``. Where letters were lost, each line is decoded
+    by itself: joined files have lines in an older encoding among those of UTF-8.
     """
-    text, warnings = decode(data)
-    reading = read_conversation(clean(text), name, file_format)
-    if reading is None:
+    found = _conversation(text, name, file_format)
+    if found is None or not found.messages:
         return None
     if SOME_REPLACED in warnings:
-        again = read_conversation(clean(_by_line(data)), name, file_format)
+        again = _conversation(clean(_by_line(data)), name, file_format)
         if again is not None:
-            reading, warnings = again, (_SOME_OLDER,)
+            found, warnings = again, (_SOME_OLDER,)
+    reading = to_reading(found)
     return replace(reading, warnings=(*warnings, *reading.warnings))
+
+
+def _conversation(text: str, name: str, file_format: str) -> Conversation | None:
+    """The conversation that a text in one of the formats holds."""
+    if file_format in ("json", "jsonl"):
+        return _of_data(text, name, file_format)
+    if name.lower().endswith(_LOG_SUFFIX):
+        return None
+    return read_whatsapp(text, name) if file_format == "markdown" else of_text(text, name)
 
 
 def of_text(text: str, name: str) -> Conversation | None:

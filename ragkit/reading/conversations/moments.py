@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from datetime import UTC, date, datetime, time
+from functools import lru_cache
 from typing import Any
 
 _LONGEST = 60
@@ -47,14 +48,14 @@ def moment(value: Any) -> datetime | None:
 
 def shown(at: datetime) -> str:
     """Write a time as the line above a message shows it."""
-    written = at.strftime("%H:%M")
-    offset = at.strftime("%z")
-    if offset:
+    written = f"{at.year:04}-{at.month:02}-{at.day:02} {at.hour:02}:{at.minute:02}"
+    if at.tzinfo is not None and (offset := at.strftime("%z")):
         zero = not offset.strip("+-0:")
         written += " UTC" if zero else f" {offset[:3]}:{offset[3:5]}"
-    return f"{at.year:04}-{at.month:02}-{at.day:02} {written}"
+    return written
 
 
+@lru_cache(maxsize=4096)
 def day_title(day: date) -> str:
     """Write a day as people do: "Saturday, 14 March 2026"."""
     return f"{_DAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"

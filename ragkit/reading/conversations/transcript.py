@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ragkit.reading.assemble import stem
@@ -97,15 +97,12 @@ def mark_messages(reading: Reading) -> Reading | None:
 
 def _found(text: str, today: date | None) -> list[_Turn]:
     """The turns in the first of the known forms in which people seem to talk."""
+    # Most files are no transcripts, and their beginning shows it.
     beginning = text[:_BEGINNING]
     for form, convinced in ((_STAMPED, _stamped), (_BOLD, _talk), (_PLAIN, _talk)):
-        # Most files are no transcripts, and their beginning shows it.
-        if (
-            sum(1 for _ in islice(_turns(beginning, form, today), _FEWEST_STAMPED))
-            < _FEWEST_STAMPED
-        ):
-            continue
-        turns = list(_turns(text, form, today))
+        turns = list(_turns(beginning, form, today))
+        if convinced(turns) and len(text) > _BEGINNING:
+            turns = list(_turns(text, form, today))
         if convinced(turns):
             return turns
     return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -130,6 +131,7 @@ def _date_order(dates: Sequence[tuple[str, str, str]], *, american: bool) -> str
     return best and best[1]
 
 
+@lru_cache(maxsize=4096)
 def _day(date: tuple[str, str, str], order: str) -> datetime | None:
     """Read a date in one order; ``None`` when there is no such day."""
     parts = dict(zip(order, date, strict=True))

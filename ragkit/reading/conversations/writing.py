@@ -6,6 +6,7 @@ A block is a line ``**Author** · 2026-02-03 14:05 · in reply to Other`` with t
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ragkit.reading.assemble import one_line, put
@@ -102,6 +103,7 @@ def metadata_of(spans: Iterable[MessageSpan], platform: str) -> Metadata:
     )
 
 
+@lru_cache(maxsize=4096)
 def name_of(author: str) -> str:
     """Give a name on one line, without the invisible marks that exports put around it."""
     return one_line(_MARKS.sub("", clean(author)))[:_LONGEST_NAME].strip()

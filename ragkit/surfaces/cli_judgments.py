@@ -1,0 +1,97 @@
+"""``ragkit judgments``: questions and what is right for them, out of and into a collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragkit.errors import EvaluationError
+from ragkit.library import Library
+from ragkit.surfaces import console
+from ragkit.surfaces.options import CollectionOption, JsonOption, LibraryOption, open_library
+
+_SetOption = Annotated[
+    str, typer.Option("--set", metavar="NAME", help="A question set; without: judged on the pages.")
+]
+
+judgments = typer.Typer(
+    help="Judged questions: list, export and import them.", no_args_is_help=True
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    app.add_typer(judgments, name="judgments")
+
+
+@judgments.command("list")
+def list_(
+    library: LibraryOption = None, collection: CollectionOption = None, json_: JsonOption = False
+) -> None:
+    """List the question sets of a collection."""
+    opened = open_library(library, collection)
+    for name, (questions, places) in opened.catalog.judgments.sets(_collection(opened)).items():
+        if json_:
+            console.put_json({"set": name, "questions": questions, "judgments": places})
+        else:
+            console.put(f"{name or '(judged)':<24} {questions:>6} questions {places:>7} judgments")
+
+
+@judgments.command("export")
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write the files.")],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    question_set: _SetOption = "",
+) -> None:
+    """Write a question set as a BEIR folder and as questions.jsonl."""
+    from ragkit.evaluation.question_sets import collect, export_set
+
+    opened = open_library(library, collection)
+    known = _collection(opened)
+    names = opened.catalog.judgments.sets(known)
+    if question_set and question_set not in names:
+        listed = ", ".join(name for name in names if name) or "none yet"
+        raise EvaluationError(
+            f'There is no question set "{question_set}".', f"There are: {listed}."
+        )
+    given = collect(opened.catalog, known, question_set)
+    for notice in given.notices:
+        console.say(notice)
+    export_set(opened.catalog, known, given, folder)
+    count = sum(len(one.judgments) for one in given.questions)
+    console.say(f"{len(given.questions)} questions with {count} judgments are in {folder}.")
+
+
+@judgments.command("import")
+def import_(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A .csv or .jsonl file, or a BEIR folder.")
+    ],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="What to call the set; usually as the file.")
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Take over judged questions. What cannot be used is said, and the rest kept."""
+    from ragkit.evaluation.question_sets import import_set
+
+    opened = open_library(library, collection)
+    found = import_set(opened.catalog, _collection(opened), file, name)
+    for notice in found.notices:
+        console.say(notice)
+    if json_:
+        console.put_json(
+            {"set": found.name, "questions": found.questions, "judgments": found.judgments}
+        )
+    console.say(
+        f'{found.questions} questions with {found.judgments} judgments are in "{found.name}".'
+    )
+
+
+def _collection(library: Library) -> int:
+    return library.catalog.collections.get(library.settings.collection).id
