@@ -152,10 +152,12 @@ def library_of(chunks: int) -> tuple[Path, float]:
     place = Path(tempfile.gettempdir(), f"ragkit-bench-search-{chunks}-{key}")
     if (place / "made").is_file():
         return place, 0.0
-    shutil.rmtree(place, ignore_errors=True)
     started = time.perf_counter()
-    make_library(place, chunks)
-    (place / "made").touch()
+    making = Path(tempfile.mkdtemp(prefix="ragkit-bench-making-"))
+    make_library(making, chunks)
+    (making / "made").touch()
+    shutil.rmtree(place, ignore_errors=True)
+    making.rename(place)
     return place, time.perf_counter() - started
 
 

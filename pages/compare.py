@@ -238,8 +238,12 @@ def _editor(column: ColumnSettings, index: int, count: int) -> ColumnSettings:
         on = switch(label, name, value is not None, help_)
         if on != (value is not None):
             changes[name] = usual if on else None
-    chunked = switch("Ask topic by topic", "chunked", column.chunked,
-                     "Cuts a long question into its topics and merges what each finds.")  # fmt: skip
+    chunked = switch(
+        "Ask topic by topic",
+        "chunked",
+        column.chunked,
+        "Cuts a long question into its topics and merges what each finds.",
+    )
     if count > FEWEST:
         st.button("Remove this column", key=f"{prefix}-remove", on_click=_remove, args=(index,))
     return ColumnSettings(replace(options, **changes), chunked)
@@ -338,7 +342,7 @@ def told_vote(library: Library, found: Comparison, collection: str, vote: int) -
     said = "You saw no difference"
     if mine.winner is not None:
         winner = texts.index(mine.settings[mine.winner])
-        said = f"You chose {comparing.LETTERS[winner]}: {found.columns[winner].name}"
+        said = f"You chose {found.columns[winner].name}, column {comparing.LETTERS[winner]}"
     tally = comparing.tally([(one.settings, one.winner) for one in votes], found)
     undo = action("unvote", "Undo", data_vote=vote)
     return f'<p class="rk-notice" role="status">{text(said)}. So far {text(tally)}. {undo}</p>'

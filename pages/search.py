@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import browser, cards, extras, frame, programs, query, searching, state, summary
+from pages.shared import (
+    browser,
+    cards,
+    extras,
+    frame,
+    judging,
+    programs,
+    query,
+    searching,
+    state,
+    summary,
+)
 from pages.shared.library import open_library
 from pages.shared.markup import number, plural
 from pages.shared.passages import Extra
+from ragkit.catalog.judgments import Origin
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
 from ragkit.results import Answer, Result
@@ -24,6 +37,7 @@ def draw() -> None:
     state.start(**{state.OPENED_GAPS: set(), state.OPENED_MORE: set(), state.ASKED: ""})
     library = open_library()
     browser.listen("actions", lambda values: act(library, values))
+    browser.judging_keys("search-keys")
     with st.container(key="page-narrow"):
         counts = library.counts()
         with st.container(key="search-head"):
@@ -78,8 +92,16 @@ def results(library: Library, question: str, controls: searching.Controls) -> No
     if not answer.results:
         st.html(summary.nothing_found(question, chips, options.mode.value))
     chunks = matched_chunks(library, answer)
+    names = sorted({result.document.collection for result in answer.results})
+    grades = {one: judging.grades_of(library, question, one) for one in names}
+    if len(names) == 1 and grades[names[0]].placed:
+        st.html(judging.counted(library, names[0], grades[names[0]]))
     for place, result in enumerate(answer.results):
-        extra = extra_of(library, result, own_chunks(result, chunks))
+        own = own_chunks(result, chunks)
+        span = judging.span_of(result, own)
+        grade = grades[result.document.collection].of(result.document.id, span)
+        extra = extra_of(library, result, own)
+        extra = replace(extra, judge=judging.buttons(result, span, grade))
         st.html(cards.card(result, place, question, extra))
 
 
@@ -122,6 +144,8 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     verb = values.get("rk", "")
     question = st.session_state.get(state.QUESTION) or ""
     fields = searching.known_fields(library)
+    if judging.act(library, values, question, Origin.SEARCH):
+        return
     if verb == "open":
         state.go("pages/document.py", id=values["id"], chunk=values.get("chunk", ""), find=question)
     elif verb == "gap":

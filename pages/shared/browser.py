@@ -1,4 +1,4 @@
-"""The three small scripts that run in the browser: actions, pulse and scroll."""
+"""The small scripts that run in the browser: actions, judging, pulse and scroll."""
 
 from __future__ import annotations
 

@@ -288,6 +288,7 @@ def _foot(result: Result, number_: int, extra: Extra) -> str:
         )
     parts.append(action("copy-passage", "Copy passage", data_result=number_))
     parts.append(action("copy-path", "Copy path", data_text=document.file or document.path))
+    parts.append(extra.judge)
     if result.more:
         count = len(result.more)
         shown = bool(extra.more)

@@ -83,7 +83,7 @@ def _column(
     gone = "" if shown.blind else _gone(column)
     return (
         f'<section class="rk-column" aria-label="{text(label)}" data-column="{index}">'
-        f"{head}{body}{gone}</section>"
+        f'{head}<div class="rk-column-body">{body}{gone}</div></section>'
     )
 
 
@@ -144,25 +144,30 @@ def _item(
     )
     label = f"rk-item-{column}-{cell.rank}-title"
     return (
-        f'<article class="rk-item"'
+        '<article class="rk-item"'
         + attributes(
             id=f"rk-item-{column}-{cell.rank}", tabindex=0, aria_labelledby=label, style=hue,
-            data_doc=document.id, data_path=document.path, title=_elsewhere(comparison, column, cell),
+            data_doc=document.id, data_path=document.path,
+            title=None if shown.blind else _elsewhere(comparison, column, cell),
             data_joined="" if joined and cell.movement.change is not Change.AGAIN else None,
         )
         + f'><div class="rk-item-head"><span class="rk-place">{cell.rank}</span>'
         f'<a class="rk-link" id="{label}" target="_self" data-rk="open"{link}>'
         f"<bdi>{name(document.title or document.path)}</bdi></a>{_move(cell, shown.blind)}</div>"
-        f'<p class="rk-item-where"><bdi>{name(document.path)}</bdi> · '
-        f'<span title="How well the best passage fits">{result.score:.2f}</span>'
-        f"{_only(cell, shown.blind)}</p>"
+        f'<p class="rk-item-where"><bdi>{name(document.path)}</bdi>'
+        f"{_score(cell, shown.blind)}</p>"
         f'<p class="rk-snippet" dir="auto">{snippet(result, chunks)}</p>'
         f"{buttons(result, span, grade)}</article>"
     )  # fmt: skip
 
 
-def _only(cell: Cell, blind: bool) -> str:
-    return ' <span class="rk-only">only here</span>' if cell.only and not blind else ""
+def _score(cell: Cell, blind: bool) -> str:
+    """The score, and whether no other column has the document; either would tell columns apart."""
+    if blind:
+        return ""
+    score = f'<span title="How well the best passage fits">{cell.result.score:.2f}</span>'
+    only = ' <span class="rk-only">only here</span>' if cell.only else ""
+    return f" · {score}{only}"
 
 
 def _move(cell: Cell, blind: bool) -> str:

@@ -80,7 +80,7 @@ def act(library: Library, values: Mapping[str, str], question: str, origin: Orig
 
 
 def counted(library: Library, collection: str, grades: Grades) -> str:
-    """``3 judged here · 12 in all questions · undo`` as HTML; empty before the first."""
+    """``3 judged for this question · 12 in 5 questions`` as HTML; before the first, the keys."""
     record = library.catalog.collections.find(collection)
     if record is None:
         return ""

@@ -22,13 +22,15 @@ class Extra:
 
     ``gaps`` maps (first, last) chunk indexes to the text between; ``more`` the index of a
     further matched chunk to its text. ``opens`` is the label of the button that opens the file,
-    or empty. ``chunks`` are the matched chunks by index, for where they stand.
+    or empty. ``chunks`` are the matched chunks by index, for where they stand. ``judge`` is the
+    HTML of the buttons that judge the result.
     """
 
     gaps: Mapping[tuple[int, int], str] = field(default_factory=dict)
     more: Mapping[int, str] = field(default_factory=dict)
     opens: str = ""
     chunks: Mapping[int, Chunk] = field(default_factory=dict)
+    judge: str = ""
 
 
 NOTHING = Extra()

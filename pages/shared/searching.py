@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
+from enum import StrEnum
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -78,8 +79,9 @@ def controls(library: Library, question: str) -> Controls:
     names = [one.name for one in library.collections()] or [library.settings.collection]
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
         chosen = _collection(library, names)
-        mode = _MODES[_mode()]
-        state.start(**{state.ONE_EACH: True})
+        first = library.options(collections=tuple(chosen))
+        mode = _MODES[_mode(first)]
+        state.start(**{state.ONE_EACH: first.per_document == 1})
         one_each = st.toggle(
             "One result per document",
             key=state.ONE_EACH,
@@ -89,10 +91,14 @@ def controls(library: Library, question: str) -> Controls:
         with st.popover("Filters"):
             problem = _filters(library, chosen, question)
         with st.popover("Options"):
-            options = _options(library)
+            options = _options(first)
             place = st.container()
     changes = {"collections": tuple(chosen), "mode": mode, "per_document": 1 if one_each else 0}
-    return Controls(library.options(**changes, **options), problem, place)
+    # What is switched off here is off, whatever the collection sets for itself.
+    switches = ("semantic_threshold", "mmr_lambda")
+    off: dict[str, Any] = dict.fromkeys(one for one in switches if one not in options)
+    asked = replace(library.options(**changes, **options), **off)
+    return Controls(asked, problem, place)
 
 
 def _collection(library: Library, names: list[str]) -> list[str]:
@@ -115,8 +121,8 @@ def _collection(library: Library, names: list[str]) -> list[str]:
     return names if found == state.ALL else [found]
 
 
-def _mode() -> str:
-    state.start(**{state.MODE: "Meaning and words"})
+def _mode(first: SearchOptions) -> str:
+    state.start(**{state.MODE: mode_label(first.mode.value)})
     return st.selectbox(
         "How to search",
         list(_MODES),
@@ -220,19 +226,22 @@ def _dated(key: str, word: str, fields: Sequence[str]) -> None:
 # -- options ---------------------------------------------------------------------------------
 
 
-def _options(library: Library) -> dict[str, object]:
-    """What decides how results are found and shown."""
-    first = library.options()
+def _options(first: SearchOptions) -> dict[str, object]:
+    """What decides how results are found and shown; it begins as the collection is searched."""
     chosen: dict[str, object] = {}
     chosen["chunk_aware"] = _toggle(
-        "Put passages together", "chunk_aware", True,
+        "Put passages together", "chunk_aware", first.chunk_aware,
         "Joins what matched in a document with what lies between. Off: bare snippets.",
     )  # fmt: skip
     chosen["expansion"] = _EXPANSIONS[
-        _select("Show around a match", "expansion", list(_EXPANSIONS))
+        _select(
+            "Show around a match", "expansion", list(_EXPANSIONS), _at(_EXPANSIONS, first.expansion)
+        )
     ]
     chosen["granularity"] = _GRANULARITIES[
-        _select("Search in", "granularity", list(_GRANULARITIES))
+        _select(
+            "Search in", "granularity", list(_GRANULARITIES), _at(_GRANULARITIES, first.granularity)
+        )
     ]
     chosen["limit"] = _slider("Results", "limit", 1, 50, first.limit, 1, "How many at most.")
     fused = _select("Put lists together by", "fusion", list(_FUSIONS), first.fusion is Fusion.RRF)
@@ -244,20 +253,44 @@ def _options(library: Library) -> dict[str, object]:
     if meaning != first.vector_weight:
         chosen["vector_weight"], chosen["keyword_weight"] = meaning, round(1 - meaning, 2)
     chosen["min_score"] = _slider(
-        "Weakest score shown", "min_score", 0.0, 1.0, 0.0, 0.05, "Weaker matches are left out."
+        "Weakest score shown",
+        "min_score",
+        0.0,
+        1.0,
+        first.min_score,
+        0.05,
+        "Weaker matches are left out.",
     )
     chosen["near_duplicates"] = _toggle(
-        "Fold near-identical texts", "near_duplicates", False, "Texts that are 95 % alike."
+        "Fold near-identical texts",
+        "near_duplicates",
+        first.near_duplicates,
+        "Texts that are 95 % alike.",
     )
-    if _toggle("Fold texts of the same meaning", "semantic", False, "By the cosine of vectors."):
+    if _toggle(
+        "Fold texts of the same meaning",
+        "semantic",
+        first.semantic_threshold is not None,
+        "By the cosine of vectors.",
+    ):
         chosen["semantic_threshold"] = _slider(
             "From a likeness of", "semantic_threshold", 0.8, 1.0, 0.95, 0.01, ""
         )
-    if _toggle("Prefer variety (MMR)", "mmr", False, "Trades some relevance for difference."):
+    if _toggle(
+        "Prefer variety (MMR)",
+        "mmr",
+        first.mmr_lambda is not None,
+        "Trades some relevance for difference.",
+    ):
         chosen["mmr_lambda"] = _slider(
             "Relevance against variety", "mmr_lambda", 0.0, 1.0, 0.7, 0.05, ""
         )
     return chosen
+
+
+def _at(choices: Mapping[str, StrEnum], value: StrEnum) -> int:
+    """The place of a value among choices."""
+    return list(choices.values()).index(value)
 
 
 def _toggle(label: str, key: str, first: bool, help_: str) -> bool:

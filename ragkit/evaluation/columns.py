@@ -41,22 +41,30 @@ MODES: Mapping[Mode, str] = {
 }
 """What modes are called on the pages."""
 
-_VALUES: Mapping[StrEnum, str] = {
-    Contexts.MODEL: "with context",
-    Contexts.STRUCTURAL: "without model context",
-    Fusion.WEIGHTED: "by weighted scores",
-    Fusion.RRF: "by ranks (RRF)",
-    Granularity.CHUNK: "chunks",
-    Granularity.SECTION: "sections",
-    Granularity.DOCUMENT: "whole documents",
-    Granularity.AUTO: "all levels",
-    Expansion.CHUNK: "only the match shown",
-    Expansion.NEIGHBOURS: "neighbours shown",
-    Expansion.SECTION: "section shown",
-    Expansion.DOCUMENT: "document shown",
-    Expansion.AUTO: "extent chosen",
-    QuestionMerge.BEST: "best of a chunk's vectors",
-    QuestionMerge.SUM: "sum over a chunk's vectors",
+# By setting and value: members of different enums with one value are equal as keys.
+_VALUES: Mapping[str, Mapping[StrEnum, str]] = {
+    "contexts": {
+        Contexts.MODEL: "with context",
+        Contexts.STRUCTURAL: "without model context",
+    },
+    "fusion": {Fusion.WEIGHTED: "by weighted scores", Fusion.RRF: "by ranks (RRF)"},
+    "granularity": {
+        Granularity.CHUNK: "chunks",
+        Granularity.SECTION: "sections",
+        Granularity.DOCUMENT: "whole documents",
+        Granularity.AUTO: "all levels",
+    },
+    "expansion": {
+        Expansion.CHUNK: "only the match shown",
+        Expansion.NEIGHBOURS: "neighbours shown",
+        Expansion.SECTION: "section shown",
+        Expansion.DOCUMENT: "document shown",
+        Expansion.AUTO: "extent chosen",
+    },
+    "question_merge": {
+        QuestionMerge.BEST: "best of a chunk's vectors",
+        QuestionMerge.SUM: "sum over a chunk's vectors",
+    },
 }
 _WORDS: Mapping[str, Callable[[Any], str]] = {
     "near_duplicates": lambda on: "near copies folded" if on else "near copies kept",
@@ -96,7 +104,7 @@ def names(columns: Sequence[ColumnSettings]) -> list[str]:
 def words(name: str, value: object) -> str:
     """Say one setting in words."""
     if isinstance(value, StrEnum):
-        return _VALUES.get(value, f"{name.replace('_', ' ')} {value.value}")
+        return _VALUES.get(name, {}).get(value, f"{name.replace('_', ' ')} {value.value}")
     if name in _WORDS:
         return _WORDS[name](value)
     return f"{name.replace('_', ' ')} {value:g}" if isinstance(value, int | float) else name

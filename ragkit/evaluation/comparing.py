@@ -13,9 +13,8 @@ from typing import Protocol, TypeVar
 from ragkit.errors import EvaluationError, NotFoundError, QueryError, RagkitError
 from ragkit.evaluation.columns import FEWEST, MOST, ColumnSettings, names
 from ragkit.models.base import Embedder
-from ragkit.results import Answer, DocumentRef, Mode, Result, Stage
+from ragkit.results import Answer, DocumentRef, Result, Stage
 from ragkit.retrieval.chunked import ChunkedOptions, ChunkedSearch
-from ragkit.retrieval.clock import Clock
 from ragkit.retrieval.engine import Engine
 
 PERSISTENCE = 0.9
@@ -118,7 +117,7 @@ def compare(library: Searchable, question: str, columns: Sequence[ColumnSettings
         raise EvaluationError(
             f"{len(columns)} settings cannot be compared.", "Name two, three or four."
         )
-    _warm_up(library, columns)
+    _warm_up(library, question, columns)
     answers: list[Answer | RagkitError] = []
     for one in columns:
         try:
@@ -274,15 +273,17 @@ def _ask(library: Searchable, question: str, column: ColumnSettings) -> Answer:
     return Answer(question, results, found.trace, (found.summary,))
 
 
-def _warm_up(library: Searchable, columns: Sequence[ColumnSettings]) -> None:
-    """Open indexes and embedder before anything is timed: the first column would pay for all."""
-    try:
-        if any(one.options.mode is not Mode.KEYWORD for one in columns):
-            library.embedder.embed_query("a")
-        for one in dict.fromkeys(column.options for column in columns):
-            library.engine.find("", replace(one, candidates=1, limit=1), Clock())
-    except NotFoundError:
-        raise
-    except RagkitError:
-        # Whichever column needs it says so.
-        return
+def _warm_up(library: Searchable, question: str, columns: Sequence[ColumnSettings]) -> None:
+    """Ask everything once before it is timed.
+
+    The first column would pay for opening indexes, and for the words of texts that others show
+    as well. One more candidate makes it a search that the engine does not remember.
+    """
+    for options in dict.fromkeys(one.options for one in columns):
+        try:
+            library.engine.search(question, replace(options, candidates=options.candidates + 1))
+        except (NotFoundError, QueryError):
+            raise
+        except RagkitError:
+            # The column says so when it is asked itself.
+            continue

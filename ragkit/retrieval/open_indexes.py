@@ -12,7 +12,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.collection import CollectionIndex
-from ragkit.indexes.generation import open_newest, prune, write_generation
+from ragkit.indexes.generation import generations, open_newest, prune, write_generation
 from ragkit.indexes.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
@@ -175,7 +175,9 @@ class OpenIndexes:
             rows = self._rows(collection, level, after=0)
         if why:
             place.notice = f"The index was built again from the catalog: {why}"
-        return self._write(collection, level, place, rows, version)
+        # Only the writer tidies up, so readers must not fill the disk while it is away.
+        crowded = len(generations(self._folder(collection, level))) > _KEPT_GENERATIONS
+        return self._write(collection, level, place, rows, version, in_memory=crowded)
 
     def _write(
         self,
@@ -184,11 +186,13 @@ class OpenIndexes:
         place: _Open,
         rows: EntryRows,
         version: int,
+        *,
+        in_memory: bool = False,
     ) -> CollectionIndex:
         """Put rows on disk and open them; a reader that may not write keeps them in memory."""
         index: CollectionIndex | None = None
         place.generation = ""
-        if len(rows):
+        if len(rows) and not in_memory:
             folder = self._folder(collection, level)
             try:
                 write_generation(

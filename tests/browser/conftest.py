@@ -125,7 +125,10 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    # Busy machines are slow, not wrong.
+    expect.set_options(timeout=15_000)
 
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium)
@@ -152,7 +155,7 @@ def open_page(browser: Any, served: Served) -> Iterator[Callable[..., Any]]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(45_000)
         page.on("request", note)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(f"{served.url}/{path}")

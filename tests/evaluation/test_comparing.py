@@ -177,6 +177,13 @@ def test_every_value_of_every_choice_has_words():
         heads = [names([ColumnSettings(), ColumnSettings(SearchOptions(**{name: one}))])[1]
                  for one in kind]  # fmt: skip
         assert len(set(heads)) == len(heads)
+    levels = [ColumnSettings(SearchOptions(granularity=one)) for one in Granularity]
+    assert [one.split(", ")[1] for one in names(levels)] == [
+        "all levels",
+        "chunks",
+        "sections",
+        "whole documents",
+    ]
 
 
 def test_settings_go_into_an_address_and_back():
@@ -266,7 +273,7 @@ def test_four_columns_and_a_question_in_pieces(library):
     found = compare(library, text, columns)
     assert [bool(one.cells) for one in found.columns] == [True] * 4
     assert "pieces →" in found.columns[3].notices[0]
-    assert [stage.name for stage in found.columns[3].stages][0] == "topics"
+    assert found.columns[3].stages[0].name == "topics"
 
 
 def test_what_cannot_be_compared_is_said(library):

@@ -177,12 +177,7 @@ def test_a_beir_folder_is_taken_over(catalog, shelf, papers, tmp_path):
     )
     found = take(catalog, shelf, folder)
     assert (found.name, found.questions, found.judgments) == ("beir", 1, 2)
-    assert found.notices == (
-        "Left out, since it is not a question, a document and a number: test.tsv, line 4.",
-        "Taken as 2, since the grade is higher: test.tsv, line 3.",
-        "Left out, since these judged questions are not asked: 9.",
-        "Left out, since nothing is judged for them: 2.",
-    ) or set(found.notices) == {
+    assert set(found.notices) == {
         "Left out, since it is not a question, a document and a number: test.tsv, line 4.",
         "Taken as 2, since the grade is higher: test.tsv, line 3.",
         "Left out, since these judged questions are not asked: 9.",

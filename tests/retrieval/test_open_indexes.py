@@ -200,6 +200,23 @@ def test_threads_see_whole_versions_while_documents_change(indexes, shelf, libra
     assert indexes.current(_collection(shelf)).entry_ids().tolist() == shelf.entry_ids()
 
 
+def test_readers_do_not_fill_the_disk_with_generations(shelf, library_paths):
+    shelf.put("a.md", "apple")
+    folder = library_paths.collection_indexes(shelf.collection_id) / "chunk"
+    for _ in range(6):
+        reader = OpenIndexes(shelf.catalog, library_paths, _Embedder())
+        assert reader.current(_collection(shelf)).entry_ids().tolist() == [1]
+        for manifest in folder.glob("*/manifest.json"):
+            manifest.write_text("{}")
+    assert len(list(folder.iterdir())) == 3
+    writer = OpenIndexes(shelf.catalog, library_paths, _Embedder())
+    assert writer.save(_collection(shelf)) == 1
+    assert len(list(folder.iterdir())) == 2
+    again = OpenIndexes(shelf.catalog, library_paths, _Embedder())
+    assert again.current(_collection(shelf)).entry_ids().tolist() == [1]
+    assert again.take_notice(_collection(shelf)) == ""
+
+
 def test_rows_without_vectors_are_found_by_their_words(indexes, shelf):
     shelf.put("a.md", "apple pie", with_vectors=False)
     index = indexes.current(_collection(shelf))
