@@ -56,7 +56,7 @@ def draw() -> None:
         with st.container(key="compare-head"):
             question = box()
             base = where(library)
-            columns = settings(columns, base)
+            columns = settings(columns)
         remember(columns)
         for one in strange:
             st.html(summary.notices([f'"{one}" in the address is no setting and is left out.']))
@@ -161,7 +161,7 @@ def replace_where(column: ColumnSettings, base: SearchOptions) -> ColumnSettings
     return replace(column, options=replace(column.options, collections=base.collections))
 
 
-def settings(columns: list[ColumnSettings], base: SearchOptions) -> list[ColumnSettings]:  # noqa: ARG001
+def settings(columns: list[ColumnSettings]) -> list[ColumnSettings]:
     """A button for each column, behind which its settings are; hidden while voting blindly."""
     if st.session_state.get(_BLIND):
         return columns

@@ -35,6 +35,7 @@ from ragkit.models.base import Embedder
 from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths
 from ragkit.results import Answer, Filters, SearchOptions
+from ragkit.retrieval.chunked import ChunkedAnswer, ChunkedOptions, query_per_chunk
 from ragkit.retrieval.engine import Engine
 from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.own_settings import with_own
@@ -136,6 +137,25 @@ class Library(ContextDesk):
             NotFoundError: when a collection is not there.
         """
         return self.engine.search(question, options or self.options())
+
+    def chunked_options(self, **changes: Any) -> ChunkedOptions:
+        """The options of the settings for long texts, with changes; ``None`` means unchanged."""
+        return ChunkedOptions.of(self.settings.chunked, **changes)
+
+    def search_chunked(
+        self,
+        text: str,
+        options: SearchOptions | None = None,
+        chunked: ChunkedOptions | None = None,
+    ) -> ChunkedAnswer:
+        """Answer a long text: each of its topics asks for itself, and the answers are merged.
+
+        Raises:
+            NotFoundError: when a collection is not there.
+        """
+        return query_per_chunk(
+            self, text, options or self.options(), chunked or self.chunked_options()
+        )
 
     # -- looking ---------------------------------------------------------------------------
 

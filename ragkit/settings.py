@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import platformdirs
 from pydantic import (
@@ -119,6 +119,30 @@ class SearchSettings(_Group):
     limit: int = Field(10, ge=1, le=200, description="documents in the answer")
 
 
+class ChunkedSettings(_Group):
+    """How a long text, such as a conversation, is cut, asked piece by piece, and merged."""
+
+    top_k: int = Field(5, ge=1, le=200, description="results shown")
+    mode: Literal["auto", "exact", "ann"] = Field(
+        "auto", description="ann: an approximate index, where there is one"
+    )
+    nprobe: int = Field(16, ge=1, description="lists looked into by ann; of no effect otherwise")
+    overfetch: int = Field(4, ge=1, description="candidates a hit for ann; of no effect otherwise")
+    min_similarity_threshold: float = Field(0.0, ge=0, le=1, description="weaker hits are left out")
+    chunks_per_query: int = Field(5, ge=1, le=200, description="hits that each piece brings")
+    dedup_strategy: Literal["document", "section", "none"] = Field(
+        "document", description="of what only the best hits are kept"
+    )
+    dedup_max_per_doc: int = Field(1, ge=0, le=200, description="how many of them; 0: all")
+    merge: Literal["fair", "score"] = Field("fair", description="topics in turn, or best first")
+    method: Literal["adaptive", "fixed", "whole"] = Field(
+        "adaptive", description="cut where the topic changes, by size, or not at all"
+    )
+    piece_tokens: int = Field(1800, ge=20, le=20_000, description="size of a piece, for fixed")
+    overlap_tokens: int = Field(150, ge=0, description="tokens repeated from the piece before")
+    whole_weight: float = Field(0.0, ge=0, le=10, description="weight of the whole text beside")
+
+
 class Settings(BaseSettings):
     """Everything that can be set. Hashable, so that it can key a cache."""
 
@@ -137,6 +161,7 @@ class Settings(BaseSettings):
     sources: SourceSettings = SourceSettings()  # type: ignore[call-arg]
     models: ModelSettings = ModelSettings()  # type: ignore[call-arg]
     search: SearchSettings = SearchSettings()  # type: ignore[call-arg]
+    chunked: ChunkedSettings = ChunkedSettings()  # type: ignore[call-arg]
 
     @field_validator("library")
     @classmethod

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlencode
 
 from pages.shared import summary
 from pages.shared.cards import document_url
@@ -245,8 +244,3 @@ def tally(votes: Sequence[tuple[tuple[str, ...], int | None]], comparison: Compa
     parts = [f"{plural(count, 'vote')} for {named[one]}" for one, count in counts.items()]
     parts += [f"{undecided} undecided"] if undecided else []
     return "; ".join(parts)
-
-
-def address(question: str, columns: Sequence[str]) -> str:
-    """The query of the page's address."""
-    return urlencode([("q", question), *(("c", one) for one in columns)])

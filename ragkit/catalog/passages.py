@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from ragkit.catalog.connection import Connections
 from ragkit.catalog.documents import CHUNK_COLUMNS, chunk_of_row
@@ -32,15 +32,34 @@ class Passages:
             records.sort(key=lambda record: record.chunk.index)
         return found
 
-    def slices(self, wanted: Sequence[tuple[int, int, int]]) -> list[str]:
+    def slices(
+        self, wanted: Sequence[tuple[int, int, int]], whole: Container[int] = ()
+    ) -> list[str]:
         """The slices (document id, start, end) of stored texts, in the order asked for.
 
-        A slice of a document that has gone is empty.
+        Documents in ``whole`` are read whole and cut here, which is quicker for all but long
+        ones. A slice of a document that has gone is empty.
         """
+        short = sorted({document for document, _start, _end in wanted if document in whole})
+        texts = dict(
+            self._connections.rows(
+                "SELECT document_id, text FROM texts "
+                "WHERE document_id IN (SELECT value FROM json_each(?))",
+                (json.dumps(short),),
+            )
+        )
+        cut = self._cut([one for one in wanted if one[0] not in whole])
+        return [
+            texts.get(one[0], "")[one[1] : one[2]] if one[0] in whole else cut.get(one, "")
+            for one in wanted
+        ]
+
+    def _cut(self, wanted: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int, int], str]:
+        if not wanted:
+            return {}
         rows = self._connections.rows(
             "SELECT w.key, substr(t.text, (w.value ->> 1) + 1, (w.value ->> 2) - (w.value ->> 1)) "
             "FROM json_each(?) w JOIN texts t ON t.document_id = w.value ->> 0",
             (json.dumps(wanted),),
         )
-        found = dict(rows)
-        return [found.get(number, "") for number in range(len(wanted))]
+        return {wanted[number]: text for number, text in rows}

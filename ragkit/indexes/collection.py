@@ -220,7 +220,22 @@ class CollectionIndex:
         mask: EntryMask | None = None,
     ) -> list[Candidates]:
         """Find the entries whose vectors are most like each query (q, d); zeros find nothing."""
-        return [self._nearest(query, depth, mask) for query in query_vectors]
+        removed = self._removed.rows
+        allowed = None if mask is None else mask.base
+        if len(removed) > _FEW_REMOVED or (len(removed) and allowed is not None):
+            allowed = self._alive if allowed is None else allowed & self._alive
+            removed = removed[:0]
+        base = self._base.vectors.search_many(query_vectors, depth + len(removed), allowed)
+        added = self._delta.vectors.search_many(
+            query_vectors, depth, None if mask is None else mask.delta
+        )
+        found = []
+        for (rows, scores), (new, new_scores) in zip(base, added, strict=True):
+            if len(removed):
+                alive = self._alive[rows]
+                rows, scores = rows[alive], scores[alive]
+            found.append(self._candidates(rows, scores, new, new_scores, depth))
+        return found
 
     def vector_scores_of(
         self, query_vector: NDArray[np.float32], entry_ids: Ids
@@ -398,24 +413,6 @@ class CollectionIndex:
             delta = delta * mask.delta
         rows, added = best_rows(base, depth), best_rows(delta, depth)
         return self._candidates(rows, base[rows], added, delta[added], depth)
-
-    def _nearest(
-        self, query: NDArray[np.float32], depth: int, mask: EntryMask | None
-    ) -> Candidates:
-        """Search both vector indexes and keep the best."""
-        removed = self._removed.rows
-        allowed = None if mask is None else mask.base
-        if len(removed) > _FEW_REMOVED or (len(removed) and allowed is not None):
-            allowed = self._alive if allowed is None else allowed & self._alive
-            removed = removed[:0]
-        rows, scores = self._base.vectors.search(query, depth + len(removed), allowed)
-        if len(removed):
-            alive = self._alive[rows]
-            rows, scores = rows[alive], scores[alive]
-        added, added_scores = self._delta.vectors.search(
-            query, depth, None if mask is None else mask.delta
-        )
-        return self._candidates(rows, scores, added, added_scores, depth)
 
     def _candidates(
         self,

@@ -41,6 +41,25 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class EmbedsTogether(Protocol):
+    """An embedder that embeds several questions at the price of little more than one."""
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed questions, (n, d): the rows that ``embed_query`` gives for each."""
+        ...
+
+
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Embed questions, (n, d), in one batch where the embedder can."""
+    if isinstance(embedder, EmbedsTogether):
+        return embedder.embed_queries(texts)
+    rows = np.zeros((len(texts), embedder.dimensions), np.float32)
+    for row, text in enumerate(texts):
+        rows[row] = embedder.embed_query(text)
+    return rows
+
+
 def to_unit_length(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Scale each row to length 1; rows of zeros, or with NaN or infinity, become zeros."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))

@@ -123,6 +123,14 @@ class OllamaEmbedder:
         unit: NDArray[np.float32] = rows[0]
         return unit
 
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed several questions together, (n, d).
+
+        Raises:
+            OllamaError: there are no usable vectors within the time for a question.
+        """
+        return self._embed([self._with(self.prefixes.query, text) for text in texts], patient=False)
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()

@@ -66,16 +66,47 @@ class Scope:
 def vector_list(
     scopes: Sequence[Scope], asked: Asked, weight: float, depth: int, options: SearchOptions
 ) -> IndexList:
-    """The chunks, sections or documents with the vectors most like the question's.
+    """The chunks, sections or documents with the vectors most like the question's."""
+    return vector_lists(scopes, [asked], [weight], depth, options)[0]
+
+
+def vector_lists(
+    scopes: Sequence[Scope],
+    asked: Sequence[Asked],
+    weights: Sequence[float],
+    depth: int,
+    options: SearchOptions,
+) -> list[IndexList]:
+    """The same for several questions, for which each index is gone through once.
 
     Chunks with several vectors are looked for as deep as it takes to find enough of them.
     """
-    found: list[Candidates] = []
-    if asked.vector is not None and asked.vector.any():
-        query = asked.vector[None, :]
+    found: list[list[Candidates]] = [[] for _ in asked]
+    telling = [
+        (at, one.vector)
+        for at, one in enumerate(asked)
+        if one.vector is not None and one.vector.any()
+    ]
+    if telling:
+        queries = np.stack([vector for _at, vector in telling])
         for scope in scopes:
             each = min(_MOST_EACH, math.ceil(scope.entries_per_chunk))
-            found += scope.index.vector_candidates(query, depth * each, scope.mask)
+            lists = scope.index.vector_candidates(queries, depth * each, scope.mask)
+            for (at, _vector), one in zip(telling, lists, strict=True):
+                found[at].append(one)
+    return [
+        _by_vector(scopes, of_one, weight, depth, options)
+        for of_one, weight in zip(found, weights, strict=True)
+    ]
+
+
+def _by_vector(
+    scopes: Sequence[Scope],
+    found: Sequence[Candidates],
+    weight: float,
+    depth: int,
+    options: SearchOptions,
+) -> IndexList:
     merged = _merged("vector", weight, found, sum(map(len, found)))
     heads = np.zeros(len(merged), np.int64)
     for scope in scopes:

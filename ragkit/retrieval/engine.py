@@ -6,21 +6,22 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.rows import Ids
 from ragkit.indexes.tokenizer import index_tokens, tokenize
-from ragkit.models.base import Embedder
+from ragkit.models.base import Embedder, embed_queries
 from ragkit.results import Answer, Contexts, Filters, Mode, Result, SearchOptions, Trace
-from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_list
+from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_lists
 from ragkit.retrieval.clock import Clock
-from ragkit.retrieval.fusion import FusedHit
+from ragkit.retrieval.fusion import FusedHit, IndexList
 from ragkit.retrieval.highlight import Highlighter, question_words
 from ragkit.retrieval.levels import levels_of, prefer_finer
 from ragkit.retrieval.open_indexes import OpenIndexes
@@ -51,10 +52,14 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The hits of a text, best first, and the tokens that it was taken apart into."""
+    """The hits of a text, best first, and the tokens that it was taken apart into.
+
+    ``also_in`` names for some documents others that hold the same text.
+    """
 
     tokens: tuple[str, ...]
     hits: tuple[FusedHit, ...]
+    also_in: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 class Engine:
@@ -97,10 +102,35 @@ class Engine:
         Raises:
             NotFoundError: when a collection is not there.
         """
+        return self.find_many([text], options, clock)[0]
+
+    def find_many(self, texts: Sequence[str], options: SearchOptions, clock: Clock) -> list[Found]:
+        """Rank what each of several plain texts finds, as ``find`` does for one, together.
+
+        Raises:
+            NotFoundError: when a collection is not there.
+        """
+        if not texts:
+            return []
         named = tuple(self._catalog.collections.get(name) for name in options.collections)
-        plan = self._planned(ParsedQuestion(text), options, named)
-        fused = self._candidates(plan, options, max(options.candidates, options.limit), clock)
-        return Found(plan.tokens, select(fused, options, self._lookups()).hits)
+        with clock.stage("question", len(texts)) as count:
+            plans = self._planned([ParsedQuestion(text) for text in texts], options, named)
+            count.out = sum(len(plan.asked.token_ids) for plan in plans)
+            count.note = "words known to the library"
+        depth = max(options.candidates, options.limit)
+        fused = self._candidates_of(plans, options, depth, clock)
+        lookups = self.lookups()
+        with clock.stage("deduplication", sum(map(len, fused))) as count:
+            selected = [select(hits, options, lookups) for hits in fused]
+            count.out = sum(len(one.hits) for one in selected)
+        return [
+            Found(
+                plan.tokens,
+                one.hits,
+                {group.document_id: group.also_in for group in one.groups if group.also_in},
+            )
+            for plan, one in zip(plans, selected, strict=True)
+        ]
 
     def present(
         self, selected: Selected, options: SearchOptions, tokens: Sequence[str], words: str
@@ -122,7 +152,7 @@ class Engine:
         while True:
             fused = self._candidates(plan, options, depth, clock)
             with clock.stage("deduplication", len(fused)) as count:
-                selected = select(fused, options, self._lookups())
+                selected = select(fused, options, self.lookups())
                 count.out, count.note = len(selected.hits), selected.note
             short = len(selected.groups) < options.limit and len(fused) >= depth
             if not short or depth >= _MOST_CANDIDATES or self._all_found(plan, selected):
@@ -152,26 +182,28 @@ class Engine:
         # Half characters, such as a badly decoded command line gives, stop some tokenizers.
         question = question.encode("utf-8", "replace").decode("utf-8")
         parsed = parse_question(question, self._fields(named) if ":" in question else ())
-        return self._planned(parsed, options, named)
+        return self._planned([parsed], options, named)[0]
 
     def _planned(
-        self, parsed: ParsedQuestion, options: SearchOptions, named: Sequence[CollectionRecord]
-    ) -> _Plan:
-        collections = tuple(self._catalog.collections.get(name) for name in parsed.collections)
+        self,
+        parsed: Sequence[ParsedQuestion],
+        options: SearchOptions,
+        named: Sequence[CollectionRecord],
+    ) -> list[_Plan]:
         # Stop words are not indexed; a question of nothing else is still highlighted.
-        tokens = tuple(index_tokens(parsed.text) or tokenize(parsed.text))
-        known = self._catalog.entries.token_ids(tokens)
-        ids = [known[token] for token in tokens if token in known]
-        vector = None
-        if options.mode is not Mode.KEYWORD and parsed.text:
-            vector = self._embedder.embed_query(parsed.text)
-        return _Plan(
-            parsed,
-            collections or tuple(named),
-            tuple(one for one in (options.filters, parsed.filters) if not one.empty),
-            Asked(ids, vector),
-            tokens,
-        )
+        tokens = [tuple(index_tokens(one.text) or tokenize(one.text)) for one in parsed]
+        known = self._catalog.entries.token_ids([token for words in tokens for token in words])
+        vectors: Sequence[NDArray[np.float32] | None] = [None] * len(parsed)
+        if options.mode is not Mode.KEYWORD and any(one.text for one in parsed):
+            vectors = list(embed_queries(self._embedder, [one.text for one in parsed]))
+        plans = []
+        for one, words, vector in zip(parsed, tokens, vectors, strict=True):
+            own = tuple(self._catalog.collections.get(name) for name in one.collections)
+            ids = [known[token] for token in words if token in known]
+            filters = tuple(part for part in (options.filters, one.filters) if not part.empty)
+            asked = Asked(ids, vector if one.text else None)
+            plans.append(_Plan(one, own or tuple(named), filters, asked, words))
+        return plans
 
     def _fields(self, named: Sequence[CollectionRecord]) -> list[str]:
         """The front-matter fields that may be filters; read again when a collection changes."""
@@ -194,9 +226,17 @@ class Engine:
     def _candidates(
         self, plan: _Plan, options: SearchOptions, depth: int, clock: Clock
     ) -> list[FusedHit]:
-        found: list[FusedHit] = []
+        return self._candidates_of([plan], options, depth, clock)[0]
+
+    def _candidates_of(
+        self, plans: Sequence[_Plan], options: SearchOptions, depth: int, clock: Clock
+    ) -> list[list[FusedHit]]:
+        """What questions find that ask the same collections with the same filters."""
+        found: list[list[FusedHit]] = [[] for _ in plans]
         levels = levels_of(options.granularity)
-        by_vector, by_words = index_weights(plan.parsed.text, options)
+        weights = [index_weights(plan.parsed.text, options) for plan in plans]
+        asked = [plan.asked for plan in plans]
+        plan = plans[0]
         for level in levels:
             suffix = "" if level is Level.CHUNK else f" ({level.value})"
             with clock.stage(f"filters{suffix}", 0) as count:
@@ -206,23 +246,33 @@ class Engine:
                 total = sum(scope.index.entries for scope in scopes)
                 allowed = [s.index.entries if s.mask is None else s.mask.count for s in scopes]
                 count.out = sum(allowed)
-            lists = []
+            lists: list[list[IndexList]] = [[] for _ in plans]
             if options.mode is not Mode.KEYWORD:
                 with clock.stage(f"vector{suffix}", total) as count:
-                    lists.append(vector_list(scopes, plan.asked, by_vector, depth, options))
-                    count.out = len(lists[-1])
+                    by_vector = [one for one, _words in weights]
+                    for into, one in zip(
+                        lists, vector_lists(scopes, asked, by_vector, depth, options), strict=True
+                    ):
+                        into.append(one)
+                        count.out += len(one)
             if options.mode is not Mode.VECTOR:
                 with clock.stage(f"keyword{suffix}", total) as count:
-                    lists.append(keyword_list(scopes, plan.asked, by_words, depth))
-                    count.out = len(lists[-1])
-            with clock.stage(f"fusion{suffix}", sum(map(len, lists))) as count:
-                ranked = rank(lists, scopes, plan.asked, options, level)
-                fused = ranked.hits(depth)
-                count.out = len(fused)
-                weights = ", ".join(f"{one.index} {one.weight:.2f}" for one in ranked.parts)
-                count.note = f"{options.fusion.value}: {weights}"
-                found += fused
-        return found if len(levels) == 1 else prefer_finer(found)
+                    for into, question, (_vector, by_words) in zip(
+                        lists, asked, weights, strict=True
+                    ):
+                        into.append(keyword_list(scopes, question, by_words, depth))
+                        count.out += len(into[-1])
+            with clock.stage(
+                f"fusion{suffix}", sum(len(one) for of in lists for one in of)
+            ) as count:
+                for hits, of_one, question in zip(found, lists, asked, strict=True):
+                    ranked = rank(of_one, scopes, question, options, level)
+                    fused = ranked.hits(depth)
+                    count.out += len(fused)
+                    shares = ", ".join(f"{one.index} {one.weight:.2f}" for one in ranked.parts)
+                    count.note = f"{options.fusion.value}: {shares}"
+                    hits += fused
+        return found if len(levels) == 1 else [prefer_finer(one) for one in found]
 
     def _scope(
         self,
@@ -255,7 +305,8 @@ class Engine:
         if said is not None:
             yield said
 
-    def _lookups(self) -> CatalogLookups:
+    def lookups(self) -> CatalogLookups:
+        """What can be known of hits beside their scores."""
         embedder_id = self._catalog.vectors.find_embedder(self._embedder.fingerprint)
         return CatalogLookups(self._catalog, embedder_id, self._embedder.dimensions)
 

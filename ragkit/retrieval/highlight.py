@@ -29,6 +29,7 @@ _BORDER = re.compile("[。、！？；，「」『』]")
 _UNSEEN = (
     "\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 )
+_AROUND_WORDS = ".,;:!?()[]{}\"'`*_<>-"
 _SENTENCE_START = re.compile(r"(?:[.!?]['\")\]]?\s+|[。！？]|\n\s*)(?=\S)")
 _WORD_START = re.compile(r"(?<=\s)\S")
 _SPACE = re.compile(r"\s")
@@ -191,12 +192,33 @@ class _Memory:
     def __init__(self) -> None:
         self.met: set[str] = set()
         self.by_token: dict[str, set[str]] = {}
+        # Plain words wait by their first letter, which stemming never changes: most are never
+        # asked for, and taking a word apart is what costs.
+        self._waiting: dict[str, set[str]] = {}
 
     def add(self, piece: str) -> None:
-        for token in tokenize(piece):
-            self.by_token.setdefault(token, set()).add(piece)
+        """Remember a piece; a plain word is taken apart when its first letter is asked for."""
+        word = piece.strip(_AROUND_WORDS)
+        if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
+            self._waiting.setdefault(word[0].lower(), set()).add(piece)
+        else:
+            self._take_apart(piece)
         # Last, so that no thread takes a piece for known before its tokens are.
         self.met.add(piece)
+
+    def having(self, pieces: set[str], token: str) -> set[str]:
+        """Give those of the pieces, all met before, that have a token."""
+        waiting = self._waiting.get(token[:1])
+        if waiting:
+            for piece in pieces & waiting:
+                self._take_apart(piece)
+                waiting.discard(piece)
+        known = self.by_token.get(token)
+        return pieces & known if known else set()
+
+    def _take_apart(self, piece: str) -> None:
+        for token in tokenize(piece):
+            self.by_token.setdefault(token, set()).add(piece)
 
 
 _memory = [_Memory()]
@@ -214,9 +236,7 @@ def _with_tokens(pieces: set[str], tokens: Collection[str]) -> set[str]:
         else:
             found.add(piece)
     for token in tokens:
-        having = memory.by_token.get(token)
-        if having is not None:
-            found |= pieces & having
+        found |= memory.having(pieces, token)
     return found
 
 

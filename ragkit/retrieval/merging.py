@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol, TypeVar
+
+from ragkit.retrieval.fusion import FusedHit
 
 
 class Scored(Protocol):
@@ -33,6 +35,14 @@ class Merge(StrEnum):
     SCORE = "score"
 
 
+class Dedup(StrEnum):
+    """Of what only the best hits are kept."""
+
+    DOCUMENT = "document"
+    SECTION = "section"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Merged:
     """A document in the merged list and the topics that found it, in the order of topics."""
@@ -51,6 +61,63 @@ def deduplicate_by_document(results: Sequence[_S], n: int = 1) -> list[_S]:
             counts[one.document_id] += 1
             kept.append(one)
     return kept
+
+
+def thinned(
+    hits: Sequence[FusedHit],
+    dedup: Dedup,
+    n: int = 1,
+    sections: Mapping[int, int] | None = None,
+) -> list[FusedHit]:
+    """Keep the best ``n`` (0: all) of each document, or section; ``none`` keeps every hit.
+
+    ``sections`` are the hits' sections by entry id; a hit without one counts to its document.
+    """
+    if dedup is Dedup.DOCUMENT:
+        return deduplicate_by_document(hits, n)
+    ordered = sorted(hits, key=lambda hit: -hit.score)
+    if dedup is Dedup.NONE or n <= 0:
+        return ordered
+    known = sections or {}
+    counts: Counter[Hashable] = Counter()
+    kept = []
+    for one in ordered:
+        home = (one.document_id, known.get(one.entry_id, -1))
+        if counts[home] < n:
+            counts[home] += 1
+            kept.append(one)
+    return kept
+
+
+def blended(
+    one: Sequence[FusedHit], other: Sequence[FusedHit], share: float, *, outer: bool
+) -> list[FusedHit]:
+    """Join two lists of hits: ``share`` of each score is the other's; best first.
+
+    A hit that one of the lists lacks gets nothing from it. Without ``outer``, what only the
+    other holds is left out. The parts still add up to the scores.
+    """
+    found = {hit.entry_id: _scaled(hit, 1.0 - share) for hit in one}
+    for hit in other:
+        part = _scaled(hit, share)
+        known = found.get(hit.entry_id)
+        if known is not None:
+            found[hit.entry_id] = replace(
+                known,
+                score=known.score + part.score,
+                contributions=(*known.contributions, *part.contributions),
+            )
+        elif outer:
+            found[hit.entry_id] = part
+    return sorted(found.values(), key=lambda hit: (-hit.score, hit.entry_id))
+
+
+def _scaled(hit: FusedHit, factor: float) -> FusedHit:
+    parts = tuple(
+        replace(part, weight=part.weight * factor, value=part.value * factor)
+        for part in hit.contributions
+    )
+    return replace(hit, score=hit.score * factor, contributions=parts)
 
 
 def merge_topics(lists: Sequence[Sequence[Scored]], how: Merge, limit: int) -> list[Merged]:

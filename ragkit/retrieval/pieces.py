@@ -116,6 +116,11 @@ def cut_question(text: str, embed: Embed | None, settings: CutSettings) -> tuple
     return _numbered(_within_budget([_Slice.of(_pieces(group)) for group in groups]))
 
 
+def is_cut(text: str) -> bool:
+    """Tell whether a text is so long that only its beginning is looked at."""
+    return len(text) > _LONGEST_TEXT
+
+
 def find_units(text: str) -> list[Unit]:
     """Take a text apart: messages where it has them, else paragraphs, else sentences."""
     front = _FRONT_MATTER.match(text)

@@ -18,6 +18,9 @@ from ragkit.retrieval.highlight import Highlighter
 from ragkit.retrieval.selection import Group, Selected
 from ragkit.types import Level, Section
 
+_READ_WHOLE = 200_000
+"""Documents of fewer characters are read whole for their passages."""
+
 
 class Presenter:
     """Turns selections into results. Reads only."""
@@ -41,7 +44,8 @@ class Presenter:
                 for group, plan in plans
                 for passage in plan.passages
             ]
-            slices = iter(self._catalog.passages.slices(spans))
+            whole = {one for one in ids if one in records and records[one].characters < _READ_WHOLE}
+            slices = iter(self._catalog.passages.slices(spans, whole))
         return [
             _result(group, plan, [next(slices) for _ in plan.passages], records, highlighter)
             for group, plan in plans

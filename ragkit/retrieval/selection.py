@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from ragkit.results import Expansion, Granularity, SearchOptions
@@ -124,9 +125,11 @@ def _gather(
         return tuple(sorted({one for one in also.get(document, ()) if one not in by_document}))
 
     if options.per_document == 1 and options.chunk_aware:
+        # Reordering for variety looks at all; else what is beyond the page is not put together.
+        most = options.limit if options.mmr_lambda is None else len(by_document)
         return [
             Group(document, tuple(found), (), also_in(document))
-            for document, found in by_document.items()
+            for document, found in islice(by_document.items(), most)
         ]
     capped = cap_per_document(hits, options.per_document)
     return [

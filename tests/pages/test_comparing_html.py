@@ -1,0 +1,98 @@
+"""Columns as HTML: whatever a document says stays text, and votes are counted."""
+
+from __future__ import annotations
+
+import re
+
+from pages.shared.comparing import PRESETS, Shown, snippet, table, tally
+from pages.shared.judging import buttons, span_of
+from ragkit.errors import ModelError
+from ragkit.evaluation.columns import ColumnSettings, as_text, from_text
+from ragkit.evaluation.comparing import aligned
+from ragkit.results import (
+    Answer,
+    DocumentRef,
+    MatchedChunk,
+    Mode,
+    Passage,
+    Result,
+    SearchOptions,
+    Trace,
+)
+from ragkit.types import Chunk, Level, Span
+
+WORDS = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
+MEANING = ColumnSettings(SearchOptions(mode=Mode.VECTOR))
+HOSTILE = '<img src=x onerror=alert(1)>"'
+
+
+def result(identity=1, text="one two three", title="Title", level=Level.CHUNK):
+    return Result(
+        DocumentRef(identity, f"{identity}.md", title, "default", "text", 0, 3, ""),
+        0.5,
+        (Passage(10, 10 + len(text), text, highlights=((4, 7),), chunks=(1, 2)),),
+        (MatchedChunk(1, 0.5, level),),
+    )
+
+
+def answer(*results):
+    return Answer("q", results, Trace())
+
+
+def visible(html):
+    return re.sub(r"<[^>]+>", " ", html)
+
+
+def test_hostile_titles_texts_and_problems_stay_text():
+    bad = result(title=HOSTILE, text=HOSTILE * 3)
+    found = aligned("q", [WORDS, MEANING], [answer(bad), ModelError(HOSTILE, "")])
+    html = table(found, Shown())
+    assert "<img" not in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+    blind = table(found, Shown(blind=True, order=(1, 0)))
+    assert "Words only" not in blind
+    assert "Meaning only" not in blind
+
+
+def test_movement_agreement_and_what_is_gone_are_said():
+    one, two, three = (result(number, title=f"Title {number}") for number in (1, 2, 3))
+    found = aligned("q", [WORDS, MEANING], [answer(one, two), answer(two, three)])
+    said = visible(table(found, Shown()))
+    assert "50% as in A" in said
+    assert "▲1" in said
+    assert "new" in said
+    assert "Gone from A: Title 1" in re.sub(r"\s+", " ", said)
+    assert said.count("only here") == 2
+    assert "Use these settings" in said
+    assert "Use these settings" not in table(found, Shown(usable=False))
+
+
+def test_what_is_judged_is_the_best_chunk_or_the_whole_document():
+    chunks = {1: Chunk(1, 14, 20, 0, ())}
+    assert span_of(result(), chunks) == Span(14, 20)
+    assert span_of(result(), {}) is None
+    assert span_of(result(level=Level.DOCUMENT), chunks) is None
+    html = buttons(result(), Span(14, 20), 1)
+    assert re.findall(r'data-grade="(\d)"', html) == ["2", "1", "0"]
+    assert re.findall(r'aria-pressed="(\w+)"', html) == ["false", "true", "false"]
+    assert html.count('data-place="14-20"') == 3
+
+
+def test_a_snippet_is_of_the_best_chunk_without_its_headings():
+    text = "before # Head\n\n## More\n\nthe very words that matter here are these, and some more follow"
+    chunk = Chunk(1, 10 + 7, 10 + len(text), 0, ())
+    assert snippet(result(text=text), {1: chunk}).startswith("the very words that matter")
+    assert snippet(result(text="one two three"), {}) == "one <mark>two</mark> three"
+
+
+def test_votes_of_these_settings_are_counted_in_any_order():
+    found = aligned("q", [WORDS, MEANING], [answer(), answer()])
+    a, b = as_text(WORDS), as_text(MEANING)
+    votes = [((a, b), 0), ((b, a), 0), ((b, a), 1), ((a, b), None), ((a, "mode:hybrid"), 0)]
+    assert tally(votes, found) == "2 votes for Words only; 1 vote for Meaning only; 1 undecided"
+    assert tally([], found) == ""
+
+
+def test_presets_are_understood():
+    for columns in PRESETS.values():
+        assert [from_text(one)[1] for one in columns] == [()] * len(columns)
