@@ -29,6 +29,8 @@ _BORDER = re.compile("[。、！？；，「」『』]")
 _UNSEEN = (
     "\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 )
+# Stems whose second letter is not that of the word: dying, lying, tying.
+_CHANGED = frozenset(("die", "lie", "tie"))
 _AROUND_WORDS = ".,;:!?()[]{}\"'`*_<>-"
 _SENTENCE_START = re.compile(r"(?:[.!?]['\")\]]?\s+|[。！？]|\n\s*)(?=\S)")
 _WORD_START = re.compile(r"(?<=\s)\S")
@@ -192,29 +194,42 @@ class _Memory:
     def __init__(self) -> None:
         self.met: set[str] = set()
         self.by_token: dict[str, set[str]] = {}
-        # Plain words wait by their first letter, which stemming never changes: most are never
-        # asked for, and taking a word apart is what costs.
-        self._waiting: dict[str, set[str]] = {}
+        # Taking a piece apart is what costs, and most are never asked for: they wait until a
+        # question has a token that begins like something in them. Plain words by first letter.
+        self._words: dict[str, set[str]] = {}
+        self._others: set[str] = set()
 
     def add(self, piece: str) -> None:
-        """Remember a piece; a plain word is taken apart when its first letter is asked for."""
+        """Remember a piece."""
         word = piece.strip(_AROUND_WORDS)
-        if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
-            self._waiting.setdefault(word[0].lower(), set()).add(piece)
-        else:
+        if not piece.isascii():
             self._take_apart(piece)
+        elif word.isalpha() and (word.islower() or word.istitle()):
+            self._words.setdefault(word[0].lower(), set()).add(piece)
+        else:
+            self._others.add(piece)
         # Last, so that no thread takes a piece for known before its tokens are.
         self.met.add(piece)
 
-    def having(self, pieces: set[str], token: str) -> set[str]:
-        """Give those of the pieces, all met before, that have a token."""
-        waiting = self._waiting.get(token[:1])
-        if waiting:
+    def having(self, pieces: set[str], tokens: Collection[str]) -> set[str]:
+        """Give those of the pieces, all met before, that have one of the tokens."""
+        beginnings = tuple({token[: 1 if token in _CHANGED else 2] for token in tokens})
+        for piece in pieces & self._others:
+            lower = piece.lower()
+            if any(beginning in lower for beginning in beginnings):
+                self._take_apart(piece)
+                self._others.discard(piece)
+        for letter in {token[:1] for token in tokens}:
+            waiting = self._words.get(letter, set())
             for piece in pieces & waiting:
                 self._take_apart(piece)
                 waiting.discard(piece)
-        known = self.by_token.get(token)
-        return pieces & known if known else set()
+        found: set[str] = set()
+        for token in tokens:
+            known = self.by_token.get(token)
+            if known:
+                found |= pieces & known
+        return found
 
     def _take_apart(self, piece: str) -> None:
         for token in tokenize(piece):
@@ -235,9 +250,7 @@ def _with_tokens(pieces: set[str], tokens: Collection[str]) -> set[str]:
             memory.add(piece)
         else:
             found.add(piece)
-    for token in tokens:
-        found |= memory.having(pieces, token)
-    return found
+    return found | memory.having(pieces, tokens)
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -272,7 +272,7 @@ def test_four_columns_and_a_question_in_pieces(library):
     text = "When does the OAuth token expire? And how much water do Tomaten need im Sommer?"
     found = compare(library, text, columns)
     assert [bool(one.cells) for one in found.columns] == [True] * 4
-    assert "pieces →" in found.columns[3].notices[0]
+    assert " hits → " in found.columns[3].notices[0]
     assert found.columns[3].stages[0].name == "topics"
 
 

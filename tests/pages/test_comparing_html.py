@@ -79,7 +79,7 @@ def test_what_is_judged_is_the_best_chunk_or_the_whole_document():
 
 
 def test_a_snippet_is_of_the_best_chunk_without_its_headings():
-    text = "before # Head\n\n## More\n\nthe very words that matter here are these, and some more follow"
+    text = "before # Head\n\n## More\n\nthe very words that matter here" + " and more" * 5
     chunk = Chunk(1, 10 + 7, 10 + len(text), 0, ())
     assert snippet(result(text=text), {1: chunk}).startswith("the very words that matter")
     assert snippet(result(text="one two three"), {}) == "one <mark>two</mark> three"

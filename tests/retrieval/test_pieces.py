@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,7 +28,8 @@ RECIPE = "knead the dough with flour and salt then bake the dough until the crus
 
 
 def chat(*said: str) -> str:
-    return "\n\n".join(f"**{'Ann' if n % 2 else 'Bob'}** · 10:{n:02}\n{t}" for n, t in enumerate(said))
+    names = ("Bob", "Ann")
+    return "\n\n".join(f"**{names[n % 2]}** · 10:{n:02}\n{text}" for n, text in enumerate(said))
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n"])
@@ -85,7 +88,7 @@ def test_cutting_by_size_overlaps_and_covers_the_text():
     pieces = [topic.pieces[0] for topic in cut_question(text, None, settings)]
     assert pieces[0].start == 0
     assert pieces[-1].end == len(text)
-    for before, after in zip(pieces, pieces[1:], strict=False):
+    for before, after in itertools.pairwise(pieces):
         assert before.end - after.start == 40
         assert before.end - before.start <= 400
 
