@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TypeAlias
@@ -31,6 +32,7 @@ _UNSEEN = (
 )
 # Stems whose second letter is not that of the word: dying, lying, tying.
 _CHANGED = frozenset(("die", "lie", "tie"))
+_WITHOUT_MARKS = str.maketrans("", "", string.punctuation)
 _AROUND_WORDS = ".,;:!?()[]{}\"'`*_<>-"
 _SENTENCE_START = re.compile(r"(?:[.!?]['\")\]]?\s+|[。！？]|\n\s*)(?=\S)")
 _WORD_START = re.compile(r"(?<=\s)\S")
@@ -216,7 +218,9 @@ class _Memory:
         beginnings = tuple({token[: 1 if token in _CHANGED else 2] for token in tokens})
         for piece in pieces & self._others:
             lower = piece.lower()
-            if any(beginning in lower for beginning in beginnings):
+            # "5,000" has the token "5000".
+            both = f"{lower} {lower.translate(_WITHOUT_MARKS)}"
+            if any(beginning in both for beginning in beginnings):
                 self._take_apart(piece)
                 self._others.discard(piece)
         for letter in {token[:1] for token in tokens}:

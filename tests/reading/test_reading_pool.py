@@ -123,7 +123,7 @@ def children():
     return [
         one
         for one in psutil.Process().children(recursive=True)
-        if "ragkit" in " ".join(one.cmdline())
+        if "ragkit.reading.child" in " ".join(one.cmdline())
     ]
 
 

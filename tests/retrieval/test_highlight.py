@@ -6,7 +6,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragkit.indexes.tokenizer import token_spans, tokenize, without_stop_words
@@ -79,6 +79,7 @@ words = st.sampled_from(
 )  # fmt: skip
 
 
+@example("5,000", "5,000")
 @given(st.lists(words, max_size=12).map("".join), st.lists(words, max_size=4).map(" ".join))
 def test_marks_are_those_of_the_tokenizer(text, question):
     tokens = tokenize(question)
