@@ -15,6 +15,6 @@ st.set_page_config(
 frame.style()
 page = frame.navigation()
 with frame.guarded():
-    frame.status()
     frame.inside()
     page.run()
+frame.status()

@@ -17,7 +17,7 @@ from ragkit.library import Library
 from ragkit.types import Status
 
 _PAGE = 200
-_SEEN = "library_seen"
+_SEEN, _WHOLE = "library_seen", "library_whole"
 _TAKES = (
     "Markdown, text, HTML, PDF, Word, PowerPoint, Excel, CSV, EPUB, mail, notebooks, JSON, code"
 )
@@ -33,10 +33,12 @@ def draw() -> None:
         left, right = st.columns([4, 9], gap="large")
         with left, st.container(key="sources"):
             sources(library, collection)
-        with right:
+        with right, st.container(key="documents"):
             drop(library, collection)
-            live(library)
             documents(library, collection)
+            # Last, and moved up by the theme: what is redrawn alone should push nothing aside.
+            st.session_state[_WHOLE] = True
+            live(library)
     dialogs.draw(library, collection)
 
 
@@ -146,8 +148,9 @@ def live(library: Library) -> None:
     now = library.progress()
     counts = library.counts()
     seen = (counts, now is None)
-    before = st.session_state.get(_SEEN)
+    changed = st.session_state.get(_SEEN) != seen
     st.session_state[_SEEN] = seen
+    whole = st.session_state.pop(_WHOLE, False)
     with st.container(horizontal=True, vertical_alignment="center", key="live"):
         if now is None:
             recent = library.catalog.jobs.recent(1)
@@ -161,7 +164,7 @@ def live(library: Library) -> None:
                 on_click=library.catalog.jobs.cancel, args=(job.id,),
             )  # fmt: skip
     browser.pulse("live-pulse", 1 if now else 3)
-    if before is not None and before != seen:
+    if changed and not whole:
         # What stands in the tables has changed: draw them again.
         st.rerun(scope="app")
 

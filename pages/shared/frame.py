@@ -42,6 +42,7 @@ def navigation() -> Page:
             st.Page("pages/search.py", title="Search", url_path="search", default=True),
             st.Page("pages/library.py", title="Library", url_path="library"),
             st.Page("pages/compare.py", title="Compare", url_path="compare"),
+            st.Page("pages/conversation.py", title="Conversation", url_path="conversation"),
             st.Page("pages/health.py", title="Health", url_path="health"),
             st.Page(
                 "pages/document.py", title="Document", url_path="document", visibility="hidden"
@@ -89,12 +90,12 @@ def guarded() -> Iterator[None]:
 
 
 def status() -> None:
-    """The dot at the right: what the library is doing.
-
-    Raises:
-        RagkitError: when the library cannot be opened.
-    """
-    _status(open_library())
+    """The dot at the right: what the library is doing; nothing where there is no library."""
+    try:
+        library = open_library()
+    except RagkitError:
+        return
+    _status(library)
 
 
 @st.fragment
