@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from ragkit.indexes.tokenizer import tokenize
 from ragkit.library import DocumentDetail, Library
 from ragkit.retrieval.highlight import highlight
 from ragkit.retrieval.question import parse_question
+from ragkit.retrieval.similar import Similar
 from ragkit.surfaces.pdf_page import PageImage, picture_of
 from ragkit.types import Page, Status
 
@@ -56,7 +57,7 @@ def draw() -> None:
             st.html(summary.problem(error.message, error.cure))
             st.page_link("pages/search.py", label="Search")
             return
-        show(detail, asked)
+        show(detail, asked, library.similar(asked.id))
 
 
 def from_address() -> Asked | None:
@@ -72,8 +73,8 @@ def from_address() -> Asked | None:
     )
 
 
-def show(detail: DocumentDetail, asked: Asked) -> None:
-    """Head, outline, text or page, chunks."""
+def show(detail: DocumentDetail, asked: Asked, similar: Sequence[Similar]) -> None:
+    """Head, outline, what else to see, text or page, chunks."""
     record = detail.record
     chunk = _chunk(detail, asked.chunk)
     at = st.session_state.get(_AT)
@@ -85,6 +86,7 @@ def show(detail: DocumentDetail, asked: Asked) -> None:
     left, middle, right = _columns(with_chunks)
     with left, st.container(key="outline"):
         st.html(reader.outline(detail.sections, record.id, place, window, asked.find))
+        st.html(reader.also_see([(one.record, one.score) for one in similar]))
     with middle, st.container(key="reading"):
         if as_pages:
             pages(detail, asked, chunk, place, file)

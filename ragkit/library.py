@@ -39,6 +39,7 @@ from ragkit.retrieval.chunked import ChunkedAnswer, ChunkedOptions, query_per_ch
 from ragkit.retrieval.engine import Engine
 from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.own_settings import with_own
+from ragkit.retrieval.similar import Similar, similar_documents
 from ragkit.settings import Settings
 from ragkit.types import Section, Status
 
@@ -156,6 +157,14 @@ class Library(ContextDesk):
         return query_per_chunk(
             self, text, options or self.options(), chunked or self.chunked_options()
         )
+
+    def similar(self, document_id: int, limit: int = 5) -> list[Similar]:
+        """The documents of its collection that are most like a document.
+
+        Raises:
+            NotFoundError: when it is gone.
+        """
+        return similar_documents(self.catalog, self.indexes, self.embedder, document_id, limit)
 
     # -- looking ---------------------------------------------------------------------------
 

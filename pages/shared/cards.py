@@ -288,6 +288,11 @@ def _foot(result: Result, number_: int, extra: Extra) -> str:
         )
     parts.append(action("copy-passage", "Copy passage", data_result=number_))
     parts.append(action("copy-path", "Copy path", data_text=document.file or document.path))
+    also = f"{document_url(document.id)}#also-see"
+    parts.append(
+        f'<a class="rk-act" target="_self"{attributes(href=also)} '
+        'title="The documents most like this one.">Also see</a>'
+    )
     parts.append(extra.judge)
     if result.more:
         count = len(result.more)

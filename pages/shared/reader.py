@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from pages.shared.cards import document_url
 from pages.shared.markup import attributes, excerpt, marked, name, number, text
-from ragkit.catalog.records import ChunkRecord
+from ragkit.catalog.records import ChunkRecord, DocumentRecord
 from ragkit.surfaces.pdf_page import PageImage
 from ragkit.types import Markup, Page, Section
 
@@ -42,6 +42,24 @@ def snapped(value: str, window: Window) -> Window:
         found = value.find("\n", end, end + 500)
         end = found if found >= 0 else end
     return Window(start, end)
+
+
+def also_see(similar: Sequence[tuple[DocumentRecord, float]]) -> str:
+    """The documents most like this one, as links; empty when there are none."""
+    if not similar:
+        return ""
+    items = []
+    for record, score in similar:
+        data = attributes(href=document_url(record.id), data_rk="open", data_id=record.id)
+        said = text(f"{record.path}: {score:.2f} alike in meaning (1 is the same)")
+        items.append(
+            f'<li><a target="_self" title="{said}"{data}>'
+            f"<bdi>{name((record.title or record.path)[:160])}</bdi></a></li>"
+        )
+    return (
+        '<nav class="rk-outline" id="also-see" aria-label="Also see">'
+        f'<p class="rk-soft">Also see</p><ol>{"".join(items)}</ol></nav>'
+    )
 
 
 def outline(

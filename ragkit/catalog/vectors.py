@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from ragkit.catalog.connection import Connections
+from ragkit.types import LEVEL_CODES, Level
 
 _MOST_PARAMETERS = 500
 
@@ -64,6 +65,16 @@ class Vectors:
                 (embedder_id, json.dumps(list(entry_ids))),
             )
         )
+
+    def of_document(self, document_id: int, embedder_id: int) -> bytes | None:
+        """The vector that stands for a whole document, if there is one."""
+        row = self._connections.row(
+            "SELECT v.data FROM entries e "
+            "JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
+            "WHERE e.document_id = ? AND e.level = ?",
+            (embedder_id, document_id, LEVEL_CODES[Level.DOCUMENT]),
+        )
+        return bytes(row[0]) if row else None
 
     def prune(self) -> int:
         """Drop the vectors of texts that no entry has; returns how many."""

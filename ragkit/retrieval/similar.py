@@ -1,0 +1,49 @@
+"""Which documents are most like a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import DocumentRecord
+from ragkit.models.base import Embedder
+from ragkit.retrieval.open_indexes import OpenIndexes
+from ragkit.types import Level
+
+_COPIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A document and how alike it is: the cosine of the two documents' vectors."""
+
+    record: DocumentRecord
+    score: float
+
+
+def similar_documents(
+    catalog: Catalog, indexes: OpenIndexes, embedder: Embedder, document_id: int, limit: int
+) -> list[Similar]:
+    """The documents of the same collection that are most like one; copies of it left out.
+
+    Raises:
+        NotFoundError: when the document is gone.
+    """
+    record = catalog.documents.get(document_id)
+    embedder_id = catalog.vectors.find_embedder(embedder.fingerprint)
+    data = None if embedder_id is None else catalog.vectors.of_document(document_id, embedder_id)
+    if data is None:
+        return []
+    index = indexes.current(catalog.collections.get(record.collection), Level.DOCUMENT)
+    vector = np.frombuffer(data, "<f2").astype(np.float32)
+    (found,) = index.vector_candidates(vector[None, :], limit + _COPIES)
+    scores = dict(zip(found.document_ids.tolist(), found.scores.tolist(), strict=True))
+    records = catalog.documents.get_many(scores)
+    others = [
+        Similar(records[one], score)
+        for one, score in scores.items()
+        if one != document_id and one in records and records[one].hash != record.hash
+    ]
+    return others[:limit]
