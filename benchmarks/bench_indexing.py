@@ -12,8 +12,11 @@ from common import ROOT, SAMPLE, SHARED, arguments, median, process_seconds, pyt
 
 
 def read_and_embed(folder: Path) -> int:
-    """Only what cannot be left out: read each file, cut it, embed the chunks."""
-    from ragkit.chunking import contextualised, divide, structural_context
+    """Only what cannot be left out: read each file, cut it, embed every text that is indexed."""
+    from itertools import groupby
+
+    from ragkit.chunking import divide, structural_context
+    from ragkit.chunking.embedded import chunk_text, document_text, section_text
     from ragkit.errors import ReadingError
     from ragkit.models.factory import open_embedder
     from ragkit.reading import read_file
@@ -22,16 +25,21 @@ def read_and_embed(folder: Path) -> int:
 
     settings = load_settings()
     embedder = open_embedder(settings.models)
-    texts: list[str] = []
+    texts: dict[str, None] = {}
     for path in sorted(scan_folder(folder).files):
         try:
             reading = read_file(folder / path, path, settings.reading)
         except ReadingError:
             continue
-        for chunk in divide(reading, settings.chunking).chunks:
-            context = structural_context(reading.title, chunk, reading.pages)
-            texts.append(contextualised(context, reading.text[chunk.start : chunk.end]))
-    embedder.embed_passages(texts)
+        chunks = divide(reading, settings.chunking).chunks
+        contexts = [structural_context(reading.title, one, reading.pages) for one in chunks]
+        for chunk, context in zip(chunks, contexts, strict=True):
+            texts[chunk_text(context, reading.text, chunk)] = None
+        for _section, inside in groupby(chunks, key=lambda one: one.section):
+            section = list(inside)
+            texts[section_text(contexts[section[0].index], reading.text, section)] = None
+        texts[document_text(reading.title, reading.text, chunks)] = None
+    embedder.embed_passages(list(texts))
     return len(texts)
 
 

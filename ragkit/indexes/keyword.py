@@ -259,7 +259,8 @@ def load_array(path: Path) -> NDArray[Any]:
 
 def best_rows(scores: NDArray[np.float32], depth: int) -> Ids:
     """Give the rows with the highest scores, best first, ties by row; zeros never come back."""
-    rows = np.flatnonzero(scores)
+    # Far quicker over truth values than over numbers.
+    rows = np.flatnonzero(scores != 0)
     if len(rows) > depth > 0:
         found = scores[rows]
         edge = np.partition(found, len(found) - depth)[len(found) - depth]

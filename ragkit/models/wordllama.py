@@ -118,6 +118,10 @@ class WordLlamaEmbedder:
         unit: NDArray[np.float32] = to_unit_length(pooled)[0]
         return unit
 
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed questions, (n, d): questions and passages are embedded alike."""
+        return self.embed_passages(texts)
+
     def _pool(self, ids: list[int], into: NDArray[np.float32]) -> None:
         """Write the weighted sum of the tokens' vectors; its length does not matter."""
         if not ids:

@@ -264,7 +264,8 @@ class ChunkedSearch:
             count.out = hits = sum(map(len, kept))
         lists, at = [], 0
         for topic in topics:
-            lists.append(self._thinned(_best(kept[at : at + len(topic.pieces)]), chunked))
+            of_topic = _best(kept[at : at + len(topic.pieces)])
+            lists.append(self._thinned(of_topic, chunked)[:each])
             at += len(topic.pieces)
         if whole:
             of_whole = blended((), found[-1].hits, weight, outer=True)

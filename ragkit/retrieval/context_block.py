@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragkit.results import Answer, Result
+from ragkit.results import Answer, Passage, Result
 from ragkit.retrieval.chunked import ChunkedAnswer
 from ragkit.retrieval.highlight import best_window
 
@@ -81,8 +81,16 @@ def _escaped(text: str) -> str:
     return _MARKUP.sub(r"\\\1", text)
 
 
+def _passage(result: Result) -> Passage | None:
+    """The passage with the best matched chunk."""
+    best = result.matched_chunks[0].index if result.matched_chunks else -1
+    inside = (one for one in result.passages if one.chunks[0] <= best <= one.chunks[1])
+    return next(inside, result.passages[0] if result.passages else None)
+
+
 def _text(result: Result) -> str:
-    return result.passages[0].text if result.passages else ""
+    passage = _passage(result)
+    return passage.text if passage else ""
 
 
 def _fence(text: str) -> str:
@@ -91,7 +99,7 @@ def _fence(text: str) -> str:
 
 
 def _fence_tokens(result: Result) -> int:
-    return estimated_tokens(2 * _fence(_text(result)) + "text\n\n\n… \n …")+ 2
+    return estimated_tokens(2 * _fence(_text(result)) + "text\n\n\n… \n …") + 2
 
 
 def _fenced(text: str) -> str:
@@ -100,10 +108,10 @@ def _fenced(text: str) -> str:
 
 
 def _excerpt(result: Result, tokens: int) -> str:
-    """The most telling slice of the first passage that fits, on whole words."""
-    if not result.passages:
+    """The most telling slice of the best passage that fits, on whole words."""
+    passage = _passage(result)
+    if passage is None:
         return ""
-    passage = result.passages[0]
     size = min(len(passage.text), tokens * _CHARACTERS_PER_TOKEN)
     while True:
         start, end = best_window(passage.text, list(passage.highlights), size)

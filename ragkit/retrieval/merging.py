@@ -123,8 +123,9 @@ def _scaled(hit: FusedHit, factor: float) -> FusedHit:
 def merge_topics(lists: Sequence[Sequence[Scored]], how: Merge, limit: int) -> list[Merged]:
     """Join one ranked list of documents a topic into one of at most ``limit``.
 
-    ``fair`` deals in turn: each topic gives its best that is not there yet, until the list is
-    full. ``score`` takes the best scores, whichever topic they come from.
+    ``fair`` deals in rounds: each topic gives its best that is not there yet, until the list is
+    full; within a round the better scores come first. ``score`` takes the best scores, whichever
+    topic they come from.
     """
     best: dict[int | str, float] = {}
     topics: dict[int | str, set[int]] = {}
@@ -143,10 +144,17 @@ def _dealt(lists: Sequence[Sequence[Scored]]) -> list[int | str]:
     queues = [list(deduplicate_by_document(found)) for found in lists]
     order: dict[int | str, None] = {}
     while any(queues):
+        # A round: each topic names its next one, and the best of these come first, so that a
+        # short list holds the surest topics.
+        named: list[Scored] = []
+        taken = set(order)
         for queue in queues:
             while queue:
-                document = queue.pop(0).document_id
-                if document not in order:
-                    order[document] = None
+                one = queue.pop(0)
+                if one.document_id not in taken:
+                    taken.add(one.document_id)
+                    named.append(one)
                     break
+        for one in sorted(named, key=lambda found: -found.score):
+            order[one.document_id] = None
     return list(order)

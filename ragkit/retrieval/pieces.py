@@ -44,6 +44,7 @@ _SENTENCE = re.compile(
     r"\S.*?(?:[.!?\u3002\uff01\uff1f]+[\"')\]]*(?=\s|\Z)|[\u3002\uff01\uff1f]|\n|\Z)", re.DOTALL
 )
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
+_HEADINGS = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)
 _ASKING = {"user", "human"}
 
 
@@ -141,12 +142,12 @@ def find_units(text: str) -> list[Unit]:
 
 def _messages(text: str, heads: Sequence[re.Match[str]], begin: int) -> list[Unit]:
     units = []
-    before = text[begin : heads[0].start()].strip().lstrip("# ")
+    before = _HEADINGS.sub("", text[begin : heads[0].start()]).strip()
     if before:
         units.append(Unit(begin, heads[0].start(), before))
     ends = [head.start() for head in heads[1:]] + [len(text)]
     for head, end in zip(heads, ends, strict=True):
-        said = text[head.end() : end].strip()
+        said = _HEADINGS.sub("", text[head.end() : end]).strip()
         role = next(group for group in head.groups() if group is not None).strip().lower()
         if said:
             units.append(Unit(head.start(), end, said, role))

@@ -17,8 +17,16 @@ from ragkit.errors import NotFoundError, QueryError, RagkitError
 from ragkit.library import Library
 from ragkit.results import Fusion, Mode
 from ragkit.settings import Settings, load_settings
-from ragkit.surfaces import cli_context, cli_judgments, cli_maintenance, console, render
+from ragkit.surfaces import (
+    cli_chunked,
+    cli_context,
+    cli_judgments,
+    cli_maintenance,
+    console,
+    render,
+)
 from ragkit.surfaces.cli_eval import evaluate_corpus
+from ragkit.surfaces.long_text import read_text
 from ragkit.surfaces.options import (
     CollectionOption,
     JsonOption,
@@ -181,7 +189,9 @@ def _confirm(yes: bool, question: str) -> None:
 
 @app.command()
 def search(
-    question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="What to look for.")],
+    question: Annotated[
+        list[str] | None, typer.Argument(metavar="QUESTION...", help="What to look for.")
+    ] = None,
     library: LibraryOption = None,
     collection: CollectionOption = None,
     mode: Annotated[Mode | None, typer.Option(help="Which indexes to ask.")] = None,
@@ -191,13 +201,25 @@ def search(
     ] = None,
     json_: JsonOption = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each was found.")] = False,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Take the question from a file.")
+    ] = None,
+    chunked: Annotated[
+        bool, typer.Option("--chunked", help="Let each topic of a long question ask for itself.")
+    ] = False,
+    context: cli_chunked.ContextOption = False,
 ) -> None:
     """Search the library."""
-    text = " ".join(question)
+    text = " ".join(question or [])
+    if file is not None:
+        text = f"{text}\n\n{read_text(load_settings().reading, file)}".strip()
     if not text.strip():
         raise QueryError("The question is empty.", "Say what to look for.")
     opened = open_library(library, collection)
     options = opened.options(mode=mode, fusion=fusion, limit=limit)
+    if chunked:
+        cli_chunked.search_long(opened, text, options, limit, file, context=context, as_json=json_)
+        return
     answer = opened.search(text, options)
     opened.tell_found(answer)
     if json_:
@@ -205,6 +227,9 @@ def search(
         return
     for notice in answer.notices:
         console.say(notice)
+    if context:
+        cli_chunked.put_context(answer)
+        return
     for line in render.answer_as_text(answer, explain=explain, colour=console.colourful()):
         console.put(line)
     if not answer.results:
@@ -292,3 +317,4 @@ app.command("eval")(evaluate_corpus)
 cli_maintenance.register(app)
 cli_context.register(app)
 cli_judgments.register(app)
+cli_chunked.register(app)

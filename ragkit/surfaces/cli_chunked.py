@@ -8,14 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ragkit.errors import NotFoundError, QueryError
+from ragkit.errors import NotFoundError
 from ragkit.library import Library
-from ragkit.results import SearchOptions
+from ragkit.results import Answer, SearchOptions
 from ragkit.retrieval.chunked import ChunkedAnswer, ChunkedOptions
 from ragkit.retrieval.context_block import format_as_context
 from ragkit.retrieval.merging import Dedup, Merge
-from ragkit.retrieval.pieces import CutMethod, CutSettings
+from ragkit.retrieval.pieces import CutMethod
 from ragkit.surfaces import console, render
+from ragkit.surfaces.long_text import read_text
 from ragkit.surfaces.options import CollectionOption, JsonOption, LibraryOption, open_library
 
 ContextOption = Annotated[
@@ -58,12 +59,14 @@ def search_long(
     text: str,
     options: SearchOptions,
     limit: int | None,
+    file: Path | None = None,
     *,
     context: bool,
     as_json: bool,
 ) -> None:
-    """Answer a text by its topics, and print the answer."""
-    chunked: ChunkedOptions = opened.chunked_options(limit=limit)
+    """Answer a text by its topics, and print the answer; ``file`` itself is left out of it."""
+    exclude = _copies_of(opened, file) if file else frozenset()
+    chunked: ChunkedOptions = opened.chunked_options(limit=limit, exclude=exclude)
     show(opened.search_chunked(text, options, chunked), context=context, as_json=as_json)
 
 
@@ -76,7 +79,7 @@ def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
     """
     place = Path(what).expanduser()
     if place.is_file():
-        return read_text(opened, place), _copies_of(opened, place)
+        return read_text(opened.settings.reading, place), _copies_of(opened, place)
     record = next(
         (
             one
@@ -106,24 +109,6 @@ def _copies_of(opened: Library, place: Path) -> frozenset[int]:
     )
 
 
-def read_text(opened: Library, place: Path) -> str:
-    """Read any file as a document would be read, in a process of its own.
-
-    Raises:
-        NotFoundError: it is not there.
-        ReadingError: it cannot be read, or is of a kind that ragkit does not know.
-    """
-    from ragkit.reading.pool import ReaderPool, ReadTask
-
-    if not place.is_file():
-        raise NotFoundError(f"There is no file {place}.", "Name a file that is there.")
-    with ReaderPool(opened.settings.reading) as pool:
-        (outcome,) = pool.read(iter([ReadTask(0, place, place.name)]))
-    if outcome.reading is None:
-        raise outcome.error or QueryError(f"{place} could not be read.", "Try another file.")
-    return outcome.reading.text
-
-
 def show(answer: ChunkedAnswer, *, context: bool, as_json: bool) -> None:
     """Print an answer as JSON, as a Markdown block, or as text."""
     if as_json:
@@ -132,9 +117,7 @@ def show(answer: ChunkedAnswer, *, context: bool, as_json: bool) -> None:
     for notice in answer.notices:
         console.say(notice)
     if context:
-        block = format_as_context(answer)
-        if block:
-            console.put(clean_block(block))
+        put_context(answer)
     else:
         for line in answer_as_text(answer):
             console.put(line)
@@ -142,16 +125,17 @@ def show(answer: ChunkedAnswer, *, context: bool, as_json: bool) -> None:
         console.say("Nothing found.")
 
 
-def clean_block(block: str) -> str:
-    """Keep the lines of a block, and let no control character through."""
-    return "\n".join(render.plain(line) for line in block.split("\n"))
+def put_context(answer: Answer | ChunkedAnswer) -> None:
+    """Print a Markdown block of what was found; no control character gets through."""
+    block = format_as_context(answer)
+    if block:
+        console.put("\n".join(render.plain(line) for line in block.split("\n")))
 
 
 def answer_as_text(answer: ChunkedAnswer) -> list[str]:
     """The answer as lines for a terminal."""
     lines = [answer.summary, ""]
-    for one in answer.topics:
-        lines.append(f"[{one.topic.index + 1}] {render.plain(one.topic.name)}")
+    lines += [f"[{one.topic.index + 1}] {render.plain(one.topic.name)}" for one in answer.topics]
     lines.append("")
     for number, found in enumerate(answer.results, 1):
         document = found.result.document

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragkit.catalog.records import DocumentRecord
-from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result, Stage
+from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result, Stage, Trace
 
 _MARK_ON, _MARK_OFF = "\x1b[1m", "\x1b[0m"
 _PASSAGE_CHARACTERS = 600
@@ -18,11 +18,16 @@ def answer_as_json(answer: Answer) -> dict[str, Any]:
         "query": answer.query,
         "results": [result_as_json(result) for result in answer.results],
         "notices": list(answer.notices),
-        "trace": {
-            "generation": answer.trace.generation,
-            "ms": round(answer.trace.ms, 3),
-            "stages": [_stage_as_json(stage) for stage in answer.trace.stages],
-        },
+        "trace": trace_as_json(answer.trace),
+    }
+
+
+def trace_as_json(trace: Trace) -> dict[str, Any]:
+    """How an answer came about, as a JSON object."""
+    return {
+        "generation": trace.generation,
+        "ms": round(trace.ms, 3),
+        "stages": [_stage_as_json(stage) for stage in trace.stages],
     }
 
 

@@ -1,0 +1,183 @@
+"""Conversation: a long text, its topics, and the documents that belong to each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared import browser, conversation, frame, long_options, state, summary
+from pages.shared.library import open_library
+from pages.shared.markup import action
+from ragkit.errors import RagkitError
+from ragkit.library import Library
+from ragkit.retrieval.chunked import ChunkedAnswer
+from ragkit.retrieval.context_block import format_as_context
+from ragkit.surfaces.long_text import as_conversation, read_dropped
+
+TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT = (
+    f"long_{one}" for one in ("text", "topic", "round", "draft", "left_out", "fault")
+)
+_SAMPLE = "conversations/2026-03-14-ines-and-rui.md"
+
+
+@cache
+def _css() -> str:
+    place = Path(__file__).parent / "shared" / "conversation.css"
+    return place.read_text(encoding="utf-8")
+
+
+def draw() -> None:
+    """The whole page."""
+    frame.required()
+    state.follow()
+    state.start(**{TEXT: "", TOPIC: None, ROUND: 0, LEFT_OUT: (), FAULT: None})
+    library = open_library()
+    browser.listen("conversation-actions", act)
+    st.html(f"<style>{_css()}</style>")
+    with st.container(key="page-wide"):
+        if not library.counts().documents:
+            st.html(summary.state("Nothing to search yet", "Add documents to the library first."))
+            st.page_link("pages/library.py", label="Add documents")
+        elif st.session_state[TEXT]:
+            answered(library)
+        else:
+            asking(library)
+
+
+def act(values: Mapping[str, str]) -> None:
+    """Do what a button or link asks for."""
+    if values.get("rk") == "open":
+        state.go("pages/document.py", id=values["id"], chunk=values.get("chunk", ""))
+    elif values.get("rk") == "topic":
+        number = values.get("number", "")
+        chosen = int(number) if number.isdecimal() else None
+        st.session_state[TOPIC] = None if chosen == st.session_state.get(TOPIC) else chosen
+
+
+def asking(library: Library) -> None:
+    """No text yet: take one."""
+    st.html(
+        '<section class="rk-state rk-welcome"><h2>Ask with a whole conversation</h2>'
+        "<p>Paste a long text or drop a chat export. Each of its topics asks for itself, so "
+        "that none is lost among the others. It is not stored in the library.</p></section>"
+    )
+    fault = st.session_state[FAULT]
+    if fault:
+        st.html(summary.problem(*fault))
+    pasted = st.text_area(
+        "Conversation or long text", key=DRAFT, height=220, placeholder="Paste it here …"
+    )
+    dropped = st.file_uploader(
+        "Or drop a chat export, or any document", key=f"long_file_{st.session_state[ROUND]}"
+    )
+    with st.container(horizontal=True):
+        if st.button("Find related documents", type="primary", key="long_ask"):
+            if dropped is not None:
+                take_file(library, dropped.name, dropped.getvalue())
+            elif pasted.strip():
+                take_text(library, pasted)
+            else:
+                st.session_state[FAULT] = ("There is no text yet.", "Paste one, or drop a file.")
+            st.rerun()
+        sample = sample_conversation(library)
+        if sample is not None and st.button("Load the sample conversation", key="long_sample"):
+            ask_with(library.document(sample).text, (sample,))
+            st.rerun()
+
+
+def take_file(library: Library, name: str, data: bytes) -> None:
+    """Read a dropped file in a process of its own, and ask with it."""
+    try:
+        with st.spinner(f"Reading {name} …"):
+            text = read_dropped(library.settings.reading, library.paths.temporary, name, data)
+    except RagkitError as error:
+        st.session_state[FAULT] = (error.message, error.cure)
+        return
+    ask_with(text, itself(library, data))
+
+
+def take_text(library: Library, pasted: str) -> None:
+    """Ask with a pasted text, which may be an export."""
+    text = as_conversation(pasted)
+    ask_with(text, itself(library, pasted.encode("utf-8", "replace")))
+
+
+def ask_with(text: str, left_out: tuple[int, ...]) -> None:
+    """Make this the text that asks."""
+    st.session_state.update({TEXT: text, LEFT_OUT: left_out, TOPIC: None, FAULT: None})
+    st.session_state[ROUND] += 1
+
+
+def itself(library: Library, data: bytes) -> tuple[int, ...]:
+    """Documents of the library that are this very text."""
+    digest = hashlib.blake2b(data, digest_size=16).hexdigest()
+    return tuple(one.id for one in library.documents() if one.hash == digest)
+
+
+def sample_conversation(library: Library) -> int | None:
+    """The sample library's long conversation, where that is indexed."""
+    found = library.documents(containing=_SAMPLE, limit=1)
+    return found[0].id if found and found[0].chunks else None
+
+
+def answered(library: Library) -> None:
+    """The text and its topics at the left, what they find at the right."""
+    text = st.session_state[TEXT]
+    with st.container(key="long-controls", horizontal=True, vertical_alignment="center"):
+        if st.button("Another text", key="long_again"):
+            st.session_state[TEXT] = ""
+            st.rerun()
+        with st.popover("Options"):
+            options, chunked = long_options.controls(library, st.session_state[LEFT_OUT])
+        place = st.container()
+    try:
+        with st.spinner("Looking for topics and asking for each …"):
+            answer = library.search_chunked(text, options, chunked)
+    except RagkitError as error:
+        st.html(summary.problem(error.message, error.cure))
+        return
+    with place:
+        context = format_as_context(answer)
+        if context:
+            said = "A Markdown block of these documents, for a prompt or a note"
+            st.html(action("copy-path", "Copy as context", data_text=context, title=said))
+    show(library, text, answer)
+
+
+def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
+    """Both columns."""
+    chosen = st.session_state[TOPIC]
+    if chosen is not None and chosen >= len(answer.topics):
+        chosen = None
+    left, right = st.columns([5, 6], gap="large")
+    with left:
+        st.html(
+            conversation.topic_list(answer.topics, chosen)
+            + conversation.coloured(text, answer.topics, chosen)
+        )
+    with right:
+        st.html(conversation.summary(answer) + summary.notices(answer.notices))
+        if chosen is not None:
+            one = answer.topics[chosen]
+            records = library.catalog.documents.get_many([i for i, _score in one.documents])
+            st.html(conversation.topic_results(one, records))
+        if not answer.results:
+            st.html(
+                summary.state(
+                    "Nothing found",
+                    "No document holds anything like this text. Lower the least similarity in "
+                    "the options, or search for a few words.",
+                )
+            )
+            return
+        if len(answer.topics) > 1:
+            st.html(conversation.matrix(answer))
+        for number, found in enumerate(answer.results):
+            st.html(conversation.compact_card(found, number))
+
+
+draw()

@@ -1,0 +1,60 @@
+"""Where a long question comes from: a file of any kind, bytes that were dropped, a paste."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from ragkit.errors import NotFoundError, ReadingError
+from ragkit.reading.conversations import read_conversation
+from ragkit.reading.decode import clean
+from ragkit.reading.pool import ReaderPool, ReadTask
+from ragkit.settings import ReadingSettings
+
+
+def read_text(settings: ReadingSettings, place: Path, name: str = "") -> str:
+    """Read any file as a document would be read, in a process of its own.
+
+    ``name`` is the file's own where ``place`` has another.
+
+    Raises:
+        NotFoundError: it is not there.
+        ReadingError: it cannot be read, or is of a kind that ragkit does not know.
+    """
+    if not place.is_file():
+        raise NotFoundError(f"There is no file {place}.", "Name a file that is there.")
+    with ReaderPool(settings) as pool:
+        (outcome,) = pool.read(iter([ReadTask(0, place, name or place.name)]))
+    if outcome.reading is None:
+        raise outcome.error or ReadingError(f"{name} could not be read.", "Try another file.")
+    return outcome.reading.text
+
+
+def read_dropped(settings: ReadingSettings, folder: Path, name: str, data: bytes) -> str:
+    """Read a dropped file; its bytes lie in ``folder`` only while it is read.
+
+    Raises:
+        ReadingError: it cannot be read, or is of a kind that ragkit does not know.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / f"question-{secrets.token_hex(8)}"
+    try:
+        place.write_bytes(data)
+        return read_text(settings, place, name)
+    finally:
+        place.unlink(missing_ok=True)
+
+
+def as_conversation(pasted: str) -> str:
+    """Give a pasted export as Markdown by message; any other text as it is."""
+    text = clean(pasted)
+    kinds: tuple[str, ...] = ("text",)
+    if text.lstrip()[:1] in ("{", "["):
+        kinds = ("json", "jsonl")
+    elif text.startswith(("---\n", "# ")):
+        kinds = ("markdown", "text")
+    for kind in kinds:
+        found = read_conversation(text, "pasted", kind)
+        if found is not None:
+            return found.text
+    return text

@@ -1,0 +1,117 @@
+"""Long questions on the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from small_library import HANDBOOK, add, open_library, write_files
+
+from ragkit.models.hashing import HashEmbedder
+from ragkit.surfaces import cli
+from ragkit.surfaces.long_text import as_conversation
+
+CHAT = "\n\n".join(
+    f"**{'Ann' if n % 2 else 'Bob'}** · 10:{n:02}\n{text}"
+    for n, text in enumerate(
+        ["May a customer ask for a refund within thirty days?"] * 4
+        + ["The OAuth token of the login expires after an hour."] * 4
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli_chunked")
+    library = open_library(folder / "library")
+    library.embedder = HashEmbedder()
+    write_files(folder / "files", {**HANDBOOK, "chats/both.md": CHAT})
+    add(library, folder / "files")
+    library.close()
+    return folder
+
+
+@pytest.fixture
+def here(place, capsys, monkeypatch):
+    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
+
+    def run(command, *arguments):
+        given = ["ragkit", command, *map(str, arguments), "--library", str(place / "library")]
+        monkeypatch.setattr(sys, "argv", given)
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        told = capsys.readouterr()
+        return subprocess.CompletedProcess(given, code, told.out, told.err)
+
+    return run
+
+
+def test_a_file_asks_by_its_topics(here, place):
+    done = here("search", "--file", place / "files/chats/both.md", "--chunked", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert set(found) == {"topics", "results", "metrics", "notices", "trace"}
+    assert [set(one) for one in found["topics"]] == [{"name", "start", "end", "documents"}] * 2
+    by_path = {one["document"]["path"]: one["topics"] for one in found["results"]}
+    assert 0 in by_path["handbook/refunds.md"]
+    assert 1 in by_path["handbook/login.md"]
+    assert "chats/both.md" not in by_path
+    assert found["metrics"]["pieces"] == 2
+    assert found["metrics"]["shown"] == len(found["results"])
+    assert found["trace"]["ms"] > 0
+
+
+def test_a_file_can_ask_as_one_question_too(here, place, tmp_path):
+    (tmp_path / "q.txt").write_text("refund within thirty days")
+    done = here("search", "--file", tmp_path / "q.txt", "--json")
+    found = [one["document"]["path"] for one in json.loads(done.stdout)["results"]]
+    assert found[:2] == ["chats/both.md", "handbook/refunds.md"]
+
+
+@pytest.mark.parametrize("what", ["chats/both.md", "file"])
+def test_what_is_related_to_a_document_or_file_leaves_it_out(here, place, what):
+    done = here("related", place / "files/chats/both.md" if what == "file" else what)
+    assert done.returncode == 0, done.stderr
+    assert "handbook/refunds.md" in done.stdout
+    assert "handbook/login.md" in done.stdout
+    assert "chats/both.md" not in done.stdout
+    assert "2 pieces → " in done.stdout
+
+
+def test_a_document_is_named_by_its_number_too(here):
+    listed = here("list", "--json").stdout.splitlines()
+    number = next(o["id"] for o in map(json.loads, listed) if o["path"] == "chats/both.md")
+    assert "chats/both.md" not in here("related", number).stdout
+
+
+def test_the_context_block_is_markdown(here):
+    done = here("related", "chats/both.md", "--context", "-n", 2)
+    assert done.stdout.startswith("## Related documents\n\n### 1. ")
+    assert done.stdout.count("\n### ") == 2
+    done = here("search", "refund", "--context")
+    assert "### 1. Refunds" in done.stdout
+
+
+def test_what_is_not_there_or_cannot_be_read_has_an_answer(here, tmp_path):
+    assert here("related", "nowhere.md").returncode == 5
+    assert here("search", "--file", tmp_path / "gone.md", "--chunked").returncode == 5
+    (tmp_path / "picture.xyz").write_bytes(bytes(range(256)) * 40)
+    done = here("related", tmp_path / "picture.xyz")
+    assert done.returncode == 1
+    assert done.stderr.startswith("ragkit: ")
+    (tmp_path / "empty.txt").write_text("  \n")
+    assert here("search", "--file", tmp_path / "empty.txt", "--chunked").returncode == 1
+    assert here("search").returncode != 0
+
+
+def test_a_pasted_export_becomes_messages_and_other_text_stays():
+    lines = '{"timestamp": "2026-03-14T10:00:00Z", "author": "Max", "message": "the buoy"}\n' * 2
+    assert "**Max**" in as_conversation(lines)
+    assert as_conversation("[not json] but text") == "[not json] but text"
+    whatsapp = "14/03/2026, 10:00 - Max: the buoy\n14/03/2026, 10:01 - Rui: the pond\n"
+    assert "**Rui**" in as_conversation(whatsapp)
