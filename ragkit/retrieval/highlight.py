@@ -30,8 +30,8 @@ _BORDER = re.compile("[。、！？；，「」『』]")
 _UNSEEN = (
     "\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 )
-# Stems whose second letter is not that of the word: dying, lying, tying.
-_CHANGED = frozenset(("die", "lie", "tie"))
+# Stems whose second letter is not that of every word that has them: dying, lying, tying.
+_CHANGED = {"die": "dy", "lie": "ly", "tie": "ty"}
 _WITHOUT_MARKS = str.maketrans("", "", string.punctuation)
 _AROUND_WORDS = ".,;:!?()[]{}\"'`*_<>-"
 _SENTENCE_START = re.compile(r"(?:[.!?]['\")\]]?\s+|[。！？]|\n\s*)(?=\S)")
@@ -197,9 +197,9 @@ class _Memory:
         self.met: set[str] = set()
         self.by_token: dict[str, set[str]] = {}
         # Taking a piece apart is what costs, and most are never asked for: they wait until a
-        # question has a token that begins like something in them. Plain words by first letter.
+        # question has a token that begins like something in them. Plain words by two letters.
         self._words: dict[str, set[str]] = {}
-        self._others: set[str] = set()
+        self._others: dict[str, str] = {}
 
     def add(self, piece: str) -> None:
         """Remember a piece."""
@@ -207,24 +207,26 @@ class _Memory:
         if not piece.isascii():
             self._take_apart(piece)
         elif word.isalpha() and (word.islower() or word.istitle()):
-            self._words.setdefault(word[0].lower(), set()).add(piece)
+            self._words.setdefault(word[:2].lower(), set()).add(piece)
         else:
-            self._others.add(piece)
+            lower = piece.lower()
+            # "5,000" has the token "5000".
+            self._others[piece] = f"{lower} {lower.translate(_WITHOUT_MARKS)}"
         # Last, so that no thread takes a piece for known before its tokens are.
         self.met.add(piece)
 
     def having(self, pieces: set[str], tokens: Collection[str]) -> set[str]:
         """Give those of the pieces, all met before, that have one of the tokens."""
-        beginnings = tuple({token[: 1 if token in _CHANGED else 2] for token in tokens})
-        for piece in pieces & self._others:
-            lower = piece.lower()
-            # "5,000" has the token "5000".
-            both = f"{lower} {lower.translate(_WITHOUT_MARKS)}"
-            if any(beginning in both for beginning in beginnings):
+        beginnings = {token[:2] for token in tokens}
+        beginnings.update(_CHANGED[token] for token in tokens if token in _CHANGED)
+        begins = re.compile("|".join(map(re.escape, sorted(beginnings)))).search
+        for piece in pieces:
+            waits = self._others.get(piece)
+            if waits is not None and begins(waits):
                 self._take_apart(piece)
-                self._others.discard(piece)
-        for letter in {token[:1] for token in tokens}:
-            waiting = self._words.get(letter, set())
+                self._others.pop(piece, None)
+        for beginning in beginnings:
+            waiting = self._words.get(beginning, set())
             for piece in pieces & waiting:
                 self._take_apart(piece)
                 waiting.discard(piece)

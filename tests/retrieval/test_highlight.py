@@ -80,6 +80,8 @@ words = st.sampled_from(
 
 
 @example("5,000", "5,000")
+@example("dying lying tying", "die lie tie")
+@example("die tried a X", "dying try a x")
 @given(st.lists(words, max_size=12).map("".join), st.lists(words, max_size=4).map(" ".join))
 def test_marks_are_those_of_the_tokenizer(text, question):
     tokens = tokenize(question)
