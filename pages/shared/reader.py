@@ -53,7 +53,7 @@ def also_see(similar: Sequence[tuple[DocumentRecord, float]]) -> str:
         data = attributes(href=document_url(record.id), data_rk="open", data_id=record.id)
         said = text(f"{record.path}: {score:.2f} alike in meaning (1 is the same)")
         items.append(
-            f'<li><a target="_self" title="{said}"{data}>'
+            f'<li><a target="_self" style="--level:0" title="{said}"{data}>'
             f"<bdi>{name((record.title or record.path)[:160])}</bdi></a></li>"
         )
     return (
