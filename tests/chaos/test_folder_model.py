@@ -39,8 +39,14 @@ def contents(library: Library) -> dict[str, tuple[str, str]]:
 
 
 def answers(library: Library) -> list[object]:
+    """What searches find. Which of several copies stands for all depends on who came first."""
     return sorted(
-        (word, result.document.path, round(result.score, 5), result.passages[0].text)
+        (
+            word,
+            tuple(sorted((result.document.path, *result.also_at))),
+            round(result.score, 5),
+            result.passages[0].text,
+        )
         for word in _WORDS
         for result in library.search(word, library.options(limit=100)).results
     )
@@ -164,6 +170,9 @@ class FolderUnderWatch(RuleBasedStateMachine):
             shutil.rmtree(self.place, ignore_errors=True)
 
 
+# watchdog 7.1's reading thread dies of a KeyError after some moves of watched folders. That the
+# watcher notices, and starts another, is part of what is tested here.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.slow
 class TestFolderUnderWatch(FolderUnderWatch.TestCase):
     """Runs the machine; RAGKIT_CHAOS_EXAMPLES and RAGKIT_CHAOS_STEPS make it longer."""
