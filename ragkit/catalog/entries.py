@@ -17,7 +17,9 @@ from ragkit.indexes.rows import EntryRows, TokenColumn
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Level
 
 _MOST_CACHED_TOKENS = 2_000_000
-_AT_LEVELS = "level IN (SELECT value FROM json_each(?))"
+AT_LEVELS = "level IN (SELECT value FROM json_each(?))"
+"""A condition on entries; its parameter is a JSON list of level codes."""
+
 _Scope: TypeAlias = tuple[int, int, str]
 
 
@@ -41,7 +43,7 @@ class Entries:
         with self._connections.read() as connection:
             heads = connection.execute(
                 "SELECT id, document_id, level, position FROM entries "
-                f"WHERE collection_id = ? AND id > ? AND {_AT_LEVELS} ORDER BY id",
+                f"WHERE collection_id = ? AND id > ? AND {AT_LEVELS} ORDER BY id",
                 scope,
             ).fetchall()
             table = np.array(heads, dtype=np.int64).reshape(len(heads), 4)
@@ -63,7 +65,7 @@ class Entries:
     def count(self, collection_id: int, levels: Sequence[Level] = tuple(Level)) -> int:
         """How many live entries of those levels the collection has."""
         row = self._connections.row(
-            f"SELECT COUNT(*) FROM entries WHERE collection_id = ? AND {_AT_LEVELS}",
+            f"SELECT COUNT(*) FROM entries WHERE collection_id = ? AND {AT_LEVELS}",
             (collection_id, _level_list(levels)),
         )
         return int(row[0])
@@ -219,7 +221,7 @@ def _vectors(
     rows = connection.execute(
         "SELECT e.id, v.data FROM entries e "
         "JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
-        f"WHERE e.collection_id = ? AND e.id > ? AND e.{_AT_LEVELS} ORDER BY e.id",
+        f"WHERE e.collection_id = ? AND e.id > ? AND e.{AT_LEVELS} ORDER BY e.id",
         (embedder_id, *scope),
     ).fetchall()
     if rows:
@@ -235,7 +237,7 @@ def _tokens(
 ) -> TokenColumn:
     rows = connection.execute(
         "SELECT e.id, t.ids FROM entries e JOIN entry_tokens t ON t.entry_id = e.id "
-        f"WHERE e.collection_id = ? AND e.id > ? AND e.{_AT_LEVELS} AND t.field = ? ORDER BY e.id",
+        f"WHERE e.collection_id = ? AND e.id > ? AND e.{AT_LEVELS} AND t.field = ? ORDER BY e.id",
         (*scope, field),
     ).fetchall()
     lengths = np.zeros(len(ids), dtype=np.int64)

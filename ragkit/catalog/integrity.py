@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ragkit.catalog.connection import Connections, as_library_error
 from ragkit.catalog.documents import CHUNK_COLUMNS, chunk_of_row
+from ragkit.catalog.entries import AT_LEVELS
 from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.errors import LibraryError, LibraryFormatError
@@ -23,7 +24,6 @@ from ragkit.types import LEVEL_CODES, Level, Markup
 
 _MOST_PROBLEMS = 20
 _TOKEN_ROWS = 20_000
-_AT_LEVELS = "level IN (SELECT value FROM json_each(?))"
 _OUTSIDE = re.compile(r"(^|/)\.\.(/|$)|^/|\0")
 _ODD_UPLOAD = re.compile(r'\\|[\x00-\x1f<>:"|?*]')
 
@@ -176,7 +176,7 @@ class Integrity:
     def entry_ids(self, collection_id: int, levels: Sequence[Level]) -> NDArray[np.int64]:
         """Ids of a collection's live entries of those levels, ascending."""
         rows = self._connections.rows(
-            f"SELECT id FROM entries WHERE collection_id = ? AND {_AT_LEVELS} ORDER BY id",
+            f"SELECT id FROM entries WHERE collection_id = ? AND {AT_LEVELS} ORDER BY id",
             (collection_id, json.dumps([LEVEL_CODES[level] for level in levels])),
         )
         return np.array([row[0] for row in rows], dtype=np.int64)

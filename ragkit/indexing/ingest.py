@@ -59,7 +59,7 @@ class Ingest:
         self._writer.catalog.documents.add_pending(self._source.id, self._collection.id, fresh)
         self._reporter.start("Reading", len(files))
         # Importing takes seconds; meanwhile other processes read the first files.
-        threading.Thread(target=_import_pipeline, name="ragkit-import", daemon=True).start()
+        threading.Thread(target=import_pipeline, name="ragkit-import", daemon=True).start()
         with ReaderPool(self._writer.settings.reading) as pool:
             for batch in self._batches(pool.read(self._tasks(files, again))):
                 self._write(batch)
@@ -171,5 +171,6 @@ def _unopened(error: OSError) -> ReadingError:
     )
 
 
-def _import_pipeline() -> None:
+def import_pipeline() -> None:
+    """Have the pipeline ready before it is needed: importing it takes seconds."""
     import ragkit.indexing.pipeline  # noqa: F401

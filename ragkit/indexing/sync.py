@@ -153,11 +153,12 @@ def sync_source(
     )
     if dry_run:
         return report
-    known = _follow_moves(writer, plan)
+    again = _read_again(plan)
+    known = _follow_moves(writer, plan, again)
     ingest = Ingest(writer, source, collection, known, reporter)
     _skip_unnameable(ingest, plan)
     states = [_state(plan.scan, path) for path in (*plan.changes.new, *plan.changes.changed)]
-    ingest.run(states, again=_read_again(plan))
+    ingest.run(states, again=again)
     if report.removed:
         reporter.start("Removing", len(report.removed))
         catalog.documents.remove([plan.known[path].document_id for path in report.removed])
@@ -174,8 +175,8 @@ def sync_source(
     )
 
 
-def _follow_moves(writer: Writer, plan: SyncPlan) -> dict[str, KnownFile]:
-    known, again = dict(plan.known), _read_again(plan)
+def _follow_moves(writer: Writer, plan: SyncPlan, again: frozenset[str]) -> dict[str, KnownFile]:
+    known = dict(plan.known)
     for path, file in plan.moved.items():
         writer.catalog.documents.rename(file.document_id, path, stale=path in again)
         known.pop(file.path, None)

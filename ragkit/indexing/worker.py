@@ -16,6 +16,7 @@ import psutil
 
 from ragkit.catalog.records import JobRecord, JobState
 from ragkit.errors import RagkitError
+from ragkit.indexing.ingest import import_pipeline
 from ragkit.indexing.jobs import run_job
 from ragkit.indexing.lock import writer_lock
 from ragkit.indexing.progress import Progress
@@ -86,7 +87,7 @@ class Worker:
         from ragkit.sources.watch import FolderWatcher
 
         settings = self.writer.settings.sources
-        threading.Thread(target=_import_pipeline, name="ragkit-import", daemon=True).start()
+        threading.Thread(target=import_pipeline, name="ragkit-import", daemon=True).start()
         with FolderWatcher(settings.debounce_seconds, gitignore=settings.gitignore) as watcher:
             next_scan = time.monotonic()
 
@@ -155,11 +156,6 @@ class Worker:
             self.writer.catalog.jobs.beat(os.getpid(), started, state, notes)
         except RagkitError:
             logger.exception("the sign of life could not be written")
-
-
-def _import_pipeline() -> None:
-    """Have the pipeline ready before the first file changes: importing it takes seconds."""
-    import ragkit.indexing.pipeline  # noqa: F401
 
 
 def work_off(
