@@ -9,19 +9,21 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, TypeAlias
 
 from ragkit.errors import ModelError
-from ragkit.models.base import to_unit_length
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from tokenizers import Tokenizer
+
+    _Parts: TypeAlias = tuple[NDArray[np.float32], Tokenizer]
 
 LONGEST_TEXT = 200_000
 """Characters of one text that are embedded; what comes after them is not."""
@@ -37,6 +39,20 @@ _PUNCTUATION = re.compile(
 )
 _BATCH_TEXTS = 512
 _BATCH_CHARACTERS = 1_000_000
+_CACHED_WORDS = 100_000
+_LONGEST_CACHED = 64
+
+_DIMENSIONS = 256
+_DIGESTS = {
+    (
+        "ZLR6LcSTy46FlEB2YBGJc5hS17ZODh7tyxk3olHNn9U",
+        "kySPKp7DbHs19wCgM9XzYiiq5I22Gu4xAH-kkGLN62g",
+    ): "29bed97a722efe54",
+}
+"""Fingerprints by what the wheel's list of files says of weights and tokenizer (SHA-256).
+
+With it a process that embeds nothing need not read 18 MB to know what it would embed with.
+"""
 
 
 class WordLlamaEmbedder:
@@ -49,23 +65,27 @@ class WordLlamaEmbedder:
 
     def __init__(
         self,
-        vectors: NDArray[np.float32],
-        tokenizer: Tokenizer,
+        load: Callable[[], _Parts],
         fingerprint: str,
+        dimensions: int,
         count_power: float = COUNT_POWER,
     ) -> None:
-        """Take token vectors (v, d), already weighted; a row of zeros counts for nothing."""
+        """Take what gives the weighted vectors (v, d) and the tokenizer when first needed.
+
+        A row of zeros counts for nothing.
+        """
+        self._load = load
         self._count_power = count_power
-        self._vectors = vectors
-        self._tokenizer = tokenizer
+        self._ids_of: dict[str, tuple[int, ...]] = {}
+        self._ids_of_plain: dict[str, tuple[int, ...]] = {}
         self.fingerprint = fingerprint
-        self.dimensions = int(vectors.shape[1])
+        self.dimensions = dimensions
 
     @classmethod
     def open(
         cls, token_weights: NDArray[np.float32] | None = None, count_power: float = COUNT_POWER
     ) -> WordLlamaEmbedder:
-        """Read the weights and the tokenizer of the installed wheel; about 0.1 s, no network.
+        """Find the installed wheel; no network. Its files are read (about 0.1 s) when needed.
 
         ``token_weights`` (v,) say how much each token of the tokenizer's vocabulary counts;
         ``count_power`` of 1 gives plain means.
@@ -74,47 +94,41 @@ class WordLlamaEmbedder:
             ModelError: the wheel is missing or damaged.
         """
         folder = _wheel_folder()
-        try:
-            from safetensors.numpy import load_file
-            from tokenizers import Tokenizer
+        digest = _DIGESTS.get(_listed_files(folder) or ("", ""))
+        if digest and token_weights is None and count_power == COUNT_POWER:
+            fingerprint = f"{cls.name}-{_DIMENSIONS}-{digest}"
+            return cls(lambda: _read_whole(folder, fingerprint), fingerprint, _DIMENSIONS)
+        vectors, tokenizer, fingerprint = _read(folder, token_weights, count_power)
+        return cls(lambda: (vectors, tokenizer), fingerprint, vectors.shape[1], count_power)
 
-            vectors = next(iter(load_file(folder / _WEIGHTS).values())).astype(np.float32)
-            tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
-        except Exception as error:  # the two libraries raise bare exceptions of their own
-            raise ModelError(
-                f"The embedded model cannot be read: {error}.", "Install ragkit again."
-            ) from error
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        digest = hashlib.blake2b(digest_size=8)
-        digest.update(f"wordllama 2 {count_power} {LONGEST_TEXT} {vectors.shape}".encode())
-        digest.update((folder / _TOKENIZER).read_bytes())
-        digest.update((folder / _WEIGHTS).read_bytes())
-        if token_weights is not None:
-            vectors *= token_weights.astype(np.float32)[:, None]
-            digest.update(token_weights.astype("<f4").tobytes())
-        unknown = tokenizer.token_to_id("<unk>")
-        if unknown is not None:
-            vectors[unknown] = 0.0
-        return cls(
-            vectors, tokenizer, f"wordllama-{vectors.shape[1]}-{digest.hexdigest()}", count_power
-        )
+    @cached_property
+    def _parts(self) -> _Parts:
+        return self._load()
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts to be searched, (n, d): unit rows, or zeros for a text without words."""
+        import numpy as np
+
+        from ragkit.models.base import to_unit_length
+
         pooled = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for start, end in _batches(texts):
-            batch = [plain_words(_bounded(text)) for text in texts[start:end]]
-            encoded = self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)
-            for row, encoding in enumerate(encoded, start):
-                self._pool(encoding.ids, pooled[row])
+            bounded = [_bounded(text) for text in texts[start:end]]
+            words = [text.split() for text in bounded]
+            ids_of = self._look_up(set(chain.from_iterable(words)))
+            for row, (text, inside) in enumerate(zip(bounded, words, strict=True), start):
+                ids = list(chain.from_iterable(map(ids_of.__getitem__, inside)))
+                self._pool(ids or self._encode(text), pooled[row])
         return to_unit_length(pooled)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question, (d,): a unit vector, or zeros for one without words."""
+        import numpy as np
+
+        from ragkit.models.base import to_unit_length
+
         pooled = np.zeros((1, self.dimensions), dtype=np.float32)
-        encoding = self._tokenizer.encode(plain_words(_bounded(text)), add_special_tokens=False)
-        self._pool(encoding.ids, pooled[0])
+        self._pool(self._encode(_bounded(text)), pooled[0])
         unit: NDArray[np.float32] = to_unit_length(pooled)[0]
         return unit
 
@@ -122,18 +136,58 @@ class WordLlamaEmbedder:
         """Embed questions, (n, d): questions and passages are embedded alike."""
         return self.embed_passages(texts)
 
+    def _encode(self, text: str) -> list[int]:
+        """Give the tokens of a whole text."""
+        ids: list[int] = self._parts[1].encode(plain_words(text), add_special_tokens=False).ids
+        return ids
+
+    def _look_up(self, words: Iterable[str]) -> dict[str, tuple[int, ...]]:
+        """Give the tokens of words as they stand in texts, none for punctuation alone.
+
+        No token of the vocabulary reaches over a space, so that the tokens of a text are those
+        of its words, each of which is taken apart but once.
+        """
+        known = self._ids_of
+        found = {word: known.get(word) for word in words}
+        plain = {word: _plain(word).split() for word, ids in found.items() if ids is None}
+        pieces = self._encode_words(set(chain.from_iterable(plain.values())))
+        fresh = {
+            word: tuple(chain.from_iterable(pieces[one] for one in ones))
+            for word, ones in plain.items()
+        }
+        _remember(known, fresh)
+        return {word: ids if ids is not None else fresh[word] for word, ids in found.items()}
+
+    def _encode_words(self, words: Iterable[str]) -> dict[str, tuple[int, ...]]:
+        """Give the tokens of plain words."""
+        known = self._ids_of_plain
+        found = {word: known.get(word) for word in words}
+        unknown = [word for word, ids in found.items() if ids is None]
+        if not unknown:
+            return {word: ids for word, ids in found.items() if ids is not None}
+        encoded = self._parts[1].encode_batch_fast(unknown, add_special_tokens=False)
+        fresh = {word: tuple(one.ids) for word, one in zip(unknown, encoded, strict=True)}
+        _remember(known, fresh)
+        return {word: ids if ids is not None else fresh[word] for word, ids in found.items()}
+
     def _pool(self, ids: list[int], into: NDArray[np.float32]) -> None:
         """Write the weighted sum of the tokens' vectors; its length does not matter."""
+        import numpy as np
+
         if not ids:
             return
+        vectors = self._parts[0]
         if self._count_power == 1.0:
-            np.add.reduce(self._vectors[ids], axis=0, out=into)
+            np.add.reduce(vectors[ids], axis=0, out=into)
             return
-        ordered = np.sort(np.array(ids, dtype=np.int32))
-        first = np.flatnonzero(np.diff(ordered, prepend=-1))
-        counts = np.diff(first, append=len(ordered)).astype(np.float32)
+        ordered = np.array(ids, dtype=np.int32)
+        ordered.sort()
+        ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(ordered) - 1)
+        counts = ends.astype(np.float32)
+        counts[1:] -= ends[:-1]
+        counts[0] += 1.0
         counts **= self._count_power
-        np.dot(counts, self._vectors[ordered[first]], out=into)
+        np.dot(counts, vectors[ordered[ends]], out=into)
 
 
 def plain_words(text: str) -> str:
@@ -141,10 +195,24 @@ def plain_words(text: str) -> str:
 
     A text of nothing but punctuation comes back as it is.
     """
+    return _plain(text) or unicodedata.normalize("NFKC", text)
+
+
+def _plain(text: str) -> str:
+    """The same, and nothing for nothing but punctuation; words do not change each other."""
+    if text.isascii() and text.isalpha() and text.islower():
+        return text
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     divided = _WORDS_IN_NAMES.sub(" ", text)
-    return " ".join(_PUNCTUATION.sub(" ", divided).lower().split()) or text
+    return " ".join(_PUNCTUATION.sub(" ", divided).lower().split())
+
+
+def _remember(known: dict[str, tuple[int, ...]], fresh: dict[str, tuple[int, ...]]) -> None:
+    """Add short words to a memory, which is emptied when full."""
+    if len(known) + len(fresh) > _CACHED_WORDS:
+        known.clear()
+    known.update((word, ids) for word, ids in fresh.items() if len(word) <= _LONGEST_CACHED)
 
 
 def _bounded(text: str) -> str:
@@ -170,3 +238,58 @@ def _wheel_folder() -> Path:
     if spec is None or spec.origin is None:
         raise ModelError("The package wordllama is not installed.", "Install ragkit again.")
     return Path(spec.origin).parent
+
+
+def _listed_files(folder: Path) -> tuple[str, str] | None:
+    """What the installer's list says of weights and tokenizer; ``None`` when it says nothing."""
+    names = [f"{folder.name}/{one.as_posix()}" for one in (_WEIGHTS, _TOKENIZER)]
+    listed: dict[str, str] = {}
+    try:
+        for record in folder.parent.glob(f"{folder.name}-*.dist-info/RECORD"):
+            for line in record.read_text("utf-8").splitlines():
+                name, _, rest = line.partition(",")
+                checksum, _, size = rest.partition(",")
+                if name in names and (folder.parent / name).stat().st_size == int(size):
+                    listed[name] = checksum.removeprefix("sha256=")
+        return listed[names[0]], listed[names[1]]
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _read_whole(folder: Path, fingerprint: str) -> _Parts:
+    """Read the two files, which must be those that the list of files promised."""
+    vectors, tokenizer, found = _read(folder, None, COUNT_POWER)
+    if found != fingerprint:
+        raise ModelError("The embedded model's files have changed.", "Install ragkit again.")
+    return vectors, tokenizer
+
+
+def _read(
+    folder: Path, token_weights: NDArray[np.float32] | None, count_power: float
+) -> tuple[NDArray[np.float32], Tokenizer, str]:
+    """Read weighted vectors and tokenizer, and name them."""
+    import numpy as np
+
+    try:
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+
+        vectors = next(iter(load_file(folder / _WEIGHTS).values())).astype(np.float32)
+        tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
+    except Exception as error:  # the two libraries raise bare exceptions of their own
+        raise ModelError(
+            f"The embedded model cannot be read: {error}.", "Install ragkit again."
+        ) from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    digest = hashlib.blake2b(digest_size=8)
+    digest.update(f"wordllama 2 {count_power} {LONGEST_TEXT} {vectors.shape}".encode())
+    digest.update((folder / _TOKENIZER).read_bytes())
+    digest.update((folder / _WEIGHTS).read_bytes())
+    if token_weights is not None:
+        vectors *= token_weights.astype(np.float32)[:, None]
+        digest.update(token_weights.astype("<f4").tobytes())
+    unknown = tokenizer.token_to_id("<unk>")
+    if unknown is not None:
+        vectors[unknown] = 0.0
+    return vectors, tokenizer, f"wordllama-{vectors.shape[1]}-{digest.hexdigest()}"
