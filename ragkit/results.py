@@ -2,10 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, Generic, TypeVar, overload
 
 from ragkit.types import Level, Metadata
+
+_T = TypeVar("_T")
+
+
+class Later(Sequence[_T], Generic[_T]):
+    """A tuple that is made when it is first looked at, and equal to that tuple.
+
+    ``make`` must give the same whenever it is called. Pickled and copied as the tuple.
+    """
+
+    __slots__ = ("_made", "_make")
+
+    def __init__(self, make: Callable[[], tuple[_T, ...]]) -> None:
+        self._make: Callable[[], tuple[_T, ...]] | None = make
+        self._made: tuple[_T, ...] = ()
+
+    @property
+    def made(self) -> tuple[_T, ...]:
+        """The tuple."""
+        make = self._make
+        if make is not None:
+            self._made = make()
+            # Last, so that no other thread takes it for made before it is.
+            self._make = None
+        return self._made
+
+    @overload
+    def __getitem__(self, index: int) -> _T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[_T, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> _T | tuple[_T, ...]:
+        return self.made[index]
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+    def __iter__(self) -> Iterator[_T]:
+        return iter(self.made)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Later):
+            return self.made == other.made
+        return self.made == other if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.made)
+
+    def __repr__(self) -> str:
+        return repr(self.made)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self.made,)
 
 
 class Mode(StrEnum):
@@ -160,22 +216,25 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class MatchedChunk:
-    """A chunk that the question found. ``index`` counts from 0; parts add up to ``score``."""
+    """A chunk that the question found. ``index`` counts from 0; parts add up to ``score``.
+
+    ``terms`` are the words of the question that the passage with the chunk has.
+    """
 
     index: int
     score: float
     level: Level = Level.CHUNK
-    contributions: tuple[Contribution, ...] = ()
-    terms: tuple[str, ...] = ()
+    contributions: Sequence[Contribution] = ()
+    terms: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A contiguous slice ``text[start:end]`` of a document's stored text.
 
-    ``highlights`` are the spans of matched words, as offsets into ``text``. ``page`` is the
-    number of the page on which it starts. ``chunks`` are the first and last index of the chunks
-    that it shows. ``cut`` is True when a budget ended it before its section did.
+    ``highlights`` are the spans of matched words, as offsets into ``text``; a search leaves
+    them to be found when they are first looked at. ``page`` is the number of the page on which
+    it starts. ``chunks`` are the first and last index of the chunks that it shows. ``cut`` is True when a budget ended it before its section did.
     """
 
     start: int
@@ -183,7 +242,7 @@ class Passage:
     text: str
     heading_path: tuple[str, ...] = ()
     page: int | None = None
-    highlights: tuple[tuple[int, int], ...] = ()
+    highlights: Sequence[tuple[int, int]] = ()
     chunks: tuple[int, int] = (0, 0)
     cut: bool = False
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from ragkit.catalog.records import ChunkRecord
-from ragkit.results import Expansion, MatchedChunk, Passage, SearchOptions
+from ragkit.results import Expansion, Later, MatchedChunk, Passage, SearchOptions
 from ragkit.types import Chunk, Level, Page, Section
 
 DOCUMENT_SECTIONS = 5
@@ -143,7 +144,8 @@ def make_passages(
 ) -> tuple[Passage, ...]:
     """Join a plan with the slices ``[start, end)`` of the stored text, one for each passage.
 
-    ``highlight`` finds the spans to mark in a slice, such as ``Highlighter(...).spans``.
+    ``highlight`` finds the spans to mark in a slice, such as ``Highlighter(...).spans``; it is
+    asked when a passage's highlights are looked at.
     """
     return tuple(
         Passage(
@@ -152,7 +154,7 @@ def make_passages(
             text=text,
             heading_path=one.heading_path,
             page=one.page,
-            highlights=highlight(text) if highlight else (),
+            highlights=Later(partial(highlight, text)) if highlight else (),
             chunks=one.chunks,
             cut=one.cut,
         )

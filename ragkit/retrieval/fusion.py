@@ -5,7 +5,7 @@ Scores are kept in columns until the best are known; only those become hits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.results import Contribution, Fusion
+from ragkit.results import Contribution, Fusion, Later
 from ragkit.types import LEVEL_CODES, Level
 
 Scores: TypeAlias = NDArray[np.float64]
@@ -92,42 +92,33 @@ class Fused:
         return np.lexsort((self.entry_ids, -self.scores))
 
     def hits(self, most: int | None = None) -> list[FusedHit]:
-        """The best entries with their parts; those that add nothing are not named."""
+        """The best entries; their parts are put down when they are looked at."""
         order = self.order[:most]
-        scores = self.scores[order].tolist()
-        columns = [
-            (
-                part.index,
-                part.weight,
-                part.ranks[order].tolist(),
-                part.raw[order].tolist(),
-                part.normalised[order].tolist(),
-                part.values[order].tolist(),
-            )
-            for part in self.parts
-        ]
-        heads = zip(
-            self.entry_ids[order].tolist(),
-            self.document_ids[order].tolist(),
-            self.chunk_indexes[order].tolist(),
-            self.levels[order].tolist(),
-            strict=True,
-        )
         return [
-            FusedHit(
-                entry_id,
-                document_id,
-                chunk_index,
-                _LEVELS[level],
-                scores[i],
-                tuple(
-                    Contribution(index, ranks[i], raw[i], normalised[i], weight, values[i])
-                    for index, weight, ranks, raw, normalised, values in columns
-                    if values[i] != 0.0 or ranks[i]
-                ),
+            FusedHit(entry_id, document_id, chunk, _LEVELS[level], score, self._parts_of(place))
+            for place, entry_id, document_id, chunk, level, score in zip(
+                order.tolist(),
+                self.entry_ids[order].tolist(),
+                self.document_ids[order].tolist(),
+                self.chunk_indexes[order].tolist(),
+                self.levels[order].tolist(),
+                self.scores[order].tolist(),
+                strict=True,
             )
-            for i, (entry_id, document_id, chunk_index, level) in enumerate(heads)
         ]
+
+    def _parts_of(self, place: int) -> Later[Contribution]:
+        """The parts of one entry's score; those that add nothing are not named."""
+        return Later(lambda: tuple(self._contributions(place)))
+
+    def _contributions(self, place: int) -> Iterator[Contribution]:
+        for part in self.parts:
+            rank, normalised = int(part.ranks[place]), float(part.normalised[place])
+            value = part.weight * normalised
+            if value != 0.0 or rank:
+                yield Contribution(
+                    part.index, rank, float(part.raw[place]), normalised, part.weight, value
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +130,7 @@ class FusedHit:
     chunk_index: int
     level: Level
     score: float
-    contributions: tuple[Contribution, ...]
+    contributions: Sequence[Contribution]
 
 
 def cosine(raw: Scores) -> Scores:

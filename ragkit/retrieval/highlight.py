@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TypeAlias
@@ -43,7 +44,7 @@ class Highlighter:
     """Finds the words of one question in any number of texts.
 
     Stop words are passed over unless the question has no others. Remembers the words that it
-    has met: make one for each question, and use it in one thread.
+    has met: make one for each question. Safe to share between threads.
     """
 
     def __init__(self, query_tokens: Collection[str], query_words: Sequence[str] = ()) -> None:
@@ -56,6 +57,7 @@ class Highlighter:
         self._met: set[str] = set()
         self._hits: dict[str, tuple[_Spans, frozenset[str]]] = {}
         self._texts: dict[str, set[str]] = {}
+        self._guard = threading.Lock()
 
     def spans(self, text: str) -> _Spans:
         """Give the slices of a text to highlight: in order, apart from each other."""
@@ -80,14 +82,14 @@ class Highlighter:
         """Find the pieces of a text that have a token of the question."""
         if not self._tokens:
             return set()
-        known = self._texts.get(text)
-        if known is not None:
-            return known
-        pieces = set(text.split() if _only_spaces(text) else _PIECE.findall(text))
-        for piece in _with_tokens(pieces, self._tokens) - self._met:
-            self._look(piece)
-        self._texts[text] = pieces.intersection(self._hits)
-        return self._texts[text]
+        with self._guard:
+            known = self._texts.get(text)
+            if known is None:
+                pieces = set(text.split() if _only_spaces(text) else _PIECE.findall(text))
+                for piece in _with_tokens(pieces, self._tokens) - self._met:
+                    self._look(piece)
+                known = self._texts[text] = pieces.intersection(self._hits)
+        return known
 
     def _look(self, piece: str) -> None:
         """Find the question's tokens in a piece of text, and remember."""

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import ChunkRecord, DocumentRecord
-from ragkit.results import DocumentRef, Expansion, MatchedChunk, Passage, Result, SearchOptions
+from ragkit.results import (
+    DocumentRef,
+    Expansion,
+    Later,
+    MatchedChunk,
+    Passage,
+    Result,
+    SearchOptions,
+)
 from ragkit.retrieval.assembly import DocumentPlan, make_passages, plan_document, wanted_chunks
 from ragkit.retrieval.deduplication import Vectors
 from ragkit.retrieval.fusion import FusedHit
@@ -182,7 +191,7 @@ def _result(
         score=plan.score,
         passages=passages,
         matched_chunks=tuple(
-            replace(one, terms=_terms(one.index, passages, highlighter))
+            replace(one, terms=Later(partial(_terms, one.index, passages, highlighter)))
             for one in plan.matched_chunks
         ),
         context_chunks=plan.context_chunks,
