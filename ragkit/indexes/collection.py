@@ -41,6 +41,18 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
+class WordScores:
+    """What a question's words say of each row of one ``CollectionIndex``; of no use with another.
+
+    ``base`` float32 (n,) for the segment's rows, ``delta`` (m,) for those added since; 0 where
+    no word stands.
+    """
+
+    base: NDArray[np.float32]
+    delta: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
 class EntryMask:
     """Which entries of one ``CollectionIndex`` value may be found; of no use with another."""
 
@@ -208,9 +220,58 @@ class CollectionIndex:
         found = []
         for i, query in enumerate(queries):
             given = term_weights[i] if term_weights is not None else None
-            ids, weights = _weighed(query, given)
-            base, delta = self._keyword_scores(ids, weights, field_weights)
-            found.append(self._best_by_score(base, delta, depth, mask))
+            scores = self.word_scores(query, field_weights, given)
+            found.append(self.best_by_words(scores, depth, mask))
+        return found
+
+    def word_scores(
+        self,
+        query: Sequence[int],
+        field_weights: Mapping[Field, float],
+        term_weights: Sequence[float] | None = None,
+    ) -> WordScores:
+        """Give the weighted sum of BM25 scores of every entry for one question.
+
+        The parameters are those of ``keyword_candidates``.
+        """
+        token_ids, weights = _weighed(query, term_weights)
+        base = np.zeros(len(self._base), np.float32)
+        delta = np.zeros(len(self._delta), np.float32)
+        changed = bool(len(self._removed.rows) or len(self._delta))
+        for name in sorted(field_weights, key=lambda one: one.value):
+            weighted = weights * np.float32(field_weights[name])
+            if field_weights[name] == 0.0:
+                continue
+            index = self._base.keywords.get(name)
+            if changed:
+                idf, ratio = self._idf(name, token_ids)
+                if name in self._norms:
+                    norms = self._norms[name]
+                    self._delta.add_scores(delta, name, token_ids, weighted * idf, norms)
+                weighted = weighted * ratio
+            if index is not None:
+                index.add_scores(base, token_ids, weighted)
+        base[self._removed.rows] = 0.0
+        return WordScores(base, delta)
+
+    def best_by_words(
+        self, scores: WordScores, depth: int, mask: EntryMask | None = None
+    ) -> Candidates:
+        """Find the entries with the best scores; zeros and what is masked never come back."""
+        base, delta = scores.base, scores.delta
+        if mask is not None:
+            base = base * mask.base
+            delta = delta * mask.delta
+        rows, added = best_rows(base, depth), best_rows(delta, depth)
+        return self._candidates(rows, base[rows], added, delta[added], depth)
+
+    def word_scores_of(self, scores: WordScores, entry_ids: Ids) -> NDArray[np.float32]:
+        """Give the score of each entry (m,), masked or not; 0 for one that is not here."""
+        found = np.zeros(len(entry_ids), np.float32)
+        for ids, known in zip(self._id_columns, (scores.base, scores.delta), strict=True):
+            if len(ids):
+                rows, here = _rows_of(ids, entry_ids)
+                found[here] = known[rows[here]]
         return found
 
     def vector_candidates(
@@ -249,23 +310,6 @@ class CollectionIndex:
             if len(part):
                 rows, here = _rows_of(ids, entry_ids)
                 scores[here] = index.scores_of(query_vector, rows[here])
-        return scores
-
-    def keyword_scores_of(
-        self,
-        query: Sequence[int],
-        field_weights: Mapping[Field, float],
-        entry_ids: Ids,
-    ) -> NDArray[np.float32]:
-        """Give the score of each entry as ``keyword_candidates`` would; 0 if it is not here."""
-        token_ids, weights = _weighed(query, None)
-        rows, here = _rows_of(self._base.entry_ids, entry_ids)
-        found = np.zeros(int(np.count_nonzero(here)), np.float32)
-        _none, delta = self._keyword_scores(token_ids, weights, field_weights, (found, rows[here]))
-        scores = np.zeros(len(entry_ids), np.float32)
-        scores[here] = found
-        added, inside = _rows_of(self._delta.rows.entry_ids, entry_ids)
-        scores[inside] = delta[added[inside]]
         return scores
 
     @property
@@ -317,39 +361,6 @@ class CollectionIndex:
         np.cumsum([len(one) for one in flat], out=offsets[1:])
         return TokenColumn(np.concatenate(flat) if flat else np.zeros(0, np.uint32), offsets)
 
-    def _keyword_scores(
-        self,
-        token_ids: Ids,
-        weights: NDArray[np.float32],
-        field_weights: Mapping[Field, float],
-        only: tuple[NDArray[np.float32], Ids] | None = None,
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Add up the fields' scores, of the segment's rows and of the delta's.
-
-        ``only`` may hold zeros (m,) and the rows of the segment (m,) that alone are scored.
-        """
-        base = np.zeros(len(self._base), np.float32) if only is None else only[0]
-        delta = np.zeros(len(self._delta), np.float32)
-        changed = bool(len(self._removed.rows) or len(self._delta))
-        for name in sorted(field_weights, key=lambda one: one.value):
-            weighted = weights * np.float32(field_weights[name])
-            if field_weights[name] == 0.0:
-                continue
-            index = self._base.keywords.get(name)
-            if not changed:
-                _add_scores(index, base, only, token_ids, weighted)
-                continue
-            idf, ratio = self._idf(name, token_ids)
-            _add_scores(index, base, only, token_ids, weighted * ratio)
-            if name in self._norms:
-                norms = self._norms[name]
-                self._delta.add_scores(delta, name, token_ids, weighted * idf, norms)
-        if only is None:
-            base[self._removed.rows] = 0.0
-        else:
-            base[np.isin(only[1], self._removed.rows)] = 0.0
-        return base, delta
-
     def _idf(self, name: Field, token_ids: Ids) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Give the live idf of tokens, and its ratio to that in the segment's scores."""
         index = self._base.keywords.get(name)
@@ -400,20 +411,6 @@ class CollectionIndex:
         codes = np.unique(np.concatenate([self._base.levels, self._delta.rows.levels]))
         return set(codes.tolist())
 
-    def _best_by_score(
-        self,
-        base: NDArray[np.float32],
-        delta: NDArray[np.float32],
-        depth: int,
-        mask: EntryMask | None,
-    ) -> Candidates:
-        """Take the best of both, with zeros and masked rows left out."""
-        if mask is not None:
-            base = base * mask.base
-            delta = delta * mask.delta
-        rows, added = best_rows(base, depth), best_rows(delta, depth)
-        return self._candidates(rows, base[rows], added, delta[added], depth)
-
     def _candidates(
         self,
         rows: Ids,
@@ -455,29 +452,12 @@ def _weighed(
 
     They stay in the order of the question: sums must not depend on how ids were given out.
     """
-    ids, first = np.unique(np.array(query, dtype=np.int64), return_inverse=True)
-    first = first.reshape(-1)
-    given = term_weights if term_weights is not None else np.ones(len(query))
-    weights = np.zeros(len(ids), np.float32)
-    np.add.at(weights, first, np.asarray(given, dtype=np.float32))
-    order = np.unique(first, return_index=True)[1].argsort(kind="stable")
-    return ids[order], weights[order]
-
-
-def _add_scores(
-    index: KeywordIndex | None,
-    base: NDArray[np.float32],
-    only: tuple[NDArray[np.float32], Ids] | None,
-    token_ids: Ids,
-    weights: NDArray[np.float32],
-) -> None:
-    """Add a field's scores to all rows of the segment, or to some."""
-    if index is None:
-        return
-    if only is None:
-        index.add_scores(base, token_ids, weights)
-    else:
-        index.add_scores_of(base, only[1], token_ids, weights)
+    weights: dict[int, np.float32] = {}
+    given = term_weights if term_weights is not None else [1.0] * len(query)
+    for token, weight in zip(query, given, strict=True):
+        weights[token] = weights.get(token, np.float32(0)) + np.float32(weight)
+    ids = np.fromiter(weights, np.int64, len(weights))
+    return ids, np.fromiter(weights.values(), np.float32, len(weights))
 
 
 def _rows_of(ids: Ids, wanted: Ids) -> tuple[Ids, Bools]:

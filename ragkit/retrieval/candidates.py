@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,13 +95,14 @@ def vector_lists(
             for (at, _vector), one in zip(telling, lists, strict=True):
                 found[at].append(one)
     return [
-        _by_vector(scopes, of_one, weight, depth, options)
-        for of_one, weight in zip(found, weights, strict=True)
+        _by_vector(scopes, one, of_one, weight, depth, options)
+        for one, of_one, weight in zip(asked, found, weights, strict=True)
     ]
 
 
 def _by_vector(
     scopes: Sequence[Scope],
+    asked: Asked,
     found: Sequence[Candidates],
     weight: float,
     depth: int,
@@ -111,18 +112,36 @@ def _by_vector(
     heads = np.zeros(len(merged), np.int64)
     for scope in scopes:
         heads += scope.index.chunk_entries(merged.entry_ids)
-    return by_chunk(merged, heads, options.question_merge, options.rrf_k, depth)
+    best = by_chunk(merged, heads, options.question_merge, options.rrf_k, depth)
+
+    def exact(entry_ids: NDArray[np.int64]) -> Scores:
+        scores = np.zeros(len(entry_ids))
+        if asked.vector is not None:
+            for scope in scopes:
+                scores += _best_vectors(scope, asked.vector, entry_ids)
+        return scores
+
+    # A sum of inverse ranks is known only of what was found.
+    by_sum = options.question_merge is QuestionMerge.SUM
+    return best if by_sum else replace(best, exact=exact)
 
 
 def keyword_list(scopes: Sequence[Scope], asked: Asked, weight: float, depth: int) -> IndexList:
     """The entries with the best BM25 scores for the question's words, over all scopes."""
-    found: list[Candidates] = []
-    if asked.token_ids:
-        for scope in scopes:
-            found += scope.index.keyword_candidates(
-                [asked.token_ids], scope.field_weights, depth, scope.mask
-            )
-    return _merged("keyword", weight, found, depth)
+    known = (
+        [(one, one.index.word_scores(asked.token_ids, one.field_weights)) for one in scopes]
+        if asked.token_ids
+        else []
+    )
+    found = [one.index.best_by_words(scores, depth, one.mask) for one, scores in known]
+
+    def exact(entry_ids: NDArray[np.int64]) -> Scores:
+        total = np.zeros(len(entry_ids))
+        for scope, scores in known:
+            total += scope.index.word_scores_of(scores, entry_ids)
+        return total
+
+    return replace(_merged("keyword", weight, found, depth), exact=exact)
 
 
 def rank(
@@ -142,11 +161,7 @@ def rank(
         normalisers = {**NORMALISERS, "vector": share_of_best}
     if len(lists) < 2 or options.fusion is not Fusion.WEIGHTED:
         return fuse(lists, options.fusion, options.rrf_k, None, normalisers)
-    filled = exact_scores(scopes, asked, lists)
-    if options.question_merge is QuestionMerge.SUM:
-        # A sum of inverse ranks is known only of what was found.
-        filled.pop("vector", None)
-    fused = fuse(lists, options.fusion, options.rrf_k, filled, normalisers)
+    fused = fuse(lists, options.fusion, options.rrf_k, exact_scores(lists), normalisers)
     if level is Level.CHUNK and options.phrase_weight > 0:
         top = fused.order[:PHRASE_TOP]
         shares = phrases_in(scopes, asked, fused.entry_ids[top])
@@ -154,9 +169,7 @@ def rank(
     return with_documents(fused, options.document_weight)
 
 
-def exact_scores(
-    scopes: Sequence[Scope], asked: Asked, lists: Sequence[IndexList]
-) -> dict[str, Scores]:
+def exact_scores(lists: Sequence[IndexList]) -> dict[str, Scores]:
     """What each list's index says of the entries that only other lists hold; else 0.
 
     One number for each entry of ``union(lists)``.
@@ -164,17 +177,13 @@ def exact_scores(
     entry_ids = union(lists)
     filled = {}
     for one in lists:
+        if one.exact is None:
+            continue
         lacking = np.ones(len(entry_ids), np.bool_)
         lacking[np.searchsorted(entry_ids, one.entry_ids)] = False
-        wanted = entry_ids[lacking]
         scores = np.zeros(len(entry_ids))
-        for scope in scopes if len(wanted) else ():
-            if one.name == "keyword":
-                scores[lacking] += scope.index.keyword_scores_of(
-                    asked.token_ids, scope.field_weights, wanted
-                )
-            elif asked.vector is not None:
-                scores[lacking] += _best_vectors(scope, asked.vector, wanted)
+        if lacking.any():
+            scores[lacking] = one.exact(entry_ids[lacking])
         filled[one.name] = scores
     return filled
 

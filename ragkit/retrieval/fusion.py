@@ -30,6 +30,8 @@ class IndexList:
     """What one index found, best first: one value an entry in each column (n,).
 
     ``weight`` says how much it counts beside the other lists. ``levels`` holds level codes.
+    ``exact`` gives that index's own scores of any entries, found or not; 0 for those that it
+    does not know.
     """
 
     name: str
@@ -39,6 +41,7 @@ class IndexList:
     chunk_indexes: NDArray[Any]
     levels: NDArray[Any]
     raw: Scores
+    exact: Callable[[NDArray[np.int64]], Scores] | None = None
 
     def __len__(self) -> int:
         """How many entries it found."""

@@ -23,6 +23,8 @@ IDENTIFIER_SHARE = 0.4
 PHRASE_TOP = 50
 """How many of the best candidates are looked at for the question's neighbouring words."""
 
+_FEW_TOKENS = 60
+
 _IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|\w_\w|[A-Za-z]\d|\d[A-Za-z]|\w\.\w|::")
 
 
@@ -59,10 +61,8 @@ def phrase_shares(query: Sequence[int], idf: NDArray[np.float32], chunks: TokenC
     codes = codes.reshape(-1)
     pairs, first = np.unique(codes[:-1] * len(known) + codes[1:], return_index=True)
     weights = np.minimum(idf[:-1], idf[1:])[first].astype(np.float64)
-    flat = chunks.flat.astype(np.int64)
-    near = np.minimum(np.searchsorted(known, flat), len(known) - 1)
-    at = np.flatnonzero(known[near] == flat)
-    code, row = near[at], np.searchsorted(chunks.offsets, at, side="right") - 1
+    at, code = _known_tokens(chunks.flat, known)
+    row = np.searchsorted(chunks.offsets, at, side="right") - 1
     seen = []
     # Between two of the question's tokens that are at most two places apart stands at most one.
     for step in (1, 2):
@@ -77,6 +77,22 @@ def phrase_shares(query: Sequence[int], idf: NDArray[np.float32], chunks: TokenC
     np.add.at(found, once // len(pairs), weights[once % len(pairs)])
     shares: Scores = found / total
     return shares
+
+
+def _known_tokens(
+    flat: NDArray[np.uint32], known: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where some tokens, ascending, stand in a text, in order, and which of them each is."""
+    if len(known) > _FEW_TOKENS:
+        near = np.minimum(np.searchsorted(known, flat), len(known) - 1)
+        at = np.flatnonzero(known[near] == flat)
+        return at, near[at]
+    # A comparison with each is quicker than looking each token of the text up.
+    which = np.zeros(len(flat), np.uint8)
+    for code, token in enumerate(known.tolist()):
+        which[flat == token] = code + 1
+    at = np.flatnonzero(which)
+    return at, which[at].astype(np.int64) - 1
 
 
 def with_phrases(fused: Fused, places: NDArray[np.int64], shares: Scores, weight: float) -> Fused:

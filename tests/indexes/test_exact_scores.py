@@ -29,7 +29,7 @@ def test_scores_are_those_of_a_search(make):
     asked = np.array([400, 1, 199, 7, 14, 150, 5, 42, 0], np.int64)
     words = index.keyword_candidates([QUERY], WEIGHTS, 1000)[0]
     by_words = dict(zip(words.entry_ids.tolist(), words.scores.tolist(), strict=True))
-    found = index.keyword_scores_of(QUERY, WEIGHTS, asked)
+    found = index.word_scores_of(index.word_scores(QUERY, WEIGHTS), asked)
     assert found.tolist() == [by_words.get(one, 0.0) for one in asked.tolist()]
     near = index.vector_candidates(VECTOR[None, :], 1000)[0]
     by_vector = dict(zip(near.entry_ids.tolist(), near.scores.tolist(), strict=True))
@@ -44,10 +44,11 @@ def test_every_entry_that_is_found_gets_the_same_score_again():
     index = changed()
     ids = index.entry_ids()
     words = index.keyword_candidates([QUERY], WEIGHTS, 1000)[0]
-    again = index.keyword_scores_of(QUERY, WEIGHTS, words.entry_ids)
+    again = index.word_scores_of(index.word_scores(QUERY, WEIGHTS), words.entry_ids)
     assert again.tolist() == words.scores.tolist()
-    assert len(index.keyword_scores_of([], WEIGHTS, ids)) == len(ids)
-    assert not index.keyword_scores_of([], WEIGHTS, ids).any()
+    nothing = index.word_scores_of(index.word_scores([], WEIGHTS), ids)
+    assert len(nothing) == len(ids)
+    assert not nothing.any()
 
 
 def test_tokens_come_back_in_order_and_none_for_strangers():
@@ -76,5 +77,5 @@ def test_an_empty_index_knows_nothing():
     index = CollectionIndex.build(make_rows([]))
     ids = np.array([1, 2], np.int64)
     assert index.vector_scores_of(VECTOR, ids).tolist() == [0, 0]
-    assert index.keyword_scores_of(QUERY, WEIGHTS, ids).tolist() == [0, 0]
+    assert index.word_scores_of(index.word_scores(QUERY, WEIGHTS), ids).tolist() == [0, 0]
     assert index.tokens_of(ids, Field.TEXT).lengths.tolist() == [0, 0]
