@@ -6,6 +6,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ragkit.catalog.connection import Connections
@@ -375,16 +376,21 @@ def _put_contents(connection: sqlite3.Connection, document_id: int, draft: Docum
 def chunk_of_row(row: Sequence[Any]) -> ChunkRecord:
     """Read a chunk from a row of ``CHUNK_COLUMNS``."""
     pages = None if row[5] is None else (int(row[5]), int(row[6]))
-    chunk = Chunk(row[0], row[1], row[2], row[3], tuple(json.loads(row[4])), pages)
+    chunk = Chunk(row[0], row[1], row[2], row[3], _headings(row[4]), pages)
     return ChunkRecord(chunk, str(row[7]))
+
+
+@lru_cache(maxsize=4096)
+def _headings(packed: str) -> tuple[str, ...]:
+    return tuple(json.loads(packed))
 
 
 def _document(row: Sequence[Any]) -> DocumentRecord:
     values = list(row)
     values[6] = Status(row[6])
-    values[17] = json.loads(row[17])
-    values[18] = tuple(Page(*page) for page in json.loads(row[18]))
-    values[19] = tuple(json.loads(row[19]))
+    values[17] = json.loads(row[17]) if row[17] != "{}" else {}
+    values[18] = tuple(Page(*page) for page in json.loads(row[18])) if row[18] != "[]" else ()
+    values[19] = tuple(json.loads(row[19])) if row[19] != "[]" else ()
     return DocumentRecord(*values)
 
 

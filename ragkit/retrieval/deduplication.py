@@ -60,6 +60,8 @@ def fold_identical(
     Without ``within``, a text that a document repeats is kept each time. Hits without a key, or
     with an empty one, are kept.
     """
+    if len(set(keys.values())) == len(keys):
+        return Folded(tuple(hits), 0, {})
     groups: dict[Hashable, list[int]] = {}
 
     def twin(at: int, _kept: Sequence[int]) -> int | None:

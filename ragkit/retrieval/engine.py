@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ragkit.indexes.rows import Ids
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder, embed_queries
 from ragkit.results import Answer, Contexts, Filters, Mode, Result, SearchOptions, Trace
+from ragkit.retrieval.beside import Beside
 from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_lists
 from ragkit.retrieval.clock import Clock
 from ragkit.retrieval.fusion import FusedHit, IndexList
@@ -37,6 +38,7 @@ _MOST_CANDIDATES = 1000
 _WIDEN = 4
 _REMEMBERED_SECONDS = 300.0
 _MOST_REMEMBERED = 64
+_WORTH_A_THREAD = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class Engine:
         self._embedder = embedder
         self._presenter = Presenter(catalog)
         self._remembered: OrderedDict[object, tuple[float, Answer]] = OrderedDict()
+        self._beside = Beside()
         self._field_names: dict[int, tuple[int, tuple[str, ...]]] = {}
         self._guard = threading.Lock()
 
@@ -136,7 +139,7 @@ class Engine:
         self, selected: Selected, options: SearchOptions, tokens: Sequence[str], words: str
     ) -> list[Result]:
         """Put results together from hits that were selected elsewhere."""
-        highlighter = Highlighter(tokens, question_words(words[:2000]))
+        highlighter = Highlighter(tokens, partial(question_words, words[:2000]))
         return self._presenter.results(selected, options, highlighter)
 
     def _search(
@@ -246,22 +249,7 @@ class Engine:
                 total = sum(scope.index.entries for scope in scopes)
                 allowed = [s.index.entries if s.mask is None else s.mask.count for s in scopes]
                 count.out = sum(allowed)
-            lists: list[list[IndexList]] = [[] for _ in plans]
-            if options.mode is not Mode.KEYWORD:
-                with clock.stage(f"vector{suffix}", total) as count:
-                    by_vector = [one for one, _words in weights]
-                    for into, one in zip(
-                        lists, vector_lists(scopes, asked, by_vector, depth, options), strict=True
-                    ):
-                        into.append(one)
-                        count.out += len(one)
-            if options.mode is not Mode.VECTOR:
-                with clock.stage(f"keyword{suffix}", total) as count:
-                    for into, question, (_vector, by_words) in zip(
-                        lists, asked, weights, strict=True
-                    ):
-                        into.append(keyword_list(scopes, question, by_words, depth))
-                        count.out += len(into[-1])
+            lists = self._lists(scopes, asked, weights, depth, options, clock, suffix)
             with clock.stage(
                 f"fusion{suffix}", sum(len(one) for of in lists for one in of)
             ) as count:
@@ -273,6 +261,46 @@ class Engine:
                     count.note = f"{options.fusion.value}: {shares}"
                     hits += fused
         return found if len(levels) == 1 else [prefer_finer(one) for one in found]
+
+    def _lists(
+        self,
+        scopes: Sequence[Scope],
+        asked: Sequence[Asked],
+        weights: Sequence[tuple[float, float]],
+        depth: int,
+        options: SearchOptions,
+        clock: Clock,
+        suffix: str,
+    ) -> list[list[IndexList]]:
+        """What each index finds for each question; both at once where that is quicker."""
+        total = sum(scope.index.entries for scope in scopes)
+
+        def by_vector() -> list[IndexList]:
+            shares = [vector for vector, _words in weights]
+            return vector_lists(scopes, asked, shares, depth, options)
+
+        def by_words() -> list[IndexList]:
+            return [
+                keyword_list(scopes, one, share, depth)
+                for one, (_vector, share) in zip(asked, weights, strict=True)
+            ]
+
+        vectors: list[IndexList] | None = None
+        words: list[IndexList] | None = None
+        if options.mode is not Mode.KEYWORD:
+            with clock.stage(f"vector{suffix}", total) as count:
+                if options.mode is Mode.HYBRID and len(asked) == 1 and total >= _WORTH_A_THREAD:
+                    vectors, words = self._beside.both(by_vector, by_words)
+                    count.note = "beside keyword"
+                else:
+                    vectors = by_vector()
+                count.out = sum(map(len, vectors))
+        if options.mode is not Mode.VECTOR:
+            with clock.stage(f"keyword{suffix}", total) as count:
+                words = by_words() if words is None else words
+                count.out = sum(map(len, words))
+        found = [one for one in (vectors, words) if one is not None]
+        return [list(of_one) for of_one in zip(*found, strict=True)]
 
     def _scope(
         self,
@@ -307,8 +335,7 @@ class Engine:
 
     def lookups(self) -> CatalogLookups:
         """What can be known of hits beside their scores."""
-        embedder_id = self._catalog.vectors.find_embedder(self._embedder.fingerprint)
-        return CatalogLookups(self._catalog, embedder_id, self._embedder.dimensions)
+        return CatalogLookups(self._catalog, self._embedder.fingerprint)
 
     def _recall(self, key: object) -> Answer | None:
         with self._guard:

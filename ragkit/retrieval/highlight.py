@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import string
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
@@ -47,17 +47,32 @@ class Highlighter:
     has met: make one for each question. Safe to share between threads.
     """
 
-    def __init__(self, query_tokens: Collection[str], query_words: Sequence[str] = ()) -> None:
-        # Sorted, so that a set's order can never show.
-        self._tokens = frozenset(without_stop_words(sorted(set(query_tokens))))
-        self._words = [
-            (word, self._tokens.intersection(tokenize(word)))
-            for word in dict.fromkeys(query_words[:_MOST_WORDS])
-        ]
+    def __init__(
+        self,
+        query_tokens: Collection[str],
+        query_words: Sequence[str] | Callable[[], Sequence[str]] = (),
+    ) -> None:
+        """Take a question's tokens, and its words or what gives them when they are needed."""
+        self._given = tuple(query_tokens)
+        self._words_given = query_words
         self._met: set[str] = set()
         self._hits: dict[str, tuple[_Spans, frozenset[str]]] = {}
         self._texts: dict[str, set[str]] = {}
         self._guard = threading.Lock()
+
+    @cached_property
+    def _tokens(self) -> frozenset[str]:
+        # Sorted, so that a set's order can never show.
+        return frozenset(without_stop_words(sorted(set(self._given))))
+
+    @cached_property
+    def _words(self) -> list[tuple[str, frozenset[str]]]:
+        given = self._words_given
+        words = given() if callable(given) else given
+        return [
+            (word, self._tokens.intersection(tokenize(word)))
+            for word in dict.fromkeys(words[:_MOST_WORDS])
+        ]
 
     def spans(self, text: str) -> _Spans:
         """Give the slices of a text to highlight: in order, apart from each other."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -108,10 +108,10 @@ class Presenter:
 class CatalogLookups:
     """What selection wants to know of hits, from the catalog."""
 
-    def __init__(self, catalog: Catalog, embedder_id: int | None, dimensions: int) -> None:
+    def __init__(self, catalog: Catalog, fingerprint: str) -> None:
+        """Take the catalog and the fingerprint of the embedder whose vectors count."""
         self._catalog = catalog
-        self._embedder_id = embedder_id
-        self._dimensions = dimensions
+        self._fingerprint = fingerprint
 
     def content_keys(self, hits: Sequence[FusedHit]) -> Mapping[int, bytes]:
         """Names of the hits' own texts, by entry id."""
@@ -140,9 +140,10 @@ class CatalogLookups:
 
     def vectors(self, hits: Sequence[FusedHit]) -> Vectors:
         """The hits' vectors, by entry id."""
-        if self._embedder_id is None:
+        embedder_id = self._catalog.vectors.find_embedder(self._fingerprint)
+        if embedder_id is None:
             return {}
-        found = self._catalog.vectors.of_entries([hit.entry_id for hit in hits], self._embedder_id)
+        found = self._catalog.vectors.of_entries([hit.entry_id for hit in hits], embedder_id)
         return {
             entry: np.frombuffer(data, "<f2").astype(np.float32) for entry, data in found.items()
         }
@@ -173,7 +174,7 @@ def _result(
     highlighter: Highlighter,
 ) -> Result:
     record = records[group.document_id]
-    file = Path(record.root, record.path)
+    file = os.path.join(record.root, record.path.replace("/", os.sep))
     passages = make_passages(plan, slices, highlighter.spans)
     return Result(
         document=DocumentRef(
@@ -184,7 +185,7 @@ def _result(
             format=record.format,
             pages=len(record.pages),
             chunks=record.chunks,
-            file=str(file),
+            file=file,
             date=record.date,
             metadata=record.metadata,
         ),
@@ -198,7 +199,7 @@ def _result(
         gaps=plan.gaps,
         more=(*plan.more, *(_matched(hit) for hit in group.others)),
         also_at=tuple(records[one].path for one in group.also_in if one in records),
-        missing=not file.exists(),
+        missing=not os.path.exists(file),
     )
 
 

@@ -76,7 +76,7 @@ def select(hits: Sequence[FusedHit], options: SearchOptions, lookups: Lookups) -
         kept = strong
     for name, folded in _folds(kept, options, lookups):
         _note(notes, name, folded.removed)
-        for hit in folded.kept:
+        for hit in folded.kept if folded.groups else ():
             for home in [other.document_id for other in folded.others(hit)]:
                 # What an earlier step folded into that document goes along with it.
                 also.setdefault(hit.document_id, []).extend([home, *also.get(home, ())])
@@ -122,7 +122,9 @@ def _gather(
         by_document.setdefault(hit.document_id, []).append(hit)
 
     def also_in(document: int) -> tuple[int, ...]:
-        return tuple(sorted({one for one in also.get(document, ()) if one not in by_document}))
+        if document not in also:
+            return ()
+        return tuple(sorted({one for one in also[document] if one not in by_document}))
 
     if options.per_document == 1 and options.chunk_aware:
         # Reordering for variety looks at all; else what is beyond the page is not put together.

@@ -108,7 +108,7 @@ def test_the_number_of_queries_does_not_grow_with_the_results(shelf, monkeypatch
 
 
 def test_lookups_tell_of_hits_what_the_catalog_holds(shelf, document):
-    lookups = CatalogLookups(shelf.catalog, shelf.embedder_id, 4)
+    lookups = CatalogLookups(shelf.catalog, "fingerprint")
     ids = shelf.entry_ids()
     hits = [hit(document, position, entry=ids[position]) for position in (1, 3)]
     hits.append(hit(document, 77, entry=9999))
@@ -120,4 +120,4 @@ def test_lookups_tell_of_hits_what_the_catalog_holds(shelf, document):
     assert set(lookups.content_keys(hits)) == {ids[1], ids[3]}
     vectors = lookups.vectors(hits)
     assert np.array_equal(vectors[ids[1]], np.frombuffer(vector_bytes(PIECES[1]), "<f2"))
-    assert CatalogLookups(shelf.catalog, None, 4).vectors(hits) == {}
+    assert CatalogLookups(shelf.catalog, "of another").vectors(hits) == {}
