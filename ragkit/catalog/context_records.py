@@ -88,6 +88,18 @@ class WaitingChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedContext:
+    """A chunk whose context could not be written. ``error`` says why, and what mends it."""
+
+    document_id: int
+    path: str
+    chunk_index: int
+    error: str
+    attempts: int
+    changed_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class ContextCounts:
     """How many chunks stand how."""
 

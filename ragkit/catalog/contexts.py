@@ -20,6 +20,7 @@ from ragkit.catalog.context_records import (
     ContextDraft,
     ContextRecord,
     ContextStatus,
+    FailedContext,
     WaitingChunk,
     context_of_row,
     unpack_answer,
@@ -119,6 +120,19 @@ class Contexts:
         )
         return str(row[0]) if row else ""
 
+    def failures(self, collection_id: int | None = None, limit: int = 5) -> list[FailedContext]:
+        """The chunks that failed last, the newest first."""
+        where = "" if collection_id is None else "AND d.collection_id = ?"
+        parameters = () if collection_id is None else (collection_id,)
+        rows = self._connections.rows(
+            "SELECT c.document_id, d.path, c.chunk_idx, c.error, c.attempts, c.changed_at "
+            "FROM contexts c JOIN documents d ON d.id = c.document_id "
+            f"WHERE c.status = 'failed' {where} "
+            "ORDER BY c.changed_at DESC, c.document_id, c.chunk_idx LIMIT ?",
+            (*parameters, limit),
+        )
+        return [FailedContext(*row) for row in rows]
+
     def seconds_each(self, most: int = 200) -> float | None:
         """How long a model took for a chunk lately, on average; ``None`` before the first."""
         row = self._connections.row(
@@ -170,13 +184,13 @@ class Contexts:
             )
 
     def prune(self) -> int:
-        """Drop the oldest answers beyond twice the number of chunks; returns how many."""
+        """Drop the oldest answers of models beyond twice the number of chunks; returns how many."""
         with self._connections.write() as connection:
             chunks = connection.execute("SELECT TOTAL(chunks) FROM documents").fetchone()[0]
             return connection.execute(
-                "DELETE FROM context_cache WHERE made_at < (SELECT made_at FROM context_cache "
-                "ORDER BY made_at DESC LIMIT 1 OFFSET ?)",
-                (max(_LEAST_REMEMBERED, 2 * int(chunks)),),
+                "DELETE FROM context_cache WHERE model <> ? AND made_at < (SELECT made_at "
+                "FROM context_cache ORDER BY made_at DESC LIMIT 1 OFFSET ?)",
+                (BY_PERSON, max(_LEAST_REMEMBERED, 2 * int(chunks))),
             ).rowcount
 
     # -- writing ---------------------------------------------------------------------------

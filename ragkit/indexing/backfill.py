@@ -11,14 +11,22 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import psutil
 
 from ragkit.catalog.context_records import ContextAnswer, text_key
 from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import ContextRejectedError, ModelError, OllamaError, RagkitError
-from ragkit.indexing.backfill_state import BackfillPhase, BackfillReport, is_paused, report
+from ragkit.indexing.backfill_state import (
+    BackfillPhase,
+    BackfillReport,
+    Wishes,
+    is_paused,
+    report,
+    want_first,
+    wishes,
+)
 from ragkit.indexing.context_entries import Finished, answer_of, drafts_of
 from ragkit.indexing.context_jobs import remembered_answers
 from ragkit.indexing.context_model import OpenModel, WritesContexts, context_models
@@ -84,6 +92,7 @@ class Backfill:
     _ends: deque[float] = field(default_factory=lambda: deque(maxlen=_PACE_OVER))
     _reported: tuple[float, BackfillPhase, str] = (0.0, BackfillPhase.OFF, "")
     _last_call: float = 0.0
+    _wishes: Wishes = field(default_factory=Wishes)
     _stored: int = 0
     _model_name: str = ""
     total: int = 0
@@ -130,11 +139,19 @@ class Backfill:
         while True:
             self._take_found()
             self._models.clear()
+            self._wishes = wishes(self.writer.catalog)
+            wanted = self._wishes.first if collection_id is None else None
             documents = self.writer.catalog.contexts.waiting_documents(
-                collection_id=collection_id, first=list(self._found), limit=_QUEUE
+                collection_id=collection_id if wanted is None else wanted,
+                first=list(self._found),
+                limit=_QUEUE,
             )
             # A pass that came to nothing would come to nothing again.
             if not documents or settled == self._stored + self.failed:
+                if wanted is not None:
+                    want_first(self.writer.catalog, None)
+                    settled = -1
+                    continue
                 self._save_indexes()
                 self._say(BackfillPhase.DONE)
                 return True
@@ -286,10 +303,13 @@ class Backfill:
         return self.heed_pause and is_paused(self.writer.catalog)
 
     def _news(self) -> bool:
-        return FoundDocuments(self.writer.paths).waiting
+        """Whether other documents come first now, or another model is to write."""
+        if FoundDocuments(self.writer.paths).waiting:
+            return True
+        return replace(wishes(self.writer.catalog), paused=self._wishes.paused) != self._wishes
 
     def _take_found(self) -> None:
-        if self._news():
+        if FoundDocuments(self.writer.paths).waiting:
             newest = FoundDocuments(self.writer.paths).take()
             both = [*newest, *self._found]
             self._found = dict.fromkeys(both[:_MOST_FOUND])
@@ -297,11 +317,11 @@ class Backfill:
     def _rest(self, seconds: float) -> None:
         """Wait, unless it is time to stop or to look again."""
         until = time.monotonic() + seconds
-        before = is_paused(self.writer.catalog)
+        before = wishes(self.writer.catalog)
         while (left := until - time.monotonic()) > 0:
             if self.stopping.wait(min(left, _POLL_SECONDS)):
                 return
-            if is_paused(self.writer.catalog) != before:
+            if wishes(self.writer.catalog) != before:
                 return
 
     # -- telling ---------------------------------------------------------------------------

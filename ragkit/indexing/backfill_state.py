@@ -13,6 +13,8 @@ from ragkit.catalog.context_records import ContextCounts
 PAUSED_KEY = "contexts paused"
 """Under it the catalog says whether the person has paused the writing."""
 
+_MODEL_KEY = "contexts model"
+_FIRST_KEY = "contexts first"
 _REPORT_KEY = "contexts report"
 _FRESH_SECONDS = 300.0
 """A model may need minutes for one chunk."""
@@ -45,10 +47,23 @@ class BackfillReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the person wants of whoever writes contexts, and may change at any moment.
+
+    ``model`` is empty when none was chosen; ``first`` is the collection that comes before others.
+    """
+
+    paused: bool = False
+    model: str = ""
+    first: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BackfillState:
     """How many chunks stand how, what is being done, and how long it will take.
 
-    ``running`` says that somebody is there who writes contexts when there are some to write.
+    ``running`` says that somebody is there who writes contexts when there are some to write;
+    ``chosen`` is the model that the person chose, or empty.
     """
 
     counts: ContextCounts
@@ -61,6 +76,7 @@ class BackfillState:
     current: str
     running: bool
     paused: bool
+    chosen: str = ""
 
 
 def report(catalog: Catalog, said: BackfillReport) -> None:
@@ -97,6 +113,7 @@ def read_state(
         current=str(said.get("current", "")) if phase is BackfillPhase.WORKING else "",
         running=running,
         paused=paused,
+        chosen=chosen_model(catalog),
     )
 
 
@@ -110,6 +127,27 @@ def seconds_for(chunks: int, per_minute: float | None) -> float | None:
 def is_paused(catalog: Catalog) -> bool:
     """Whether the person has paused the writing."""
     return bool(catalog.contexts.said(PAUSED_KEY))
+
+
+def chosen_model(catalog: Catalog) -> str:
+    """The model that the person chose for this library; empty when the settings decide."""
+    return str(catalog.contexts.said(_MODEL_KEY) or "")
+
+
+def choose_model(catalog: Catalog, name: str) -> None:
+    """Have contexts written by that model from the next chunk on; empty: as the settings say."""
+    catalog.contexts.say(_MODEL_KEY, name or None)
+
+
+def want_first(catalog: Catalog, collection_id: int | None) -> None:
+    """Have a collection's contexts written before those of others; ``None`` takes it back."""
+    catalog.contexts.say(_FIRST_KEY, collection_id)
+
+
+def wishes(catalog: Catalog) -> Wishes:
+    """All that the person wants now."""
+    first = catalog.contexts.said(_FIRST_KEY)
+    return Wishes(is_paused(catalog), chosen_model(catalog), None if first is None else int(first))
 
 
 def set_paused(catalog: Catalog, paused: bool) -> None:

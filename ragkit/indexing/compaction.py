@@ -49,17 +49,20 @@ def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
             _prune(writer, collection, level)
         _forget_removals(writer, collection)
         reporter.step(collection.name)
-    reporter.start("Tidying up", 3)
+    reporter.start("Tidying up", 4)
     vectors = writer.catalog.vectors.prune()
     reporter.step("vectors")
+    contexts = writer.catalog.contexts.prune()
+    reporter.step("contexts")
     files = remove_leftovers(writer)
     reporter.step("files")
     note = _shrink(writer)
     reporter.step("catalog")
     freed = max(0, before - writer.catalog.integrity.space()[0])
     return (
-        f"Merged {plural(len(collections), 'collection')}; dropped {plural(vectors, 'vector')} and "
-        f"{plural(files, 'unfinished file')}; {freed / 1e6:.1f} MB given back.{note}"
+        f"Merged {plural(len(collections), 'collection')}; dropped {plural(vectors, 'vector')}, "
+        f"{plural(contexts, 'old context')} and {plural(files, 'unfinished file')}; "
+        f"{freed / 1e6:.1f} MB given back.{note}"
     )
 
 

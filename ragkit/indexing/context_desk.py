@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.context_records import ContextRecord, ContextStatus
+from ragkit.catalog.context_records import ContextRecord, ContextStatus, FailedContext
 from ragkit.indexing.backfill_state import (
     BackfillPhase,
     BackfillState,
+    choose_model,
     read_state,
     seconds_for,
     set_paused,
+    want_first,
 )
 from ragkit.indexing.found import FoundDocuments
 from ragkit.indexing.lock import lock_is_held, writer_lock
+from ragkit.models.ollama_desk import OllamaDesk
 from ragkit.paths import LibraryPaths
 from ragkit.results import Answer
+from ragkit.settings import Settings
 
 if TYPE_CHECKING:
     from ragkit.indexing.context_model import OpenModel
@@ -29,8 +34,14 @@ __all__ = ["BackfillPhase", "BackfillState", "ContextDesk", "ContextStatus"]
 class ContextDesk:
     """The part of a library that is about contexts."""
 
+    settings: Settings
     paths: LibraryPaths
     catalog: Catalog
+
+    @cached_property
+    def ollama(self) -> OllamaDesk:
+        """What is known of the local Ollama; asks it in the background."""
+        return OllamaDesk(self.settings.models)
 
     def ask(self, kind: str, **arguments: Any) -> int:
         """Put a job in the queue; returns its number."""
@@ -49,6 +60,35 @@ class ContextDesk:
     def contexts_of(self, document_id: int) -> dict[int, ContextRecord]:
         """A document's contexts by chunk index; chunks of which nothing is known are left out."""
         return self.catalog.contexts.of_document(document_id)
+
+    def contexts_at(
+        self, places: Iterable[tuple[int, int]]
+    ) -> dict[tuple[int, int], ContextRecord]:
+        """The contexts of chunks named by document id and index, in one query."""
+        return self.catalog.contexts.at(places)
+
+    def failed_contexts(
+        self, collection: str | None = None, limit: int = 5
+    ) -> Sequence[FailedContext]:
+        """The chunks whose contexts failed last, with the reason, the newest first."""
+        record = self.catalog.collections.get(collection) if collection else None
+        return self.catalog.contexts.failures(record.id if record else None, limit)
+
+    def choose_context_model(self, name: str) -> None:
+        """Have contexts written by that model from the next chunk on; empty: as settings say.
+
+        What has been written stays; ``regenerate`` has it written anew.
+        """
+        choose_model(self.catalog, name)
+
+    def write_contexts_first(self, collection: str) -> None:
+        """Have one collection's contexts written before the others, and let the writing go on.
+
+        Raises:
+            NotFoundError: there is no such collection.
+        """
+        want_first(self.catalog, self.catalog.collections.get(collection).id)
+        set_paused(self.catalog, False)
 
     def edit_context(self, document_id: int, chunk_index: int, text: str) -> int:
         """Ask for a person's words to be a chunk's context; returns the job's number."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 from ragkit.catalog.records import CollectionRecord
+from ragkit.indexing.backfill_state import chosen_model
 from ragkit.indexing.writer import Writer
 from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext
 
@@ -37,7 +38,10 @@ OpenModel: TypeAlias = Callable[[CollectionRecord], WritesContexts]
 
 
 def context_models(writer: Writer) -> OpenModel:
-    """Give what asks Ollama, by the library's settings and each collection's own prompts."""
+    """Give what asks Ollama, by the library's settings and each collection's own prompts.
+
+    The model that the person chose for the library goes before that of the settings.
+    """
     from ragkit.models.context_writer import ContextWriter
     from ragkit.models.ollama import OllamaClient
 
@@ -47,6 +51,8 @@ def context_models(writer: Writer) -> OpenModel:
     def open_model(collection: CollectionRecord) -> WritesContexts:
         folders = writer.paths.prompts(collection.id), writer.paths.prompts()
         own = next((folder for folder in folders if folder.is_dir()), None)
-        return ContextWriter.open(client, settings, own)
+        wanted = chosen_model(writer.catalog) or settings.context_model
+        asked = settings.model_copy(update={"context_model": wanted})
+        return ContextWriter.open(client, asked, own)
 
     return open_model

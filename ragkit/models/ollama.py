@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from types import TracebackType
 from typing import Any, TypeVar
@@ -288,7 +288,7 @@ class OllamaClient:
             vectors[index] = row
         return vectors
 
-    def pull(self, model: str) -> Iterator[PullProgress]:
+    def pull(self, model: str) -> Generator[PullProgress, None, None]:
         """Have Ollama download a model; gives progress until it is there.
 
         Raises:

@@ -96,7 +96,7 @@ def missing(model: str) -> ModelMissingError:
     """It does not have the model."""
     return ModelMissingError(
         f'Ollama does not have the model "{one_line(model)}".',
-        f"Get it on the Settings page, or with: ollama pull {one_line(model)}.",
+        f"Get it on the Health page, or with: ollama pull {one_line(model)}.",
     )
 
 

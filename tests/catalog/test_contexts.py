@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support import digest, vector_bytes
@@ -305,6 +307,33 @@ def test_old_answers_are_dropped_only_beyond_a_generous_number(shelf, monkeypatc
         contexts.remember(str(number).encode(), ANSWER)
     assert contexts.prune() == 2
     assert set(contexts.newest_remembered([b"0", b"1", b"2", b"5"])) == {b"2", b"5"}
+
+
+def test_what_people_wrote_is_never_dropped(shelf, monkeypatch):
+    monkeypatch.setattr("ragkit.catalog.contexts._LEAST_REMEMBERED", 1)
+    contexts = shelf.catalog.contexts
+    contexts.remember(b"mine", replace(ANSWER, model=BY_PERSON))
+    for number in range(4):
+        contexts.remember(str(number).encode(), ANSWER)
+    assert contexts.prune() == 2
+    assert set(contexts.newest_remembered([b"mine", b"0", b"1", b"3"])) == {b"mine", b"3"}
+
+
+def test_the_newest_failures_are_named_with_their_documents(shelf, monkeypatch):
+    contexts = shelf.catalog.contexts
+    first, second = shelf.put("a.md", "one", "two"), shelf.put("b.md", "three")
+    for number, place in enumerate(((first, 1), (second, 0), (first, 0))):
+        monkeypatch.setattr("ragkit.catalog.contexts.time.time", lambda now=number: float(now))
+        contexts.fail(place, f"Error {number}.", ANSWER, last=place != (first, 0))
+    named = contexts.failures()
+    assert [(one.path, one.chunk_index, one.error) for one in named] == [
+        ("b.md", 0, "Error 1."),
+        ("a.md", 1, "Error 0."),
+    ]
+    assert (named[0].document_id, named[0].attempts, named[0].changed_at) == (second, 1, 1.0)
+    assert len(contexts.failures(limit=1)) == 1
+    assert len(contexts.failures(shelf.collection_id)) == 2
+    assert contexts.failures(shelf.collection_id + 1) == []
 
 
 def test_answers_and_words_of_any_script_survive_packing():

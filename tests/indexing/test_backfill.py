@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -9,10 +10,12 @@ import sys
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ollama_failures import passage_of
+from ollama_failures import described, passage_of
+from ollama_stand_in import Model as ServedModel
 from ollama_stand_in import OllamaStandIn
 from small_library import (
     HANDBOOK,
@@ -30,6 +33,7 @@ from ragkit.catalog.context_records import BY_PERSON, ContextCounts, ContextStat
 from ragkit.errors import (
     ContextRejectedError,
     LibraryBusyError,
+    ModelMissingError,
     NotFoundError,
     OllamaTimeoutError,
     OllamaUnreachableError,
@@ -96,6 +100,13 @@ def library(tmp_path):
 
 def backfill(library, model, **more):
     return Backfill(library.writer(), lambda _collection: model, **more)
+
+
+def wait_until(condition):
+    until = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def statuses(library):
@@ -322,6 +333,105 @@ def test_batches_are_indexed_by_number_and_by_time(library):
     versions.clear()
     backfill(library, Model(write=write), manners=Manners(batch_seconds=0)).work()
     assert [one - versions[0] for one in versions] == [0, 1, 2, 3, 4]
+
+
+def test_the_collection_that_a_person_wants_comes_first(library, tmp_path):
+    make_older(write_files(tmp_path / "more", {"a.md": "# A\n\nOther words.\n"}))
+    add(library, tmp_path / "more", "other")
+    newest = library.documents("other")[0].id
+    library.pause_contexts()
+    library.write_contexts_first("default")
+    assert not library.backfill_state().paused
+    model = Model()
+    assert backfill(library, model).work() is True
+    assert [one.document_title for one in model.asked][-1] == "A"
+    assert len(model.asked) == 6
+    model.asked.clear()
+    # The wish is over when nothing of that collection waits.
+    for record in (*library.documents("default"), *library.documents("other")):
+        do(library, "regenerate_contexts", document_id=record.id)
+    backfill(library, model).work()
+    assert (model.asked[0].document_title, len(model.asked)) == ("A", 6)
+    assert library.documents("other")[0].id == newest
+    with pytest.raises(NotFoundError):
+        library.write_contexts_first("nowhere")
+
+
+def test_a_wish_that_comes_to_nothing_keeps_nobody_waiting(library, tmp_path, monkeypatch):
+    make_older(write_files(tmp_path / "more", {"a.md": "# A\n\nOther words.\n"}))
+    add(library, tmp_path / "more", "other")
+    monkeypatch.setattr(
+        "ragkit.indexing.backfill.open_document",
+        lambda catalog, one: (
+            None
+            if catalog.documents.get(one).collection == "default"
+            else open_document(catalog, one)
+        ),
+    )
+    library.write_contexts_first("default")
+    model = Model()
+    assert backfill(library, model).work() is True
+    assert [one.document_title for one in model.asked] == ["A"]
+
+
+def test_a_wish_is_heeded_after_the_chunk_at_hand(library, tmp_path):
+    make_older(write_files(tmp_path / "more", {"a.md": "# A\n\nOther words.\n"}))
+    add(library, tmp_path / "more", "other")
+
+    def write(_request):
+        if len(model.asked) == 2:
+            library.write_contexts_first("default")
+        return WrittenContext("Fine.", (), (), "", None, 1, 0.1, truncated=False)
+
+    library.write_contexts_first("other")
+    model = Model(write=write)
+    backfill(library, model).work()
+    assert [one.document_title for one in model.asked].index("A") == 0
+    assert library.backfill_state().counts == ContextCounts(complete=6)
+
+
+def test_the_chosen_model_writes_from_the_next_chunk_on(library):
+    with OllamaStandIn() as server:
+        server.models["other:1b"] = ServedModel(("completion",), 8192, 1000)
+        server.models["nice:2b"] = ServedModel(("completion",), 8192, 2000)
+
+        def reply(messages):
+            if len(server.asked("/api/chat")) == 2:
+                library.choose_context_model("nice:2b")
+            return json.dumps(described(passage_of(messages)))
+
+        server.reply = reply
+        library.choose_context_model("other:1b")
+        assert library.backfill_state().chosen == "other:1b"
+        writer = library.writer()
+        models = writer.settings.models.model_copy(update={"ollama_url": server.url})
+        writer = replace(writer, settings=writer.settings.model_copy(update={"models": models}))
+        Backfill(writer, context_models(writer)).work()
+        asked = [one.body["model"] for one in server.asked("/api/chat")]
+    assert asked == ["other:1b"] * 2 + ["nice:2b"] * 3
+    library.choose_context_model("")
+    assert library.backfill_state().chosen == ""
+
+
+def test_choosing_a_model_ends_the_wait_for_one(library):
+    missing = ModelMissingError("Ollama has no model.", "Get one.")
+    stopping = threading.Event()
+
+    def open_model(_collection):
+        if library.backfill_state().chosen:
+            return Model()
+        raise missing
+
+    work = Backfill(library.writer(), open_model, stopping=stopping)
+    thread = threading.Thread(target=work.run)
+    thread.start()
+    try:
+        wait_until(lambda: read_state(library.catalog).message.startswith("Ollama has no model"))
+        library.choose_context_model("small:3b")
+        wait_until(lambda: library.backfill_state().counts == ContextCounts(complete=5))
+    finally:
+        stopping.set()
+        thread.join(timeout=20)
 
 
 def test_found_documents_come_first_then_the_newest(library):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ragkit.catalog.context_records import ContextAnswer
 from ragkit.catalog.records import JobState
 from ragkit.errors import ModelError, NotFoundError
 from ragkit.indexes.generation import generations, open_newest
@@ -284,7 +285,7 @@ def test_orphaned_vectors_are_dropped_by_compacting_and_others_kept(library):
     _sql(library, insert, hash_, embedder)
     finding = _finding(library, "vectors")
     assert (finding.ok, finding.count, finding.mend) == (True, 1, "compact")
-    assert "dropped 1 vector and" in _work(library, "compact")
+    assert "dropped 1 vector, 0 old contexts and" in _work(library, "compact")
     assert _finding(library, "vectors").count == 0
     assert library.catalog.connections.row("SELECT COUNT(*) FROM vectors")[0] == kept + 1
 
@@ -420,6 +421,17 @@ def test_compacting_an_emptied_collection_leaves_no_index(library, folder):
     _work(library, "sync", source_id=library.add_folder(folder).id)
     assert _bad(library) == {}
     assert _hits(library, "signed")[0][0] == "guide.md"
+
+
+def test_compacting_forgets_old_contexts(library, monkeypatch):
+    monkeypatch.setattr("ragkit.catalog.contexts._LEAST_REMEMBERED", 1)
+    # At least twice as many as there are chunks are kept.
+    kept = 2 * library.counts().chunks + 1
+    for number in range(kept + 3):
+        library.catalog.contexts.remember(b"%d" % number, ContextAnswer("Old.", model="m"))
+    assert "3 old contexts" in _work(library, "compact")
+    assert len(library.catalog.contexts.newest_remembered([b"2", b"3"])) == 1
+    assert "0 old contexts" in _work(library, "compact")
 
 
 def test_compacting_gives_room_back(library, monkeypatch):
