@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import browser, frame, markup, programs, reader, state, summary, tables
+from pages.shared import (
+    browser,
+    context_desk,
+    frame,
+    markup,
+    programs,
+    reader,
+    state,
+    summary,
+    tables,
+)
 from pages.shared.library import open_library
 from pages.shared.markup import action, name, plural
+from ragkit.catalog.context_records import ContextStatus
 from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import RagkitError
 from ragkit.indexes.tokenizer import tokenize
 from ragkit.library import DocumentDetail, Library
 from ragkit.retrieval.highlight import highlight
 from ragkit.retrieval.question import parse_question
-from ragkit.retrieval.similar import Similar
 from ragkit.surfaces.pdf_page import PageImage, picture_of
 from ragkit.types import Page, Status
 
@@ -57,7 +67,8 @@ def draw() -> None:
             st.html(summary.problem(error.message, error.cure))
             st.page_link("pages/search.py", label="Search")
             return
-        show(detail, asked, library.similar(asked.id))
+        show(library, detail, asked)
+        context_desk.draw(library, asked.id)
 
 
 def from_address() -> Asked | None:
@@ -73,7 +84,7 @@ def from_address() -> Asked | None:
     )
 
 
-def show(detail: DocumentDetail, asked: Asked, similar: Sequence[Similar]) -> None:
+def show(library: Library, detail: DocumentDetail, asked: Asked) -> None:
     """Head, outline, what else to see, text or page, chunks."""
     record = detail.record
     chunk = _chunk(detail, asked.chunk)
@@ -86,6 +97,7 @@ def show(detail: DocumentDetail, asked: Asked, similar: Sequence[Similar]) -> No
     left, middle, right = _columns(with_chunks)
     with left, st.container(key="outline"):
         st.html(reader.outline(detail.sections, record.id, place, window, asked.find))
+        similar = library.similar(asked.id)
         st.html(reader.also_see([(one.record, one.score) for one in similar]))
     with middle, st.container(key="reading"):
         if as_pages:
@@ -96,7 +108,7 @@ def show(detail: DocumentDetail, asked: Asked, similar: Sequence[Similar]) -> No
             st.html(summary.state("No text", record.reason or "This document has no text."))
     if right is not None:
         with right, st.container(key="chunks"):
-            chunks(detail, asked, place)
+            chunks(library, detail, asked, place)
 
 
 def _columns(
@@ -287,8 +299,9 @@ def _turn(key: tuple[int, int | None, int], number: int) -> None:
 # -- chunks and actions --------------------------------------------------------------------------
 
 
-def chunks(detail: DocumentDetail, asked: Asked, place: int) -> None:
-    """The chunks around the place, with their contexts."""
+@st.fragment
+def chunks(library: Library, detail: DocumentDetail, asked: Asked, place: int) -> None:
+    """The chunks around the place with their contexts, which may change while they are seen."""
     starts = [one.chunk.start for one in detail.chunks]
     near = sum(1 for start in starts if start <= place) - 1
     first = max(0, min(near - _MOST_CHUNKS // 2, len(starts) - _MOST_CHUNKS))
@@ -297,16 +310,30 @@ def chunks(detail: DocumentDetail, asked: Asked, place: int) -> None:
         st.html('<p class="rk-soft">Nothing of this document is indexed.</p>')
         return
     total = len(detail.chunks)
-    st.html(
-        f'<p class="rk-soft">Chunks {first + 1}–{first + len(shown)} of {total}</p>'
-        f"{reader.chunk_list(shown, detail.text, asked.id, asked.chunk, asked.find)}"
-    )
+    contexts = library.contexts_of(asked.id)
+    said, to_come = context_desk.outcome(library, asked.id)
+    with st.container(horizontal=True, vertical_alignment="center", key="chunks-head"):
+        st.html(
+            f'<p class="rk-soft">Chunks {first + 1}–{first + len(shown)} of {total}</p>',
+            width="content",
+        )
+        st.button(
+            "Write all again", key="write-all-again", type="tertiary",
+            on_click=context_desk.write_again, args=(library, asked.id),
+            help="Have a model write every context of this document anew. Yours stay.",
+        )  # fmt: skip
+    items = reader.chunk_list(shown, detail.text, asked.id, asked.chunk, asked.find, contexts)
+    st.html(said + items)
+    waiting = any(one.status is ContextStatus.PENDING for one in contexts.values())
+    browser.pulse("chunks-pulse", 1 if to_come or waiting else 5)
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:
     """Do what a link or button of the page asks for."""
     verb = values.get("rk", "")
     asked = from_address()
+    if context_desk.act(library, values, asked.id if asked else None):
+        return
     if verb == "open" and asked is not None:
         st.session_state.pop(_AT, None)
         st.query_params["chunk"] = values["chunk"]

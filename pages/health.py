@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared import browser, frame, state, summary, tables, wellness
+from pages.shared import browser, context_panel, frame, state, summary, tables, wellness
 from pages.shared.library import open_library
 from ragkit.errors import RagkitError
 from ragkit.indexing.maintenance import Depth, Finding
@@ -28,8 +28,10 @@ def draw() -> None:
         with left, st.container(key="findings"):
             glance(library)
             closer(library)
-        with right, st.container(key="jobs"):
-            jobs(library)
+        with right:
+            context_panel.draw(library)
+            with st.container(key="jobs"):
+                jobs(library)
 
 
 @st.fragment

@@ -23,10 +23,11 @@ from pages.shared import (
 from pages.shared.library import open_library
 from pages.shared.markup import number, plural
 from pages.shared.passages import Extra
+from ragkit.catalog.context_records import ContextRecord
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
-from ragkit.results import Answer, Result
+from ragkit.results import Answer, Contexts, Result, SearchOptions
 from ragkit.types import Chunk
 
 
@@ -74,7 +75,8 @@ def results(library: Library, question: str, controls: searching.Controls) -> No
     """The answer to a question, or why there is none."""
     options = controls.options
     asked = (question, options)
-    if st.session_state[state.ASKED] != asked:
+    fresh = st.session_state[state.ASKED] != asked
+    if fresh:
         st.session_state[state.ASKED] = asked
         st.session_state[state.OPENED_GAPS] = set()
         st.session_state[state.OPENED_MORE] = set()
@@ -84,6 +86,8 @@ def results(library: Library, question: str, controls: searching.Controls) -> No
     except RagkitError as error:
         st.html(summary.problem(error.message, error.cure))
         return
+    if fresh:
+        library.tell_found(answer)
     searching.offer_export(controls.export, answer)
     chips = query.chips(question, searching.known_fields(library, options.collections))
     st.html(
@@ -96,12 +100,14 @@ def results(library: Library, question: str, controls: searching.Controls) -> No
     grades = {one: judging.grades_of(library, question, one) for one in names}
     if len(names) == 1 and grades[names[0]].placed:
         st.html(judging.counted(library, names[0], grades[names[0]]))
+    written = best_contexts(library, answer, options)
     for place, result in enumerate(answer.results):
         own = own_chunks(result, chunks)
         span = judging.span_of(result, own)
         grade = grades[result.document.collection].of(result.document.id, span)
         extra = extra_of(library, result, own)
-        extra = replace(extra, judge=judging.buttons(result, span, grade))
+        buttons = judging.buttons(result, span, grade)
+        extra = replace(extra, judge=buttons, context=written.get(best_place(result)))
         st.html(cards.card(result, place, question, extra))
 
 
@@ -116,6 +122,21 @@ def matched_chunks(library: Library, answer: Answer) -> dict[int, dict[int, Chun
         document: {one.chunk.index: one.chunk for one in records}
         for document, records in found.items()
     }
+
+
+def best_place(result: Result) -> tuple[int, int]:
+    """The document and the index of the chunk that a result is best for."""
+    best = result.matched_chunks[0].index if result.matched_chunks else 0
+    return (result.document.id, best)
+
+
+def best_contexts(
+    library: Library, answer: Answer, options: SearchOptions
+) -> dict[tuple[int, int], ContextRecord]:
+    """What was written of each result's best chunk; nothing when it was not searched."""
+    if options.contexts is Contexts.STRUCTURAL:
+        return {}
+    return library.contexts_at(best_place(result) for result in answer.results)
 
 
 def own_chunks(result: Result, chunks: Mapping[int, Mapping[int, Chunk]]) -> dict[int, Chunk]:

@@ -134,6 +134,20 @@ def replaying(contexts: Path, corpus: Path) -> Callable[[Sequence[dict[str, str]
     return answer
 
 
+def replaying_sample(contexts: Path) -> Callable[[Sequence[dict[str, str]]], str]:
+    """Answer with what sample_data/contexts.jsonl holds; a passage that it lacks is described."""
+    rows = _rows(contexts)
+    own = ("path", "chunk", "starts")
+
+    def answer(messages: Sequence[dict[str, str]]) -> str:
+        passage = _key(passage_of(messages))
+        found = next((row for row in rows if passage.startswith(row["starts"])), None)
+        parts = {key: found[key] for key in found if key not in own} if found else {}
+        return json.dumps({"topic_summary": "", **_TALK, **(parts or described(passage))})
+
+    return answer
+
+
 def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
+from pages.shared.contexts import on_card
 from pages.shared.markup import (
     action,
     attributes,
+    document_url,
     excerpt,
     name,
     text,
@@ -52,7 +53,7 @@ def card(result: Result, number_: int, question: str = "", extra: Extra = NOTHIN
         _where(result, extra.chunks),
         _coverage(result, question),
         _missing(result),
-        _context(result),
+        on_card(extra.context),
         passages(result, number_, extra),
         _more(result, number_, extra),
         _why(result),
@@ -60,16 +61,6 @@ def card(result: Result, number_: int, question: str = "", extra: Extra = NOTHIN
         "</article>",
     ]
     return "".join(parts)
-
-
-def document_url(document_id: int, chunk: int | None = None, question: str = "") -> str:
-    """Where the Document page shows a document; ``chunk`` counts from 0, the page from 1."""
-    query: dict[str, str | int] = {"id": document_id}
-    if chunk is not None:
-        query["chunk"] = chunk + 1
-    if question:
-        query["find"] = question[:300]
-    return f"document?{urlencode(query)}"
 
 
 def open_link(result: Result, chunk: int, question: str) -> str:
@@ -210,13 +201,6 @@ def _missing(result: Result) -> str:
         '<p class="rk-notice rk-warn">The file is no longer where it was. '
         "This is the text as it was last read.</p>"
     )
-
-
-def _context(result: Result) -> str:
-    if not result.context:
-        return ""
-    shown = excerpt(result.context, (), 300)
-    return f'<p class="rk-context" dir="auto" title="What situates the passage">{shown}</p>'
 
 
 def _more(result: Result, number_: int, extra: Extra) -> str:

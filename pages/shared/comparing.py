@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pages.shared import summary
-from pages.shared.cards import document_url
 from pages.shared.judging import buttons, span_of
-from pages.shared.markup import action, attributes, excerpt, name, plural, text
+from pages.shared.markup import action, attributes, document_url, excerpt, name, plural, text
 from ragkit.evaluation.columns import as_text
 from ragkit.evaluation.comparing import Cell, Change, Column, Comparison
 from ragkit.evaluation.judging import Grades

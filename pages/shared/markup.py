@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from urllib.parse import urlencode
 
 from ragkit.retrieval.highlight import best_window
 
@@ -40,6 +41,16 @@ def action(verb: str, label: str, *, style: str = "rk-act", **values: object) ->
     """Write a button that the action component listens to. ``label`` is plain text."""
     data = attributes(data_rk=verb, **values)
     return f'<button type="button" class="{style}"{data}>{text(label)}</button>'
+
+
+def document_url(document_id: int, chunk: int | None = None, question: str = "") -> str:
+    """Where the Document page shows a document; ``chunk`` counts from 0, the page from 1."""
+    query: dict[str, str | int] = {"id": document_id}
+    if chunk is not None:
+        query["chunk"] = chunk + 1
+    if question:
+        query["find"] = question[:300]
+    return f"document?{urlencode(query)}"
 
 
 def merged(spans: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:

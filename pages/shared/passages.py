@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pages.shared.markup import action, folded, marked, merged, name, number
+from ragkit.catalog.context_records import ContextRecord
 from ragkit.results import MatchedChunk, Passage, Result
 from ragkit.retrieval.highlight import best_window
 from ragkit.types import Chunk
@@ -23,7 +24,7 @@ class Extra:
     ``gaps`` maps (first, last) chunk indexes to the text between; ``more`` the index of a
     further matched chunk to its text. ``opens`` is the label of the button that opens the file,
     or empty. ``chunks`` are the matched chunks by index, for where they stand. ``judge`` is the
-    HTML of the buttons that judge the result.
+    HTML of the buttons that judge the result. ``context`` is what was written of the best chunk.
     """
 
     gaps: Mapping[tuple[int, int], str] = field(default_factory=dict)
@@ -31,6 +32,7 @@ class Extra:
     opens: str = ""
     chunks: Mapping[int, Chunk] = field(default_factory=dict)
     judge: str = ""
+    context: ContextRecord | None = None
 
 
 NOTHING = Extra()

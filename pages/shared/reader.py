@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pages.shared.cards import document_url
-from pages.shared.markup import attributes, excerpt, marked, name, number, text
+from pages.shared.contexts import about_chunk
+from pages.shared.markup import attributes, document_url, excerpt, marked, name, number, text
+from ragkit.catalog.context_records import ContextRecord
 from ragkit.catalog.records import ChunkRecord, DocumentRecord
 from ragkit.surfaces.pdf_page import PageImage
 from ragkit.types import Markup, Page, Section
@@ -141,9 +142,14 @@ def _whole_lines(value: str, here: tuple[int, int]) -> bool:
 
 
 def chunk_list(
-    chunks: Sequence[ChunkRecord], value: str, document_id: int, here: int | None, find: str
+    chunks: Sequence[ChunkRecord],
+    value: str,
+    document_id: int,
+    here: int | None,
+    find: str,
+    contexts: Mapping[int, ContextRecord],
 ) -> str:
-    """Chunks with the context that situates each in the index."""
+    """Chunks with what situates each in the index: where it stands, and what was written of it."""
     items = []
     for record in chunks:
         chunk = record.chunk
@@ -160,10 +166,11 @@ def chunk_list(
             data_chunk=chunk.index + 1,
         )
         context = f'<p class="rk-context" dir="auto">{text(record.context[:600])}</p>'
+        written = about_chunk(contexts.get(chunk.index), chunk.index)
         items.append(
             f'<div class="rk-chunk"{current}><a target="_self"{data}>Chunk {chunk.index + 1}</a>'
             f'<span class="rk-soft"> · {number(len(own.split()))} words{pages}</span>{context}'
-            f'<p dir="auto">{excerpt(own, (), 180)}</p></div>'
+            f'<p dir="auto">{excerpt(own, (), 180)}</p>{written}</div>'
         )
     return "".join(items)
 

@@ -17,7 +17,16 @@ from pages.shared import export, query, state
 from pages.shared.markup import name, number, text
 from ragkit.errors import QueryError
 from ragkit.library import Library
-from ragkit.results import Answer, Expansion, Filters, Fusion, Granularity, Mode, SearchOptions
+from ragkit.results import (
+    Answer,
+    Contexts,
+    Expansion,
+    Filters,
+    Fusion,
+    Granularity,
+    Mode,
+    SearchOptions,
+)
 
 _MODES = {
     "Meaning and words": Mode.HYBRID,
@@ -243,6 +252,12 @@ def _options(first: SearchOptions) -> dict[str, object]:
             "Search in", "granularity", list(_GRANULARITIES), _at(_GRANULARITIES, first.granularity)
         )
     ]
+    written = _toggle(
+        "Search what models wrote", "contexts", first.contexts is Contexts.MODEL,
+        "Contexts, keywords and questions that a local model wrote of each chunk. "
+        "Off: only the documents' own words and headings.",
+    )  # fmt: skip
+    chosen["contexts"] = Contexts.MODEL if written else Contexts.STRUCTURAL
     chosen["limit"] = _slider("Results", "limit", 1, 50, first.limit, 1, "How many at most.")
     fused = _select("Put lists together by", "fusion", list(_FUSIONS), first.fusion is Fusion.RRF)
     chosen["fusion"] = _FUSIONS[fused]
@@ -342,6 +357,8 @@ def offer_export(place: DeltaGenerator, answer: Answer) -> None:
 
 def add_sample(library: Library) -> None:
     """Make the sample documents a source, and read them."""
-    from ragkit.surfaces.serve import sample_folder
+    from ragkit.surfaces.serve import sample_contexts, sample_folder
 
-    library.sync(library.add_folder(sample_folder()))
+    source = library.add_folder(sample_folder())
+    library.sync(source)
+    library.recall_contexts(source.id, sample_contexts())

@@ -363,7 +363,9 @@ class Backfill:
         self._reported = (now, phase, message)
         report(
             self.writer.catalog,
-            BackfillReport(phase, message, self._model_name, self._pace(), current),
+            BackfillReport(
+                phase, message, self._model_name, self._pace(), current, len(self._finished)
+            ),
         )
 
 

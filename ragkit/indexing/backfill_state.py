@@ -34,8 +34,8 @@ class BackfillPhase(StrEnum):
 class BackfillReport:
     """The last sign of whoever writes contexts. ``message`` says what it waits for.
 
-    ``per_minute`` is the pace of late, ``None`` before it is known; ``at`` in seconds since the
-    epoch.
+    ``per_minute`` is the pace of late, ``None`` before it is known; ``ready`` counts chunks whose
+    context is there and not indexed yet; ``at`` in seconds since the epoch.
     """
 
     phase: BackfillPhase
@@ -43,6 +43,7 @@ class BackfillReport:
     model: str = ""
     per_minute: float | None = None
     current: str = ""
+    ready: int = 0
     at: float = 0.0
 
 
@@ -63,7 +64,8 @@ class BackfillState:
     """How many chunks stand how, what is being done, and how long it will take.
 
     ``running`` says that somebody is there who writes contexts when there are some to write;
-    ``chosen`` is the model that the person chose, or empty.
+    ``chosen`` is the model that the person chose, or empty; ``ready`` of the pending chunks are
+    written and about to be indexed.
     """
 
     counts: ContextCounts
@@ -77,6 +79,7 @@ class BackfillState:
     running: bool
     paused: bool
     chosen: str = ""
+    ready: int = 0
 
 
 def report(catalog: Catalog, said: BackfillReport) -> None:
@@ -114,6 +117,7 @@ def read_state(
         running=running,
         paused=paused,
         chosen=chosen_model(catalog),
+        ready=int(said.get("ready", 0)) if phase is BackfillPhase.WORKING else 0,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
@@ -110,6 +111,10 @@ class ContextDesk:
         """Ask for failed chunks to be tried again; returns the job's number."""
         arguments = {"collection": collection} if collection else {}
         return self.ask("retry_contexts", **arguments)
+
+    def recall_contexts(self, source_id: int, file: Path) -> int:
+        """Ask for what a file holds to be a source's contexts, without a model; gives the job."""
+        return self.ask("recall_contexts", source_id=source_id, file=str(file))
 
     def tell_found(self, answer: Answer) -> None:
         """Note what a person's search found: its contexts are written first. Never waits."""

@@ -18,6 +18,7 @@ from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import NotFoundError
 from ragkit.indexing.context_entries import Finished, drafts_of
 from ragkit.indexing.context_requests import OpenDocument, open_document
+from ragkit.indexing.findings import plural
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import Writer
 
@@ -76,7 +77,7 @@ def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter:
     asked = catalog.contexts.ask_again(
         document_id=document_id, chunk_index=None if index is None else int(index)
     )
-    return f"{asked} contexts of {record.path} will be written anew."
+    return f"{plural(asked, 'context')} of {record.path} will be written anew."
 
 
 def retry_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
@@ -86,7 +87,7 @@ def retry_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Repo
     asked = writer.catalog.contexts.ask_again(
         status=ContextStatus.FAILED, collection_id=collection_id
     )
-    return f"{asked} failed contexts will be tried again."
+    return f"{plural(asked, 'failed context')} will be tried again."
 
 
 def remembered_answers(catalog: Catalog, opened: OpenDocument) -> dict[int, ContextAnswer]:

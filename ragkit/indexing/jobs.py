@@ -12,7 +12,7 @@ from typing import Any
 
 from ragkit.catalog.records import JobRecord, JobState, SourceRecord
 from ragkit.errors import NotFoundError, RagkitError
-from ragkit.indexing import compaction, context_jobs
+from ragkit.indexing import compaction, context_jobs, context_recorded
 from ragkit.indexing.progress import JobCancelled, Progress, Reporter
 from ragkit.indexing.sync import SyncReport, sync_source
 from ragkit.indexing.writer import Writer
@@ -151,6 +151,7 @@ _HANDLERS: dict[str, Callable[[Writer, Mapping[str, Any], Reporter], str]] = {
     "remove_collection": _remove_collection,
     **compaction.HANDLERS,
     **context_jobs.HANDLERS,
+    **context_recorded.HANDLERS,
 }
 
 

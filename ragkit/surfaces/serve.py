@@ -36,6 +36,11 @@ def sample_folder() -> Path:
     return app_folder() / "sample_data" / "library"
 
 
+def sample_contexts() -> Path:
+    """The recorded contexts of the sample documents."""
+    return sample_folder().with_name("contexts.jsonl")
+
+
 def run_app(library: Library, *, port: int, sample: bool, browser: bool) -> int:
     """Serve the pages on this machine until stopped; returns the server's exit code."""
     if sample and not library.sources():
@@ -73,6 +78,7 @@ def _index_sample(library: Library) -> None:
     source = library.add_folder(sample_folder())
     with console.progress_bar() as watch:
         job = library.wait(library.sync(source), watch)
+        library.wait(library.recall_contexts(source.id, sample_contexts()))
     console.say(job.message)
 
 

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from serving import Served, serving
 
-ROOT = Path(__file__).resolve().parents[2]
 # Read now: no test sees the RAGKIT_* variables of whoever runs it.
 _SKIP = os.environ.get("RAGKIT_SKIP_BROWSER") == "1"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -29,29 +22,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in Path(item.path).parents:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.xdist_group("browser"))
-
-
-@dataclass(frozen=True)
-class Served:
-    """A running server. ``folder`` is a watched folder of its library."""
-
-    url: str
-    library: Path
-    folder: Path
-    environment: dict[str, str]
-
-    def ragkit(self, *arguments: str) -> str:
-        """Run the command line on the same library."""
-        return run(self.environment, *arguments)
-
-
-def run(environment: dict[str, str], *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "ragkit", *arguments],
-        env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="session")
@@ -68,59 +38,14 @@ def chromium() -> str:
     )
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Iterator[Served]:
     from library_files import write_files
 
-    home = tmp_path_factory.mktemp("home")
     folder = tmp_path_factory.mktemp("documents") / "papers"
-    library = tmp_path_factory.mktemp("library") / "here"
     write_files(folder)
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RAGKIT_", "STREAMLIT_"))}
-    environment = {
-        **kept,
-        "HOME": str(home),
-        "XDG_DATA_HOME": str(home / "data"),
-        "XDG_CONFIG_HOME": str(home / "config"),
-        "RAGKIT_LIBRARY": str(library),
-    }
-    run(environment, "add", str(folder))
-    port = _free_port()
-    log = (home / "server.log").open("wb")
-    server = subprocess.Popen(
-        [sys.executable, "-m", "ragkit", "serve", "--no-browser", "--port", str(port)],
-        env=environment, cwd=ROOT, stdout=log, stderr=log, start_new_session=True,
-    )  # fmt: skip
-    try:
-        url = f"http://localhost:{port}"
-        _wait_for(url, server, home / "server.log")
-        yield Served(url, library, folder, environment)
-    finally:
-        server.send_signal(signal.SIGINT)
-        try:
-            server.wait(timeout=15)
-        except subprocess.TimeoutExpired:
-            os.killpg(server.pid, signal.SIGKILL)
-            server.wait(timeout=5)
-        log.close()
-
-
-def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(240):
-        assert server.poll() is None, log.read_text()
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.25)
-    pytest.fail(f"the server did not start: {log.read_text()}")
+    with serving(tmp_path_factory, folder) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

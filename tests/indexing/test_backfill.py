@@ -578,7 +578,7 @@ def test_regenerating_a_chunk_asks_the_model_even_for_a_persons_words(library):
     record = next(one for one in library.documents() if one.title == "Refunds")
     library.wait(library.edit_context(record.id, 0, "Mine."))
     job = library.wait(library.regenerate(record.id, 0))
-    assert job.message == "1 contexts of handbook/refunds.md will be written anew."
+    assert job.message == "1 context of handbook/refunds.md will be written anew."
     assert library.contexts_of(record.id)[0].answer.context == "Mine."
     model = Model()
     backfill(library, model).work()

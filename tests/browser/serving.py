@@ -1,0 +1,94 @@
+"""Running a real server over a library of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server. ``folder`` is a watched folder of its library."""
+
+    url: str
+    library: Path
+    folder: Path
+    environment: dict[str, str]
+
+    def ragkit(self, *arguments: str) -> str:
+        """Run the command line on the same library."""
+        return run(self.environment, *arguments)
+
+
+def run(environment: dict[str, str], *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "ragkit", *arguments],
+        env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> Iterator[Served]:
+    """Serve a new library of a folder; ``settings`` are further variables."""
+    home, library = places.mktemp("home"), places.mktemp("library") / "here"
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RAGKIT_", "STREAMLIT_"))}
+    environment = {
+        **kept,
+        "HOME": str(home),
+        "XDG_DATA_HOME": str(home / "data"),
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "RAGKIT_LIBRARY": str(library),
+        **settings,
+    }
+    run(environment, "add", str(folder))
+    port = _free_port()
+    log = (home / "server.log").open("wb")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "ragkit", "serve", "--no-browser", "--port", str(port)],
+        env=environment, cwd=ROOT, stdout=log, stderr=log, start_new_session=True,
+    )  # fmt: skip
+    try:
+        url = f"http://localhost:{port}"
+        _wait_for(url, server, home / "server.log")
+        yield Served(url, library, folder, environment)
+    finally:
+        server.send_signal(signal.SIGINT)
+        try:
+            server.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait(timeout=5)
+        log.close()
+
+
+def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(240):
+        assert server.poll() is None, log.read_text()
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.25)
+    pytest.fail(f"the server did not start: {log.read_text()}")

@@ -1,0 +1,217 @@
+"""Contexts in a real browser: written while one looks, paused, killed, mended, edited, shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+from ollama_failures import described, passage_of
+from ollama_stand_in import OllamaStandIn
+from playwright.sync_api import expect
+from serving import Served, serving
+
+from ragkit.library import Library
+from ragkit.settings import load_settings
+
+TOPICS = [
+    "anchors", "buoys", "cables", "docks", "eels", "floats", "gauges", "hulls", "ice", "jetties",
+    "kelp", "lamps",
+]  # fmt: skip
+PROMOTION = "Ines is offered the promotion to head of the whole office <b>soon</b>."
+
+
+class Gate:
+    """Answers of the model, one by one as the test lets them through."""
+
+    def __init__(self) -> None:
+        self.passes = threading.Semaphore(0)
+        self.open = threading.Event()
+        self.refusing = ""
+
+    def reply(self, messages: list[dict[str, str]]) -> str:
+        while not self.open.is_set() and not self.passes.acquire(timeout=0.1):
+            pass
+        passage = passage_of(messages)
+        if self.refusing and self.refusing in passage:
+            return json.dumps({**described(passage), "context": ""})
+        if "Chief of Staff" in passage:
+            return json.dumps({**described(passage), "context": PROMOTION})
+        return json.dumps(described(passage))
+
+    def let(self, count: int) -> None:
+        self.passes.release(count)
+
+
+@pytest.fixture(scope="module")
+def gate() -> Iterator[Gate]:
+    made = Gate()
+    yield made
+    made.open.set()
+
+
+@pytest.fixture(scope="module")
+def ollama(gate: Gate) -> Iterator[OllamaStandIn]:
+    with OllamaStandIn(reply=gate.reply) as server:
+        yield server
+        gate.open.set()
+
+
+@pytest.fixture(scope="module")
+def served(
+    tmp_path_factory: pytest.TempPathFactory, chromium: str, ollama: OllamaStandIn
+) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("documents") / "letters"
+    folder.mkdir()
+    for number, topic in enumerate(TOPICS):
+        (folder / f"{topic}.md").write_text(f"# About {topic}\n\nLetter {number} on {topic}.\n")
+    (folder / "chat.md").write_text("# A chat\n\nNora would like you to be our Chief of Staff.\n")
+    with serving(tmp_path_factory, folder, RAGKIT_MODELS__OLLAMA_URL=ollama.url) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def library(served: Served) -> Iterator[Library]:
+    opened = Library.open(load_settings(library=served.library))
+    yield opened
+    opened.close()
+
+
+def until(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return found
+
+
+def _is_zombie(pid: int) -> bool:
+    return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_backfill_is_watched_paused_killed_and_resumed(open_page, library, gate, ollama):
+    page = open_page("health")
+    standing, counts = page.locator("#contexts-standing"), page.locator("#contexts-counts")
+    expect(counts).to_contain_text("0 written")
+    expect(counts).to_contain_text("13 waiting")
+    expect(page.get_by_text("Ollama 0.12.0 answers with 2 models.")).to_be_visible()
+    expect(page.get_by_role("combobox")).to_have_value(
+        re.compile(r"The best there is: llama3.2:3b")
+    )
+
+    def let_written(*numbers: int) -> None:
+        for number in numbers:
+            until(lambda least=number: len(ollama.asked("/api/chat")) >= least)
+            # How it stands is told once a second.
+            time.sleep(1.2)
+            gate.let(1)
+            expect(standing).to_contain_text(f"Writing {number} of 13 chunks")
+
+    let_written(1, 2, 3)
+    page.get_by_role("button", name="Pause").click()
+    expect(standing).to_contain_text("Paused")
+    gate.let(1)
+    worker = library.worker_state().record
+    until(lambda: library.backfill_state().counts.complete == 4)
+    os.kill(worker.pid, signal.SIGKILL)
+    until(
+        lambda: (
+            library.worker_state().record.pid != worker.pid or not library.worker_state().running
+        )
+    )
+    expect(standing).to_contain_text("Paused")
+    expect(counts).to_contain_text("4 written")
+    page.get_by_role("button", name="Resume").click()
+    let_written(5, 6)
+    assert library.worker_state().record.pid != worker.pid
+    gate.refusing = "anchors"
+    gate.open.set()
+    expect(standing).to_contain_text("All is written", timeout=30_000)
+    expect(counts).to_contain_text("12 written")
+    expect(counts).to_contain_text("1 failed")
+    page.get_by_text("Last errors").click()
+    expect(page.locator("#contexts-failures")).to_contain_text("anchors.md")
+    gate.refusing = ""
+    page.get_by_role("button", name="Retry failed").click()
+    expect(standing).to_contain_text("All is written · 13 of 13 chunks", timeout=30_000)
+    expect(counts).to_contain_text("0 failed")
+    expect(page.locator("#contexts-failures")).to_have_count(0)
+
+
+def test_what_a_model_wrote_is_on_the_card_as_plain_text(open_page, library, gate):
+    gate.open.set()
+    until(lambda: library.backfill_state().counts.pending == 0)
+    page = open_page("?q=the+promotion")
+    card = page.locator('.rk-card[data-path="chat.md"]')
+    written = card.locator(".rk-written")
+    expect(written).to_contain_text(f"written by a model {PROMOTION}")
+    expect(written.locator("b")).to_have_count(0)
+    expect(written.get_by_role("note")).to_have_attribute("title", re.compile("llama3.2:3b"))
+    assert card.get_attribute("id") == "rk-result-0"
+    page.get_by_role("button", name="Options").click()
+    page.get_by_text("Search what models wrote").click()
+    expect(page.locator(".rk-written")).to_have_count(0)
+
+
+def test_a_context_is_edited_kept_and_searched(open_page, library, gate):
+    gate.open.set()
+    until(lambda: library.backfill_state().counts.pending == 0)
+    identity = library.documents(containing="eels")[0].id
+    page = open_page(f"document?id={identity}&chunk=1")
+    page.get_by_text("Show chunks").click()
+    chunk = page.locator(".rk-chunk").first
+    expect(chunk).to_contain_text("written by a model")
+    chunk.get_by_text("What is known of it").click()
+    expect(chunk.locator(".rk-facts")).to_contain_text("llama3.2:3b")
+    expect(chunk.locator(".rk-facts")).to_contain_text("Questions that it answers")
+    page.get_by_role("button", name="Edit: the context of chunk 1").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Context").fill("The wriggling <i>quokka</i> ledger.")
+    # The text is sent when the box is left.
+    dialog.get_by_label("Context").press("Control+Enter")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.locator("#context-outcome")).to_contain_text("is yours now", timeout=30_000)
+    expect(chunk).to_contain_text("written by you The wriggling <i>quokka</i> ledger.")
+    page.get_by_role("button", name="Write all again").click()
+    expect(page.locator("#context-outcome")).to_contain_text("0 contexts of eels.md")
+    expect(chunk).to_contain_text("written by you")
+    found = open_page("?q=quokka").locator(".rk-card").first
+    expect(found).to_have_attribute("data-path", "eels.md")
+    page.get_by_role("button", name="Write again: the context of chunk 1").click()
+    page.get_by_role("dialog").get_by_role("button", name="Write again").click()
+    expect(chunk).to_contain_text("written by a model", timeout=30_000)
+    assert not library.contexts_of(identity)[0].answer.by_person
+
+
+def test_another_model_is_downloaded_and_chosen(open_page, library, ollama):
+    del ollama.models["llama3.2:3b"]
+    try:
+        page = open_page("health")
+        get = page.get_by_role("button", name="Get llama3.2:3b")
+        get.wait_for(timeout=30_000)
+        get.click()
+        expect(page.get_by_text("is here and writes from now on")).to_be_visible(timeout=30_000)
+        until(lambda: library.backfill_state().chosen == "llama3.2:3b")
+        expect(page.get_by_role("combobox")).to_have_value("llama3.2:3b")
+        page.get_by_role("button", name="Close").click()
+        expect(page.get_by_text("is here and writes from now on")).to_have_count(0)
+    finally:
+        library.choose_context_model("")
+
+
+def test_without_ollama_the_page_says_what_to_do(open_page, ollama):
+    ollama.stop()
+    try:
+        page = open_page("health")
+        missing = page.locator("#ollama-missing")
+        expect(missing).to_contain_text("Ollama does not answer at", timeout=30_000)
+        expect(missing).to_contain_text("Search goes on without it")
+        expect(page.get_by_role("combobox")).to_have_count(0)
+    finally:
+        ollama.start()
