@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, overload
 
-from ragkit.types import Level, Metadata
+from ragkit.types import Field, Level, Metadata
 
 _T = TypeVar("_T")
 
@@ -150,7 +150,9 @@ class SearchOptions:
     question's neighbouring words add when a chunk has them together, ``document_weight`` what
     the best chunk of the same document adds; both act when two indexes are joined by weights.
     ``contexts`` says whether what a model wrote of the chunks is searched as well, and
-    ``question_merge`` how the hits of its several vectors make a chunk's rank. ``per_document``
+    ``question_merge`` how the hits of its several vectors make a chunk's rank. For measuring,
+    ``vector_levels`` names which of a chunk's vectors beside its own are looked at, and
+    ``field_weights`` how much a word counts in which field; ``None``: as usual. ``per_document``
     is how many results one document may have: 1 gathers its best ``chunks_per_doc`` chunks into
     one result, more (or 0, no limit) gives each chunk a result of its own. ``min_score`` drops
     matched chunks below it. ``near_duplicates`` folds texts that are 95 % alike,
@@ -184,6 +186,8 @@ class SearchOptions:
     near_duplicates: bool = False
     semantic_threshold: float | None = None
     mmr_lambda: float | None = None
+    vector_levels: tuple[Level, ...] | None = None
+    field_weights: tuple[tuple[Field, float], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ FEWEST, MOST = 2, 4
 _PLAIN = SearchOptions()
 _CHUNKED = "chunked"
 _LONGEST = 2000
+_NOT_ASKED = ("collections", "filters", "vector_levels", "field_weights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ def _all(column: ColumnSettings) -> dict[str, Any]:
     found = {
         one.name: getattr(column.options, one.name)
         for one in fields(SearchOptions)
-        if one.name not in ("collections", "filters")
+        if one.name not in _NOT_ASKED
     }
     return {**found, _CHUNKED: column.chunked}
 

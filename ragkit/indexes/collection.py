@@ -327,13 +327,23 @@ class CollectionIndex:
                 found[here] = ids[families.heads(rows[here])]
         return found
 
-    def entries_of_chunks(self, entry_ids: Ids) -> tuple[Ids, Ids]:
-        """Give all entries of chunks named by their own, and whose place each belongs to."""
+    def entries_of_chunks(
+        self, entry_ids: Ids, levels: Iterable[Level] | None = None
+    ) -> tuple[Ids, Ids]:
+        """Give all entries of chunks named by their own, and whose place each belongs to.
+
+        ``levels`` leaves out entries of others.
+        """
+        codes = None if levels is None else np.array([level_code(one) for one in levels])
         members, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for ids, families in zip(self._id_columns, self._families, strict=True):
+        columns = (self._base.levels, self._delta.rows.levels)
+        for ids, families, own in zip(self._id_columns, self._families, columns, strict=True):
             if len(ids):
                 rows, here = _rows_of(ids, entry_ids)
                 inside, owner = families.members(rows[here])
+                if codes is not None:
+                    among = np.isin(own[inside], codes)
+                    inside, owner = inside[among], owner[among]
                 members.append(ids[inside])
                 owners.append(np.flatnonzero(here)[owner])
         return np.concatenate(members), np.concatenate(owners)

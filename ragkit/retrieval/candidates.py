@@ -51,6 +51,8 @@ class Scope:
     index: CollectionIndex
     mask: EntryMask | None
     contexts: Contexts = Contexts.MODEL
+    levels: tuple[Level, ...] | None = None
+    weights: tuple[tuple[Field, float], ...] | None = None
 
     @property
     def entries_per_chunk(self) -> float:
@@ -60,6 +62,8 @@ class Scope:
     @property
     def field_weights(self) -> Mapping[Field, float]:
         """How much a word counts in each field."""
+        if self.weights is not None:
+            return dict(self.weights)
         return FIELD_WEIGHTS if self.contexts is Contexts.MODEL else _TEXT_ONLY
 
 
@@ -194,7 +198,7 @@ def _best_vectors(
     """What the vectors say of chunks: the best of each one's entries."""
     if scope.contexts is Contexts.STRUCTURAL:
         return scope.index.vector_scores_of(vector, entry_ids).astype(np.float64)
-    members, owners = scope.index.entries_of_chunks(entry_ids)
+    members, owners = scope.index.entries_of_chunks(entry_ids, scope.levels)
     scores = scope.index.vector_scores_of(vector, members)
     return best_of_each(scores, owners, len(entry_ids))
 

@@ -311,6 +311,8 @@ class Engine:
     ) -> Scope:
         index = self._indexes.current(collection, level)
         levels = (level,) if options.contexts is Contexts.STRUCTURAL else None
+        if levels is None and options.vector_levels is not None:
+            levels = (level, *options.vector_levels)
         mask = index.mask_for(levels=levels)
         if filters:
             documents = [self._documents(collection, one) for one in filters]
@@ -320,7 +322,7 @@ class Engine:
                 levels=levels,
                 entry_ids=reduce(np.intersect1d, entries) if entries else None,
             )
-        return Scope(index, mask, options.contexts)
+        return Scope(index, mask, options.contexts, levels, options.field_weights)
 
     def _documents(self, collection: CollectionRecord, filters: Filters) -> Ids:
         return self._catalog.filters.documents(collection.id, replace(filters, headings=()))

@@ -16,8 +16,8 @@ from ragkit.results import SearchOptions
 
 logger = logging.getLogger(__name__)
 
-_NOT_HOW = ("collections", "filters")
-"""What says where to search rather than how."""
+_NOT_HOW = ("collections", "filters", "vector_levels", "field_weights")
+"""What says where to search rather than how, and what only measurements set."""
 
 _LEAST = {"candidates": 1, "limit": 1, "rrf_k": 1, "chunks_per_doc": 1, "section_characters": 100}
 _MOST = {"candidates": 1000, "limit": 200, "min_score": 1, "mmr_lambda": 1, "rrf_k": 10_000,

@@ -1,0 +1,107 @@
+"""Measurements may search some of a chunk's vectors and some fields of its words."""
+
+from __future__ import annotations
+
+import pytest
+from small_library import add, find, open_library, write_files
+
+from ragkit.evaluation.columns import as_text, from_text
+from ragkit.indexing.backfill import Backfill, Manners
+from ragkit.models.context_types import WrittenContext
+from ragkit.results import Contexts, Fusion, Mode
+from ragkit.types import Field, Level
+
+FILES = {"a.txt": "Seals rest on the sandbank.\n", "b.txt": "Gulls nest on the roof.\n"}
+
+
+class Writer:
+    """Writes one line for each chunk; words that stand nowhere else."""
+
+    model = "small"
+
+    def prompt_hash(self, _kind):
+        return "p"
+
+    def write(self, request, _attempt=0):
+        name = request.chunk_text.split()[0].lower()
+        return WrittenContext(
+            f"ctx{name}", (f"key{name}",), (f"quest{name} harbour tide",), "", None, 5, 0.1, False
+        )
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    root = tmp_path_factory.mktemp("switches")
+    opened = open_library(root / "library")
+    add(opened, write_files(root / "files", FILES))
+    backfill = Backfill(opened.writer(), lambda _c: Writer(), Manners(), heed_pause=False)
+    assert backfill.work()
+    yield opened
+    opened.close()
+
+
+def found(library, word, *fields):
+    weights = tuple((one, 1.0) for one in fields)
+    answer = find(library, word, mode=Mode.KEYWORD, field_weights=weights)
+    return [one.document.path for one in answer.results]
+
+
+@pytest.mark.parametrize(
+    ("word", "field"),
+    [
+        ("gulls", Field.TEXT),
+        ("ctxgulls", Field.CONTEXT),
+        ("keygulls", Field.KEYWORDS),
+        ("questgulls", Field.QUESTIONS),
+    ],
+)
+def test_a_word_is_found_in_its_field_alone(library, word, field):
+    assert found(library, word, field) == ["b.txt"]
+    assert found(library, word, *(one for one in Field if one is not field)) == []
+    assert found(library, word, *Field) == ["b.txt"]
+
+
+def score(library, question, **options):
+    answer = find(library, question, **options)
+    return {one.document.path: one.score for one in answer.results}["b.txt"]
+
+
+def test_vectors_of_a_level_are_looked_at_or_not(library):
+    question = "questgulls harbour tide"
+    levels = {
+        "own": (),
+        "context": (Level.CONTEXT,),
+        "all": (Level.CONTEXT, Level.QUESTION),
+    }
+    scores = {
+        name: find(library, question, mode=Mode.VECTOR, vector_levels=wanted).results
+        for name, wanted in levels.items()
+    }
+    best = {name: max((r.score for r in rs), default=0.0) for name, rs in scores.items()}
+    assert best["all"] == pytest.approx(1.0, abs=1e-3)
+    assert max(best["own"], best["context"]) < 0.5
+    usual = find(library, question, mode=Mode.VECTOR)
+    assert [(r.document.path, r.score) for r in usual.results] == [
+        (r.document.path, r.score) for r in scores["all"]
+    ]
+
+
+def test_exact_scores_look_at_the_same_vectors(library):
+    question = "gulls questgulls harbour tide"
+    chosen = {"fusion": Fusion.WEIGHTED, "vector_weight": 1.0, "keyword_weight": 1.0}
+    own = score(library, question, vector_levels=(), **chosen)
+    every = score(library, question, **chosen)
+    text = ((Field.TEXT, 1.0),)
+    plain = score(library, question, contexts=Contexts.STRUCTURAL, **chosen)
+    assert score(
+        library, question, vector_levels=(), field_weights=text, **chosen
+    ) == pytest.approx(plain)
+    assert own < every
+
+
+def test_switches_for_measuring_are_in_no_address_and_no_setting(library):
+    options = library.options(vector_levels=(), field_weights=((Field.TEXT, 1.0),))
+    column, strange = from_text("mode:keyword,vector_levels:chunk")
+    assert column.options.vector_levels is None
+    assert strange == ("vector_levels:chunk",)
+    assert as_text(type(column)(options)) == "mode:hybrid"
