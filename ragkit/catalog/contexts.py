@@ -142,6 +142,15 @@ class Contexts:
         )
         return float(row[0]) if row and row[0] else None
 
+    def tokens(self, collection_id: int) -> int:
+        """What models read and wrote, in tokens, for the contexts that a collection has."""
+        row = self._connections.row(
+            "SELECT TOTAL(c.tokens) FROM contexts c JOIN documents d ON d.id = c.document_id "
+            "WHERE d.collection_id = ?",
+            (collection_id,),
+        )
+        return int(row[0]) if row else 0
+
     # -- what was ever written -------------------------------------------------------------
 
     def remembers(self) -> bool:

@@ -121,7 +121,7 @@ def compare(library: Searchable, question: str, columns: Sequence[ColumnSettings
     answers: list[Answer | RagkitError] = []
     for one in columns:
         try:
-            answers.append(_ask(library, question, one))
+            answers.append(ask(library, question, one))
         except (NotFoundError, QueryError):
             raise
         except RagkitError as error:
@@ -264,7 +264,13 @@ def _once(items: Sequence[T]) -> list[T]:
 # -- asking --------------------------------------------------------------------------------------
 
 
-def _ask(library: Searchable, question: str, column: ColumnSettings) -> Answer:
+def ask(library: Searchable, question: str, column: ColumnSettings) -> Answer:
+    """Ask a question in a column's way.
+
+    Raises:
+        QueryError: a filter in the question makes no sense.
+        NotFoundError: a collection is not there.
+    """
     if not column.chunked:
         return library.engine.search(question, column.options)
     search = ChunkedSearch(library.engine, library.embedder)

@@ -81,7 +81,7 @@ def load_question_set(
     """
     if not folder.is_dir():
         raise NotFoundError(f"There is no folder {folder}.", "Name one that holds corpus.jsonl.")
-    lines = _lines(questions or folder / "queries.jsonl")
+    lines = read_lines(questions or folder / "queries.jsonl")
     asked, notices = _distinct(
         (Question(_text(line, "_id"), _text(line, "text")) for line in lines), "questions"
     )
@@ -93,7 +93,7 @@ def load_question_set(
         )
     paths = _paths(folder / "documents.jsonl")
     rows, more = _distinct(
-        (_row(line, paths) for line in _lines(folder / "corpus.jsonl")), "rows of the corpus"
+        (_row(line, paths) for line in read_lines(folder / "corpus.jsonl")), "rows of the corpus"
     )
     notices += more
     judgments = _judgments(_qrels(folder, qrels), {row.id for row in rows}, notices)
@@ -117,8 +117,13 @@ def _qrels(folder: Path, given: Path | None) -> Path:
     return given or (nested if nested.is_file() else folder / "qrels.tsv")
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a JSONL file. Only line feeds end a line: texts may hold other breaks."""
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a JSONL file. Only line feeds end a line: texts may hold other breaks.
+
+    Raises:
+        NotFoundError: it is not there.
+        EvaluationError: it cannot be read, is not UTF-8, or a line is no JSON object.
+    """
     for number, line in enumerate(_read(path).split("\n"), 1):
         if not line.strip():
             continue
@@ -177,7 +182,7 @@ def _distinct(found: Iterator[Any], what: str) -> tuple[list[Any], list[str]]:
             kept[one.id] = one
     notices = []
     if twice:
-        notices.append(f"{len(twice)} {what} have an id that came before: {_some_of(twice)}.")
+        notices.append(f"{len(twice)} {what} have an id that came before: {some_of(twice)}.")
     if nameless:
         notices.append(f"{nameless} {what} have no _id and are left out.")
     return list(kept.values()), notices
@@ -187,7 +192,7 @@ def _paths(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     found = {}
-    for line in _lines(path):
+    for line in read_lines(path):
         about = line.get("metadata")
         if isinstance(about, dict) and about.get("path"):
             found[_text(line, "_id")] = str(about["path"])
@@ -198,6 +203,7 @@ def _judgments(path: Path, known: set[str], notices: list[str]) -> dict[str, dic
     """Read qrels; a judgment of a row that is not there still counts as something to find."""
     judgments: dict[str, dict[str, int]] = {}
     unknown: list[str] = []
+    twice: list[str] = []
     for number, line in enumerate(_read(path).split("\n"), 1):
         parts = line.rstrip("\r").split("\t")
         if len(parts) == 4:
@@ -212,10 +218,16 @@ def _judgments(path: Path, known: set[str], notices: list[str]) -> dict[str, dic
         question, row, score = parts
         if row not in known:
             unknown.append(row)
-        judgments.setdefault(question, {})[row] = round(float(score))
+        known_of = judgments.setdefault(question, {})
+        if known_of.setdefault(row, round(float(score))) != round(float(score)):
+            twice.append(f"{question} {row}")
     if unknown:
         notices.append(
-            f"{len(unknown)} judgments are of rows that the corpus lacks: {_some_of(unknown)}."
+            f"{len(unknown)} judgments are of rows that the corpus lacks: {some_of(unknown)}."
+        )
+    if twice:
+        notices.append(
+            f"{len(twice)} judgments contradict an earlier one, which holds: {some_of(twice)}."
         )
     return judgments
 
@@ -240,10 +252,10 @@ def _judged(
         else:
             without.append(one.id)
     if without:
-        notices.append(f"{len(without)} questions have no judgment: {_some_of(without)}.")
+        notices.append(f"{len(without)} questions have no judgment: {some_of(without)}.")
     strangers = [one for one in judgments if one not in {question.id for question in asked}]
     if strangers:
-        notices.append(f"{len(strangers)} judged questions are not asked: {_some_of(strangers)}.")
+        notices.append(f"{len(strangers)} judged questions are not asked: {some_of(strangers)}.")
     return kept
 
 
@@ -261,7 +273,7 @@ def _same(path: Path) -> dict[str, str]:
 
 def _excerpts(path: Path) -> dict[str, tuple[Excerpt, ...]]:
     found: dict[str, list[Excerpt]] = {}
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(read_lines(path), 1):
         try:
             one = Excerpt(
                 str(line["doc"]), int(line["start"]), int(line["end"]), str(line.get("text", ""))
@@ -274,6 +286,7 @@ def _excerpts(path: Path) -> dict[str, tuple[Excerpt, ...]]:
     return {question: tuple(places) for question, places in found.items()}
 
 
-def _some_of(ids: Sequence[str]) -> str:
+def some_of(ids: Sequence[str]) -> str:
+    """The first few ids, for a sentence."""
     shown = ", ".join(ids[:_SHOWN])
     return f"{shown}, …" if len(ids) > _SHOWN else shown

@@ -1,25 +1,26 @@
-"""One evaluation: every question of a set asked of a library of its own, and what came of it."""
+"""One evaluation: every question of a set asked in one way, and what came of it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ragkit.errors import EvaluationError, QueryError
-from ragkit.evaluation.corpus import Question, QuestionSet
-from ragkit.evaluation.metrics import PASS_AT, Metric, Values, pass_at, score, summarise
-from ragkit.evaluation.spans import GoldSpans, score_spans
-from ragkit.evaluation.temporary import COLLECTION, TemporaryLibrary
-from ragkit.indexing.progress import Reporter
-from ragkit.results import Answer, Expansion, SearchOptions, Trace
+from ragkit.evaluation.columns import ColumnSettings
+from ragkit.evaluation.comparing import ask
+from ragkit.evaluation.corpus import Question, QuestionSet, some_of
+from ragkit.evaluation.metrics import Metric, Values, summarise
+from ragkit.evaluation.trials import DEPTH, Trial, temporary_trial
+from ragkit.indexing.progress import JobCancelled, Reporter
+from ragkit.results import Answer, SearchOptions, Trace
 from ragkit.settings import Settings
 
-DEPTH = 100
-"""How deep rankings are judged."""
+__all__ = ["DEPTH", "Evaluation", "StageTime", "evaluate", "measure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,12 @@ class StageTime:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What an evaluation found. ``values`` hold each metric for each question."""
+    """What an evaluation found.
+
+    ``values`` hold each metric for each question's id and ``asked`` the texts of the questions
+    that were asked; ``partial`` says that these are not all ``questions``. ``tokens`` is what
+    models read and wrote for the contexts that were searched, ``seconds`` how long asking took.
+    """
 
     name: str
     options: SearchOptions
@@ -45,6 +51,69 @@ class Evaluation:
     stages: tuple[StageTime, ...]
     index_seconds: float
     notices: tuple[str, ...] = ()
+    chunked: bool = False
+    asked: Mapping[str, str] = field(default_factory=dict)
+    partial: bool = False
+    tokens: int = 0
+    seconds: float = 0.0
+    generation: str = ""
+
+    @property
+    def column(self) -> ColumnSettings:
+        """How the questions were asked."""
+        return ColumnSettings(self.options, self.chunked)
+
+
+def measure(
+    trial: Trial, column: ColumnSettings | None = None, reporter: Reporter | None = None
+) -> Evaluation:
+    """Ask every question of a trial in one way.
+
+    When whoever watches asks to stop, or Ctrl-C is pressed, what was asked till then is the
+    result, marked as partial.
+
+    Raises:
+        EvaluationError: no question could be asked.
+        JobCancelled: it was stopped before the first answer.
+    """
+    column = column or ColumnSettings()
+    options = replace(column.options, collections=(trial.collection,))
+    asking = _Asking(trial, replace(column, options=options), reporter or Reporter())
+    started = time.perf_counter()
+    partial = asking.run()
+    seconds = time.perf_counter() - started
+    if len(asking.refused) == len(asking.asked):
+        raise EvaluationError("No question could be asked.", "Look at their filters.")
+    values = {name: dict(found) for name, found in trial.judge.values(asking.kept).items()}
+    notices = list(trial.notices)
+    if asking.refused:
+        notices.append(
+            f"{len(asking.refused)} questions hold a filter that makes no sense and found nothing: "
+            f"{some_of(asking.refused)}."
+        )
+    if partial:
+        notices.append(
+            f"Stopped after {len(asking.asked)} of {len(trial.questions)} questions: "
+            "these figures are of those alone."
+        )
+    return Evaluation(
+        trial.name,
+        options,
+        len(trial.questions),
+        trial.documents,
+        trial.chunks,
+        tuple(summarise(values)),
+        values,
+        asking.stages,
+        trial.index_seconds,
+        tuple(notices),
+        column.chunked,
+        asking.asked,
+        partial,
+        trial.tokens,
+        seconds,
+        asking.generation,
+    )
 
 
 def evaluate(
@@ -56,114 +125,58 @@ def evaluate(
     *,
     whole_rows: bool = False,
 ) -> Evaluation:
-    """Index a question set into an empty directory and ask everything.
-
-    Sets with excerpts are judged by the passages that are shown, with ``options`` as they are;
-    others by chunks, mapped back to the rows that they are of. ``whole_rows`` makes each row
-    one chunk, however long.
+    """Index a question set into an empty directory and ask everything in one way.
 
     Raises:
         EvaluationError: nothing could be indexed or asked.
     """
-    reporter = reporter or Reporter()
-    options = replace(options, collections=(COLLECTION,))
-    library = TemporaryLibrary(root, settings)
-    try:
-        if given.excerpts:
-            return _by_spans(given, library, options, reporter)
-        return _by_rows(given, library, options, reporter, whole_rows)
-    finally:
-        library.close()
+    with temporary_trial(given, settings, root, reporter, whole_rows=whole_rows) as trial:
+        return measure(trial, ColumnSettings(options), reporter)
 
 
-def _by_rows(
-    given: QuestionSet,
-    library: TemporaryLibrary,
-    options: SearchOptions,
-    reporter: Reporter,
-    whole: bool,
-) -> Evaluation:
-    started = time.perf_counter()
-    places = library.add_rows(given.rows, reporter, whole=whole)
-    seconds = time.perf_counter() - started
-    notices = list(given.notices)
-    if places.blank:
-        notices.append(f"{places.blank} rows of the corpus hold no text and are left out.")
-    deep = replace(
-        options,
-        limit=DEPTH,
-        candidates=max(options.candidates, DEPTH),
-        per_document=0,
-        expansion=Expansion.CHUNK,
-    )
-    rankings: dict[str, list[str]] = {}
-    asked = _Asked(library, options, reporter, given.questions)
-    for question, answer in asked.answers(deep):
-        chunks = [(result.document.id, result.matched_chunks[0].index) for result in answer.results]
-        rankings[question.id] = places.ranking(chunks)[:DEPTH]
-    values = score(rankings, given.judgments)
-    if given.same:
-        values.update(pass_at(rankings, given.judgments, given.same, PASS_AT))
-    return _summary(given, library, options, values, asked, seconds, notices)
-
-
-def _by_spans(
-    given: QuestionSet, library: TemporaryLibrary, options: SearchOptions, reporter: Reporter
-) -> Evaluation:
-    started = time.perf_counter()
-    library.add_folder(given.folder / "docs", reporter)
-    seconds = time.perf_counter() - started
-    gold = GoldSpans.of(library.catalog, library.collection.id, given.excerpts)
-    asked = _Asked(library, options, reporter, given.questions)
-    values: dict[str, dict[str, float]] = {}
-    for question, answer in asked.answers(options):
-        for name, value in score_spans(answer, gold.of_question(question.id)).items():
-            values.setdefault(name, {})[question.id] = value
-    notices = [*given.notices, *gold.notices]
-    return _summary(given, library, options, values, asked, seconds, notices)
-
-
-class _Asked:
+class _Asking:
     """Asks the questions, and remembers the times and what could not be asked."""
 
-    def __init__(
-        self,
-        library: TemporaryLibrary,
-        options: SearchOptions,
-        reporter: Reporter,
-        questions: Sequence[Question],
-    ) -> None:
-        self._library = library
-        self._options = options
+    def __init__(self, trial: Trial, column: ColumnSettings, reporter: Reporter) -> None:
+        self._trial = trial
+        self._column = column
+        self._deep = replace(column, options=trial.judge.options(column.options))
         self._reporter = reporter
-        self._questions = questions
         self._times: dict[str, list[float]] = {}
+        self.kept: dict[str, Any] = {}
+        self.asked: dict[str, str] = {}
         self.refused: list[str] = []
+        self.generation = ""
 
-    def answers(self, options: SearchOptions) -> list[tuple[Question, Answer]]:
-        """Every question with its answer.
+    def run(self) -> bool:
+        """Ask in turn; True when somebody stopped it after the first answer."""
+        try:
+            self._reporter.start("Asking", len(self._trial.questions))
+            for question in self._trial.questions:
+                self._take(question)
+                self._reporter.step(question.text[:60])
+        except (JobCancelled, KeyboardInterrupt):
+            if not self.asked:
+                raise
+            return len(self.asked) < len(self._trial.questions)
+        return False
 
-        Times are taken from searches as a person makes them, not from deeper ones.
-        """
-        found = []
-        self._reporter.start("Asking", len(self._questions))
-        for question in self._questions:
-            try:
-                answer = self._ask(question.text, self._options)
-                deep = answer if options == self._options else self._ask(question.text, options)
-            except QueryError:
-                self.refused.append(question.id)
-                deep = Answer(question.text, (), Trace())
-            else:
-                self._take_times(answer)
-            found.append((question, deep))
-            self._reporter.step(question.id)
-        if len(self.refused) == len(self._questions):
-            raise EvaluationError("No question could be asked.", "Look at their filters.")
-        return found
-
-    def _ask(self, text: str, options: SearchOptions) -> Answer:
-        return self._library.engine.search(text, options)
+    def _take(self, question: Question) -> None:
+        """Times are taken from searches as a person makes them, not from deeper ones."""
+        searched = self._trial.searched
+        try:
+            answer = ask(searched, question.text, self._column)
+            deep = answer
+            if self._deep != self._column:
+                deep = ask(searched, question.text, self._deep)
+        except QueryError:
+            self.refused.append(question.id)
+            deep = Answer(question.text, (), Trace())
+        else:
+            self._take_times(answer)
+            self.generation = answer.trace.generation or self.generation
+        self.kept[question.id] = self._trial.judge.kept(question, deep)
+        self.asked[question.id] = question.text
 
     def _take_times(self, answer: Answer) -> None:
         times: dict[str, float] = {"total": answer.trace.ms}
@@ -179,33 +192,3 @@ class _Asked:
             StageTime(name, *(float(one) for one in np.quantile(times, [0.5, 0.95])))
             for name, times in self._times.items()
         )
-
-
-def _summary(
-    given: QuestionSet,
-    library: TemporaryLibrary,
-    options: SearchOptions,
-    values: Mapping[str, Mapping[str, float]],
-    asked: _Asked,
-    seconds: float,
-    notices: list[str],
-) -> Evaluation:
-    if asked.refused:
-        notices.append(
-            f"{len(asked.refused)} questions hold a filter that makes no sense and found nothing: "
-            f"{', '.join(asked.refused[:3])}."
-        )
-    documents, chunks = library.counts()
-    kept = {name: dict(found) for name, found in values.items()}
-    return Evaluation(
-        given.name,
-        options,
-        len(given.questions),
-        documents,
-        chunks,
-        tuple(summarise(kept)),
-        kept,
-        asked.stages,
-        seconds,
-        tuple(notices),
-    )

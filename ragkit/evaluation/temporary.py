@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
+from ragkit.catalog.context_records import ContextCounts
 from ragkit.catalog.records import CollectionRecord, FileState, SourceRecord
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Row
+from ragkit.indexing.backfill import Backfill, Manners
+from ragkit.indexing.context_model import WritesContexts
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.indexing.writer import FileToWrite, Writer, draft
@@ -29,8 +33,16 @@ if TYPE_CHECKING:
 COLLECTION = "evaluation"
 
 _BATCH_ROWS = 500
+_CONTEXTS_TOGETHER = 200
 _MOST_WORDS = 5000
 _BETWEEN = "\n\n"
+
+
+class RowsAs(StrEnum):
+    """What rows that share a title are: chunks of one document, or a document each."""
+
+    JOINED = "joined"
+    APART = "apart"
 
 
 class TemporaryLibrary:
@@ -42,10 +54,10 @@ class TemporaryLibrary:
         self._paths = LibraryPaths(root)
         self._paths.create()
         self.catalog = Catalog.open(self._paths.catalog, create=True)
-        embedder = open_embedder(settings.models)
-        self._indexes = OpenIndexes(self.catalog, self._paths, embedder)
-        self._writer = Writer(settings, self._paths, self.catalog, embedder, self._indexes)
-        self.engine = Engine(self.catalog, self._indexes, embedder)
+        self.embedder = open_embedder(settings.models)
+        self._indexes = OpenIndexes(self.catalog, self._paths, self.embedder)
+        self._writer = Writer(settings, self._paths, self.catalog, self.embedder, self._indexes)
+        self.engine = Engine(self.catalog, self._indexes, self.embedder)
         self.collection: CollectionRecord = self.catalog.collections.ensure(COLLECTION)
 
     def close(self) -> None:
@@ -65,11 +77,18 @@ class TemporaryLibrary:
         self._save()
 
     def add_rows(
-        self, rows: Sequence[Row], reporter: Reporter, *, whole: bool = False
+        self,
+        rows: Sequence[Row],
+        reporter: Reporter,
+        *,
+        whole: bool = False,
+        rows_as: RowsAs = RowsAs.JOINED,
+        structural: bool = True,
     ) -> RowPlaces:
-        """Index rows: those that share a title are the chunks of one document.
+        """Index rows: those that share a title are the chunks of one document, unless apart.
 
         A row that is longer than a chunk is cut as any text is, unless rows stay ``whole``.
+        Without ``structural`` context, only the text of a row is indexed, not its title.
         """
         source = self._source("folder", "/rows")
         recipe = self._writer.recipe(self.collection)
@@ -79,9 +98,11 @@ class TemporaryLibrary:
         pipeline = self._writer.pipeline(chunking)
         places = RowPlaces()
         reporter.start("Indexing", len(rows))
-        for number, groups in enumerate(_batches(_by_title(rows))):
+        apart = ([row] for row in rows)
+        grouped = _by_title(rows) if rows_as is RowsAs.JOINED else apart
+        for number, groups in enumerate(_batches(grouped)):
             flat = [row for group in groups for row in group]
-            readings = [_reading(row) for row in flat]
+            readings = [_reading(row, structural=structural) for row in flat]
             processed = iter(pipeline.run(readings))
             for place, group in enumerate(groups):
                 parts = [next(processed) for _ in group]
@@ -98,6 +119,21 @@ class TemporaryLibrary:
             reporter.step(done=len(flat))
         self._save()
         return places
+
+    def write_contexts(self, model: WritesContexts, reporter: Reporter) -> ContextCounts:
+        """Have the backfill write the contexts of all chunks with a model; says how they stand."""
+        contexts = self.catalog.contexts
+        reporter.start("Writing contexts", contexts.counts(self.collection.id).pending)
+        backfill = Backfill(
+            self._writer,
+            lambda _collection: model,
+            Manners(batch=_CONTEXTS_TOGETHER),
+            heed_pause=False,
+            watch=lambda progress: reporter.step(progress.current),
+        )
+        backfill.work(self.collection.id)
+        self._save()
+        return contexts.counts(self.collection.id)
 
     def counts(self) -> tuple[int, int]:
         """How many documents and chunks it holds."""
@@ -151,7 +187,7 @@ def _by_title(rows: Sequence[Row]) -> Iterator[list[Row]]:
     yield from groups.values()
 
 
-def _batches(groups: Iterator[list[Row]]) -> Iterator[list[list[Row]]]:
+def _batches(groups: Iterable[list[Row]]) -> Iterator[list[list[Row]]]:
     batch: list[list[Row]] = []
     for group in groups:
         batch.append(group)
@@ -162,9 +198,10 @@ def _batches(groups: Iterator[list[Row]]) -> Iterator[list[list[Row]]]:
         yield batch
 
 
-def _reading(row: Row) -> Reading:
+def _reading(row: Row, *, structural: bool) -> Reading:
     text = clean(row.text)
-    return Reading(text if text.strip() else row.title, row.title, "text")
+    title = row.title if structural else ""
+    return Reading(text if text.strip() else row.title, title, "text")
 
 
 def _joined(parts: Sequence[Processed]) -> tuple[Processed, list[int]]:

@@ -310,8 +310,10 @@ class Engine:
         options: SearchOptions,
     ) -> Scope:
         index = self._indexes.current(collection, level)
-        levels = (level,) if options.contexts is Contexts.STRUCTURAL else None
-        if levels is None and options.vector_levels is not None:
+        levels: tuple[Level, ...] | None = None
+        if options.contexts is Contexts.STRUCTURAL:
+            levels = (level,)
+        elif options.vector_levels is not None:
             levels = (level, *options.vector_levels)
         mask = index.mask_for(levels=levels)
         if filters:

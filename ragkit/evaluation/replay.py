@@ -1,0 +1,129 @@
+"""Recorded contexts: what a model once wrote about the rows of a corpus, written again.
+
+A file of contexts holds a JSON object a line: ``{id, context, keywords, questions}``. ``id`` (or
+``_id``) is that of a row of ``corpus.jsonl``, ``keywords`` and ``questions`` are lists of texts,
+and ``tokens``, where it is there, is what the answer cost. The backfill takes each answer as it
+takes one of Ollama's: it is checked, kept, embedded and indexed in the same way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragkit.errors import ContextRejectedError, EvaluationError
+from ragkit.evaluation.corpus import Row, read_lines, some_of
+from ragkit.models.context_checks import checked_context
+from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext
+from ragkit.reading.decode import clean
+
+MODEL = "recorded"
+"""Stands in the place of a model's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedContexts:
+    """What a file holds, by the ids of rows. ``notices`` say what of it is of no use."""
+
+    answers: Mapping[str, Mapping[str, Any]]
+    notices: tuple[str, ...] = ()
+
+
+def load_contexts(file: Path, rows: Sequence[Row]) -> RecordedContexts:
+    """Read the contexts that were recorded for the rows of a corpus.
+
+    Raises:
+        NotFoundError: the file is not there.
+        EvaluationError: a line is not what it should be, or none is about these rows.
+    """
+    known = {row.id for row in rows}
+    answers: dict[str, Mapping[str, Any]] = {}
+    strange: list[str] = []
+    twice: list[str] = []
+    nameless = 0
+    for line in read_lines(file):
+        name = str(line.get("id") or line.get("_id") or "")
+        if not name:
+            nameless += 1
+        elif name not in known:
+            strange.append(name)
+        elif name in answers:
+            twice.append(name)
+        else:
+            answers[name] = line
+    if not answers:
+        raise EvaluationError(
+            f"No line of {file.name} is about a row of this corpus.",
+            "Each line is {id, context, keywords, questions}, with the id of a row.",
+        )
+    lacking = [row.id for row in rows if row.id not in answers]
+    notices = [
+        f"{len(ids)} {what}: {some_of(ids)}."
+        for what, ids in (
+            ("recorded contexts are of rows that the corpus lacks", strange),
+            ("recorded contexts have an id that came before", twice),
+            ("rows have no recorded context", lacking),
+        )
+        if ids
+    ]
+    if nameless:
+        notices.append(f"{nameless} recorded contexts have no id and are left out.")
+    return RecordedContexts(answers, tuple(notices))
+
+
+class Replayed:
+    """Writes for each chunk what was recorded for its row; no model is asked."""
+
+    model = MODEL
+
+    def __init__(self, rows: Iterable[Row], recorded: RecordedContexts) -> None:
+        self._answers = recorded.answers
+        self._rows: dict[tuple[str, str], str] = {}
+        self._texts: dict[str, list[tuple[str, str]]] = {}
+        for row in rows:
+            key = _folded(row.text)
+            # Of rows that read the same under one title, the first one's is told of all.
+            self._rows.setdefault((row.title, key), row.id)
+            self._texts.setdefault(row.title, []).append((key, row.id))
+        packed = "\n".join(f"{name} {answer}" for name, answer in sorted(self._answers.items()))
+        self._hash = hashlib.blake2b(packed.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+    def prompt_hash(self, kind: ContextKind) -> str:
+        """Name the file's content, so that other contexts of the same rows are others."""
+        return f"{self._hash} {kind}"
+
+    def write(self, request: ContextRequest, attempt: int = 0) -> WrittenContext:  # noqa: ARG002 - it never varies
+        """Give what was recorded, checked as any model's answer is.
+
+        Raises:
+            ContextRejectedError: nothing was recorded, or it cannot be used.
+        """
+        answer = self._answers.get(self._row(request))
+        if answer is None:
+            raise ContextRejectedError(
+                "No context was recorded for this row.", "Add a line for it.", "missing"
+            )
+        checked = checked_context(answer, request)
+        return WrittenContext(
+            checked.context, checked.keywords, checked.questions, checked.topic_summary,
+            checked.details, int(answer.get("tokens") or 0), 0.0, truncated=False,
+        )  # fmt: skip
+
+    def _row(self, request: ContextRequest) -> str:
+        """The row that a chunk is, or that it was cut out of."""
+        text = _folded(request.chunk_text)
+        for title in dict.fromkeys((request.document_title, "")):
+            exact = self._rows.get((title, text))
+            if exact is not None:
+                return exact
+            inside = next((row for key, row in self._texts.get(title, ()) if text in key), None)
+            if inside is not None:
+                return inside
+        return ""
+
+
+def _folded(text: str) -> str:
+    return " ".join(clean(text).split())
