@@ -14,6 +14,7 @@ from ragkit.catalog.integrity import Integrity
 from ragkit.catalog.jobs import Jobs
 from ragkit.catalog.judgments import Judgments
 from ragkit.catalog.passages import Passages
+from ragkit.catalog.runs import Runs
 from ragkit.catalog.vectors import Vectors
 
 
@@ -31,6 +32,7 @@ class Catalog:
         self.vectors = Vectors(connections)
         self.jobs = Jobs(connections)
         self.judgments = Judgments(connections)
+        self.runs = Runs(connections)
         self.integrity = Integrity(connections)
 
     @classmethod

@@ -262,11 +262,54 @@ CREATE TABLE votes (
 CREATE INDEX votes_by_collection ON votes (collection_id);
 """
 
+
+def m005_runs(connection: sqlite3.Connection) -> None:
+    """Keep what evaluations found, question by question, so that later ones can be compared."""
+    for statement in _RUNS.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+
+
+_RUNS = """
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection_id INTEGER REFERENCES collections ON DELETE CASCADE,
+    question_set TEXT NOT NULL,
+    name TEXT NOT NULL,
+    address TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    generation TEXT NOT NULL,
+    ragkit TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    asked INTEGER NOT NULL,
+    questions INTEGER NOT NULL,
+    documents INTEGER NOT NULL,
+    chunks INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    metrics TEXT NOT NULL,
+    stages TEXT NOT NULL,
+    notices TEXT NOT NULL,
+    at REAL NOT NULL
+) STRICT;
+CREATE INDEX runs_by_collection ON runs (collection_id, id);
+
+CREATE TABLE run_values (
+    run_id INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    question_key TEXT NOT NULL,
+    question TEXT NOT NULL,
+    found TEXT NOT NULL,
+    PRIMARY KEY (run_id, question_key)
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_tables,
     m002_context_cache,
     m003_speakers,
     m004_judgments,
+    m005_runs,
 )
 
 

@@ -14,10 +14,11 @@ from ragkit.errors import EvaluationError, QueryError
 from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.comparing import ask
 from ragkit.evaluation.corpus import Question, QuestionSet, some_of
+from ragkit.evaluation.judges import DEPTH
 from ragkit.evaluation.metrics import Metric, Values, summarise
-from ragkit.evaluation.trials import DEPTH, Trial, temporary_trial
+from ragkit.evaluation.trials import Trial, temporary_trial
 from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.results import Answer, SearchOptions, Trace
+from ragkit.results import Answer, SearchOptions
 from ragkit.settings import Settings
 
 __all__ = ["DEPTH", "Evaluation", "StageTime", "evaluate", "measure"]
@@ -65,9 +66,14 @@ class Evaluation:
 
 
 def measure(
-    trial: Trial, column: ColumnSettings | None = None, reporter: Reporter | None = None
+    trial: Trial,
+    column: ColumnSettings | None = None,
+    reporter: Reporter | None = None,
+    *,
+    timed: bool = True,
+    phase: str = "Asking",
 ) -> Evaluation:
-    """Ask every question of a trial in one way.
+    """Ask every question of a trial in one way; ``timed`` also as a person would, for times.
 
     When whoever watches asks to stop, or Ctrl-C is pressed, what was asked till then is the
     result, marked as partial.
@@ -78,9 +84,9 @@ def measure(
     """
     column = column or ColumnSettings()
     options = replace(column.options, collections=(trial.collection,))
-    asking = _Asking(trial, replace(column, options=options), reporter or Reporter())
+    asking = _Asking(trial, replace(column, options=options), reporter or Reporter(), timed)
     started = time.perf_counter()
-    partial = asking.run()
+    partial = asking.run(phase)
     seconds = time.perf_counter() - started
     if len(asking.refused) == len(asking.asked):
         raise EvaluationError("No question could be asked.", "Look at their filters.")
@@ -137,10 +143,12 @@ def evaluate(
 class _Asking:
     """Asks the questions, and remembers the times and what could not be asked."""
 
-    def __init__(self, trial: Trial, column: ColumnSettings, reporter: Reporter) -> None:
+    def __init__(
+        self, trial: Trial, column: ColumnSettings, reporter: Reporter, timed: bool
+    ) -> None:
         self._trial = trial
         self._column = column
-        self._deep = replace(column, options=trial.judge.options(column.options))
+        self._timed = timed
         self._reporter = reporter
         self._times: dict[str, list[float]] = {}
         self.kept: dict[str, Any] = {}
@@ -148,10 +156,10 @@ class _Asking:
         self.refused: list[str] = []
         self.generation = ""
 
-    def run(self) -> bool:
+    def run(self, phase: str) -> bool:
         """Ask in turn; True when somebody stopped it after the first answer."""
         try:
-            self._reporter.start("Asking", len(self._trial.questions))
+            self._reporter.start(phase, len(self._trial.questions))
             for question in self._trial.questions:
                 self._take(question)
                 self._reporter.step(question.text[:60])
@@ -163,20 +171,19 @@ class _Asking:
 
     def _take(self, question: Question) -> None:
         """Times are taken from searches as a person makes them, not from deeper ones."""
-        searched = self._trial.searched
+        judge, shown = self._trial.judge, None
         try:
-            answer = ask(searched, question.text, self._column)
-            deep = answer
-            if self._deep != self._column:
-                deep = ask(searched, question.text, self._deep)
+            if self._timed:
+                shown = ask(self._trial.searched, question.text, self._column)
+            self.kept[question.id] = judge.look(question, self._column, shown)
         except QueryError:
             self.refused.append(question.id)
-            deep = Answer(question.text, (), Trace())
-        else:
-            self._take_times(answer)
-            self.generation = answer.trace.generation or self.generation
-        self.kept[question.id] = self._trial.judge.kept(question, deep)
+            self.kept[question.id] = judge.nothing(question)
+            shown = None
         self.asked[question.id] = question.text
+        if shown is not None:
+            self._take_times(shown)
+            self.generation = shown.trace.generation or self.generation
 
     def _take_times(self, answer: Answer) -> None:
         times: dict[str, float] = {"total": answer.trace.ms}

@@ -3,101 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.context_records import ContextCounts
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.comparing import Searchable
 from ragkit.evaluation.corpus import Question, QuestionSet
-from ragkit.evaluation.metrics import PASS_AT, Values, pass_at, score
+from ragkit.evaluation.judges import DocumentJudge, Judge, RowJudge, SpanJudge
 from ragkit.evaluation.question_sets import collect
 from ragkit.evaluation.replay import RecordedContexts, Replayed
-from ragkit.evaluation.spans import GoldSpans, score_spans
-from ragkit.evaluation.temporary import COLLECTION, RowPlaces, RowsAs, TemporaryLibrary
+from ragkit.evaluation.spans import GoldSpans
+from ragkit.evaluation.temporary import COLLECTION, RowsAs, TemporaryLibrary
 from ragkit.indexing.progress import Reporter
-from ragkit.results import Answer, Expansion, SearchOptions
 from ragkit.settings import Settings
-
-DEPTH = 100
-"""How deep rankings are judged."""
-
-
-class Judge(Protocol):
-    """Says how good answers are. What it keeps of an answer is its own affair."""
-
-    def options(self, options: SearchOptions) -> SearchOptions:
-        """How to ask for what is judged, where that is more than a person sees."""
-        ...
-
-    def kept(self, question: Question, answer: Answer) -> Any:
-        """What is needed of an answer to judge it."""
-        ...
-
-    def values(self, kept: Mapping[str, Any]) -> Values:
-        """Each metric for each question, from what was kept by their ids."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class RankingJudge:
-    """Judges the order of rows or documents. ``ranking`` gives the ids that an answer holds.
-
-    ``by_chunk``: each chunk is a result of its own.
-    """
-
-    judgments: Mapping[str, Mapping[str, int]]
-    ranking: Callable[[Answer], list[str]]
-    same: Mapping[str, str] = field(default_factory=dict)
-    by_chunk: bool = True
-
-    def options(self, options: SearchOptions) -> SearchOptions:
-        """Ask for a hundred, with nothing around what was found."""
-        deep = replace(
-            options,
-            limit=DEPTH,
-            candidates=max(options.candidates, DEPTH),
-            expansion=Expansion.CHUNK,
-        )
-        return replace(deep, per_document=0) if self.by_chunk else deep
-
-    def kept(self, _question: Question, answer: Answer) -> list[str]:
-        """The ids in their order."""
-        return self.ranking(answer)[:DEPTH]
-
-    def values(self, kept: Mapping[str, Any]) -> Values:
-        """The usual metrics; also Pass@k where rows may count as the same."""
-        values = score(kept, self.judgments)
-        if self.same:
-            values.update(pass_at(kept, self.judgments, self.same, PASS_AT))
-        return values
-
-
-@dataclass(frozen=True, slots=True)
-class SpanJudge:
-    """Judges the passages that are shown, by the marked places that they hold."""
-
-    gold: GoldSpans
-
-    def options(self, options: SearchOptions) -> SearchOptions:
-        """What is shown is what is judged."""
-        return options
-
-    def kept(self, question: Question, answer: Answer) -> dict[str, float]:
-        """The metrics of one answer."""
-        return score_spans(answer, self.gold.of_question(question.id))
-
-    def values(self, kept: Mapping[str, Any]) -> Values:
-        """The same by metric."""
-        values: Values = {}
-        for question, found in kept.items():
-            for name, value in found.items():
-                values.setdefault(name, {})[question] = value
-        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +79,13 @@ def temporary_trial(
         if given.excerpts:
             library.add_folder(given.folder / "docs", reporter)
             gold = GoldSpans.of(library.catalog, library.collection.id, given.excerpts)
-            judge = SpanJudge(gold)
+            judge = SpanJudge(library, gold)
             notices += gold.notices
         else:
             places = library.add_rows(
                 given.rows, reporter, whole=whole_rows, rows_as=rows_as, structural=structural
             )
-            judge = RankingJudge(given.judgments, _rows_of(places), given.same)
+            judge = RowJudge(library, places, library.counts()[0], given.judgments, given.same)
             if places.blank:
                 notices.append(f"{places.blank} rows of the corpus hold no text and are left out.")
         seconds = time.perf_counter() - started
@@ -221,26 +143,10 @@ def judged_trial(
         catalog,
         collection,
         tuple(Question(one.key, one.text) for one in judged.questions),
-        RankingJudge(judged.qrels, _paths_of, by_chunk=False),
+        DocumentJudge(searched, judged.qrels),
         counts.indexed,
         counts.chunks,
         catalog.contexts.counts(record.id),
         catalog.contexts.tokens(record.id),
         notices=judged.notices,
     )
-
-
-def _rows_of(places: RowPlaces) -> Callable[[Answer], list[str]]:
-    def ranking(answer: Answer) -> list[str]:
-        return places.ranking(
-            (result.document.id, result.matched_chunks[0].index) for result in answer.results
-        )
-
-    return ranking
-
-
-def _paths_of(answer: Answer) -> list[str]:
-    found: dict[str, None] = {}
-    for result in answer.results:
-        found.update(dict.fromkeys((result.document.path, *result.also_at)))
-    return list(found)

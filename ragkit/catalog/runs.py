@@ -1,0 +1,164 @@
+"""Kept runs: what evaluations found. No part of what is indexed, as judgments are none.
+
+Each write is one small transaction of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragkit.catalog.connection import Connections
+from ragkit.errors import NotFoundError
+
+_COLUMNS = (
+    "collection_id, question_set, name, address, settings, version, generation, ragkit, revision, "
+    "asked, questions, documents, chunks, tokens, seconds, metrics, stages, notices, at"
+)
+_MARKS = ", ".join("?" * len(_COLUMNS.split(",")))
+
+
+@dataclass(frozen=True, slots=True)
+class RunDraft:
+    """A run before it has an id.
+
+    ``collection_id`` is ``None`` for a published set that was indexed for the run alone. ``name``
+    says the settings in words, ``address`` as the Compare page writes them, and ``settings``
+    whole, as JSON values. ``version`` and ``generation`` are those of the collection then,
+    ``ragkit`` and ``revision`` the program's. ``asked`` of ``questions`` were asked. ``metrics``
+    are (name, mean, lower and upper end of the 95 % interval), ``stages`` (name, p50, p95) in
+    milliseconds. ``tokens`` is what models read and wrote for the contexts.
+    """
+
+    collection_id: int | None
+    question_set: str
+    name: str
+    address: str
+    settings: Mapping[str, Any]
+    version: int
+    generation: str
+    ragkit: str
+    revision: str
+    asked: int
+    questions: int
+    documents: int
+    chunks: int
+    tokens: int
+    seconds: float
+    metrics: tuple[tuple[str, float, float, float], ...]
+    stages: tuple[tuple[str, float, float], ...]
+    notices: tuple[str, ...] = ()
+    at: float = 0.0
+
+    @property
+    def partial(self) -> bool:
+        """True when it was stopped before its end."""
+        return self.asked < self.questions
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each metric."""
+        return {name: value for name, value, _low, _high in self.metrics}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionValues:
+    """The metrics of one question. ``key`` is its id in the set."""
+
+    key: str
+    question: str
+    values: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as it is kept."""
+
+    id: int
+    run: RunDraft
+
+
+class Runs:
+    """Queries about kept runs."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def keep(self, draft: RunDraft, values: Sequence[QuestionValues]) -> RunRecord:
+        """Keep a run with its questions, all or nothing."""
+        at = draft.at or time.time()
+        with self._connections.write() as connection:
+            cursor = connection.execute(
+                f"INSERT INTO runs ({_COLUMNS}) VALUES ({_MARKS})",
+                (
+                    draft.collection_id, draft.question_set, draft.name, draft.address,
+                    _packed(draft.settings), draft.version, draft.generation, draft.ragkit,
+                    draft.revision, draft.asked, draft.questions, draft.documents, draft.chunks,
+                    draft.tokens, draft.seconds, _packed(draft.metrics), _packed(draft.stages),
+                    _packed(draft.notices), at,
+                ),
+            )  # fmt: skip
+            identity = int(cursor.lastrowid or 0)
+            connection.executemany(
+                "INSERT INTO run_values VALUES (?, ?, ?, ?)",
+                [(identity, one.key, one.question, _packed(one.values)) for one in values],
+            )
+        return self.get(identity)
+
+    def get(self, run_id: int) -> RunRecord:
+        """One run.
+
+        Raises:
+            NotFoundError: it is not there.
+        """
+        row = self._connections.row(f"SELECT id, {_COLUMNS} FROM runs WHERE id = ?", (run_id,))
+        if row is None:
+            raise NotFoundError(f"There is no run {run_id}.", "ragkit eval --runs lists them.")
+        return _record(row)
+
+    def all(self, collection_id: int | None = None) -> list[RunRecord]:
+        """The runs of a collection, or else of published sets and all collections; newest first."""
+        where = "" if collection_id is None else "WHERE collection_id = ?"
+        rows = self._connections.rows(
+            f"SELECT id, {_COLUMNS} FROM runs {where} ORDER BY id DESC",
+            () if collection_id is None else (collection_id,),
+        )
+        return [_record(row) for row in rows]
+
+    def values(self, run_id: int) -> list[QuestionValues]:
+        """The metrics of each question of a run, by key."""
+        rows = self._connections.rows(
+            "SELECT question_key, question, found FROM run_values WHERE run_id = ? "
+            "ORDER BY question_key",
+            (run_id,),
+        )
+        return [QuestionValues(key, question, json.loads(found)) for key, question, found in rows]
+
+    def remove(self, run_id: int) -> None:
+        """Forget a run."""
+        with self._connections.write() as connection:
+            connection.execute("DELETE FROM runs WHERE id = ?", (run_id,))
+
+
+def _packed(value: Any) -> str:
+    return json.dumps(value if not isinstance(value, Mapping) else dict(value), ensure_ascii=False)
+
+
+def _record(row: Sequence[Any]) -> RunRecord:
+    identity, *rest = row
+    values = dict(zip((one.strip() for one in _COLUMNS.split(",")), rest, strict=True))
+    return RunRecord(
+        int(identity),
+        RunDraft(
+            **{
+                **values,
+                "settings": json.loads(values["settings"]),
+                "metrics": tuple((n, v, a, b) for n, v, a, b in json.loads(values["metrics"])),
+                "stages": tuple((n, a, b) for n, a, b in json.loads(values["stages"])),
+                "notices": tuple(json.loads(values["notices"])),
+            }
+        ),
+    )

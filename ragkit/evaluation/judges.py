@@ -1,0 +1,145 @@
+"""Judges: how good what a search finds is, by rows, by documents, or by the passages shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from ragkit.evaluation.columns import ColumnSettings
+from ragkit.evaluation.comparing import Searchable, ask
+from ragkit.evaluation.corpus import Question
+from ragkit.evaluation.metrics import PASS_AT, Judgments, Values, pass_at, score
+from ragkit.evaluation.spans import GoldSpans, score_spans
+from ragkit.evaluation.temporary import RowPlaces
+from ragkit.results import Answer, Expansion, SearchOptions, Trace
+from ragkit.retrieval.clock import Clock
+
+DEPTH = 100
+"""How deep rankings are judged."""
+
+_DEEPEST = 1000
+_WIDEN = 4
+
+
+class Judge(Protocol):
+    """Says how good searches are. What it keeps of each question is its own affair."""
+
+    def look(self, question: Question, column: ColumnSettings, shown: Answer | None) -> Any:
+        """Keep what is needed to judge a question; ``shown`` is what a person sees of it.
+
+        Raises:
+            QueryError: a filter in the question makes no sense.
+        """
+        ...
+
+    def nothing(self, question: Question) -> Any:
+        """The same for a question that cannot be asked."""
+        ...
+
+    def values(self, kept: Mapping[str, Any]) -> Values:
+        """Each metric for each question, from what was kept by their ids."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RowJudge:
+    """Judges the order of chunks, mapped back to the rows that they are of."""
+
+    searched: Searchable
+    places: RowPlaces
+    documents: int
+    judgments: Judgments
+    same: Mapping[str, str] = field(default_factory=dict)
+
+    def look(self, question: Question, column: ColumnSettings, _shown: Answer | None) -> list[str]:
+        """The first hundred rows."""
+        options = replace(_deep(column.options), per_document=0)
+        # Hits alone tell the order, in a sixth of the time; filters need the whole search.
+        if not column.chunked and options.mmr_lambda is None and ":" not in question.text:
+            return self.places.ranking(self._hits(question.text, options))[:DEPTH]
+        answer = ask(self.searched, question.text, replace(column, options=options))
+        chunks = [(one.document.id, one.matched_chunks[0].index) for one in answer.results]
+        return self.places.ranking(chunks)[:DEPTH]
+
+    def nothing(self, _question: Question) -> list[str]:
+        """No rows."""
+        return []
+
+    def values(self, kept: Mapping[str, Any]) -> Values:
+        """The usual metrics; also Pass@k where rows may count as the same."""
+        values = score(kept, self.judgments)
+        if self.same:
+            values.update(pass_at(kept, self.judgments, self.same, PASS_AT))
+        return values
+
+    def _hits(self, text: str, options: SearchOptions) -> list[tuple[int, int]]:
+        """The chunks that a search with these options gives results of, in its order."""
+        depth = max(options.candidates, options.limit)
+        while True:
+            clock = Clock()
+            found = self.searched.engine.find(text, replace(options, candidates=depth), clock).hits
+            fused = sum(one.count_out for one in clock.stages if one.name.startswith("fusion"))
+            short = len(found) < options.limit and fused >= depth
+            every = len({hit.document_id for hit in found}) >= self.documents
+            if not short or depth >= _DEEPEST or every:
+                return [(hit.document_id, hit.chunk_index) for hit in found[: options.limit]]
+            depth = min(depth * _WIDEN, _DEEPEST)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentJudge:
+    """Judges the order of documents by path; a copy that is folded into another is found."""
+
+    searched: Searchable
+    judgments: Judgments
+
+    def look(self, question: Question, column: ColumnSettings, _shown: Answer | None) -> list[str]:
+        """The first documents."""
+        answer = ask(self.searched, question.text, replace(column, options=_deep(column.options)))
+        found: dict[str, None] = {}
+        for result in answer.results:
+            found.update(dict.fromkeys((result.document.path, *result.also_at)))
+        return list(found)[:DEPTH]
+
+    def nothing(self, _question: Question) -> list[str]:
+        """No documents."""
+        return []
+
+    def values(self, kept: Mapping[str, Any]) -> Values:
+        """The usual metrics."""
+        return score(kept, self.judgments)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanJudge:
+    """Judges the passages that are shown, by the marked places that they hold."""
+
+    searched: Searchable
+    gold: GoldSpans
+
+    def look(
+        self, question: Question, column: ColumnSettings, shown: Answer | None
+    ) -> dict[str, float]:
+        """The metrics of one answer."""
+        answer = shown or ask(self.searched, question.text, column)
+        return score_spans(answer, self.gold.of_question(question.id))
+
+    def nothing(self, question: Question) -> dict[str, float]:
+        """The metrics of an empty answer."""
+        return score_spans(Answer("", (), Trace()), self.gold.of_question(question.id))
+
+    def values(self, kept: Mapping[str, Any]) -> Values:
+        """The same by metric."""
+        values: Values = {}
+        for question, found in kept.items():
+            for name, value in found.items():
+                values.setdefault(name, {})[question] = value
+        return values
+
+
+def _deep(options: SearchOptions) -> SearchOptions:
+    """Ask for a hundred, with nothing around what was found."""
+    return replace(
+        options, limit=DEPTH, candidates=max(options.candidates, DEPTH), expansion=Expansion.CHUNK
+    )
