@@ -24,11 +24,11 @@ from common import SAMPLE, SHARED, arguments, median, percentile, process_second
 
 from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
 from ragkit.chunking import contextualised
+from ragkit.chunking.embedded import content_key
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION, tokenize
 from ragkit.library import Library
 from ragkit.models.factory import open_embedder
 from ragkit.results import Mode
-from ragkit.retrieval.deduplication import content_key
 from ragkit.settings import load_settings
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
 

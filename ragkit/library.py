@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.filters import Facets
@@ -27,21 +27,23 @@ from ragkit.catalog.records import (
     WorkerRecord,
 )
 from ragkit.errors import LibraryBusyError, LibraryError, RagkitError, SourceError
-from ragkit.indexing import maintenance
 from ragkit.indexing.context_desk import ContextDesk
+from ragkit.indexing.findings import Depth, Finding, Parts
 from ragkit.indexing.lock import lock_is_held
 from ragkit.indexing.progress import Progress
 from ragkit.models.base import Embedder
 from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths
 from ragkit.results import Answer, Filters, SearchOptions
-from ragkit.retrieval.chunked import ChunkedAnswer, ChunkedOptions, query_per_chunk
-from ragkit.retrieval.engine import Engine
-from ragkit.retrieval.open_indexes import OpenIndexes
-from ragkit.retrieval.own_settings import with_own
-from ragkit.retrieval.similar import Similar, similar_documents
-from ragkit.settings import Settings
 from ragkit.types import Section, Status
+
+if TYPE_CHECKING:
+    # A command imports what it needs: looking at an unchanged folder takes no search engine.
+    from ragkit.retrieval.chunked import ChunkedAnswer, ChunkedOptions
+    from ragkit.retrieval.engine import Engine
+    from ragkit.retrieval.open_indexes import OpenIndexes
+    from ragkit.retrieval.similar import Similar
+    from ragkit.settings import Settings
 
 _POLL_SECONDS = 0.2
 _LONGEST_NAME, _LONGEST_SUFFIX = 200, 40
@@ -106,11 +108,15 @@ class Library(ContextDesk):
     @cached_property
     def indexes(self) -> OpenIndexes:
         """The collections' indexes, opened when they are first needed."""
+        from ragkit.retrieval.open_indexes import OpenIndexes
+
         return OpenIndexes(self.catalog, self.paths, self.embedder)
 
     @cached_property
     def engine(self) -> Engine:
         """What answers questions."""
+        from ragkit.retrieval.engine import Engine
+
         return Engine(self.catalog, self.indexes, self.embedder)
 
     # -- searching -------------------------------------------------------------------------
@@ -120,6 +126,8 @@ class Library(ContextDesk):
 
         A search of one collection has what that collection sets for itself.
         """
+        from ragkit.retrieval.own_settings import with_own
+
         search = self.settings.search.model_dump()
         known = {name: search[name] for name in search if name in SearchOptions.__slots__}
         given = {name: value for name, value in changes.items() if value is not None}
@@ -141,6 +149,8 @@ class Library(ContextDesk):
 
     def chunked_options(self, **changes: Any) -> ChunkedOptions:
         """The options of the settings for long texts, with changes; ``None`` means unchanged."""
+        from ragkit.retrieval.chunked import ChunkedOptions
+
         return ChunkedOptions.of(self.settings.chunked, **changes)
 
     def search_chunked(
@@ -154,6 +164,8 @@ class Library(ContextDesk):
         Raises:
             NotFoundError: when a collection is not there.
         """
+        from ragkit.retrieval.chunked import query_per_chunk
+
         return query_per_chunk(
             self, text, options or self.options(), chunked or self.chunked_options()
         )
@@ -164,6 +176,8 @@ class Library(ContextDesk):
         Raises:
             NotFoundError: when it is gone.
         """
+        from ragkit.retrieval.similar import similar_documents
+
         return similar_documents(self.catalog, self.indexes, self.embedder, document_id, limit)
 
     # -- looking ---------------------------------------------------------------------------
@@ -312,7 +326,7 @@ class Library(ContextDesk):
         """What a process needs to write; it must hold the lock when it does."""
         from ragkit.indexing.writer import Writer
 
-        return Writer(self.settings, self.paths, self.catalog, self.embedder, self.indexes)
+        return Writer(self.settings, self.paths, self.catalog, self.embedder, lambda: self.indexes)
 
     # -- the worker ------------------------------------------------------------------------
 
@@ -346,34 +360,40 @@ class Library(ContextDesk):
 
     def health(
         self,
-        depth: maintenance.Depth = maintenance.Depth.GLANCE,
+        depth: Depth = Depth.GLANCE,
         *,
         collection: str | None = None,
-    ) -> tuple[maintenance.Finding, ...]:
+    ) -> tuple[Finding, ...]:
         """What is well and what is not; each finding names its mend. Changes nothing."""
-        return maintenance.check_library(self._parts(), depth, collection=collection)
+        from ragkit.indexing.maintenance import check_library
 
-    def verify(self, *, collection: str | None = None) -> tuple[maintenance.Finding, ...]:
+        return check_library(self._parts(), depth, collection=collection)
+
+    def verify(self, *, collection: str | None = None) -> tuple[Finding, ...]:
         """Read the whole library: nothing lost, nothing torn, nothing extra."""
-        return maintenance.verify_library(self._parts(), collection=collection)
+        from ragkit.indexing.maintenance import verify_library
+
+        return verify_library(self._parts(), collection=collection)
 
     def mend(self, name: str) -> int | None:
         """Do what a finding names as its mend; gives the job that was asked for, if one was."""
+        from ragkit.indexing.maintenance import MENDS
+
         if name == "worker":
             self.ensure_worker()
             return None
         if name == "retry":
             failed = self.documents(status=Status.FAILED)
             return self.ask("retry", document_ids=[one.id for one in failed])
-        return self.ask(name) if name in maintenance.MENDS else None
+        return self.ask(name) if name in MENDS else None
 
-    def _parts(self) -> maintenance.Parts:
+    def _parts(self) -> Parts:
         embedder, trouble = None, ""
         try:
             embedder = self.embedder
         except RagkitError as error:
             trouble = str(error)
-        return maintenance.Parts(self.settings, self.paths, self.catalog, embedder, trouble)
+        return Parts(self.settings, self.paths, self.catalog, embedder, trouble)
 
 
 def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) -> str:

@@ -17,16 +17,11 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
-from pydantic_settings import SettingsError as PydanticSettingsError
 
 from ragkit.errors import SettingsError
 from ragkit.results import Contexts, Fusion, Mode, QuestionMerge
+
+_PREFIX = "RAGKIT_"
 
 
 class _Group(BaseModel):
@@ -143,16 +138,8 @@ class ChunkedSettings(_Group):
     whole_weight: float = Field(0.0, ge=0, le=10, description="weight of the whole text beside")
 
 
-class Settings(BaseSettings):
+class Settings(_Group):
     """Everything that can be set. Hashable, so that it can key a cache."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="RAGKIT_",
-        env_nested_delimiter="__",
-        env_ignore_empty=True,
-        frozen=True,
-        extra="forbid",
-    )
 
     library: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("ragkit", False)))
     collection: str = Field("default", min_length=1)
@@ -167,19 +154,6 @@ class Settings(BaseSettings):
     @classmethod
     def _home_is_expanded(cls, library: Path) -> Path:
         return _expanded(library)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The command line wins over variables, and they win over the file."""
-        file = TomlConfigSettingsSource(settings_cls, settings_cls.model_config.get("toml_file"))
-        return (init_settings, env_settings, file)
 
 
 def settings_file() -> Path:
@@ -205,14 +179,11 @@ def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
             f"There is no settings file {path}.", "Name another one, or unset RAGKIT_CONFIG."
         )
 
-    class _FromFile(Settings):
-        model_config = SettingsConfigDict(toml_file=path)
-
+    given = _given(command_line)
     try:
-        found = _FromFile(**_given(command_line))
-        return Settings.model_construct(
-            **{name: getattr(found, name) for name in Settings.model_fields}
-        )
+        if missing and not any(name.upper().startswith(_PREFIX) for name in os.environ):
+            return Settings(**given)
+        return _read_sources(path, given)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}.", "Mend that line.") from error
     except UnicodeDecodeError as error:
@@ -221,9 +192,50 @@ def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
         raise SettingsError(
             f"{path} cannot be read: {error.strerror or error}.", "Check its permissions."
         ) from error
-    except (ValidationError, PydanticSettingsError) as error:
+    except ValidationError as error:
         where = f"Look in {path} and among the RAGKIT_* variables."
         raise SettingsError(_sentence(error), where) from error
+
+
+def _read_sources(path: Path, given: dict[str, Any]) -> Settings:
+    """Join the file, the variables and what is given.
+
+    pydantic_settings takes as long to import as all other settings together, so that only those
+    who have a file or variables wait for it.
+    """
+    from pydantic_settings import (
+        BaseSettings,
+        PydanticBaseSettingsSource,
+        SettingsConfigDict,
+        TomlConfigSettingsSource,
+    )
+    from pydantic_settings import SettingsError as PydanticSettingsError
+
+    class _FromFile(Settings, BaseSettings):
+        model_config = SettingsConfigDict(
+            env_prefix=_PREFIX, env_nested_delimiter="__", env_ignore_empty=True, toml_file=path
+        )
+
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            """The command line wins over variables, and they win over the file."""
+            return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, path))
+
+    try:
+        found = _FromFile(**given)
+    except PydanticSettingsError as error:
+        where = f"Look in {path} and among the RAGKIT_* variables."
+        raise SettingsError(_unparsed(error), where) from error
+    return Settings.model_construct(
+        **{name: getattr(found, name) for name in Settings.model_fields}
+    )
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
@@ -266,10 +278,8 @@ _WRONG = {
 }
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: ValidationError) -> str:
     """Say which settings are wrong, without pydantic's own words."""
-    if not isinstance(error, ValidationError):
-        return _unparsed(error)
     wrong = []
     for one in error.errors():
         name = ".".join(str(part) for part in one["loc"]) or "settings"
@@ -285,5 +295,5 @@ def _sentence(error: Exception) -> str:
 def _unparsed(error: Exception) -> str:
     """Name the variable of a table or list whose text is not JSON."""
     named = re.search(r'field "([^"]+)"', str(error))
-    name = f"RAGKIT_{named[1].upper()}" if named else "A RAGKIT_* variable"
+    name = f"{_PREFIX}{named[1].upper()}" if named else "A RAGKIT_* variable"
     return f"{name}, or a list below it, is not valid JSON."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections
@@ -10,12 +12,14 @@ from ragkit.catalog.contexts import Contexts
 from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.filters import FilterQueries
-from ragkit.catalog.integrity import Integrity
 from ragkit.catalog.jobs import Jobs
 from ragkit.catalog.judgments import Judgments
 from ragkit.catalog.passages import Passages
 from ragkit.catalog.runs import Runs
 from ragkit.catalog.vectors import Vectors
+
+if TYPE_CHECKING:
+    from ragkit.catalog.integrity import Integrity
 
 
 class Catalog:
@@ -33,7 +37,13 @@ class Catalog:
         self.jobs = Jobs(connections)
         self.judgments = Judgments(connections)
         self.runs = Runs(connections)
-        self.integrity = Integrity(connections)
+
+    @cached_property
+    def integrity(self) -> Integrity:
+        """Queries about whether it holds together: few processes ask them."""
+        from ragkit.catalog.integrity import Integrity
+
+        return Integrity(self.connections)
 
     @classmethod
     def open(cls, file: Path, *, create: bool = False) -> Catalog:

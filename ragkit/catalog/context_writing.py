@@ -8,8 +8,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ragkit.catalog.context_records import (
     BY_PERSON,
     ContextAnswer,
@@ -158,6 +156,8 @@ def _renew_entries(scope: _Scope, document_id: int, drafts: Sequence[ContextDraf
 
 def _renew_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]]) -> None:
     """Insert a copy of a chunk's own entry with other words in the fields of its context."""
+    import numpy as np
+
     text = FIELD_CODES[Field.TEXT]
     cursor = scope.connection.execute(
         "INSERT INTO entries "

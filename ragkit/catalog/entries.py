@@ -6,15 +6,18 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias
 
 from ragkit.catalog.connection import Connections
-from ragkit.catalog.records import EntryDraft
-from ragkit.indexes.rows import EntryRows, TokenColumn
+from ragkit.catalog.records import EntryDraft, NumberedTokens
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Level
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragkit.indexes.rows import EntryRows, TokenColumn
 
 _MOST_CACHED_TOKENS = 2_000_000
 AT_LEVELS = "level IN (SELECT value FROM json_each(?))"
@@ -39,6 +42,10 @@ class Entries:
         after: int = 0,
     ) -> EntryRows:
         """The live entries of those levels with ids above ``after``, with vectors and tokens."""
+        import numpy as np
+
+        from ragkit.indexes.rows import EntryRows
+
         scope = (collection_id, after, _level_list(levels))
         with self._connections.read() as connection:
             heads = connection.execute(
@@ -80,6 +87,8 @@ class Entries:
 
     def removed_since(self, collection_id: int, version: int) -> NDArray[np.int64]:
         """Ids of entries that were removed after that version of the collection."""
+        import numpy as np
+
         rows = self._connections.rows(
             "SELECT entry_id FROM removed_entries WHERE collection_id = ? AND version > ?",
             (collection_id, version),
@@ -163,11 +172,16 @@ def put_entries(
     drafts: Sequence[EntryDraft],
 ) -> None:
     """Insert entries with their tokens, within the caller's transaction."""
-    everything: set[str] = set()
-    for draft in drafts:
-        for tokens in draft.tokens.values():
-            everything.update(tokens)
-    ids = token_ids.of(connection, everything)
+    import numpy as np
+
+    every = [tokens for draft in drafts for tokens in draft.tokens.values()]
+    shared = {id(one.words): one.words for one in every if isinstance(one, NumberedTokens)}
+    plain = (one for one in every if not isinstance(one, NumberedTokens))
+    ids = token_ids.of(connection, set(chain(*shared.values(), *plain)))
+    tables = {
+        key: np.fromiter((ids[word] for word in words), np.uint32, len(words))
+        for key, words in shared.items()
+    }
     packed: list[tuple[int, int, bytes]] = []
     for draft in drafts:
         cursor = connection.execute(
@@ -185,8 +199,11 @@ def put_entries(
         )
         entry_id = int(cursor.lastrowid or 0)
         for field, tokens in draft.tokens.items():
-            if tokens:
+            if isinstance(tokens, NumberedTokens):
+                numbers = tables[id(tokens.words)][tokens.numbers]
+            else:
                 numbers = np.fromiter((ids[token] for token in tokens), np.uint32, len(tokens))
+            if len(numbers):
                 packed.append((entry_id, field, numbers.tobytes()))
     connection.executemany("INSERT INTO entry_tokens VALUES (?, ?, ?)", packed)
 
@@ -214,6 +231,8 @@ def _vectors(
     embedder_id: int | None,
     dimensions: int,
 ) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
+    import numpy as np
+
     vectors = np.zeros((len(ids), dimensions), dtype=np.float16)
     has_vector = np.zeros(len(ids), dtype=np.bool_)
     if embedder_id is None:
@@ -235,6 +254,10 @@ def _vectors(
 def _tokens(
     connection: sqlite3.Connection, scope: _Scope, ids: NDArray[np.int64], field: int
 ) -> TokenColumn:
+    import numpy as np
+
+    from ragkit.indexes.rows import TokenColumn
+
     rows = connection.execute(
         "SELECT e.id, t.ids FROM entries e JOIN entry_tokens t ON t.entry_id = e.id "
         f"WHERE e.collection_id = ? AND e.id > ? AND e.{AT_LEVELS} AND t.field = ? ORDER BY e.id",

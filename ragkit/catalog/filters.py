@@ -6,15 +6,16 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog.connection import Connections, folded
 from ragkit.catalog.speakers import document_condition, entry_query
 from ragkit.results import Filters
 from ragkit.types import LEVEL_CODES, Level
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _DATE = (
     "CASE d.date WHEN '' THEN date(d.mtime_ns / 1000000000, 'unixepoch') "
@@ -58,6 +59,8 @@ class FilterQueries:
 
     def documents(self, collection_id: int, filters: Filters) -> NDArray[np.int64]:
         """Ids of the collection's indexed documents that the filters let through."""
+        import numpy as np
+
         where, parameters = _conditions(filters)
         rows = self._connections.rows(
             "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id "
@@ -72,6 +75,8 @@ class FilterQueries:
         A chunk may join several small sections; an entry for a whole document is under all of
         its headings.
         """
+        import numpy as np
+
         names = json.dumps([folded(heading) for heading in headings])
         rows = self._connections.rows(
             "WITH names AS MATERIALIZED (SELECT value AS name FROM json_each(?)), "
@@ -94,6 +99,8 @@ class FilterQueries:
         A document that is no conversation has only its own date: when days alone are asked for,
         its entries are all let through. ``None`` when nothing is restricted.
         """
+        import numpy as np
+
         asked = bool(filters.speakers)
         if not asked and (filters.after or filters.before):
             asked = bool(

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragkit.types import Chunk, Metadata, Page, Section, Status
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class JobState(StrEnum):
@@ -106,6 +110,18 @@ class KnownFile:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberedTokens:
+    """Tokens as places in a list of words, which the entries of a document share."""
+
+    words: tuple[str, ...]
+    numbers: NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        """How many tokens there are."""
+        return len(self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
 class EntryDraft:
     """An index entry before it has an id. ``position`` is its chunk's or section's index.
 
@@ -117,7 +133,7 @@ class EntryDraft:
     position: int
     text_hash: bytes
     content_key: bytes
-    tokens: dict[int, list[str]]
+    tokens: dict[int, list[str] | NumberedTokens]
 
 
 @dataclass(frozen=True, slots=True)

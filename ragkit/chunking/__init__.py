@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ragkit.chunking.blocks import find_blocks
 from ragkit.chunking.chunks import find_chunks
 from ragkit.chunking.context import contextualised, structural_context
@@ -9,8 +11,12 @@ from ragkit.chunking.messages import whole_messages
 from ragkit.chunking.sections import find_sections
 from ragkit.chunking.structure import find_structure
 from ragkit.chunking.words import word_count
-from ragkit.settings import ChunkingSettings
-from ragkit.types import Divided, Reading
+from ragkit.types import Divided
+from ragkit.versions import CHUNKER_VERSION
+
+if TYPE_CHECKING:
+    from ragkit.chunking.sizes import ChunkSizes
+    from ragkit.types import Reading
 
 __all__ = [
     "CHUNKER_VERSION",
@@ -20,11 +26,8 @@ __all__ = [
     "word_count",
 ]
 
-CHUNKER_VERSION = "1"
-"""Changes whenever the same reading and settings are divided differently."""
 
-
-def divide(reading: Reading, settings: ChunkingSettings) -> Divided:
+def divide(reading: Reading, settings: ChunkSizes) -> Divided:
     """Cut a document's text into sections, blocks and chunks; always in the same way."""
     structure = find_structure(reading.text, reading.markup)
     sections = find_sections(reading, structure.headings)

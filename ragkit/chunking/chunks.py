@@ -18,8 +18,8 @@ from ragkit.chunking.pieces import (
     make_piece,
 )
 from ragkit.chunking.sections import common_prefix
+from ragkit.chunking.sizes import ChunkSizes
 from ragkit.chunking.words import TOKEN, WORD, is_unspaced, token_weight, weight
-from ragkit.settings import ChunkingSettings
 from ragkit.types import Block, BlockKind, Chunk, Page, Section
 
 _Bounds = tuple[int, int]
@@ -30,7 +30,7 @@ def find_chunks(
     sections: Sequence[Section],
     blocks: Sequence[Block],
     pages: Sequence[Page],
-    settings: ChunkingSettings,
+    settings: ChunkSizes,
 ) -> tuple[Chunk, ...]:
     """Cut a text into chunks of bounded size that hold every character that is not blank.
 

@@ -47,3 +47,11 @@ def document_text(name: str, text: str, chunks: Sequence[Chunk]) -> str:
 def text_hash(text: str) -> bytes:
     """The name of an embedded text: 16 bytes of BLAKE2b."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def content_key(text: str) -> bytes:
+    """Name a text so that only case and white space make no difference; blank ones get ``b""``."""
+    plain = " ".join(text.casefold().split())
+    if not plain:
+        return b""
+    return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=16).digest()

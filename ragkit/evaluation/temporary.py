@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 from ragkit.catalog import Catalog
 from ragkit.catalog.context_records import ContextCounts
 from ragkit.catalog.records import CollectionRecord, FileState, SourceRecord
+from ragkit.chunking.embedded import content_key
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Row
 from ragkit.indexing.backfill import Backfill, Manners
 from ragkit.indexing.context_model import WritesContexts
+from ragkit.indexing.drafts import draft
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
-from ragkit.indexing.writer import FileToWrite, Writer, draft
+from ragkit.indexing.writer import FileToWrite, Writer
 from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths
 from ragkit.reading.decode import clean
-from ragkit.retrieval.deduplication import content_key
 from ragkit.retrieval.engine import Engine
 from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.settings import Settings
@@ -56,7 +57,9 @@ class TemporaryLibrary:
         self.catalog = Catalog.open(self._paths.catalog, create=True)
         self.embedder = open_embedder(settings.models)
         self._indexes = OpenIndexes(self.catalog, self._paths, self.embedder)
-        self._writer = Writer(settings, self._paths, self.catalog, self.embedder, self._indexes)
+        self._writer = Writer(
+            settings, self._paths, self.catalog, self.embedder, lambda: self._indexes
+        )
         self.engine = Engine(self.catalog, self._indexes, self.embedder)
         self.collection: CollectionRecord = self.catalog.collections.ensure(COLLECTION)
 

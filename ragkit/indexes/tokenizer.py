@@ -8,9 +8,16 @@ from itertools import chain
 
 from ragkit.indexes.folding import fold, fold_with_offsets, word_pattern
 from ragkit.indexes.words import STOP_WORDS, Piece, analyse, telling_tokens, tokens_of
+from ragkit.versions import TOKENIZER_VERSION
 
-TOKENIZER_VERSION = "2"
-"""Changes whenever the same text would give other tokens; indexes are then rebuilt."""
+__all__ = [
+    "TOKENIZER_VERSION",
+    "TokenSpan",
+    "index_tokens",
+    "token_spans",
+    "tokenize",
+    "without_stop_words",
+]
 
 _CACHED_WORDS = 200_000
 _LONGEST_CACHED = 64

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING
 
-from ragkit.catalog import Catalog
-from ragkit.catalog.records import CollectionRecord
-from ragkit.indexing.writer import Writer
-from ragkit.models.base import Embedder
-from ragkit.paths import LibraryPaths
-from ragkit.retrieval.open_indexes import OpenIndexes
-from ragkit.settings import Settings
+if TYPE_CHECKING:
+    from ragkit.catalog import Catalog
+    from ragkit.catalog.records import CollectionRecord
+    from ragkit.models.base import Embedder
+    from ragkit.paths import LibraryPaths
+    from ragkit.settings import Settings
 
 
 class Depth(StrEnum):
@@ -61,7 +62,10 @@ class Parts:
         if self.embedder is None:
             return None
         if collection.id not in self._recipes:
-            indexes = OpenIndexes(self.catalog, self.paths, self.embedder)
+            from ragkit.indexing.writer import Writer
+            from ragkit.retrieval.open_indexes import OpenIndexes
+
+            indexes = partial(OpenIndexes, self.catalog, self.paths, self.embedder)
             writer = Writer(self.settings, self.paths, self.catalog, self.embedder, indexes)
             self._recipes[collection.id] = writer.recipe(collection)
         return self._recipes[collection.id]

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from ragkit.catalog.records import CollectionRecord, FileState, KnownFile, SourceRecord
 from ragkit.errors import ReadingError, SkippedError
+from ragkit.indexing.drafts import draft
+from ragkit.indexing.preparing import Prepared, unpack
 from ragkit.indexing.progress import Reporter
-from ragkit.indexing.writer import FileToWrite, Writer, draft, hash_file
-from ragkit.reading import ReaderPool, ReadOutcome, ReadTask
+from ragkit.indexing.writer import FileToWrite, Writer, hash_file
+from ragkit.reading import Making, ReaderPool, ReadOutcome, ReadTask
+from ragkit.reading.limits import uncut
 from ragkit.types import Reading, Status
+
+_ToWrite: TypeAlias = tuple[FileToWrite, Reading, Prepared]
 
 _BATCH_CHARACTERS = 2_000_000
 _BATCH_SECONDS = 0.5
@@ -49,6 +57,7 @@ class Ingest:
         self._recipe = writer.recipe(collection)
         self._root = Path(source.root)
         self._prepared: dict[int, FileToWrite] = {}
+        self._is_ready: Callable[[], bool] = lambda: True
         self.tally = Tally()
 
     def run(self, files: Sequence[FileState], *, again: frozenset[str] = frozenset()) -> None:
@@ -59,8 +68,12 @@ class Ingest:
         self._writer.catalog.documents.add_pending(self._source.id, self._collection.id, fresh)
         self._reporter.start("Reading", len(files))
         # Importing takes seconds; meanwhile other processes read the first files.
-        threading.Thread(target=import_pipeline, name="ragkit-import", daemon=True).start()
-        with ReaderPool(self._writer.settings.reading) as pool:
+        importing = threading.Thread(target=import_pipeline, name="ragkit-import", daemon=True)
+        importing.start()
+        self._is_ready = lambda: not importing.is_alive()
+        sizes = self._writer.chunking(self._collection).model_dump()
+        making = Making("ragkit.indexing.preparing", sizes)
+        with ReaderPool(self._writer.settings.reading, making) as pool:
             for batch in self._batches(pool.read(self._tasks(files, again))):
                 self._write(batch)
 
@@ -103,7 +116,7 @@ class Ingest:
             self._prepared[key] = FileToWrite(
                 self._source.id, self._collection.id, file, content_hash, self._recipe, 0.0
             )
-            yield ReadTask(key=key, path=place, name=file.path)
+            yield ReadTask(key=key, path=place, name=file.path, size=file.size)
 
     def _is_known(self, file: FileState, content_hash: str) -> bool:
         known = self._known.get(file.path)
@@ -115,11 +128,9 @@ class Ingest:
             and known.status is not Status.PENDING
         )
 
-    def _batches(
-        self, outcomes: Iterable[ReadOutcome]
-    ) -> Iterator[list[tuple[FileToWrite, Reading]]]:
+    def _batches(self, outcomes: Iterable[ReadOutcome]) -> Iterator[list[_ToWrite]]:
         """Group readings so that embedding is efficient and nothing waits long to be found."""
-        batch: list[tuple[FileToWrite, Reading]] = []
+        batch: list[_ToWrite] = []
         characters, begun = 0, time.monotonic()
         for outcome in outcomes:
             one = replace(self._prepared.pop(outcome.key), seconds=outcome.seconds)
@@ -128,12 +139,13 @@ class Ingest:
             elif outcome.reading is None:
                 error = outcome.error or ReadingError("Nothing was read.", "Try again.")
                 self.refuse(one.file, error, one.content_hash)
+            elif (prepared := _prepared(outcome)) is None:
+                self.refuse(one.file, uncut(), one.content_hash)
             else:
-                batch.append((one, outcome.reading))
+                batch.append((one, outcome.reading, prepared))
                 characters += len(outcome.reading.text)
-            if batch and (
-                characters >= _BATCH_CHARACTERS or time.monotonic() - begun >= _BATCH_SECONDS
-            ):
+            late = time.monotonic() - begun >= _BATCH_SECONDS
+            if batch and (characters >= _BATCH_CHARACTERS or (late and self._is_ready())):
                 yield batch
                 batch, characters, begun = [], 0, time.monotonic()
         if batch:
@@ -152,13 +164,16 @@ class Ingest:
         self.tally.unsettled += 1
         self._reporter.step(file.path)
 
-    def _write(self, batch: list[tuple[FileToWrite, Reading]]) -> None:
+    def _write(self, batch: list[_ToWrite]) -> None:
         pipeline = self._writer.pipeline(self._writer.chunking(self._collection))
         # Files come as they are read; in the order of their paths, equal scores rank alike.
-        batch = sorted(batch, key=lambda pair: pair[0].file.path)
-        paths = [one.file.path for one, _ in batch]
-        processed = pipeline.run([reading for _, reading in batch], paths)
-        for (one, _), result in zip(batch, processed, strict=True):
+        batch = sorted(batch, key=lambda three: three[0].file.path)
+        processed = pipeline.run(
+            [reading for _, reading, _ in batch],
+            [one.file.path for one, _, _ in batch],
+            [prepared for _, _, prepared in batch],
+        )
+        for (one, _, _), result in zip(batch, processed, strict=True):
             self._writer.catalog.documents.put(draft(one, result), self._writer.embedder_id)
             self.tally.indexed += 1
             self._reporter.step(one.file.path)
@@ -171,6 +186,25 @@ def _unopened(error: OSError) -> ReadingError:
     )
 
 
+def _prepared(outcome: ReadOutcome) -> Prepared | None:
+    """What a reading process prepared, or ``None`` where that makes no sense."""
+    length = len(outcome.reading.text) if outcome.reading else 0
+    try:
+        return unpack(outcome.made, outcome.data, length)
+    except ValueError:
+        return None
+
+
 def import_pipeline() -> None:
     """Have the pipeline ready before it is needed: importing it takes seconds."""
-    import ragkit.indexing.pipeline  # noqa: F401
+    if "ragkit.indexing.pipeline" in sys.modules:
+        return
+    collects = gc.isenabled()
+    # Modules stay: walking them again and again is a sixth of the time.
+    gc.disable()
+    try:
+        import ragkit.indexing.pipeline  # noqa: F401
+    finally:
+        gc.freeze()
+        if collects:
+            gc.enable()

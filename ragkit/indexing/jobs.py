@@ -8,14 +8,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog.records import JobRecord, JobState, SourceRecord
 from ragkit.errors import NotFoundError, RagkitError
-from ragkit.indexing import compaction, context_jobs, context_recorded
 from ragkit.indexing.progress import JobCancelled, Progress, Reporter
 from ragkit.indexing.sync import SyncReport, sync_source
-from ragkit.indexing.writer import Writer
+
+if TYPE_CHECKING:
+    from ragkit.indexing.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def run_job(
         wanted = jobs.report(job.id, progress.as_dict())
         return wanted and not (stopping is not None and stopping.is_set())
 
-    handler = _HANDLERS.get(job.kind)
+    handler = _handler(job.kind)
     try:
         if handler is None:
             result = JobResult(JobState.FAILED, f'This version cannot do "{job.kind}".')
@@ -81,7 +82,7 @@ def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> s
         )
         for source in sources
     ]
-    context_jobs.restore_contexts(writer, started)
+    _restore_contexts(writer, started)
     _save_indexes(writer, sources, reporter)
     return summary(reports)
 
@@ -93,7 +94,7 @@ def _retry(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> 
     collections = writer.catalog.collections
     sources = [collections.source(one) for one in sorted({d.source_id for d in documents.values()})]
     reports = [sync_source(writer, source, reporter) for source in sources]
-    context_jobs.restore_contexts(writer, started)
+    _restore_contexts(writer, started)
     _save_indexes(writer, sources, reporter)
     return summary(reports)
 
@@ -139,6 +140,8 @@ def _save_indexes(writer: Writer, sources: list[SourceRecord], reporter: Reporte
             collection = writer.catalog.collections.get(name)
         except NotFoundError:
             continue
+        if writer.is_saved(collection):
+            continue
         reporter.start("Saving the index", 1)
         writer.indexes.save(collection)
 
@@ -149,10 +152,25 @@ _HANDLERS: dict[str, Callable[[Writer, Mapping[str, Any], Reporter], str]] = {
     "remove_documents": _remove_documents,
     "remove_source": _remove_source,
     "remove_collection": _remove_collection,
-    **compaction.HANDLERS,
-    **context_jobs.HANDLERS,
-    **context_recorded.HANDLERS,
 }
+
+
+def _handler(kind: str) -> Callable[[Writer, Mapping[str, Any], Reporter], str] | None:
+    """What does jobs of that kind; the rarer ones are imported when one is to be done."""
+    if kind not in _HANDLERS:
+        from ragkit.indexing import compaction, context_jobs, context_recorded
+
+        rarer = {**compaction.HANDLERS, **context_jobs.HANDLERS, **context_recorded.HANDLERS}
+        return rarer.get(kind)
+    return _HANDLERS[kind]
+
+
+def _restore_contexts(writer: Writer, since: float) -> None:
+    """Give documents that were read since then the contexts that they had before."""
+    if writer.catalog.contexts.remembers():
+        from ragkit.indexing.context_jobs import restore_contexts
+
+        restore_contexts(writer, since)
 
 
 def summary(reports: list[SyncReport]) -> str:

@@ -26,12 +26,14 @@ from ragkit.chunking.embedded import (
     section_text,
     text_hash,
 )
+from ragkit.indexing.preparing import DocumentWords, Prepared
 from ragkit.models.base import Embedder
 from ragkit.models.llama_index import LlamaIndexEmbedding
 from ragkit.settings import ChunkingSettings
 from ragkit.types import Chunk, Divided, Level, Reading
 
 _READING, _DIVIDED, _PARENT, _NAME = "reading", "divided", "parent", "name"
+_PREPARED = "prepared"
 _LEVEL, _CHUNKS, _CONTEXT, _HASH = "level", "chunks", "context", "hash"
 
 
@@ -52,13 +54,15 @@ class EmbeddedText:
 class Processed:
     """What the pipeline makes of one reading: chunks first, then sections, then the document.
 
-    ``vectors`` holds float16 little-endian bytes for those texts that had no vector yet.
+    ``vectors`` holds float16 little-endian bytes for those texts that had no vector yet;
+    ``words`` are the words of its chunks, where they are known already.
     """
 
     reading: Reading
     divided: Divided
     embedded: tuple[EmbeddedText, ...]
     vectors: dict[bytes, bytes]
+    words: DocumentWords | None = None
 
     @property
     def chunks(self) -> tuple[ChunkRecord, ...]:
@@ -88,7 +92,8 @@ class ChunkParser(NodeParser):
         parsed: list[BaseNode] = []
         for node in nodes:
             reading: Reading = node.metadata[_READING]
-            divided = divide(reading, self._settings)
+            prepared: Prepared | None = node.metadata[_PREPARED]
+            divided = prepared.divided if prepared else divide(reading, self._settings)
             node.metadata[_DIVIDED] = divided
             for chunk in divided.chunks:
                 text = reading.text[chunk.start : chunk.end]
@@ -178,17 +183,31 @@ class Pipeline:
             disable_cache=True,
         )
 
-    def run(self, readings: Sequence[Reading], paths: Sequence[str] = ()) -> list[Processed]:
-        """Process a batch of readings, in their order; ``paths`` are those of their files."""
+    def run(
+        self,
+        readings: Sequence[Reading],
+        paths: Sequence[str] = (),
+        prepared: Sequence[Prepared | None] = (),
+    ) -> list[Processed]:
+        """Process a batch of readings, in their order; ``paths`` are those of their files.
+
+        Readings that were cut when they were read come with what was ``prepared`` of them.
+        """
         documents = [
             Document(
                 text="",
                 metadata={
                     _READING: reading,
                     _NAME: document_name(reading.title, reading.markup, path),
+                    _PREPARED: before,
                 },
             )
-            for reading, path in zip(readings, paths or [""] * len(readings), strict=True)
+            for reading, path, before in zip(
+                readings,
+                paths or [""] * len(readings),
+                prepared or [None] * len(readings),
+                strict=True,
+            )
         ]
         nodes = self._pipeline.run(documents=documents)
         by_document: dict[str, list[BaseNode]] = {}
@@ -250,4 +269,11 @@ def _processed(document: Document, nodes: Sequence[BaseNode]) -> Processed:
         )
         for node in nodes
     )
-    return Processed(document.metadata[_READING], document.metadata[_DIVIDED], embedded, vectors)
+    prepared: Prepared | None = document.metadata[_PREPARED]
+    return Processed(
+        document.metadata[_READING],
+        document.metadata[_DIVIDED],
+        embedded,
+        vectors,
+        prepared.words if prepared else None,
+    )

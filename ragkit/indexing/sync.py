@@ -6,14 +6,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from ragkit.catalog.records import CollectionRecord, FileState, KnownFile, SourceRecord
 from ragkit.errors import SkippedError, SourceError
-from ragkit.indexing.ingest import Ingest
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import Writer, hash_file
 from ragkit.sources.scan import Changes, Scan, find_changes, scan_folder, scan_paths
 from ragkit.types import Markup, Status
+
+if TYPE_CHECKING:
+    from ragkit.indexing.ingest import Ingest
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,11 @@ def sync_source(
     )
     if dry_run:
         return report
+    if plan.changes.nothing and not plan.scan.unnameable:
+        catalog.collections.set_source_state(source.id, "ready", _unreadable(plan.scan))
+        return replace(report, seconds=time.perf_counter() - started)
+    from ragkit.indexing.ingest import Ingest
+
     again = _read_again(plan)
     known = _follow_moves(writer, plan, again)
     ingest = Ingest(writer, source, collection, known, reporter)

@@ -12,18 +12,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
-
 from ragkit.catalog.records import JobRecord, JobState
 from ragkit.errors import RagkitError
-from ragkit.indexing.ingest import import_pipeline
 from ragkit.indexing.jobs import run_job
 from ragkit.indexing.lock import writer_lock
 from ragkit.indexing.progress import Progress
-from ragkit.indexing.writer import Writer
 
 if TYPE_CHECKING:
     from ragkit.indexing.context_model import OpenModel
+    from ragkit.indexing.writer import Writer
     from ragkit.sources.watch import Change, FolderWatcher
 
 logger = logging.getLogger(__name__)
@@ -84,6 +81,7 @@ class Worker:
         return self._state == "working"
 
     def _watch_and_work(self) -> None:
+        from ragkit.indexing.ingest import import_pipeline
         from ragkit.sources.watch import FolderWatcher
 
         settings = self.writer.settings.sources
@@ -150,6 +148,8 @@ class Worker:
                 return
 
     def _tell(self, state: str) -> None:
+        import psutil
+
         started = psutil.Process().create_time()
         notes = {"role": self.role, "watched": self._watched}
         try:

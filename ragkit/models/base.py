@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @runtime_checkable
@@ -52,6 +53,8 @@ class EmbedsTogether(Protocol):
 
 def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     """Embed questions, (n, d), in one batch where the embedder can."""
+    import numpy as np
+
     if isinstance(embedder, EmbedsTogether):
         return embedder.embed_queries(texts)
     rows = np.zeros((len(texts), embedder.dimensions), np.float32)
@@ -62,6 +65,8 @@ def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float3
 
 def to_unit_length(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Scale each row to length 1; rows of zeros, or with NaN or infinity, become zeros."""
+    import numpy as np
+
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     usable = np.isfinite(lengths) & (lengths > 1e-12)
     scale = (1.0 / np.where(usable, lengths, 1.0)).astype(np.float32)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ragkit.errors import SettingsError
-from ragkit.models.base import Embedder
-from ragkit.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from ragkit.models.base import Embedder
+    from ragkit.settings import ModelSettings
 
 EMBEDDERS = ("wordllama", "hash", "ollama:MODEL")
 """What ``models.embedder`` may be."""

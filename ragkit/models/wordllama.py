@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import chain
@@ -39,8 +39,7 @@ _PUNCTUATION = re.compile(
 )
 _BATCH_TEXTS = 512
 _BATCH_CHARACTERS = 1_000_000
-_CACHED_WORDS = 100_000
-_LONGEST_CACHED = 64
+_CACHED_CHARACTERS = 1_000_000
 
 _DIMENSIONS = 256
 _DIGESTS = {
@@ -53,6 +52,25 @@ _DIGESTS = {
 
 With it a process that embeds nothing need not read 18 MB to know what it would embed with.
 """
+
+
+class _Known:
+    """The tokens of words met before. Full, it makes way for another; who holds it may go on."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, tuple[int, ...]] = {}
+        self._characters = 0
+
+    def with_more(self, words: set[str], fresh: dict[str, tuple[int, ...]]) -> _Known:
+        """Add what is fresh; what comes back holds all of ``words``."""
+        known = self
+        more = sum(map(len, fresh))
+        if self._characters + more > _CACHED_CHARACTERS:
+            known = _Known()
+            known.ids = {word: self.ids[word] for word in words if word in self.ids}
+        known.ids.update(fresh)
+        known._characters += more
+        return known
 
 
 class WordLlamaEmbedder:
@@ -76,8 +94,7 @@ class WordLlamaEmbedder:
         """
         self._load = load
         self._count_power = count_power
-        self._ids_of: dict[str, tuple[int, ...]] = {}
-        self._ids_of_plain: dict[str, tuple[int, ...]] = {}
+        self._words, self._plain_words = _Known(), _Known()
         self.fingerprint = fingerprint
         self.dimensions = dimensions
 
@@ -141,34 +158,33 @@ class WordLlamaEmbedder:
         ids: list[int] = self._parts[1].encode(plain_words(text), add_special_tokens=False).ids
         return ids
 
-    def _look_up(self, words: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    def _look_up(self, words: set[str]) -> dict[str, tuple[int, ...]]:
         """Give the tokens of words as they stand in texts, none for punctuation alone.
 
         No token of the vocabulary reaches over a space, so that the tokens of a text are those
         of its words, each of which is taken apart but once.
         """
-        known = self._ids_of
-        found = {word: known.get(word) for word in words}
-        plain = {word: _plain(word).split() for word, ids in found.items() if ids is None}
-        pieces = self._encode_words(set(chain.from_iterable(plain.values())))
-        fresh = {
-            word: tuple(chain.from_iterable(pieces[one] for one in ones))
-            for word, ones in plain.items()
-        }
-        _remember(known, fresh)
-        return {word: ids if ids is not None else fresh[word] for word, ids in found.items()}
+        known = self._words
+        unknown = words.difference(known.ids)
+        if unknown:
+            plain = {word: _plain(word).split() for word in unknown}
+            pieces = self._encode_words(set(chain.from_iterable(plain.values())))
+            fresh = {
+                word: tuple(chain.from_iterable(map(pieces.__getitem__, ones)))
+                for word, ones in plain.items()
+            }
+            self._words = known = known.with_more(words, fresh)
+        return known.ids
 
-    def _encode_words(self, words: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    def _encode_words(self, words: set[str]) -> dict[str, tuple[int, ...]]:
         """Give the tokens of plain words."""
-        known = self._ids_of_plain
-        found = {word: known.get(word) for word in words}
-        unknown = [word for word, ids in found.items() if ids is None]
-        if not unknown:
-            return {word: ids for word, ids in found.items() if ids is not None}
-        encoded = self._parts[1].encode_batch_fast(unknown, add_special_tokens=False)
-        fresh = {word: tuple(one.ids) for word, one in zip(unknown, encoded, strict=True)}
-        _remember(known, fresh)
-        return {word: ids if ids is not None else fresh[word] for word, ids in found.items()}
+        known = self._plain_words
+        unknown = list(words.difference(known.ids))
+        if unknown:
+            encoded = self._parts[1].encode_batch_fast(unknown, add_special_tokens=False)
+            fresh = {word: tuple(one.ids) for word, one in zip(unknown, encoded, strict=True)}
+            self._plain_words = known = known.with_more(words, fresh)
+        return known.ids
 
     def _pool(self, ids: list[int], into: NDArray[np.float32]) -> None:
         """Write the weighted sum of the tokens' vectors; its length does not matter."""
@@ -206,13 +222,6 @@ def _plain(text: str) -> str:
         text = unicodedata.normalize("NFKC", text)
     divided = _WORDS_IN_NAMES.sub(" ", text)
     return " ".join(_PUNCTUATION.sub(" ", divided).lower().split())
-
-
-def _remember(known: dict[str, tuple[int, ...]], fresh: dict[str, tuple[int, ...]]) -> None:
-    """Add short words to a memory, which is emptied when full."""
-    if len(known) + len(fresh) > _CACHED_WORDS:
-        known.clear()
-    known.update((word, ids) for word, ids in fresh.items() if len(word) <= _LONGEST_CACHED)
 
 
 def _bounded(text: str) -> str:

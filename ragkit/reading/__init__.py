@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from ragkit.reading.formats import readable_suffixes, sniff
 from ragkit.reading.pool import ReaderPool, ReadOutcome, ReadTask
-from ragkit.reading.reader import READER_VERSION, read_file
+from ragkit.reading.process import Making
+from ragkit.reading.reader import read_file
+from ragkit.versions import READER_VERSION
 
 __all__ = [
     "READER_VERSION",
+    "Making",
     "ReadOutcome",
     "ReadTask",
     "ReaderPool",

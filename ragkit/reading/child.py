@@ -8,24 +8,37 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
+import json
 import logging
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias, TypeVar
 
 from ragkit.errors import ReadingError
 from ragkit.reading import sandbox, wire
-from ragkit.reading.limits import PlainLimits, damaged, too_deep, too_much_memory
+from ragkit.reading.limits import PlainLimits, damaged, too_deep, too_much_memory, uncut
 from ragkit.reading.reader import read_file
+from ragkit.types import Reading
+
+_Result = TypeVar("_Result")
+_Make: TypeAlias = Callable[[Reading, str], tuple[dict[str, Any], bytes]]
 
 _GRACE_SECONDS = 5.0
 _LONGEST_REQUEST = 1_000_000
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until the pool closes the pipe. Arguments: the parent's id, then the four limits."""
+    """Serve until the pool closes the pipe.
+
+    Arguments: the parent's id, the four limits, and what is to be made of each reading: a module
+    with a ``maker``, and its options as JSON; both are empty when readings are all that is asked.
+    """
+    gc.disable()
     parent = int(arguments[0])
     limits = PlainLimits(
         timeout_seconds=float(arguments[1]),
@@ -33,6 +46,9 @@ def main(arguments: list[str]) -> None:
         max_file_mb=float(arguments[3]),
         max_text_mb=float(arguments[4]),
     )
+    make: _Make | None = None
+    if arguments[5]:
+        make = importlib.import_module(arguments[5]).maker(json.loads(arguments[6]))
     requests, answers = _private_streams()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
@@ -41,29 +57,63 @@ def main(arguments: list[str]) -> None:
     sandbox.confine(limits.memory_mb, parent)
     # Readings are built once and sent off; the collector would only walk them.
     gc.freeze()
+    gc.enable()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     wire.send(answers, {"ready": True})
     while True:
         try:
-            request, _ = wire.receive(requests, _LONGEST_REQUEST)
+            request, _, _ = wire.receive(requests, _LONGEST_REQUEST)
         except wire.BrokenFrameError:
             return
-        answer, text, last = _answer(request, limits)
-        wire.send(answers, answer, text)
-        if last:
+        if _answer(request, answers, limits, make):
             return
 
 
-def _answer(request: dict[str, Any], limits: PlainLimits) -> tuple[dict[str, Any], str, bool]:
-    """Read one file; the flag says that this process is worn out."""
+def _answer(
+    request: dict[str, Any], answers: IO[bytes], limits: PlainLimits, make: _Make | None
+) -> bool:
+    """Read one file, and make of it what was asked for; true when this process is worn out."""
     path = Path(os.fsdecode(bytes.fromhex(request["path"])))
+    name: str = request["name"]
+    read = _guarded(lambda: read_file(path, name, limits), limits)
+    if not isinstance(read, Reading):
+        wire.send(answers, read)
+        return bool(read["last"])
+    reading = read
+    wire.send(answers, {"reading": wire.pack_reading(reading)}, reading.text)
+    if make is None:
+        return False
+    maker = make
+    made = _guarded(lambda: _made(maker, reading, name), limits)
+    if isinstance(made, tuple):
+        wire.send(answers, {"made": made[0]}, data=made[1])
+        return False
+    wire.send(answers, made)
+    return bool(made["last"])
+
+
+def _made(make: _Make, reading: Reading, name: str) -> tuple[dict[str, Any], bytes]:
+    """Make of a reading what was asked for; no text may bring that to a fall."""
+    try:
+        return make(reading, name)
+    except (MemoryError, RecursionError, ReadingError):
+        raise
+    except Exception as error:  # whatever a hostile text does to the code that cuts it
+        raise uncut() from error
+
+
+def _guarded(work: Callable[[], _Result], limits: PlainLimits) -> _Result | dict[str, Any]:
+    """Do one step for one file under the limits.
+
+    An error comes back as it is sent; its flag ``last`` says that this process is worn out.
+    """
     # The pool's clock comes first; this one is for when the pool is gone.
     sandbox.alarm(limits.timeout_seconds + _GRACE_SECONDS)
     sandbox.forbidden_attempt()
     error: ReadingError
     last = False
     try:
-        reading = read_file(path, request["name"], limits)
-        return {"reading": wire.pack_reading(reading)}, reading.text, False
+        return work()
     except MemoryError:
         error, last = too_much_memory(limits), True
     except RecursionError:
@@ -75,7 +125,7 @@ def _answer(request: dict[str, Any], limits: PlainLimits) -> tuple[dict[str, Any
         error, last = sandbox.forbidden_attempt() or damaged("file"), True
     finally:
         sandbox.alarm(0)
-    return {"error": wire.pack_error(error), "last": last}, "", last
+    return {"error": wire.pack_error(error), "last": last}
 
 
 def _private_streams() -> tuple[IO[bytes], IO[bytes]]:

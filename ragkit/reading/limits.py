@@ -110,6 +110,14 @@ def damaged(kind: str) -> ReadingError:
     )
 
 
+def uncut() -> ReadingError:
+    """Say that a text was read but could not be cut into chunks."""
+    return ReadingError(
+        "The file's text could not be cut into sections.",
+        "Save it again from the program that made it, then retry it.",
+    )
+
+
 def no_text(kind: str) -> ReadingError:
     """Say that a file opened well but holds nothing to search."""
     return ReadingError(

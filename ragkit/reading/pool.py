@@ -6,11 +6,11 @@ import os
 import queue
 import threading
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
 
 from ragkit.errors import ReadingError
-from ragkit.reading.process import ReadingProcess, interrupted
+from ragkit.reading.process import Making, ReadingProcess, interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,24 +24,38 @@ _MOST_BY_DEFAULT = 4
 _AHEAD = 4
 """Tasks taken from the caller beyond those being read, for each process."""
 
+_MOST_AHEAD = 400
+_BYTES_AHEAD = 8_000_000
+"""Small files are taken further ahead: so many of them, with so many bytes together."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadTask:
-    """A file to read. ``key`` comes back with its outcome; ``name`` is what people see."""
+    """A file to read. ``key`` comes back with its outcome; ``name`` is what people see.
+
+    ``size`` is in bytes, where that is known.
+    """
 
     key: int
     path: Path
     name: str
+    size: int = _BYTES_AHEAD
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOutcome:
-    """What became of one file: a reading, or an error (skipped or failed)."""
+    """What became of one file: a reading, or an error (skipped or failed).
+
+    ``made`` and ``data`` are what was made of the reading, if anything was asked for.
+    """
 
     key: int
     reading: Reading | None
     error: ReadingError | None
     seconds: float
+    made: dict[str, Any] = field(default_factory=dict)
+    data: bytes = b""
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +73,9 @@ class ReaderPool:
     reader or needs too much memory fails alone: its process is ended and replaced.
     """
 
-    def __init__(self, settings: ReadingSettings) -> None:
+    def __init__(self, settings: ReadingSettings, making: Making | None = None) -> None:
         self._settings = settings
+        self._making = making
         self._size = settings.processes or min(os.cpu_count() or 1, _MOST_BY_DEFAULT)
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -83,25 +98,28 @@ class ReaderPool:
         """Read files and give their outcomes in the order of completion.
 
         ``tasks`` is consumed in the caller's thread and only a few tasks ahead of what the
-        caller has taken. Closing the iterator early drops what has not been begun.
+        caller has taken, more of them when they are small. Closing the iterator early drops
+        what has not been begun.
         """
         outcomes: queue.SimpleQueue[ReadOutcome] = queue.SimpleQueue()
         waiting = iter(tasks)
         ahead = self._size * (1 + _AHEAD)
-        pending, more = 0, True
+        pending, size, more = 0, 0, True
         try:
             while True:
-                while more and pending < ahead:
+                while more and (pending < ahead or (pending < _MOST_AHEAD and size < _BYTES_AHEAD)):
                     task = next(waiting, None)
                     if task is None:
                         more = False
                     else:
                         self._submit(_Order(task, outcomes))
                         pending += 1
+                        size += task.size
                 if not pending:
                     return
                 outcome = outcomes.get()
                 pending -= 1
+                size -= outcome.size
                 yield outcome
         finally:
             if pending:
@@ -128,7 +146,7 @@ class ReaderPool:
                 raise ReadingError("The reader pool is closed.", "Open another one.")
             self._unfinished += 1
             if len(self._workers) < min(self._size, self._unfinished):
-                process = ReadingProcess(self._settings)
+                process = ReadingProcess(self._settings, self._making)
                 thread = threading.Thread(
                     target=self._work, args=(process,), name="ragkit-reading", daemon=True
                 )
@@ -144,16 +162,16 @@ class ReaderPool:
             seconds = time.perf_counter() - started
             with self._lock:
                 self._unfinished -= 1
-            order.outcomes.put(
-                ReadOutcome(
-                    key=order.task.key,
-                    reading=None if isinstance(result, ReadingError) else result,
-                    error=result if isinstance(result, ReadingError) else None,
-                    seconds=seconds,
+            key, size = order.task.key, order.task.size
+            if isinstance(result, ReadingError):
+                outcome = ReadOutcome(key, None, result, seconds, size=size)
+            else:
+                outcome = ReadOutcome(
+                    key, result.reading, None, seconds, result.made, result.data, size
                 )
-            )
+            order.outcomes.put(outcome)
             # While this thread waits, nothing of the last file is to be kept alive.
-            del order, result
+            del order, result, outcome
 
     def _forget(self, outcomes: queue.SimpleQueue[ReadOutcome]) -> None:
         """Drop the orders of a reader that has stopped listening."""
@@ -173,6 +191,8 @@ class ReaderPool:
                 continue
             self._unfinished -= 1
             if outcomes is None:
-                order.outcomes.put(ReadOutcome(order.task.key, None, interrupted(), 0.0))
+                order.outcomes.put(
+                    ReadOutcome(order.task.key, None, interrupted(), 0.0, size=order.task.size)
+                )
         for order in kept:
             self._orders.put(order)

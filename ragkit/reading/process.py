@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import signal
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,14 +38,39 @@ _CRASHED = "The reader crashed on this file."
 _CRASH_CURE = "The file is probably damaged: save it again from the program that made it."
 
 
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What a reading process is to make of each reading, under the same limits as reading.
+
+    ``module`` has a function ``maker`` that takes the ``options`` (JSON values) and gives a
+    function of (reading, name), which gives JSON values and bytes.
+    """
+
+    module: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A reading, and what was made of it: JSON values and bytes, both empty when nothing was.
+
+    They come from a process that a hostile file may have taken over.
+    """
+
+    reading: Reading
+    made: dict[str, Any] = field(default_factory=dict)
+    data: bytes = b""
+
+
 class ReadingProcess:
     """Reads one file at a time in a child, started when first needed.
 
     Only one thread calls ``read``; ``kill`` may come from any.
     """
 
-    def __init__(self, settings: Limits) -> None:
+    def __init__(self, settings: Limits, making: Making | None = None) -> None:
         self._settings = settings
+        self._making = making or Making()
         self._child: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._over = False
@@ -50,7 +78,7 @@ class ReadingProcess:
         self._files = 0
         self._clock = _Clock()
 
-    def read(self, path: Path, name: str) -> Reading | ReadingError:
+    def read(self, path: Path, name: str) -> Read | ReadingError:
         """Read a file; whatever goes wrong becomes an error, never an exception."""
         worn = self._files > 0
         result = self._attempt(path, name)
@@ -59,7 +87,7 @@ class ReadingProcess:
             result = self._attempt(path, name)
         return result
 
-    def _attempt(self, path: Path, name: str) -> Reading | ReadingError:
+    def _attempt(self, path: Path, name: str) -> Read | ReadingError:
         """Read a file once; ``_retire`` tells that the child crashed or ran out of memory."""
         self._retire = False
         try:
@@ -74,14 +102,17 @@ class ReadingProcess:
         request = {"path": os.fsencode(path.absolute()).hex(), "name": name}
         try:
             header, text = self._exchange(child, request)
+            read: Read | None = None
+            if "error" not in header:
+                read = Read(wire.unpack_reading(header["reading"], text))
+                if self._making.module:
+                    header, read = self._second_answer(child, read.reading)
             self._clock.stop()
             self._retire = bool(header.get("last"))
             if self._retire or self._clock.rang:
                 # Killed a moment after it had answered, or worn out: the next needs another.
                 self._end_child()
-            if "error" in header:
-                return wire.unpack_error(header["error"])
-            return wire.unpack_reading(header["reading"], text)
+            return read or wire.unpack_error(header["error"])
         except (OSError, ValueError, KeyError, AttributeError, wire.BrokenFrameError):
             self._clock.stop()
             return self._verdict(self._end_child())
@@ -107,7 +138,7 @@ class ReadingProcess:
         with self._lock:
             if self._over:
                 raise wire.BrokenFrameError
-            child = self._child = _start(self._settings)
+            child = self._child = _start(self._settings, self._making)
         self._clock.start(_START_SECONDS, child)
         try:
             assert child.stdout is not None  # noqa: S101 - for the type checker
@@ -123,7 +154,23 @@ class ReadingProcess:
         assert child.stdin is not None  # noqa: S101 - for the type checker
         assert child.stdout is not None  # noqa: S101
         wire.send(child.stdin, request)
-        return wire.receive(child.stdout, int(self._settings.max_text_mb * MEGABYTE * 4) + 1000)
+        header, text, _ = wire.receive(child.stdout, self._longest())
+        return header, text
+
+    def _second_answer(
+        self, child: subprocess.Popen[bytes], reading: Reading
+    ) -> tuple[dict[str, Any], Read | None]:
+        """Wait for what is made of the reading; this step has the whole time for itself."""
+        assert child.stdout is not None  # noqa: S101 - for the type checker
+        if self._clock.rang:
+            raise wire.BrokenFrameError
+        self._clock.start(self._settings.timeout_seconds, child)
+        header, _, data = wire.receive(child.stdout, 0, 4 * self._longest())
+        return header, None if "error" in header else Read(reading, header["made"], data)
+
+    def _longest(self) -> int:
+        """The most bytes that the text of one file may have."""
+        return int(self._settings.max_text_mb * MEGABYTE * 4) + 1000
 
     def _end_child(self) -> int:
         """Make sure that the child is gone; its exit status, 0 where there was none."""
@@ -216,7 +263,7 @@ class _Clock:
                     _kill_group(self._child)
 
 
-def _start(settings: Limits) -> subprocess.Popen[bytes]:
+def _start(settings: Limits, making: Making) -> subprocess.Popen[bytes]:
     """Start a child: isolated, in its own process group, with this process's import path."""
     here = str(Path(ragkit.__file__).resolve().parents[1])
     # A copy of the import path makes the child work from a checkout, an installed package, a
@@ -238,6 +285,8 @@ def _start(settings: Limits) -> subprocess.Popen[bytes]:
             *import_path,
             str(os.getpid()),
             *map(str, limits),
+            making.module,
+            json.dumps(dict(making.options)),
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

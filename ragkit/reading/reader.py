@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
 
-READER_VERSION = "2"
-"""Bump when a reader makes different text of the same bytes: documents are then read again."""
-
 
 def read_file(path: Path, name: str, settings: Limits) -> Reading:
     """Read one file in this process. ``name`` is the relative path that people see.

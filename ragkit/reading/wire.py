@@ -1,7 +1,7 @@
 """The frames that pass between the pool and a reading process.
 
 JSON rather than pickle: what comes back was made from a hostile file.
-A frame is two little-endian lengths, a JSON header, and a text in UTF-8.
+A frame is three little-endian lengths, a JSON header, a text in UTF-8, and bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import IO, Any
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.types import Markup, MessageSpan, OutlineEntry, Page, Reading
 
-_LENGTHS = struct.Struct("<IQ")
+_LENGTHS = struct.Struct("<IQQ")
 _LONGEST_HEADER = 256_000_000
 
 
@@ -21,32 +21,36 @@ class BrokenFrameError(Exception):
     """The other side ended, or sent something that is no frame."""
 
 
-def send(stream: IO[bytes], header: dict[str, Any], text: str = "") -> None:
+def send(stream: IO[bytes], header: dict[str, Any], text: str = "", data: bytes = b"") -> None:
     """Write one frame."""
     head = json.dumps(header, separators=(",", ":")).encode()
     body = text.encode("utf-8", "replace")
-    stream.write(_LENGTHS.pack(len(head), len(body)) + head)
+    stream.write(_LENGTHS.pack(len(head), len(body), len(data)) + head)
     stream.write(body)
+    stream.write(data)
     stream.flush()
 
 
-def receive(stream: IO[bytes], longest_text: int) -> tuple[dict[str, Any], str]:
+def receive(
+    stream: IO[bytes], longest_text: int, longest_data: int = 0
+) -> tuple[dict[str, Any], str, bytes]:
     """Read one frame.
 
     Raises:
         BrokenFrameError: at the end of the stream, or when the frame makes no sense.
     """
-    head_length, text_length = _LENGTHS.unpack(_exactly(stream, _LENGTHS.size))
-    if head_length > _LONGEST_HEADER or text_length > longest_text:
+    head_length, text_length, data_length = _LENGTHS.unpack(_exactly(stream, _LENGTHS.size))
+    if head_length > _LONGEST_HEADER or text_length > longest_text or data_length > longest_data:
         raise BrokenFrameError
     try:
         header = json.loads(_exactly(stream, head_length))
         text = _exactly(stream, text_length).decode()
+        data = _exactly(stream, data_length)
     except ValueError as error:
         raise BrokenFrameError from error
     if not isinstance(header, dict):
         raise BrokenFrameError
-    return header, text
+    return header, text, data
 
 
 def pack_reading(reading: Reading) -> dict[str, Any]:

@@ -6,7 +6,6 @@ stays at hand, so that a page can say where else a text stands, or open what a c
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,14 +41,6 @@ class Folded:
     def others(self, hit: FusedHit) -> tuple[FusedHit, ...]:
         """Give the hits that were folded into a kept one."""
         return self.groups.get(hit.entry_id, ())
-
-
-def content_key(text: str) -> bytes:
-    """Name a text so that only case and white space make no difference; blank ones get ``b""``."""
-    plain = " ".join(text.casefold().split())
-    if not plain:
-        return b""
-    return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def fold_identical(

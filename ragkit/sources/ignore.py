@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
 SKIPPED_FOLDERS = frozenset(
     {
         "__pycache__",
@@ -93,6 +91,8 @@ class Ignores:
 
 def _patterns(lines: Iterable[str]) -> Iterator[tuple[re.Pattern[str], bool]]:
     """Make an expression of each line; a line that means nothing is passed over."""
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
     for line in lines:
         try:
             pattern = GitIgnoreSpecPattern(line)

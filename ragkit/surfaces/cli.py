@@ -14,21 +14,13 @@ import typer
 
 from ragkit import __version__
 from ragkit.errors import NotFoundError, QueryError, RagkitError
-from ragkit.library import Library
 from ragkit.results import Fusion, Mode
-from ragkit.settings import Settings, load_settings
-from ragkit.surfaces import (
-    cli_chunked,
-    cli_context,
-    cli_judgments,
-    cli_maintenance,
-    console,
-    render,
-)
-from ragkit.surfaces.cli_eval import evaluate_corpus
-from ragkit.surfaces.long_text import read_text
+from ragkit.settings import load_settings
+from ragkit.surfaces import console, render
+from ragkit.surfaces.commands import CommandGroup
 from ragkit.surfaces.options import (
     CollectionOption,
+    ContextOption,
     JsonOption,
     LibraryOption,
     YesOption,
@@ -39,6 +31,7 @@ from ragkit.types import Status
 
 app = typer.Typer(
     name="ragkit",
+    cls=CommandGroup,
     help="A private search engine for your own documents.",
     no_args_is_help=True,
     add_completion=False,
@@ -66,10 +59,6 @@ def main() -> None:
     except KeyboardInterrupt:
         console.say("ragkit: stopped. What was done is kept.")
         sys.exit(130)
-
-
-def _settings(library: Path | None, collection: str | None) -> Settings:
-    return load_settings(library=library, collection=collection)
 
 
 @app.command()
@@ -207,16 +196,20 @@ def search(
     chunked: Annotated[
         bool, typer.Option("--chunked", help="Let each topic of a long question ask for itself.")
     ] = False,
-    context: cli_chunked.ContextOption = False,
+    context: ContextOption = False,
 ) -> None:
     """Search the library."""
     text = " ".join(question or [])
     if file is not None:
+        from ragkit.surfaces.long_text import read_text
+
         text = f"{text}\n\n{read_text(load_settings().reading, file)}".strip()
     if not text.strip():
         raise QueryError("The question is empty.", "Say what to look for.")
     opened = open_library(library, collection)
     options = opened.options(mode=mode, fusion=fusion, limit=limit)
+    if chunked or context:
+        from ragkit.surfaces import cli_chunked
     if chunked:
         cli_chunked.search_long(opened, text, options, limit, file, context=context, as_json=json_)
         return
@@ -294,8 +287,7 @@ def serve(
     """Open the app in the browser, with a worker that keeps the library current."""
     from ragkit.surfaces.serve import run_app
 
-    settings = _settings(library, collection)
-    opened = Library.open(settings, create=True)
+    opened = open_library(library, collection, create=True)
     raise typer.Exit(run_app(opened, port=port, sample=sample, browser=browser))
 
 
@@ -311,10 +303,3 @@ def worker(library: LibraryOption = None, collection: CollectionOption = None) -
 def version() -> None:
     """Say which version this is."""
     console.put(__version__)
-
-
-app.command("eval")(evaluate_corpus)
-cli_maintenance.register(app)
-cli_context.register(app)
-cli_judgments.register(app)
-cli_chunked.register(app)

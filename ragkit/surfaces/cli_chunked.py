@@ -17,11 +17,14 @@ from ragkit.retrieval.merging import Dedup, Merge
 from ragkit.retrieval.pieces import CutMethod
 from ragkit.surfaces import console, render
 from ragkit.surfaces.long_text import read_text
-from ragkit.surfaces.options import CollectionOption, JsonOption, LibraryOption, open_library
+from ragkit.surfaces.options import (
+    CollectionOption,
+    ContextOption,
+    JsonOption,
+    LibraryOption,
+    open_library,
+)
 
-ContextOption = Annotated[
-    bool, typer.Option("--context", help="Print a Markdown block of what was found.")
-]
 LimitOption = Annotated[
     int | None, typer.Option("--limit", "-n", min=1, max=200, help="Most documents.")
 ]

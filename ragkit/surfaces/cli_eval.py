@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 _FLOOR = re.compile(r"([a-z_]+(?:@\d+)?)=(\d+(?:\.\d+)?)")
 
 
+def register(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    app.command("eval")(evaluate_corpus)
+
+
 def evaluate_corpus(
     corpus: Annotated[Path, typer.Option(metavar="DIR", help="A folder in BEIR's layout.")],
     questions: Annotated[

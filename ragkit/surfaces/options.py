@@ -19,6 +19,9 @@ CollectionOption = Annotated[
     str | None, typer.Option("--collection", metavar="NAME", help="The collection to use.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ContextOption = Annotated[
+    bool, typer.Option("--context", help="Print a Markdown block of what was found.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
 
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support import DIMENSIONS, Shelf, digest, entry, vector_bytes
 
+from ragkit.catalog.records import NumberedTokens
 from ragkit.indexes.rows import EntryRows
-from ragkit.types import LEVEL_CODES, Field, Level
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
 
 def _words(catalog, rows: EntryRows, field: Field) -> list[list[str]]:
@@ -257,3 +260,22 @@ def test_pruning_drops_the_vectors_of_texts_that_are_gone(catalog, shelf):
         digest("shared")
     }
     assert catalog.vectors.prune() == 0
+
+
+def test_numbered_tokens_are_stored_as_the_words_they_stand_for(catalog, shelf):
+    words = ("tree", "apple", "pear")
+    numbered = NumberedTokens(words, np.array([1, 0, 1], dtype=np.uint32))
+    none = NumberedTokens(words, np.zeros(0, dtype=np.uint32))
+    entries = (
+        replace(entry("a", 0), tokens={FIELD_CODES[Field.TEXT]: numbered}),
+        replace(
+            entry("b", 1),
+            tokens={FIELD_CODES[Field.TEXT]: ["pear", "plum"], FIELD_CODES[Field.CONTEXT]: none},
+        ),
+    )
+    shelf.put("a.md", "x", entries=entries)
+    rows = shelf.rows()
+    assert _words(catalog, rows, Field.TEXT) == [["apple", "tree", "apple"], ["pear", "plum"]]
+    assert len(numbered) == 3
+    kept = catalog.connections.rows("SELECT COUNT(*) FROM entry_tokens")
+    assert kept[0][0] == 2

@@ -107,7 +107,7 @@ def test_the_plain_mean_is_that_of_the_wheel_s_own_code(monkeypatch: pytest.Monk
 
 
 def test_weights_change_the_vectors_and_the_fingerprint(wordllama: WordLlamaEmbedder):
-    size = len(wordllama._vectors)
+    size = len(wordllama._parts[0])
     plain = WordLlamaEmbedder.open(np.ones(size, np.float32))
     assert np.allclose(plain.embed_query("one two"), wordllama.embed_query("one two"))
     none = WordLlamaEmbedder.open(np.zeros(size, np.float32))
@@ -172,3 +172,54 @@ def test_rows_that_cannot_be_scaled_become_zeros():
     assert to_unit_length(rows) == pytest.approx(
         np.array([[0.6, 0.8], [0, 0], [0, 0], [0, 0], [0, 0]])
     )
+
+
+_AWKWARD = (
+    "fooBar_baz == getHTTPResponse(x), v1.2.3",
+    "ÀÉ ΑΣ ΒΓΣ, σας ΟΔΥΣΣΕΥΣ.",
+    "日本語のテキスト and 한국어、です。",
+    "½ ﬁne ´a x\u0301 \u0301b a\u00a0b\u2003c\u2028d",
+    "</s> <unk> <s>hi 🙂🙂 İstanbul ᾳ",
+    "--- ***",
+    "x" * 300 + " y",
+    "don't \t stop\r\nme-now",
+)
+
+
+@pytest.mark.parametrize("text", _AWKWARD)
+def test_the_tokens_of_a_text_are_those_of_its_words(wordllama: WordLlamaEmbedder, text: str):
+    assert np.array_equal(wordllama.embed_passages([text])[0], wordllama.embed_query(text))
+
+
+def test_remembered_words_are_bounded_and_change_nothing(
+    wordllama: WordLlamaEmbedder, monkeypatch: pytest.MonkeyPatch
+):
+    texts = [f"number{i} and word{i * 7} of all" for i in range(300)]
+    wanted = wordllama.embed_passages(texts)
+    monkeypatch.setattr(module, "_CACHED_CHARACTERS", 2000)
+    one = WordLlamaEmbedder.open()
+    for start in range(0, 300, 20):
+        part = one.embed_passages(texts[start : start + 20])
+        assert np.array_equal(part, wanted[start : start + 20])
+    assert len(one._words.ids) < 250
+
+
+def test_the_known_fingerprint_is_that_of_the_files(wordllama: WordLlamaEmbedder):
+    folder = module._wheel_folder()
+    assert module._listed_files(folder) in module._DIGESTS
+    assert module._read(folder, None, module.COUNT_POWER)[2] == wordllama.fingerprint
+
+
+def test_without_the_installer_s_list_the_files_are_read(
+    wordllama: WordLlamaEmbedder, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "_listed_files", lambda folder: None)
+    assert WordLlamaEmbedder.open().fingerprint == wordllama.fingerprint
+
+
+def test_files_that_are_not_what_the_list_says_are_an_error(monkeypatch: pytest.MonkeyPatch):
+    listed = module._listed_files(module._wheel_folder())
+    monkeypatch.setattr(module, "_DIGESTS", {listed: "0" * 16})
+    opened = WordLlamaEmbedder.open()
+    with pytest.raises(ModelError, match="have changed"):
+        opened.embed_query("word")

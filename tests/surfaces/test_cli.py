@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -326,3 +327,56 @@ def test_help_names_every_command(here):
     for command in ("add", "sync", "list", "remove", "search", "status", "serve"):
         assert f"  {command} " in done.stdout
     assert cli.app.info.name == "ragkit"
+
+
+def test_commands_elsewhere_are_those_that_their_modules_add():
+    from importlib import import_module
+
+    import typer
+
+    from ragkit.surfaces.commands import ELSEWHERE
+
+    found = {}
+    for name in dict.fromkeys(ELSEWHERE.values()):
+        part = typer.Typer()
+        import_module(f"ragkit.surfaces.{name}").register(part)
+        found.update(dict.fromkeys(typer.main.get_group(part).commands, name))
+    assert found == ELSEWHERE
+
+
+def test_help_names_the_commands_of_other_modules_too(here):
+    done = here("--help")
+    for command in ("eval", "doctor", "export", "contextualize", "judgments", "related"):
+        assert f"  {command} " in done.stdout
+    assert "Did you mean 'doctor'" in here("docto").stderr
+
+
+def test_looking_at_an_unchanged_folder_imports_little(tmp_path):
+    write_files(tmp_path / "files", {"a.md": "# One\n\nA walrus sleeps.\n"})
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("RAGKIT_")}
+    code = (
+        "import sys\n"
+        "from ragkit.surfaces.cli import app\n"
+        "try:\n    app(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "found = {name.split('.')[0] for name in sys.modules}\n"
+        "heavy = {'llama_index', 'numpy', 'faiss', 'tokenizers', 'pydantic_settings', 'psutil'}\n"
+        "print(sorted(found & heavy))\n"
+    )
+
+    def loaded(*arguments):
+        command = [sys.executable, "-c", code, *arguments, "--library", tmp_path / "library"]
+        done = subprocess.run(
+            [*map(str, command)], capture_output=True, text=True, env=environment, timeout=60
+        )
+        return done.stderr, done.stdout
+
+    said, modules = loaded("add", tmp_path / "files")
+    assert said == "1 indexed, 0 unchanged.\n"
+    assert "'numpy'" in modules
+    assert loaded("sync") == ("Nothing new, 1 unchanged.\n", "[]\n")
+    shutil.rmtree(tmp_path / "library" / "indexes")
+    said, modules = loaded("sync")
+    assert said == "Nothing new, 1 unchanged.\n"
+    assert "'faiss'" in modules
+    assert [*(tmp_path / "library" / "indexes").rglob("manifest.json")]
+    assert loaded("sync") == ("Nothing new, 1 unchanged.\n", "[]\n")
