@@ -20,7 +20,14 @@ from typing import IO, Any, TypeAlias, TypeVar
 
 from ragkit.errors import ReadingError
 from ragkit.reading import sandbox, wire
-from ragkit.reading.limits import PlainLimits, damaged, too_deep, too_much_memory, uncut
+from ragkit.reading.limits import (
+    PlainLimits,
+    cutting_seconds,
+    damaged,
+    too_deep,
+    too_much_memory,
+    uncut,
+)
 from ragkit.reading.reader import read_file
 from ragkit.types import Reading
 
@@ -75,16 +82,16 @@ def _answer(
     """Read one file, and make of it what was asked for; true when this process is worn out."""
     path = Path(os.fsdecode(bytes.fromhex(request["path"])))
     name: str = request["name"]
-    read = _guarded(lambda: read_file(path, name, limits), limits)
+    read = _guarded(lambda: read_file(path, name, limits), limits.timeout_seconds, limits)
     if not isinstance(read, Reading):
         wire.send(answers, read)
         return bool(read["last"])
-    reading = read
-    wire.send(answers, {"reading": wire.pack_reading(reading)}, reading.text)
+    wire.send(answers, {"reading": wire.pack_reading(read)}, read.text)
     if make is None:
         return False
-    maker = make
-    made = _guarded(lambda: _made(maker, reading, name), limits)
+    maker, reading = make, read
+    seconds = cutting_seconds(len(reading.text), limits)
+    made = _guarded(lambda: _made(maker, reading, name), seconds, limits)
     if isinstance(made, tuple):
         wire.send(answers, {"made": made[0]}, data=made[1])
         return False
@@ -102,13 +109,15 @@ def _made(make: _Make, reading: Reading, name: str) -> tuple[dict[str, Any], byt
         raise uncut() from error
 
 
-def _guarded(work: Callable[[], _Result], limits: PlainLimits) -> _Result | dict[str, Any]:
+def _guarded(
+    work: Callable[[], _Result], seconds: float, limits: PlainLimits
+) -> _Result | dict[str, Any]:
     """Do one step for one file under the limits.
 
     An error comes back as it is sent; its flag ``last`` says that this process is worn out.
     """
     # The pool's clock comes first; this one is for when the pool is gone.
-    sandbox.alarm(limits.timeout_seconds + _GRACE_SECONDS)
+    sandbox.alarm(seconds + _GRACE_SECONDS)
     sandbox.forbidden_attempt()
     error: ReadingError
     last = False

@@ -47,6 +47,14 @@ class PlainLimits:
     max_text_mb: float
 
 
+_CHARACTERS_AT_ONCE = 4_000_000
+
+
+def cutting_seconds(characters: int, limits: Limits) -> float:
+    """How long a text may take to be cut: as long as reading, and longer when it is very long."""
+    return limits.timeout_seconds * max(1.0, characters / _CHARACTERS_AT_ONCE)
+
+
 def number(value: float) -> str:
     """Write a figure for people: three digits are enough."""
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"

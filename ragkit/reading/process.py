@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import ragkit
 from ragkit.errors import ReadingError
 from ragkit.reading import wire
-from ragkit.reading.limits import MEGABYTE, too_much_memory, too_slow
+from ragkit.reading.limits import MEGABYTE, cutting_seconds, too_much_memory, too_slow
 
 if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
@@ -160,11 +160,11 @@ class ReadingProcess:
     def _second_answer(
         self, child: subprocess.Popen[bytes], reading: Reading
     ) -> tuple[dict[str, Any], Read | None]:
-        """Wait for what is made of the reading; this step has the whole time for itself."""
+        """Wait for what is made of the reading; this step has a time of its own."""
         assert child.stdout is not None  # noqa: S101 - for the type checker
         if self._clock.rang:
             raise wire.BrokenFrameError
-        self._clock.start(self._settings.timeout_seconds, child)
+        self._clock.start(cutting_seconds(len(reading.text), self._settings), child)
         header, _, data = wire.receive(child.stdout, 0, 4 * self._longest())
         return header, None if "error" in header else Read(reading, header["made"], data)
 

@@ -15,6 +15,7 @@ from ragkit.errors import ReadingError
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.indexing.preparing import pack, prepare, unpack
 from ragkit.reading import Making, ReaderPool, ReadTask
+from ragkit.reading.limits import cutting_seconds
 from ragkit.settings import ChunkingSettings, ReadingSettings
 from ragkit.types import Markup, Page, Reading
 
@@ -41,7 +42,7 @@ def maker(options):
             os._exit(3)
         if deed == "sleep":
             time.sleep(60)
-        return {"title": reading.title}, name.encode()
+        return {"title": reading.title, "text": reading.text}, name.encode()
     return make
 """
 
@@ -124,11 +125,11 @@ def making(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "files").mkdir()
 
-    def run(options, names, **limits):
+    def run(options, names, text="text of NAME", **limits):
         tasks = []
         for key, name in enumerate(names):
             path = tmp_path / "files" / name
-            path.write_text(f"text of {name}")
+            path.write_text(text.replace("NAME", name))
             tasks.append(ReadTask(key, path, name))
         settings = ReadingSettings(**{"processes": 1, "timeout_seconds": 20, **limits})
         with ReaderPool(settings, Making("making_for_tests", options)) as pool:
@@ -140,7 +141,7 @@ def making(tmp_path, monkeypatch):
 def test_each_reading_comes_with_what_was_made_of_it(making):
     found = making({}, ["a.md", "b.md"])
     assert [one.reading.text for one in found] == ["text of a.md", "text of b.md"]
-    assert [one.made for one in found] == [{"title": "a"}, {"title": "b"}]
+    assert [one.made["title"] for one in found] == ["a", "b"]
     assert [one.data for one in found] == [b"a.md", b"b.md"]
 
 
@@ -155,17 +156,31 @@ def test_each_reading_comes_with_what_was_made_of_it(making):
 )
 def test_a_text_that_cannot_be_cut_fails_alone(making, deed, sentence):
     first, second, third = making({"b.md": deed}, ["a.md", "b.md", "c.md"], memory_mb=300)
-    assert first.made == {"title": "a"}
+    assert first.made["title"] == "a"
     assert isinstance(second.error, ReadingError)
     assert sentence in str(second.error)
     assert (second.reading, second.made) == (None, {})
-    assert third.made == {"title": "c"}
+    assert third.made["title"] == "c"
+
+
+def test_what_is_made_is_made_of_the_text_that_arrives(making):
+    cell = r'{"cell_type": "markdown", "metadata": {}, "source": ["half \ud800 é"]}'
+    notebook = f'{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}'
+    (found,) = making({}, ["a.ipynb"], text=notebook)
+    assert found.reading.text == "half \N{REPLACEMENT CHARACTER} é"
+    assert found.made["text"] == found.reading.text
+
+
+def test_a_long_text_has_more_time_to_be_cut():
+    limits = ReadingSettings(timeout_seconds=10)
+    assert cutting_seconds(1000, limits) == 10
+    assert cutting_seconds(40_000_000, limits) == 100
 
 
 def test_cutting_has_a_time_limit(making):
     first, second = making({"a.md": "sleep"}, ["a.md", "b.md"], timeout_seconds=1)
     assert "took longer than 1 s" in str(first.error)
-    assert second.made == {"title": "b"}
+    assert second.made["title"] == "b"
 
 
 def test_nonsense_from_a_reading_process_is_a_reason_and_no_crash(tmp_path, monkeypatch):
