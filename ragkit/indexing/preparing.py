@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ragkit.chunking.sizes import ChunkSizes
 
 _KEY_BYTES = 16
+_LARGEST = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def unpack(header: Mapping[str, Any], data: bytes, length: int) -> Prepared:
     """
     try:
         sections = tuple(
-            Section(index, int(start), int(end), int(level), _strings(path))
+            Section(index, int(start), int(end), _small(level), _strings(path))
             for index, (start, end, level, path) in enumerate(header["sections"])
         )
         chunks = tuple(
@@ -147,7 +148,7 @@ def unpack(header: Mapping[str, Any], data: bytes, length: int) -> Prepared:
             and all(len(key) in (0, _KEY_BYTES) for key in keys.values())
             and keys.keys() == set(_spans(chunks))
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError("parts are missing") from error
     if not sound:
         raise ValueError("parts do not fit")
@@ -171,7 +172,14 @@ def _text(value: Any) -> str:
 
 def _pages(values: Any) -> tuple[int, int] | None:
     """The numbers of a chunk's first and last page."""
-    return (int(values[0]), int(values[1])) if values else None
+    return (_small(values[0]), _small(values[1])) if values else None
+
+
+def _small(value: Any) -> int:
+    """The value, which must be a number that the catalog can hold."""
+    if not -_LARGEST <= int(value) <= _LARGEST:
+        raise OverflowError
+    return int(value)
 
 
 def _parts(numbers: array[int], lengths: Iterable[int]) -> tuple[array[int], ...]:
