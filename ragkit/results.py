@@ -238,7 +238,8 @@ class Passage:
 
     ``highlights`` are the spans of matched words, as offsets into ``text``; a search leaves
     them to be found when they are first looked at. ``page`` is the number of the page on which
-    it starts. ``chunks`` are the first and last index of the chunks that it shows. ``cut`` is True when a budget ended it before its section did.
+    it starts. ``chunks`` are the first and last index of the chunks that it shows. ``cut`` is
+    True when a budget ended it before its section did.
     """
 
     start: int

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.delta import Delta
 from ragkit.indexes.families import Families
-from ragkit.indexes.keyword import Bm25Parameters, KeywordIndex, Totals, best_rows
+from ragkit.indexes.keyword import Bm25Parameters, Totals, best_rows
 from ragkit.indexes.rows import Bools, EntryRows, Ids, TokenColumn, join, level_code
 from ragkit.indexes.segment import Segment, lookup_mask
 from ragkit.types import Field, Level
@@ -237,13 +237,12 @@ class CollectionIndex:
         token_ids, weights = _weighed(query, term_weights)
         base = np.zeros(len(self._base), np.float32)
         delta = np.zeros(len(self._delta), np.float32)
-        changed = bool(len(self._removed.rows) or len(self._delta))
         for name in sorted(field_weights, key=lambda one: one.value):
             weighted = weights * np.float32(field_weights[name])
             if field_weights[name] == 0.0:
                 continue
             index = self._base.keywords.get(name)
-            if changed:
+            if self._changed:
                 idf, ratio = self._idf(name, token_ids)
                 if name in self._norms:
                     norms = self._norms[name]
@@ -364,8 +363,10 @@ class CollectionIndex:
             if column is None:
                 continue
             rows, here = _rows_of(ids, entry_ids)
-            for place in np.flatnonzero(here).tolist():
-                start, end = column.offsets[rows[place]], column.offsets[rows[place] + 1]
+            places = np.flatnonzero(here)
+            starts, ends = column.offsets[rows[places]], column.offsets[rows[places] + 1]
+            spans = zip(places.tolist(), starts.tolist(), ends.tolist(), strict=True)
+            for place, start, end in spans:
                 flat[place] = column.flat[start:end]
         offsets = np.zeros(len(flat) + 1, dtype=np.int64)
         np.cumsum([len(one) for one in flat], out=offsets[1:])
@@ -375,6 +376,8 @@ class CollectionIndex:
         """Give the live idf of tokens, and its ratio to that in the segment's scores."""
         index = self._base.keywords.get(name)
         frozen = index.document_frequencies(token_ids) if index else np.zeros_like(token_ids)
+        if index and not self._changed:
+            return index.totals.idf(frozen), np.ones(len(token_ids), np.float32)
         added = self._delta.document_frequencies(name, token_ids)
         live = frozen + added - self._removed.document_frequencies(name, token_ids)
         idf = self._totals(name).idf(live)
@@ -397,6 +400,11 @@ class CollectionIndex:
             for name, column in self._delta.rows.tokens.items()
             if len(column.flat)
         }
+
+    @property
+    def _changed(self) -> bool:
+        """Whether anything came or went since the segment was built."""
+        return bool(len(self._removed.rows) or len(self._delta))
 
     @property
     def _id_columns(self) -> tuple[Ids, Ids]:

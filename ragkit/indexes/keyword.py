@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.likely import reached
 from ragkit.indexes.rows import Ids, TokenColumn
 
 _DATA, _INDICES, _INDPTR = (f"{name}.csc.index.npy" for name in ("data", "indices", "indptr"))
@@ -21,7 +22,6 @@ _PARAMETERS = "params.index.json"
 _TOKEN_IDS, _FLAT, _OFFSETS = "token_ids.npy", "flat.npy", "offsets.npy"
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)
-_SLICE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,9 @@ def load_array(path: Path) -> NDArray[Any]:
 
 def best_rows(scores: NDArray[np.float32], depth: int) -> Ids:
     """Give the rows with the highest scores, best first, ties by row; zeros never come back."""
-    rows = _likely(scores, depth)
+    least = reached(scores, depth)
+    # Zeros are far quicker to find over truth values than over numbers.
+    rows = np.flatnonzero(scores >= least if least > 0 else scores != 0)
     if len(rows) > depth > 0:
         found = scores[rows]
         edge = np.partition(found, len(found) - depth)[len(found) - depth]
@@ -253,18 +255,3 @@ def best_rows(scores: NDArray[np.float32], depth: int) -> Ids:
         rows = np.sort(np.concatenate([above, level]))
     order = np.argsort(-scores[rows], kind="stable")
     return rows[order][: max(depth, 0)].astype(np.int64)
-
-
-def _likely(scores: NDArray[np.float32], depth: int) -> Ids:
-    """Give all rows that can be among the best ``depth``, zeros left out, in order.
-
-    Each of the best ``depth`` slices has a row as good as the worst of their maxima.
-    """
-    slices = len(scores) // _SLICE
-    if slices > depth > 0:
-        maxima = scores[: slices * _SLICE].reshape(_SLICE, slices).max(axis=0)
-        least = np.partition(maxima, slices - depth)[slices - depth]
-        if least > 0:
-            return np.flatnonzero(scores >= least)
-    # Far quicker over truth values than over numbers.
-    return np.flatnonzero(scores != 0)

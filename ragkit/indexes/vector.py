@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.likely import likely_rows
 from ragkit.indexes.rows import Bools, Ids
 
 _MARGIN = 8
 _WIDEN = 8
 _MOST_THREADS = 4
+_MANY = 6
+_WORTH_NARROWING = 20_000
 
 
 class VectorIndex:
@@ -32,17 +35,9 @@ class VectorIndex:
     @classmethod
     def build(cls, vectors: NDArray[np.float16], has_vector: Bools) -> VectorIndex:
         """Build from vectors (n, d); rows of zeros, and those marked as without, are left out."""
-        import faiss
-
         rows = np.flatnonzero(has_vector & _usable(vectors))
         kept = np.ascontiguousarray(vectors if len(rows) == len(vectors) else vectors[rows])
-        index = faiss.IndexScalarQuantizer(
-            vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
-        )
-        # The codes are the half-precision numbers themselves: no rounding on the way.
-        faiss.copy_array_to_vector(kept.view(np.uint8).ravel(), index.codes)
-        index.ntotal = len(kept)
-        return cls(index, rows.astype(np.int64), len(vectors))
+        return cls(_scalar_index(kept), rows.astype(np.int64), len(vectors))
 
     def __len__(self) -> int:
         """How many rows can be found."""
@@ -135,13 +130,32 @@ class VectorIndex:
             bits = np.packbits(allowed, bitorder="little")
             selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
             parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
-        scores, positions = self._index.search(
+        index, among = self._index, None
+        if len(queries) >= _MANY and len(self) >= _WORTH_NARROWING:
+            among = likely_rows(self._halves(), queries, fetch, allowed)
+        if among is not None:
+            index, parameters = self._of_rows(among), None
+        scores, positions = index.search(
             np.ascontiguousarray(queries, dtype=np.float32), fetch, params=parameters
         )
+        if among is not None:
+            positions = among[positions]
         return [
             (places[places >= 0], given[places >= 0])
             for places, given in zip(positions, scores, strict=True)
         ]
+
+    def _halves(self) -> NDArray[np.float16]:
+        """The vectors as they lie in the faiss index; of no use without it."""
+        import faiss
+
+        codes = faiss.rev_swig_ptr(self._index.codes.data(), self._index.codes.size())
+        halves: NDArray[np.float16] = codes.view(np.float16).reshape(len(self), -1)
+        return halves
+
+    def _of_rows(self, positions: Ids) -> Any:
+        """A faiss index of some positions, which scores them to the last bit as the whole one."""
+        return _scalar_index(self._halves()[positions])
 
     def save(self, path: Path) -> None:
         """Write the faiss index; which rows have vectors is kept by the caller."""
@@ -174,6 +188,19 @@ class VectorIndex:
         found = np.zeros(self._size, dtype=np.bool_)
         found[self._rows] = True
         return found
+
+
+def _scalar_index(vectors: NDArray[np.float16]) -> Any:
+    """Make a faiss index of contiguous vectors (n, d)."""
+    import faiss
+
+    index = faiss.IndexScalarQuantizer(
+        vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
+    )
+    # The codes are the half-precision numbers themselves: no rounding on the way.
+    faiss.copy_array_to_vector(vectors.view(np.uint8).ravel(), index.codes)
+    index.ntotal = len(vectors)
+    return index
 
 
 def _usable(vectors: NDArray[np.float16]) -> Bools:

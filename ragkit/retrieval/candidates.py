@@ -112,11 +112,14 @@ def _by_vector(
     depth: int,
     options: SearchOptions,
 ) -> IndexList:
-    merged = _merged("vector", weight, found, sum(map(len, found)))
-    heads = np.zeros(len(merged), np.int64)
-    for scope in scopes:
-        heads += scope.index.chunk_entries(merged.entry_ids)
-    best = by_chunk(merged, heads, options.question_merge, options.rrf_k, depth)
+    by_sum = options.question_merge is QuestionMerge.SUM
+    alone = all(scope.index.entries_per_chunk == 1.0 for scope in scopes)
+    merged = _merged("vector", weight, found, depth if alone else sum(map(len, found)))
+    if by_sum or not alone:
+        heads = np.zeros(len(merged), np.int64)
+        for scope in scopes:
+            heads += scope.index.chunk_entries(merged.entry_ids)
+        merged = by_chunk(merged, heads, options.question_merge, options.rrf_k, depth)
 
     def exact(entry_ids: NDArray[np.int64]) -> Scores:
         scores = np.zeros(len(entry_ids))
@@ -126,8 +129,7 @@ def _by_vector(
         return scores
 
     # A sum of inverse ranks is known only of what was found.
-    by_sum = options.question_merge is QuestionMerge.SUM
-    return best if by_sum else replace(best, exact=exact)
+    return merged if by_sum else replace(merged, exact=exact)
 
 
 def keyword_list(scopes: Sequence[Scope], asked: Asked, weight: float, depth: int) -> IndexList:
@@ -168,6 +170,10 @@ def rank(
     fused = fuse(lists, options.fusion, options.rrf_k, exact_scores(lists), normalisers)
     if level is Level.CHUNK and options.phrase_weight > 0:
         top = fused.order[:PHRASE_TOP]
+        for part in fused.parts:
+            if part.index == "keyword":
+                # Where no word of the question stands, no two do.
+                top = top[part.raw[top] > 0.0]
         shares = phrases_in(scopes, asked, fused.entry_ids[top])
         fused = with_phrases(fused, top, shares, options.phrase_weight)
     return with_documents(fused, options.document_weight)
@@ -196,7 +202,7 @@ def _best_vectors(
     scope: Scope, vector: NDArray[np.float32], entry_ids: NDArray[np.int64]
 ) -> Scores:
     """What the vectors say of chunks: the best of each one's entries."""
-    if scope.contexts is Contexts.STRUCTURAL:
+    if scope.contexts is Contexts.STRUCTURAL or scope.index.entries_per_chunk == 1.0:
         return scope.index.vector_scores_of(vector, entry_ids).astype(np.float64)
     members, owners = scope.index.entries_of_chunks(entry_ids, scope.levels)
     scores = scope.index.vector_scores_of(vector, members)
@@ -206,6 +212,8 @@ def _best_vectors(
 def phrases_in(scopes: Sequence[Scope], asked: Asked, entry_ids: NDArray[np.int64]) -> Scores:
     """How much of the question stands in entries as neighbouring words, from 0 to 1."""
     shares = np.zeros(len(entry_ids))
+    if len(asked.token_ids) < 2:
+        return shares
     for scope in scopes:
         idf = scope.index.idf(asked.token_ids, Field.TEXT)
         tokens = scope.index.tokens_of(entry_ids, Field.TEXT)
@@ -218,6 +226,11 @@ def _merged(name: str, weight: float, found: Sequence[Candidates], depth: int) -
     if not found:
         nothing = np.zeros(0, np.int64)
         return IndexList(name, weight, nothing, nothing, nothing, nothing, np.zeros(0))
+    if len(found) == 1:
+        (one,) = found
+        raw = one.scores[:depth].astype(np.float64)
+        columns = (one.entry_ids, one.document_ids, one.chunk_indexes, one.levels)
+        return IndexList(name, weight, *(column[:depth] for column in columns), raw)
     entry_ids = np.concatenate([one.entry_ids for one in found])
     raw = np.concatenate([one.scores for one in found]).astype(np.float64)
     order = np.lexsort((entry_ids, -raw))[:depth]

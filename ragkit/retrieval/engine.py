@@ -246,7 +246,6 @@ class Engine:
                 scopes = [
                     self._scope(one, level, plan.filters, options) for one in plan.collections
                 ]
-                total = sum(scope.index.entries for scope in scopes)
                 allowed = [s.index.entries if s.mask is None else s.mask.count for s in scopes]
                 count.out = sum(allowed)
             lists = self._lists(scopes, asked, weights, depth, options, clock, suffix)

@@ -182,38 +182,27 @@ def fuse(
     used = [(one, share) for one, share in zip(lists, shares, strict=True) if share > 0.0]
     entry_ids = union([one for one, _ in used])
     known = entry_ids if len(used) == len(lists) else union(lists)
-    columns = _columns([one for one, _ in used], entry_ids)
+    columns = [np.zeros(len(entry_ids), np.int64) for _ in range(3)]
     parts = []
     for one, share in used:
-        distinct, first = np.unique(one.entry_ids, return_index=True)
-        places = np.searchsorted(entry_ids, distinct)
+        # Backwards, so that of an entry that stands twice the first place counts.
+        places = np.searchsorted(entry_ids, one.entry_ids)[::-1]
+        given = (one.document_ids, one.chunk_indexes, one.levels)
+        for column, values in zip(columns, given, strict=True):
+            column[places] = values[::-1]
         ranks = np.zeros(len(entry_ids), np.int64)
-        ranks[places] = first + 1
+        ranks[places] = np.arange(len(one), 0, -1)
         raw = np.zeros(len(entry_ids))
         if filled is not None and one.name in filled:
-            raw = filled[one.name][np.searchsorted(known, entry_ids)].astype(np.float64)
-        raw[places] = one.raw[first]
+            raw = filled[one.name].astype(np.float64)
+            raw = raw if known is entry_ids else raw[np.searchsorted(known, entry_ids)]
+        raw[places] = one.raw[::-1]
         if fusion is Fusion.RRF:
             normalised = np.where(ranks > 0, (rrf_k + 1) / (rrf_k + ranks), 0.0)
         else:
             normalised = normalisers.get(one.name, share_of_best)(raw)
         parts.append(Part(one.name, share, ranks, raw, normalised))
     return Fused(entry_ids, *columns, tuple(parts))
-
-
-def _columns(
-    lists: Sequence[IndexList], entry_ids: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
-    """Documents, chunk indexes and levels of the entries."""
-    documents = np.zeros(len(entry_ids), np.int64)
-    chunks = np.zeros(len(entry_ids), np.int64)
-    levels = np.zeros(len(entry_ids), np.int64)
-    for one in lists:
-        places = np.searchsorted(entry_ids, one.entry_ids)
-        documents[places] = one.document_ids
-        chunks[places] = one.chunk_indexes
-        levels[places] = one.levels
-    return documents, chunks, levels
 
 
 def _shares(lists: Sequence[IndexList]) -> list[float]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 
 import numpy as np
 
@@ -162,6 +162,11 @@ class CatalogLookups:
         }
 
 
+@lru_cache(maxsize=256)
+def _folder(root: str) -> Path:
+    return Path(root)
+
+
 def _matched(hit: FusedHit) -> MatchedChunk:
     return MatchedChunk(hit.chunk_index, hit.score, hit.level, hit.contributions)
 
@@ -174,7 +179,7 @@ def _result(
     highlighter: Highlighter,
 ) -> Result:
     record = records[group.document_id]
-    file = os.path.join(record.root, record.path.replace("/", os.sep))
+    file = _folder(record.root) / record.path
     passages = make_passages(plan, slices, highlighter.spans)
     return Result(
         document=DocumentRef(
@@ -185,7 +190,7 @@ def _result(
             format=record.format,
             pages=len(record.pages),
             chunks=record.chunks,
-            file=file,
+            file=str(file),
             date=record.date,
             metadata=record.metadata,
         ),
@@ -199,7 +204,7 @@ def _result(
         gaps=plan.gaps,
         more=(*plan.more, *(_matched(hit) for hit in group.others)),
         also_at=tuple(records[one].path for one in group.also_in if one in records),
-        missing=not os.path.exists(file),
+        missing=not file.exists(),
     )
 
 
