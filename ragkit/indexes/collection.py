@@ -300,7 +300,10 @@ class CollectionIndex:
     def vector_scores_of(
         self, query_vector: NDArray[np.float32], entry_ids: Ids
     ) -> NDArray[np.float32]:
-        """Give the score of each entry for a query (d,); 0 for one that is not here."""
+        """Give the score of each entry (m,) for a query (d,), or each for its own (m, d).
+
+        One that is not here has 0.
+        """
         scores = np.zeros(len(entry_ids), np.float32)
         for part, ids, index in (
             (self._base, self._base.entry_ids, self._base.vectors),
@@ -308,7 +311,8 @@ class CollectionIndex:
         ):
             if len(part):
                 rows, here = _rows_of(ids, entry_ids)
-                scores[here] = index.scores_of(query_vector, rows[here])
+                asked = query_vector if query_vector.ndim == 1 else query_vector[here]
+                scores[here] = index.scores_of(asked, rows[here])
         return scores
 
     @property

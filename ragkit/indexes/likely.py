@@ -61,7 +61,9 @@ def likely_rows(
         for first in range(0, len(queries), _QUERIES)
     ]
     with ThreadPoolExecutor(threads) as pool:
-        found = list(pool.map(lambda part: _likely(vectors, *part, depth, allowed), parts))
+        found = list(
+            pool.map(lambda one: _likely(vectors, one[0], one[1], one[2], depth, allowed), parts)
+        )
     known = [one for one in found if one is not None]
     return np.unique(np.concatenate(known)) if len(known) == len(found) > 0 else None
 

@@ -100,14 +100,21 @@ class VectorIndex:
         return found
 
     def scores_of(self, query: NDArray[np.float32], rows: Ids) -> NDArray[np.float32]:
-        """Give the scores of some rows for a query (d,), (n,); 0 for rows without a vector."""
+        """Give the scores of some rows (n,) for a query (d,), or each for its own query (n, d).
+
+        Rows without a vector have 0.
+        """
         places = rows if self._all else np.searchsorted(self._rows, rows)
         inside = places < len(self)
         if not self._all:
             inside[inside] = self._rows[places[inside]] == rows[inside]
         scores = np.zeros(len(rows), np.float32)
         if inside.any():
-            scores[inside] = self._index.reconstruct_batch(places[inside]) @ query
+            found = self._index.reconstruct_batch(places[inside])
+            if query.ndim == 1:
+                scores[inside] = found @ query
+            else:
+                scores[inside] = np.einsum("ij,ij->i", found, query[inside])
         return scores
 
     def _nearest(

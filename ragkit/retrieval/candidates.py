@@ -228,9 +228,15 @@ def _merged(name: str, weight: float, found: Sequence[Candidates], depth: int) -
         return IndexList(name, weight, nothing, nothing, nothing, nothing, np.zeros(0))
     if len(found) == 1:
         (one,) = found
-        raw = one.scores[:depth].astype(np.float64)
-        columns = (one.entry_ids, one.document_ids, one.chunk_indexes, one.levels)
-        return IndexList(name, weight, *(column[:depth] for column in columns), raw)
+        return IndexList(
+            name,
+            weight,
+            one.entry_ids[:depth],
+            one.document_ids[:depth],
+            one.chunk_indexes[:depth],
+            one.levels[:depth],
+            one.scores[:depth].astype(np.float64),
+        )
     entry_ids = np.concatenate([one.entry_ids for one in found])
     raw = np.concatenate([one.scores for one in found]).astype(np.float64)
     order = np.lexsort((entry_ids, -raw))[:depth]

@@ -20,7 +20,7 @@ from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder, embed_queries
 from ragkit.results import Answer, Contexts, Filters, Mode, Result, SearchOptions, Trace
 from ragkit.retrieval.beside import Beside
-from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_lists
+from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists
 from ragkit.retrieval.clock import Clock
 from ragkit.retrieval.fusion import FusedHit, IndexList
 from ragkit.retrieval.highlight import Highlighter, question_words
@@ -30,6 +30,7 @@ from ragkit.retrieval.presenting import CatalogLookups, Presenter
 from ragkit.retrieval.question import ParsedQuestion, parse_question
 from ragkit.retrieval.ranking import index_weights
 from ragkit.retrieval.selection import Selected, select
+from ragkit.retrieval.together import rank_all
 from ragkit.types import Level
 
 logger = logging.getLogger(__name__)
@@ -124,6 +125,7 @@ class Engine:
         fused = self._candidates_of(plans, options, depth, clock)
         lookups = self.lookups()
         with clock.stage("deduplication", sum(map(len, fused))) as count:
+            lookups.read_ahead(hit for hits in fused for hit in hits)
             selected = [select(hits, options, lookups) for hits in fused]
             count.out = sum(len(one.hits) for one in selected)
         return [
@@ -252,8 +254,8 @@ class Engine:
             with clock.stage(
                 f"fusion{suffix}", sum(len(one) for of in lists for one in of)
             ) as count:
-                for hits, of_one, question in zip(found, lists, asked, strict=True):
-                    ranked = rank(of_one, scopes, question, options, level)
+                all_ranked = rank_all(lists, scopes, asked, options, level)
+                for hits, ranked in zip(found, all_ranked, strict=True):
                     fused = ranked.hits(depth)
                     count.out += len(fused)
                     shares = ", ".join(f"{one.index} {one.weight:.2f}" for one in ranked.parts)
@@ -284,8 +286,8 @@ class Engine:
                 for one, (_vector, share) in zip(asked, weights, strict=True)
             ]
 
-        vectors: list[IndexList] | None = None
-        words: list[IndexList] | None = None
+        vectors: list[IndexList] = []
+        words: list[IndexList] = []
         if options.mode is not Mode.KEYWORD:
             with clock.stage(f"vector{suffix}", total) as count:
                 if options.mode is Mode.HYBRID and len(asked) == 1 and total >= _WORTH_A_THREAD:
@@ -293,12 +295,12 @@ class Engine:
                     count.note = "beside keyword"
                 else:
                     vectors = by_vector()
-                count.out = sum(map(len, vectors))
+                count.out = sum(len(one) for one in vectors)
         if options.mode is not Mode.VECTOR:
             with clock.stage(f"keyword{suffix}", total) as count:
-                words = by_words() if words is None else words
-                count.out = sum(map(len, words))
-        found = [one for one in (vectors, words) if one is not None]
+                words = words or by_words()
+                count.out = sum(len(one) for one in words)
+        found = [one for one in (vectors, words) if one]
         return [list(of_one) for of_one in zip(*found, strict=True)]
 
     def _scope(

@@ -52,11 +52,12 @@ class IndexList:
 class Part:
     """What one index, or one look at what they found, adds to every score.
 
-    ``ranks`` int (n,) count from 1 in that index's own list; 0 where the entry is not in it.
+    ``weight`` is one number, or one an entry (n,). ``ranks`` int (n,) count from 1 in that
+    index's own list; 0 where the entry is not in it.
     """
 
     index: str
-    weight: float
+    weight: float | Scores
     ranks: NDArray[np.int64]
     raw: Scores
     normalised: Scores
@@ -116,12 +117,13 @@ class Fused:
 
     def _contributions(self, place: int) -> Iterator[Contribution]:
         for part in self.parts:
+            given = part.weight
+            weight = float(given[place]) if isinstance(given, np.ndarray) else given
             rank, normalised = int(part.ranks[place]), float(part.normalised[place])
-            value = part.weight * normalised
+            value = weight * normalised
             if value != 0.0 or rank:
-                yield Contribution(
-                    part.index, rank, float(part.raw[place]), normalised, part.weight, value
-                )
+                raw = float(part.raw[place])
+                yield Contribution(part.index, rank, raw, normalised, weight, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,18 +180,18 @@ def fuse(
     best everywhere does. ``filled`` may hold an index's raw scores for all entries of
     ``union(lists)``; without it, an entry that a list lacks gets nothing from that list.
     """
-    shares = _shares(lists)
+    shares = shares_of(lists)
     used = [(one, share) for one, share in zip(lists, shares, strict=True) if share > 0.0]
     entry_ids = union([one for one, _ in used])
     known = entry_ids if len(used) == len(lists) else union(lists)
-    columns = [np.zeros(len(entry_ids), np.int64) for _ in range(3)]
+    documents, chunks, levels = np.zeros((3, len(entry_ids)), np.int64)
     parts = []
     for one, share in used:
         # Backwards, so that of an entry that stands twice the first place counts.
         places = np.searchsorted(entry_ids, one.entry_ids)[::-1]
-        given = (one.document_ids, one.chunk_indexes, one.levels)
-        for column, values in zip(columns, given, strict=True):
-            column[places] = values[::-1]
+        documents[places] = one.document_ids[::-1]
+        chunks[places] = one.chunk_indexes[::-1]
+        levels[places] = one.levels[::-1]
         ranks = np.zeros(len(entry_ids), np.int64)
         ranks[places] = np.arange(len(one), 0, -1)
         raw = np.zeros(len(entry_ids))
@@ -202,10 +204,10 @@ def fuse(
         else:
             normalised = normalisers.get(one.name, share_of_best)(raw)
         parts.append(Part(one.name, share, ranks, raw, normalised))
-    return Fused(entry_ids, *columns, tuple(parts))
+    return Fused(entry_ids, documents, chunks, levels, tuple(parts))
 
 
-def _shares(lists: Sequence[IndexList]) -> list[float]:
+def shares_of(lists: Sequence[IndexList]) -> list[float]:
     """Scale the weights so that they add up to 1."""
     weights = [max(one.weight, 0.0) for one in lists]
     total = sum(weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -112,9 +112,18 @@ class CatalogLookups:
         """Take the catalog and the fingerprint of the embedder whose vectors count."""
         self._catalog = catalog
         self._fingerprint = fingerprint
+        self._keys: dict[int, bytes] = {}
+
+    def read_ahead(self, hits: Iterable[FusedHit]) -> None:
+        """Read in one query what ``content_keys`` will be asked for."""
+        self._keys = self._catalog.entries.content_keys([hit.entry_id for hit in hits])
 
     def content_keys(self, hits: Sequence[FusedHit]) -> Mapping[int, bytes]:
         """Names of the hits' own texts, by entry id."""
+        if self._keys:
+            return {
+                hit.entry_id: self._keys[hit.entry_id] for hit in hits if hit.entry_id in self._keys
+            }
         return self._catalog.entries.content_keys([hit.entry_id for hit in hits])
 
     def sections(self, hits: Sequence[FusedHit]) -> Mapping[int, int]:

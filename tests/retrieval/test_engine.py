@@ -20,7 +20,10 @@ from small_library import (
 from ragkit.catalog import Catalog
 from ragkit.errors import NotFoundError, QueryError
 from ragkit.results import Filters, Granularity, Mode, SearchOptions
+from ragkit.retrieval import engine as engine_module
+from ragkit.retrieval.beside import Beside
 from ragkit.retrieval.engine import Engine
+from ragkit.retrieval.highlight import Highlighter
 from ragkit.retrieval.open_indexes import OpenIndexes
 
 _LONG = "\n\n".join(
@@ -344,3 +347,31 @@ def test_options_are_hashable_and_checked_for_their_defaults(library):
     assert hash(options) == hash(library.options())
     assert options.collections == ("default",)
     assert isinstance(options, SearchOptions)
+
+
+def test_a_search_takes_no_text_apart_until_somebody_looks(library, monkeypatch):
+    looked = []
+    spans = Highlighter.spans
+    monkeypatch.setattr(
+        Highlighter, "spans", lambda self, text: looked.append(text) or spans(self, text)
+    )
+    answer = library.search("a refund after thirty days and a turbine", library.options())
+    assert answer.results
+    assert looked == []
+    passages = [passage for result in answer.results for passage in result.passages]
+    assert any(len(passage.highlights) for passage in passages)
+    assert looked
+
+
+def test_words_beside_vectors_give_the_same_answer(library, monkeypatch):
+    alone = library.search("is a refund like a turbine", library.options())
+    monkeypatch.setattr(engine_module, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(library.engine, "_beside", Beside(2))
+    library.engine._remembered.clear()
+    both = library.search("is a refund like a turbine", library.options())
+    assert both.results == alone.results
+    stages = {one.name: one for one in both.trace.stages}
+    assert stages["vector"].note == "beside keyword"
+    assert stages["keyword"].count_out == next(
+        one.count_out for one in alone.trace.stages if one.name == "keyword"
+    )

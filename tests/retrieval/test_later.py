@@ -1,0 +1,61 @@
+"""Later: made once, when it is looked at, and then like the tuple that it is."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+from ragkit.results import Later, Passage
+from ragkit.retrieval.assembly import DocumentPlan, PlannedPassage, make_passages
+
+
+def counted(value):
+    calls = []
+
+    def make():
+        calls.append(1)
+        return value
+
+    return Later(make), calls
+
+
+def test_it_is_made_once_and_only_when_it_is_looked_at():
+    later, calls = counted((3, 1))
+    assert calls == []
+    assert list(later) == [3, 1]
+    assert (later[0], later[-1], later[1:], len(later), 1 in later) == (3, 1, (1,), 2, True)
+    assert len(calls) == 1
+
+
+def test_it_equals_its_tuple():
+    later, _ = counted((3, 1))
+    assert later == (3, 1)
+    assert later == (3, 1)
+    assert later == counted((3, 1))[0]
+    assert later != (3, 2)
+    assert later != [3, 1]
+    assert hash(later) == hash((3, 1))
+    assert repr(later) == "(3, 1)"
+    assert not counted(())[0]
+
+
+def test_copies_are_the_tuple():
+    later, _ = counted((3, 1))
+    for same in (pickle.loads(pickle.dumps(later)), copy.deepcopy(later)):
+        assert type(same) is tuple
+        assert same == (3, 1)
+
+
+def test_passages_find_their_highlights_when_they_are_looked_at():
+    looked = []
+
+    def highlight(text):
+        looked.append(text)
+        return ((0, 2),)
+
+    plan = DocumentPlan(1.0, (PlannedPassage(5, 9, (), None, (0, 0)),), ())
+    (passage,) = make_passages(plan, ["abcd"], highlight)
+    assert looked == []
+    assert passage == Passage(5, 9, "abcd", highlights=((0, 2),))
+    assert [*passage.highlights, *passage.highlights] == [(0, 2), (0, 2)]
+    assert looked == ["abcd"]
