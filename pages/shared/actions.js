@@ -49,7 +49,7 @@ export default function (component) {
   // A card is drawn anew when something in it is opened; what was unfolded stays unfolded.
   const unfolded = (window.ragkitUnfolded ??= new Map());
   const nameOf = (fold) => {
-    const card = fold.closest(".rk-card");
+    const card = fold.closest(".rk-card, .rk-chunk");
     return card && `${location.search} ${card.id} ${card.dataset.document} ${fold.className}`;
   };
   const toggled = (event) => {
@@ -59,7 +59,7 @@ export default function (component) {
   const observer = new MutationObserver((changes) => {
     for (const change of changes) {
       for (const node of change.addedNodes) {
-        for (const fold of node.querySelectorAll?.(".rk-card details, :scope > details") ?? []) {
+        for (const fold of node.querySelectorAll?.(".rk-card details, .rk-chunk details, :scope > details") ?? []) {
           if (unfolded.get(nameOf(fold)) && !fold.open) fold.open = true;
         }
       }

@@ -12,6 +12,7 @@ from ragkit.library import Library
 from ragkit.models.ollama_desk import SUGGESTED_BYTES, SUGGESTED_MODEL, OllamaLook
 
 _SCOPE = "contexts_scope"
+_BEST = "Let ragkit choose"
 _WORKING_SECONDS, _IDLE_SECONDS = 1, 4
 
 
@@ -98,9 +99,10 @@ def model(library: Library) -> None:
     """Whether Ollama is there, which of its models writes, and a way to get one."""
     desk = library.ollama
     look, download = desk.look(), desk.download
-    st.html(contexts.ollama_line(look))
-    if look is not None and (look.writers or look.health.reachable):
-        _choice(library, look)
+    chosen = library.backfill_state().chosen
+    st.html(contexts.ollama_line(look, chosen))
+    if look is not None and look.health.reachable:
+        _choice(library, look, chosen)
     running = download is not None and not download.ended
     if download is not None:
         with st.container(horizontal=True, vertical_alignment="center", key="download"):
@@ -114,28 +116,24 @@ def model(library: Library) -> None:
     browser.pulse("model-pulse", _WORKING_SECONDS if running or look is None else _IDLE_SECONDS)
 
 
-def _choice(library: Library, look: OllamaLook) -> None:
+def _choice(library: Library, look: OllamaLook, chosen: str) -> None:
     """The models that can write; the worker takes another one from the next chunk on."""
-    chosen = library.backfill_state().chosen
     choices = ["", *(one.name for one in look.writers)]
     if chosen not in choices:
         choices.append(chosen)
-    first = f"The best there is: {look.best}" if look.best else "The best there is: none yet"
+    # A select box that is given other choices would take the words of the old one for a value.
+    key = f"context-model-{chosen}-{'|'.join(choices)}"
 
-    def label(one: str) -> str:
-        if not one:
-            return first
-        there = any(model.name == one for model in look.writers)
-        return one if there else f"{one} (not there now)"
+    def choose() -> None:
+        library.choose_context_model(st.session_state[key])
 
-    key = f"context-model-{chosen}"
     st.selectbox(
         "Model that writes contexts",
         choices,
         index=choices.index(chosen),
-        format_func=label,
+        format_func=lambda one: one or _BEST,
         key=key,
-        on_change=lambda: library.choose_context_model(st.session_state[key]),
+        on_change=choose,
         help="It takes effect with the next chunk. What is written already stays as it is.",
     )
 

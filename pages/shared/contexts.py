@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 from pages.shared.markup import action, document_url, excerpt, name, number, plural, text
-from pages.shared.tables import ago, left, size
+from pages.shared.tables import left, size
 from ragkit.catalog.context_records import (
     ContextAnswer,
     ContextCounts,
@@ -96,7 +97,7 @@ def _standing_of(record: ContextRecord | None, written: bool) -> str:
 
 def _facts(record: ContextRecord) -> list[tuple[str, str]]:
     answer = record.answer
-    state = [_STATUS_WORDS[record.status], ago(record.changed_at)]
+    state = [_STATUS_WORDS[record.status], _when(record.changed_at)]
     found = [("State", text(" · ".join(state)))]
     if answer.model and not answer.by_person:
         found.append(("Model", name(answer.model)))
@@ -113,6 +114,11 @@ def _facts(record: ContextRecord) -> list[tuple[str, str]]:
     if record.error:
         found.append(("Last error", name(record.error)))
     return found
+
+
+def _when(moment: float) -> str:
+    """A time of this machine; one that stays the same, so that what is unfolded stays so."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
 def _details(answer: ContextAnswer) -> list[tuple[str, str]]:
@@ -158,8 +164,9 @@ def _doing(state: BackfillState, switched_on: bool) -> str:
         gone = "" if state.running else " · the worker is not running"
         return f"<b>Paused</b> · {share} · searches use what is written{gone}"
     if not counts.pending:
-        failed = f" · {number(counts.failed)} failed" if counts.failed else ""
-        return f"<b>All is written</b> · {share}{failed}"
+        if counts.failed:
+            return f"<b>Done</b> · {share}, {number(counts.failed)} could not be written"
+        return f"<b>All is written</b> · {share}"
     if not state.running:
         return (
             f"<b>Nobody writes now</b> · {share} · the worker is not running; what is written "
@@ -204,7 +211,7 @@ def failures(failed: Sequence[FailedContext], total: int) -> str:
     items = "".join(
         f'<li><a target="_self" href="{text(document_url(one.document_id, one.chunk_index))}">'
         f"<bdi>{name(one.path[-80:])}</bdi>, chunk {one.chunk_index + 1}</a> "
-        f'<span class="rk-soft">{ago(one.changed_at)}, '
+        f'<span class="rk-soft">{_when(one.changed_at)}, '
         f"{plural(one.attempts, 'attempt')}</span><br>{name(one.error[:300])}</li>"
         for one in failed
     )
@@ -216,21 +223,31 @@ def failures(failed: Sequence[FailedContext], total: int) -> str:
     )
 
 
-def ollama_line(look: OllamaLook | None) -> str:
-    """Whether Ollama is there, and if not, what to do."""
+def ollama_line(look: OllamaLook | None, chosen: str) -> str:
+    """Whether Ollama is there and what writes, and if not, what to do."""
     if look is None:
         return '<p class="rk-soft" role="status">Looking for Ollama …</p>'
     health = look.health
     cure = f" {text(health.cure)}" if health.cure else ""
     if health.reachable:
-        return f'<p class="rk-soft" role="status">{text(health.sentence)}{cure}</p>'
+        said = f"{text(health.sentence)}{cure}{_writer(look, chosen)}"
+        return f'<p class="rk-soft" role="status">{said}</p>'
     return (
         f'<div class="rk-notice" id="ollama-missing" role="status"><b>{text(health.sentence)}</b>'
         f"{cure}<br>Ollama is a free program that runs models on this machine. Get it from "
         "ollama.com, install it and leave it running; ragkit finds it by itself within half a "
-        "minute. Without it everything else works, and searches use titles and headings as "
-        "context.</div>"
+        "minute. Until then titles and headings are the only context.</div>"
     )
+
+
+def _writer(look: OllamaLook, chosen: str) -> str:
+    """Which model writes, or that the wanted one is not there."""
+    wanted = chosen or look.best
+    if not wanted:
+        return " None writes text." if look.health.models else ""
+    if any(one.name in (wanted, f"{wanted}:latest") for one in look.writers):
+        return f" <b>{name(wanted)}</b> writes contexts."
+    return f' <span class="rk-error-text">{name(wanted)} is to write, and is not there.</span>'
 
 
 def download_line(download: Download) -> str:

@@ -168,7 +168,8 @@ def chunk_list(
         context = f'<p class="rk-context" dir="auto">{text(record.context[:600])}</p>'
         written = about_chunk(contexts.get(chunk.index), chunk.index)
         items.append(
-            f'<div class="rk-chunk"{current}><a target="_self"{data}>Chunk {chunk.index + 1}</a>'
+            f'<div class="rk-chunk" id="rk-chunk-{chunk.index}"{current}>'
+            f'<a target="_self"{data}>Chunk {chunk.index + 1}</a>'
             f'<span class="rk-soft"> · {number(len(own.split()))} words{pages}</span>{context}'
             f'<p dir="auto">{excerpt(own, (), 180)}</p>{written}</div>'
         )

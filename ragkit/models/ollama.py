@@ -111,7 +111,8 @@ class OllamaClient:
         except OllamaError as error:
             return Health(False, "", (), error.message, error.cure)
         self._wire.breaker.answered()
-        sentence = f"Ollama {one_line(version, 30)} answers with {len(models)} models."
+        count = "1 model" if len(models) == 1 else f"{len(models)} models"
+        sentence = f"Ollama {one_line(version, 30)} answers with {count}."
         if _version(version) < OLDEST_VERSION:
             wanted = ".".join(str(part) for part in OLDEST_VERSION)
             return Health(True, version, models, sentence, f"Update Ollama to {wanted} or later.")

@@ -109,6 +109,20 @@ def test_the_library_page_when_empty_and_full(library, tmp_path):
     assert list(app.dataframe[0].value["Document"]) == ["other.md", "refund.md"]
 
 
+def test_the_health_page_says_how_contexts_stand(library, tmp_path):
+    assert "Nothing to write" in html(run(library, "health"))
+    fill(library, tmp_path / "papers")
+    app = run(library, "health")
+    assert "<b>Nobody writes now</b> · 0 of 2 chunks" in html(app)
+    assert not app.button(key="contexts-pause").disabled
+    assert app.button(key="contexts-retry").disabled
+    app.button(key="contexts-pause").click().run()
+    assert library.backfill_state().paused
+    assert "<b>Paused</b> · 0 of 2 chunks" in html(app)
+    app.button(key="contexts-resume").click().run()
+    assert not library.backfill_state().paused
+
+
 def test_the_document_page(library, tmp_path):
     fill(library, tmp_path / "papers")
     assert "No document chosen" in html(run(library, "document"))

@@ -1,0 +1,235 @@
+"""What pages say of contexts: every state has its words, and whatever was written is only text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from pages.shared import cards, contexts, reader
+from pages.shared.passages import Extra
+from ragkit.catalog.context_records import (
+    BY_PERSON,
+    ContextAnswer,
+    ContextCounts,
+    ContextRecord,
+    ContextStatus,
+    FailedContext,
+)
+from ragkit.catalog.records import ChunkRecord
+from ragkit.indexing.backfill_state import BackfillPhase, BackfillState
+from ragkit.indexing.context_recorded import RECORDED
+from ragkit.models.ollama_desk import Download, OllamaLook
+from ragkit.models.ollama_types import Health, ModelInfo
+from ragkit.results import DocumentRef, MatchedChunk, Result
+from ragkit.types import Chunk
+
+HOSTILE = '<script>x()</script><img src=x onerror=y()> " onmouseover="z()" \u202e\x00 **b** $x$'
+ANSWER = ContextAnswer(
+    "About the promotion.", ("promotion", "career"), ("Who is promoted?",),
+    {"speakers": ["Nora", "Ines"], "has_decision": True, "topic_summary": ""},
+    model="llama3.2:3b", tokens=1384, seconds=1.25,
+)  # fmt: skip
+RECORD = ContextRecord(7, 2, ContextStatus.COMPLETE, ANSWER, 1, "", 1_700_000_000.0)
+STATE = BackfillState(
+    counts=ContextCounts(pending=180, complete=212, failed=3, truncated=7),
+    phase=BackfillPhase.WORKING, message="", model="llama3.2:3b", per_minute=13.7,
+    seconds_left=790.0, last_error="", current="handbook/security.md", running=True, paused=False,
+)  # fmt: skip
+TAGS = {"p", "span", "details", "summary", "dl", "dt", "dd", "ul", "li", "div", "button", "b",
+        "bdi", "br", "a", "i"}  # fmt: skip
+
+
+class _Reader(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.names: set[str] = set()
+        self.said: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.names |= {name for name, _ in attrs}
+
+    def handle_data(self, data):
+        self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.said).split())
+
+
+def words(html: str) -> str:
+    return _Reader(html).text
+
+
+def test_who_wrote_it_is_said_with_the_model_on_hover():
+    html = contexts.by_whom(ANSWER)
+    assert words(html) == "written by a model"
+    assert 'title="Model: llama3.2:3b. It may be wrong' in html
+    assert 'tabindex="0"' in html
+    assert words(contexts.by_whom(replace(ANSWER, model=BY_PERSON))) == "written by you"
+    recorded = contexts.by_whom(replace(ANSWER, model=RECORDED))
+    assert words(recorded) == "recorded with the sample"
+    assert "Model:" not in recorded
+
+
+def test_a_card_shows_what_was_written_of_its_best_chunk():
+    document = DocumentRef(7, "a.md", "A", "default", "markdown", 0, 3, "/a.md")
+    result = Result(document, 0.5, (), (MatchedChunk(2, 0.5),))
+    assert "rk-written" not in cards.card(result, 0)
+    assert "rk-written" not in cards.card(
+        result, 0, "", Extra(context=replace(RECORD, answer=ContextAnswer("")))
+    )
+    assert "written by a model About the promotion." in words(
+        cards.card(result, 0, "", Extra(context=RECORD))
+    )
+
+
+def test_all_that_is_known_of_a_chunk_can_be_seen():
+    said = words(contexts.about_chunk(RECORD, 2))
+    for part in (
+        "About the promotion.", "Modelllama3.2:3b", "Attempts1", "1.2 s",
+        "Keywordspromotion, career",
+        "Who is promoted?", "SpeakersNora, Ines", "Has decisionyes", "written · 2023-11-1",
+        "EditWrite again",
+    ):  # fmt: skip
+        assert part in said
+    assert "Topic summary" not in said
+    assert "Last error" not in said
+    mine = words(contexts.about_chunk(replace(RECORD, answer=replace(ANSWER, model=BY_PERSON)), 2))
+    assert "written by you" in mine
+    assert "Cost" not in mine
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (None, "No model has written of this chunk yet.Write it yourselfWrite again"),
+        (
+            replace(RECORD, status=ContextStatus.FAILED, answer=ContextAnswer(""), error="No. Do."),
+            "Could not be written. No. Do.",
+        ),
+        (
+            replace(RECORD, status=ContextStatus.PENDING),
+            "It waits to be written anew. The old one is searched until then.",
+        ),
+        (replace(RECORD, status=ContextStatus.TRUNCATED), "saw only a part of the prompt"),
+    ],
+)
+def test_what_is_missing_is_said(record, said):
+    assert said in words(contexts.about_chunk(record, 2))
+
+
+def test_a_chunk_list_holds_both_contexts_and_its_buttons():
+    chunk = ChunkRecord(Chunk(2, 0, 5, 0, ("Top",)), "Where › it stands")
+    html = reader.chunk_list([chunk], "Hello", 7, None, "", {2: RECORD})
+    assert "Where › it stands" in words(html)
+    assert "About the promotion." in words(html)
+    assert 'data-rk="edit-context" data-chunk="2" aria-label="Edit: the context of chunk 3"' in html
+    assert 'data-rk="write-again" data-chunk="2"' in html
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "Writing 219 of 402 chunks · 14 a minute · 13 min left · handbook/security.md"),
+        ({"ready": 5, "per_minute": 3.21}, "Writing 224 of 402 chunks · 3.2 a minute"),
+        ({"per_minute": None, "seconds_left": None}, "402 chunks · handbook/security.md"),
+        ({"paused": True, "phase": BackfillPhase.PAUSED}, "Paused · 219 of 402 chunks"),
+        (
+            {"paused": True, "phase": BackfillPhase.PAUSED, "running": False},
+            "searches use what is written · the worker is not running",
+        ),
+        (
+            {"running": False, "phase": BackfillPhase.OFF},
+            "Nobody writes now · 219 of 402 chunks · the worker is not running; what is written is "
+            "kept",
+        ),
+        (
+            {"phase": BackfillPhase.WAITING, "message": "Ollama does not answer. Start it."},
+            "Waiting · 219 of 402 chunks · Ollama does not answer. Start it.",
+        ),
+        ({"phase": BackfillPhase.DONE}, "About to begin · 219 of 402 chunks"),
+        ({"counts": ContextCounts(complete=9)}, "All is written · 9 of 9 chunks"),
+        (
+            {"counts": ContextCounts(complete=9, failed=2)},
+            "Done · 9 of 11 chunks, 2 could not be written",
+        ),
+        ({"counts": ContextCounts()}, "Nothing to write · no document is indexed yet"),
+    ],
+)
+def test_how_the_writing_stands(changes, said):
+    assert said in words(contexts.standing(replace(STATE, **changes), True))
+
+
+def test_the_figures_and_the_meter():
+    html = contexts.standing(STATE, True)
+    assert "212 written180 waiting3 failed7 cut short" in words(html)
+    assert 'aria-valuenow="54"' in html
+    assert "Off · 219 of 402 chunks · switch it on" in words(contexts.standing(STATE, False))
+
+
+def test_failures_name_their_chunks_and_cures():
+    assert contexts.failures([], 0) == ""
+    one = FailedContext(7, "notes/a b.md", 2, "It is empty. Try again.", 2, 1_700_000_000.0)
+    html = contexts.failures([one], 4)
+    assert 'href="document?id=7&amp;chunk=3"' in html
+    assert "notes/a b.md, chunk 3" in words(html)
+    assert "2 attemptsIt is empty. Try again." in words(html)
+    assert "and 3 more" in words(html)
+
+
+def look(*names: str, best: str = "", reachable: bool = True, cure: str = "") -> OllamaLook:
+    health = Health(reachable, "0.12.0", names, "Ollama is so.", cure)
+    return OllamaLook(health, tuple(ModelInfo(one, ("completion",)) for one in names), best)
+
+
+def test_what_is_said_of_ollama():
+    assert words(contexts.ollama_line(None, "")) == "Looking for Ollama …"
+    there = look("a:1b", "b:1b", best="b:1b")
+    assert words(contexts.ollama_line(there, "")) == "Ollama is so. b:1b writes contexts."
+    assert words(contexts.ollama_line(there, "a:1b")) == "Ollama is so. a:1b writes contexts."
+    gone = words(contexts.ollama_line(there, "c:1b"))
+    assert gone == "Ollama is so. c:1b is to write, and is not there."
+    away = words(contexts.ollama_line(look(reachable=False, cure="Start it."), ""))
+    assert away.startswith("Ollama is so. Start it.Ollama is a free program")
+
+
+def test_how_a_download_stands():
+    begun = Download("a:1b", "pulling", 500_000_000, 2_000_000_000)
+    html = contexts.download_line(begun)
+    assert words(html) == "Getting a:1b · pulling · 500 MB of 2.0 GB"
+    assert 'aria-valuenow="25"' in html
+    ended = replace(begun, ended=True)
+    assert "is here and writes from now on" in words(contexts.download_line(ended))
+    assert "cancelled" in words(contexts.download_line(replace(ended, cancelled=True)))
+    assert words(contexts.download_line(replace(ended, problem="No. Do."))) == "No. Do."
+
+
+def test_whatever_was_written_is_only_text():
+    answer = ContextAnswer(
+        HOSTILE, (HOSTILE,), (HOSTILE,), {HOSTILE: HOSTILE, "x": [HOSTILE]}, model=HOSTILE
+    )
+    record = ContextRecord(7, 2, ContextStatus.FAILED, answer, 1, HOSTILE, 0.0)
+    failed = FailedContext(7, HOSTILE, 2, HOSTILE, 2, 0.0)
+    state = replace(STATE, current=HOSTILE, message=HOSTILE)
+    sick = OllamaLook(Health(False, HOSTILE, (), HOSTILE, HOSTILE))
+    for html in (
+        contexts.on_card(record),
+        contexts.about_chunk(record, 2),
+        contexts.failures([failed], 1),
+        contexts.standing(state, True),
+        contexts.standing(replace(state, phase=BackfillPhase.WAITING), True),
+        contexts.ollama_line(sick, HOSTILE),
+        contexts.ollama_line(look(HOSTILE, best=HOSTILE), HOSTILE),
+        contexts.download_line(Download(HOSTILE, HOSTILE)),
+        contexts.download_line(Download(HOSTILE, ended=True, problem=HOSTILE)),
+    ):
+        read = _Reader(html)
+        assert read.tags <= TAGS
+        assert not {one for one in read.names if one.startswith("on") or one == "src"}
+        assert "\x00" not in html
