@@ -99,7 +99,7 @@ def keyword_plans() -> list[Plan]:
         ("F5", "all, weighted, reranked", {"field_weights": _fields(*every), "rerank": True},
          (_MODEL, _RERANKER)),
     ]  # fmt: skip
-    return [Plan(KEYWORDS, *head, {**base, **changes}, needs) for *head, changes, needs in rows]
+    return [Plan(KEYWORDS, name, label, {**base, **of}, needs) for name, label, of, needs in rows]
 
 
 def vector_plans() -> list[Plan]:
@@ -117,15 +117,15 @@ def vector_plans() -> list[Plan]:
         ("V5", "all, best rank, reranked", {"vector_levels": both, "rerank": True},
          (_MODEL, _RERANKER)),
     ]  # fmt: skip
-    return [Plan(VECTORS, *head, {**base, **changes}, needs) for *head, changes, needs in rows]
+    return [Plan(VECTORS, name, label, {**base, **of}, needs) for name, label, of, needs in rows]
 
 
 def grid_plans(*, rrf: bool = True) -> list[Plan]:
     """No context, where a chunk stands, and what a model wrote; for each way of searching."""
-    contexts = (
-        ("none", {"contexts": Contexts.STRUCTURAL}, (_TEXT,)),
-        ("structural", {"contexts": Contexts.STRUCTURAL}, ()),
-        ("model", {"contexts": Contexts.MODEL}, (_MODEL,)),
+    contexts: tuple[tuple[str, str, dict[str, Any], tuple[str, ...]], ...] = (
+        ("none", "no", {"contexts": Contexts.STRUCTURAL}, (_TEXT,)),
+        ("structural", "structural", {"contexts": Contexts.STRUCTURAL}, ()),
+        ("model", "model", {"contexts": Contexts.MODEL}, (_MODEL,)),
     )
     ways: list[tuple[str, dict[str, Any]]] = [
         ("vector", {"mode": Mode.VECTOR}),
@@ -134,8 +134,14 @@ def grid_plans(*, rrf: bool = True) -> list[Plan]:
     ]
     ways += [("rrf", {"mode": Mode.HYBRID, "fusion": Fusion.RRF})] if rrf else []
     return [
-        Plan(GRID, f"{context} × {way}", f"{context} context, {way}", {**of, **how}, needs)
-        for context, of, needs in contexts
+        Plan(
+            GRID,
+            f"{context} × {way}",
+            f"{'no' if context == 'none' else context} context, {way}",
+            {**of, **how},
+            needs,
+        )
+        for context, said, of, needs in contexts
         for way, how in ways
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -69,6 +69,10 @@ def as_svg(found: Ablation) -> str:
     least = int(10 * min((low for low, _ in values), default=0.0)) / 10
     most = min(1.0, int(10 * max((high for _, high in values), default=1.0) + 1) / 10)
     scale = (_WIDTH - _LEFT - _RIGHT) / max(most - least, 0.1)
+
+    def place(value: float) -> float:
+        return _LEFT + scale * (value - least)
+
     parts: list[str] = []
     y = _TOP
     for title, cells in found.tables().items():
@@ -77,9 +81,11 @@ def as_svg(found: Ablation) -> str:
         for one in cells:
             y += _ROW
             parts.append(f'<text x="16" y="{y}">{escape(_title(one))}</text>')
-            parts.append(_mark(one.found, found.metric, y - 4, lambda v: _LEFT + scale * (v - least))
-                         if one.found else
-                         f'<text class="soft" x="{_LEFT}" y="{y}">{escape(_short(one.reason))}</text>')  # fmt: skip
+            if one.found is None:
+                why = escape(_short(one.reason))
+                parts.append(f'<text class="soft" x="{_LEFT}" y="{y}">{why}</text>')
+            else:
+                parts.append(_mark(one.found, found.metric, y - 4, place))
         y += _ROW // 2
     height = y + _ROW
     head = (
@@ -101,7 +107,7 @@ def as_svg(found: Ablation) -> str:
     return f"{head}{axis}{''.join(parts)}</svg>\n"
 
 
-def _mark(found: Evaluation, name: str, y: int, x: Any) -> str:
+def _mark(found: Evaluation, name: str, y: int, x: Callable[[float], float]) -> str:
     one = next((metric for metric in found.metrics if metric.name == name), None)
     if one is None:
         return ""

@@ -1,42 +1,57 @@
-"""``ragkit eval``: how well a published question set is answered."""
+"""``ragkit eval``: how well questions are answered whose answers are known."""
 
 from __future__ import annotations
 
 import re
-import tempfile
-from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragkit import __version__
 from ragkit.errors import EvaluationError, SettingsError
-from ragkit.results import Expansion, Fusion, Mode, SearchOptions
-from ragkit.settings import Settings, load_settings
-from ragkit.surfaces import console
+from ragkit.library import Library
+from ragkit.results import Expansion, Fusion, Mode
+from ragkit.surfaces import console, eval_output
+from ragkit.surfaces.eval_options import (
+    ContextsOption,
+    CorpusOption,
+    LimitOption,
+    Opened,
+    QrelsOption,
+    QuestionsOption,
+    RowsOption,
+    SetOption,
+    Wanted,
+    WholeOption,
+    base_options,
+    opened,
+    reporting,
+)
+from ragkit.surfaces.options import CollectionOption, JsonOption, LibraryOption, open_library
 
 if TYPE_CHECKING:
+    from ragkit.catalog.runs import RunRecord
+    from ragkit.evaluation.ablation import Ablation
     from ragkit.evaluation.run import Evaluation
-    from ragkit.indexing.progress import Progress
+    from ragkit.evaluation.runs import Difference
+    from ragkit.indexing.progress import Reporter
 
 _FLOOR = re.compile(r"([a-z_]+(?:@\d+)?)=(\d+(?:\.\d+)?)")
+_STOPPED = 130
 
 
 def register(app: typer.Typer) -> None:
-    """Add this module's commands."""
-    app.command("eval")(evaluate_corpus)
+    """Add this module's command."""
+    app.command(name="eval")(evaluate_questions)
 
 
-def evaluate_corpus(
-    corpus: Annotated[Path, typer.Option(metavar="DIR", help="A folder in BEIR's layout.")],
-    questions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Another queries.jsonl.")
-    ] = None,
-    qrels: Annotated[Path | None, typer.Option(metavar="FILE", help="Another qrels.tsv.")] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Ask only so many questions, the first ones.")
-    ] = None,
+def evaluate_questions(
+    corpus: CorpusOption = None,
+    question_set: SetOption = "",
+    contexts: ContextsOption = None,
+    questions: QuestionsOption = None,
+    qrels: QrelsOption = None,
+    limit: LimitOption = None,
     mode: Annotated[Mode | None, typer.Option(help="Which indexes to ask.")] = None,
     fusion: Annotated[Fusion | None, typer.Option(help="How to join their lists.")] = None,
     results: Annotated[
@@ -48,60 +63,130 @@ def evaluate_corpus(
     per_document: Annotated[
         int | None, typer.Option(min=0, help="Most results of one document; 0: any number.")
     ] = None,
-    whole_rows: Annotated[
-        bool, typer.Option("--whole-rows", help="Do not cut rows: each is one chunk.")
-    ] = False,
+    whole_rows: WholeOption = False,
+    rows: RowsOption = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(metavar="METRIC=VALUE", help="Fail below it: ndcg@10=0.70. Repeatable."),
     ] = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the run of a --corpus in the library as well.")
+    ] = False,
+    against: Annotated[
+        int | None, typer.Option(metavar="RUN", help="Compare with a kept run.")
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="By which metric questions got better or worse.")
+    ] = None,
+    runs: Annotated[
+        bool, typer.Option("--runs", help="List the kept runs and ask nothing.")
+    ] = False,
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    json_: JsonOption = False,
 ) -> None:
-    """Index a question set into a temporary library, ask everything, and print the metrics."""
-    from ragkit.evaluation.corpus import load_question_set
-    from ragkit.evaluation.run import evaluate
-    from ragkit.indexing.progress import Reporter
+    """Ask a question set and print the metrics: of the library, or of a published set.
 
+    A published set (--corpus) is indexed into a temporary library. Runs over the library's own
+    question sets are kept in it; --against compares with one of them.
+    """
+    wanted = Wanted(
+        corpus, contexts, question_set, questions, qrels, limit, whole_rows, rows, library,
+        collection,
+    )  # fmt: skip
+    if runs:
+        eval_output.put_runs(open_library(library, None), collection, json_=json_)
+        return
     floors = _floors(fail_under or [])
-    given = load_question_set(corpus, questions, qrels, limit)
-    settings = load_settings()
-    options = _options(
-        settings,
-        mode=mode,
-        fusion=fusion,
-        limit=results,
-        expansion=expansion,
-        per_document=per_document,
-    )
-    with console.progress_bar() as watch, tempfile.TemporaryDirectory(prefix="ragkit-") as root:
+    changes = {
+        "mode": mode, "fusion": fusion, "limit": results, "expansion": expansion,
+        "per_document": per_document,
+    }  # fmt: skip
+    with reporting() as reporter, opened(wanted, reporter, plain=contexts is not None) as ready:
+        found, table = _asked(wanted, ready, changes, reporter)
+    home = _home(ready, wanted, needed=keep or against is not None)
+    record = _kept(home, ready, found) if home is not None else None
+    told = None
+    if home is not None and record is not None and against is not None:
+        from ragkit.evaluation.runs import difference
 
-        def tell(progress: Progress) -> bool:
-            watch(progress)
-            return True
-
-        found = evaluate(
-            given,
-            settings,
-            options,
-            Path(root, "library"),
-            Reporter(tell),
-            whole_rows=whole_rows,
-        )
-    if json_:
-        console.put_json(_as_json(found))
-    else:
-        for line in _as_text(found):
-            console.put(line)
-    for notice in found.notices:
-        console.say(notice)
+        told = difference(home.catalog, against, record, metric)
+    if home is not None and record is not None and corpus is not None and not keep:
+        home.catalog.runs.remove(record.id)
+        record = None
+    _put(found, table, record, told, json_=json_)
+    if found.partial or (table is not None and table.partial):
+        raise typer.Exit(_STOPPED)
     _check(found, floors)
 
 
-def _options(settings: Settings, **changes: Any) -> SearchOptions:
-    search = settings.search.model_dump()
-    known = {name: search[name] for name in search if name in SearchOptions.__slots__}
-    given = {name: value for name, value in changes.items() if value is not None}
-    return SearchOptions(**{**known, **given})
+def _asked(
+    wanted: Wanted, ready: Opened, changes: dict[str, Any], reporter: Reporter
+) -> tuple[Evaluation, Ablation | None]:
+    """One evaluation; with recorded contexts, also every kind of context in every mode."""
+    from ragkit.evaluation.ablation import ablate, grid_plans
+    from ragkit.evaluation.columns import ColumnSettings
+    from ragkit.evaluation.run import measure
+
+    options = base_options(wanted, ready, **changes)
+    table = None
+    if wanted.contexts is not None:
+        plans = [
+            plan
+            for plan in grid_plans(rrf=False)
+            if changes["mode"] is None or plan.changes["mode"] is changes["mode"]
+        ]
+        table = ablate(plans, ready.trial, ready.plain, options, reporter)
+    return measure(ready.trial, ColumnSettings(options), reporter), table
+
+
+def _home(ready: Opened, wanted: Wanted, *, needed: bool) -> Library | None:
+    """The library that keeps the run: the one that was asked, or the person's own."""
+    if ready.library is not None or not needed:
+        return ready.library
+    return open_library(wanted.library, wanted.collection, create=True)
+
+
+def _kept(home: Library, ready: Opened, found: Evaluation) -> RunRecord:
+    from ragkit.evaluation.runs import keep
+
+    asked = None
+    if ready.library is not None:
+        asked = home.catalog.collections.get(home.settings.collection).id
+    return keep(home.catalog, found, asked)
+
+
+def _put(
+    found: Evaluation,
+    table: Ablation | None,
+    record: RunRecord | None,
+    told: Difference | None,
+    *,
+    json_: bool,
+) -> None:
+    from ragkit.evaluation import ablation_output
+
+    if json_:
+        value = {"version": __version__, **eval_output.evaluation_as_json(found)}
+        if table is not None:
+            value["table"] = ablation_output.as_json(table)["cells"]
+        if record is not None:
+            value["run"] = record.id
+        if told is not None:
+            value["against"] = eval_output.difference_as_json(told)
+        console.put_json(value)
+    else:
+        lines = eval_output.evaluation_as_text(found)
+        if table is not None:
+            lines += ["", *ablation_output.as_text(table)]
+        if told is not None:
+            lines += ["", *eval_output.difference_as_text(told)]
+        for line in lines:
+            console.put(line)
+    for notice in (*found.notices, *(told.notices if told else ())):
+        console.say(notice)
+    if record is not None:
+        console.say(f"Kept as run {record.id}.")
 
 
 def _floors(written: list[str]) -> dict[str, float]:
@@ -129,25 +214,3 @@ def _check(found: Evaluation, floors: dict[str, float]) -> None:
         raise EvaluationError(
             f"Below the floor: {', '.join(low)}.", "Compare with an earlier run's settings."
         )
-
-
-def _as_json(found: Evaluation) -> dict[str, Any]:
-    shown = asdict(found)
-    del shown["values"]
-    return {"version": __version__, **shown}
-
-
-def _as_text(found: Evaluation) -> list[str]:
-    lines = [
-        f"{found.name}: {found.questions} questions, {found.documents} documents, "
-        f"{found.chunks} chunks, indexed in {found.index_seconds:.1f} s",
-        "",
-        f"{'metric':<18}{'value':>8}   95 % interval",
-    ]
-    lines += [
-        f"{one.name:<18}{one.value:>8.4f}   {one.low:.4f} to {one.high:.4f}"
-        for one in found.metrics
-    ]
-    lines += ["", f"{'stage, ms':<18}{'p50':>8}{'p95':>9}"]
-    lines += [f"{one.name:<18}{one.p50:>8.2f}{one.p95:>9.2f}" for one in found.stages]
-    return lines

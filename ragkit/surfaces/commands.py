@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 ELSEWHERE: dict[str, str] = {
     "eval": "cli_eval",
+    "ablate": "cli_ablate",
     "doctor": "cli_maintenance",
     "verify": "cli_maintenance",
     "compact": "cli_maintenance",

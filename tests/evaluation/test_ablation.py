@@ -1,0 +1,123 @@
+"""Ablation: cells differ in one thing each, and one that cannot be run says why."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from contextlib import ExitStack
+
+import pytest
+from published_set import write_published
+
+from ragkit.evaluation.ablation import ablate, all_plans, grid_plans, keyword_plans, vector_plans
+from ragkit.evaluation.ablation_output import as_json, as_svg, as_text
+from ragkit.evaluation.corpus import load_question_set
+from ragkit.evaluation.replay import load_contexts
+from ragkit.evaluation.temporary import RowsAs
+from ragkit.evaluation.trials import temporary_trial
+from ragkit.indexing.progress import JobCancelled, Reporter
+from ragkit.results import SearchOptions
+from ragkit.settings import load_settings
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory):
+    root = tmp_path_factory.mktemp("ablation")
+    given = load_question_set(write_published(root / "set"))
+    recorded = load_contexts(given.folder / "contexts.jsonl", given.rows)
+    settings = load_settings(models={"embedder": "hash"})
+    with ExitStack() as stack:
+        how = {"rows_as": RowsAs.APART}
+        trial = temporary_trial(given, settings, root / "all", contexts=recorded, **how)
+        plain = temporary_trial(given, settings, root / "texts", structural=False, **how)
+        bare = temporary_trial(given, settings, root / "bare", **how)
+        yield tuple(stack.enter_context(one) for one in (trial, plain, bare))
+
+
+def firsts(found):
+    return {
+        one.plan.name: {key for key, value in one.found.values["hit@1"].items() if value}
+        for one in found.cells
+        if one.found
+    }
+
+
+def test_each_field_finds_what_only_it_says(trials):
+    found = firsts(ablate(keyword_plans(), *trials[:2]))
+    assert found == {
+        "F0": {"q1", "q3"},
+        "F1": {"q1", "q3"},
+        "F2": {"q1", "q3", "q4"},
+        "F3": {"q1", "q2", "q3", "q4"},
+        "F3b": {"q1", "q2", "q3", "q4"},
+        "F4": {"q1", "q2", "q3", "q4"},
+    }
+
+
+def test_each_kind_of_vector_finds_what_only_it_says(trials):
+    found = firsts(ablate(vector_plans(), *trials[:2]))
+    assert set(found) == {"V0", "V1", "V2", "V3", "V4"}
+    assert "q4" not in found["V0"]
+    assert "q4" in found["V2"] & found["V3"]
+
+
+def test_the_grid_has_texts_places_and_contexts(trials):
+    found = ablate(grid_plans(), *trials[:2])
+    assert [one.plan.name for one in found.cells] == [
+        f"{context} × {way}"
+        for context in ("none", "structural", "model")
+        for way in ("vector", "keyword", "weighted", "rrf")
+    ]
+    hits = firsts(found)
+    assert "q4" in hits["model × keyword"]
+    assert "q4" not in hits["structural × keyword"] | hits["none × keyword"]
+    assert found.cells[0].found.options.collections == ("evaluation",)
+
+
+def test_what_cannot_be_run_says_why(trials):
+    found = ablate(all_plans(), trials[2])
+    reasons = {one.plan.name: one.reason for one in found.cells if one.found is None}
+    assert reasons["F1"].startswith("no model contexts are there")
+    assert reasons["none × vector"].startswith("texts without titles and headings")
+    run = {one.plan.name for one in found.cells if one.found}
+    grid = {f"structural × {way}" for way in ("vector", "keyword", "weighted", "rrf")}
+    assert run == {"F0", "V0"} | grid
+    whole = ablate(all_plans(), *trials[:2])
+    if "rerank" not in SearchOptions.__slots__:
+        lacking = {one.plan.name: one.reason for one in whole.cells if one.found is None}
+        assert lacking == dict.fromkeys(("F5", "V5"), "this ragkit has no reranker")
+
+
+def test_a_stop_keeps_the_cells_before_it(trials):
+    asked = []
+
+    def tell(progress):
+        asked.append(progress.phase)
+        return "F2" not in progress.phase
+
+    found = ablate(keyword_plans(), *trials[:2], reporter=Reporter(tell))
+    assert ([one.plan.name for one in found.cells], found.partial) == (["F0", "F1"], True)
+    assert found.notices[-1] == "Stopped: 2 of 7 cells were looked at."
+    assert asked[0] == "Asking: F0"
+    with pytest.raises(JobCancelled):
+        ablate(keyword_plans(), *trials[:2], reporter=Reporter(lambda _progress: False))
+
+
+def test_it_is_told_as_text_as_json_and_as_a_chart(trials):
+    found = ablate([*keyword_plans(), *grid_plans()], *trials[:2])
+    lines = as_text(found)
+    assert lines[0].split() == ["Keywords", "ndcg@10", "mrr", "recall@10"]
+    assert lines[1].startswith("F0  text  ")
+    starred = next(line for line in lines if line.startswith("F4  all, weighted  "))
+    assert starred.split()[3:] == ["1.0000*", "1.0000*", "1.0000*"]
+    value = json.loads(json.dumps(as_json(found)))
+    assert (value["name"], value["metric"], value["partial"]) == ("set", "ndcg@10", False)
+    cell = value["cells"][4]
+    assert cell["settings"]["field_weights"][0] == ["text", 1.0]
+    assert cell["metrics"]["ndcg@10"]["value"] == found.cells[4].means["ndcg@10"]
+    drawn = ElementTree.fromstring(as_svg(found))
+    dots = [one for one in drawn.iter() if one.tag.endswith("circle")]
+    assert len(dots) == sum(one.found is not None for one in found.cells)
+    told = [one.text for one in drawn.iter() if one.tag.endswith("text")]
+    assert "set: ndcg@10, with 95 % intervals" in told
+    assert "no context, weighted" in told

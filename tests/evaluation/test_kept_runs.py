@@ -1,0 +1,192 @@
+"""Kept runs: all that made a figure, and whether a change is more than chance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from small_library import HANDBOOK, add, open_library, write_files
+
+from ragkit import __version__
+from ragkit.errors import EvaluationError, NotFoundError
+from ragkit.evaluation import runs
+from ragkit.evaluation.columns import ColumnSettings
+from ragkit.evaluation.judging import Judging
+from ragkit.evaluation.run import measure
+from ragkit.evaluation.runs import difference, keep, main_metric, paired_p
+from ragkit.evaluation.trials import judged_trial
+from ragkit.indexing.progress import JobCancelled, Reporter
+from ragkit.results import Mode, SearchOptions
+
+RIGHT = {
+    "refund within thirty days": "handbook/refunds.md",
+    "OAuth token": "handbook/login.md",
+    "apple price": "data/prices.csv",
+    "Tomaten Wasser": "notes/garten.txt",
+}
+KEYWORD = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
+
+
+@pytest.fixture
+def library(tmp_path):
+    opened = open_library(tmp_path / "library")
+    add(opened, write_files(tmp_path / "files", HANDBOOK))
+    ids = {one.path: one.id for one in opened.documents()}
+    home = opened.catalog.collections.get("default").id
+    for question, path in RIGHT.items():
+        Judging(opened.catalog).judge(home, question, ids[path], 2)
+    yield opened
+    opened.close()
+
+
+def trial_of(library):
+    return judged_trial(library, library.catalog, "default")
+
+
+def home_of(library):
+    return library.catalog.collections.get("default").id
+
+
+def test_a_collections_own_questions_are_asked_of_it(library):
+    found = measure(trial_of(library), KEYWORD)
+    assert (found.name, found.questions, found.documents, found.chunks) == ("judged", 4, 5, 5)
+    assert found.values["mrr"] == dict.fromkeys(found.asked, 1.0)
+    assert sorted(found.asked.values()) == sorted(RIGHT)
+    assert not found.partial
+    assert found.options.collections == ("default",)
+
+
+def test_a_copy_that_is_folded_away_is_found(library, tmp_path):
+    text = HANDBOOK["notes/garten.txt"]
+    write_files(tmp_path / "files", {"aaa.txt": text, "zzz.txt": text})
+    library.wait(library.sync())
+    found = measure(trial_of(library), KEYWORD)
+    assert found.values["recall@5"] == dict.fromkeys(found.asked, 1.0)
+
+
+def test_a_run_is_kept_with_all_that_made_it(library):
+    found = measure(trial_of(library), KEYWORD)
+    record = keep(library.catalog, found, home_of(library))
+    run = record.run
+    assert (run.question_set, run.name, run.address) == ("judged", "Words only", "mode:keyword")
+    assert run.settings["mode"] == "keyword"
+    assert run.settings["collections"] == ["default"]
+    assert run.version == library.catalog.collections.version(home_of(library)) > 0
+    assert run.generation.startswith("default@")
+    assert run.ragkit == __version__
+    assert (run.asked, run.questions, run.partial, run.tokens) == (4, 4, False, 0)
+    assert run.means["mrr"] == 1.0
+    assert run.stages[0][0] == "total"
+    values = library.catalog.runs.values(record.id)
+    assert {one.question: one.values["mrr"] for one in values} == dict.fromkeys(RIGHT, 1.0)
+
+
+@pytest.mark.parametrize("stop", ["a page says so", "Ctrl-C"])
+def test_a_stopped_run_keeps_what_was_asked_and_says_so(library, stop):
+    class Stopping(Reporter):
+        def step(self, current="", **more):
+            super().step(current, **more)
+            if self.progress.done == 2:
+                raise JobCancelled if stop == "a page says so" else KeyboardInterrupt
+
+    found = measure(trial_of(library), KEYWORD, Stopping())
+    assert (found.partial, len(found.asked), found.questions) == (True, 2, 4)
+    assert set(found.values["mrr"]) == set(found.asked)
+    said = "Stopped after 2 of 4 questions: these figures are of those alone."
+    assert found.notices[-1] == said
+    record = keep(library.catalog, found, home_of(library))
+    assert record.run.partial
+    whole = keep(library.catalog, measure(trial_of(library), KEYWORD), home_of(library))
+    told = difference(library.catalog, record.id, whole)
+    assert told.questions == 2
+    assert told.notices == (
+        f"Run {record.id} was stopped before its end.",
+        f"2 questions of run {whole.id} are not in the other.",
+    )
+
+
+def test_a_run_that_is_stopped_at_once_leaves_nothing(library):
+    with pytest.raises(JobCancelled):
+        measure(trial_of(library), KEYWORD, Reporter(lambda _progress: False))
+
+
+def test_what_got_better_and_worse_is_said(library, monkeypatch):
+    catalog = library.catalog
+    good = measure(trial_of(library), KEYWORD)
+    first = keep(catalog, good, home_of(library))
+    one, other, *_ = good.asked
+    lost = {name: {**of, one: 0.0} for name, of in good.values.items()}
+    bad = keep(catalog, replace(good, values=lost), home_of(library))
+    told = difference(catalog, first.id, bad)
+    assert told.metric == "ndcg@10"
+    assert [(c.key, c.before, c.after) for c in told.worse] == [(one, 1.0, 0.0)]
+    assert told.better == ()
+    change = {c.name: c for c in told.metrics}["mrr"]
+    assert (change.before, change.after, change.p) == (1.0, 0.75, 1.0)
+    back = difference(catalog, bad.id, first, "mrr")
+    assert ([c.question for c in back.better], back.worse) == ([good.asked[one]], ())
+    assert other in good.asked
+    with pytest.raises(NotFoundError, match="There is no run 99"):
+        difference(catalog, 99, first)
+    with pytest.raises(EvaluationError, match="do not share a metric pass@5"):
+        difference(catalog, first.id, bad, "pass@5")
+    strangers = keep(catalog, replace(good, asked={"x": "else?"}, values={}))
+    with pytest.raises(EvaluationError, match=f"Run {first.id} asked none of these"):
+        difference(catalog, first.id, strangers)
+
+
+def test_other_causes_of_a_change_are_said(library, tmp_path, monkeypatch):
+    first = keep(library.catalog, measure(trial_of(library), KEYWORD), home_of(library))
+    write_files(tmp_path / "files", {"new.txt": "Something else altogether.\n"})
+    library.wait(library.sync())
+    monkeypatch.setattr(runs, "revision", lambda: "feedbeef")
+    second = keep(library.catalog, measure(trial_of(library), KEYWORD), home_of(library))
+    told = difference(library.catalog, first.id, second)
+    assert told.notices[0] == "The collection has changed in between."
+    assert told.notices[1].startswith(f"Run {first.id} was made by ragkit {__version__}")
+
+
+def exact_p(values):
+    """The same test, by trying every combination of signs one by one."""
+    seen = abs(sum(values)) - 1e-9
+    signs = list(product((1, -1), repeat=len(values)))
+    large = [s for s in signs if abs(sum(a * b for a, b in zip(s, values, strict=True))) >= seen]
+    return len(large) / len(signs)
+
+
+@pytest.mark.parametrize(
+    "values", [[0.2] * 5, [0.5, -0.1, 0.3], [0.1, -0.1], [0.3, 0.0, 0.0, 0.4, 0.1, -0.2]]
+)
+def test_few_changes_are_tested_exactly(values):
+    assert paired_p(values) == pytest.approx(exact_p(values))
+
+
+def test_many_changes_are_drawn_and_always_the_same():
+    random = np.random.default_rng(7)
+    clear = (0.1 + 0.1 * random.standard_normal(40)).tolist()
+    noise = (0.1 * random.standard_normal(40)).tolist()
+    assert paired_p(clear) == paired_p(clear) < 0.001
+    assert paired_p(noise) > 0.05
+    assert paired_p([0.0] * 30) == paired_p([]) == 1.0
+
+
+def test_the_draws_agree_with_the_exact_test(monkeypatch):
+    values = [0.4, 0.1, -0.2, 0.3, 0.2, -0.1, 0.25, 0.15]
+    monkeypatch.setattr(runs, "_EXACT", 0)
+    assert paired_p(values) == pytest.approx(exact_p(values), abs=0.01)
+
+
+def test_the_metric_that_tells_most():
+    assert main_metric(["mrr", "ndcg@10", "pass@10"]) == "pass@10"
+    assert main_metric(["token_iou", "token_recall"]) == "token_recall"
+    assert (main_metric(["mrr"]), main_metric([])) == ("mrr", "")
+
+
+def test_a_question_set_that_is_not_there_is_said(library):
+    with pytest.raises(EvaluationError, match='no question set "mine" in default'):
+        judged_trial(library, library.catalog, "default", "mine")
+    library.catalog.collections.ensure("bare")
+    with pytest.raises(EvaluationError, match="Nothing has been judged in bare yet"):
+        judged_trial(library, library.catalog, "bare")

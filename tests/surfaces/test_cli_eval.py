@@ -1,0 +1,144 @@
+"""``ragkit eval`` and ``ragkit ablate`` on a library of one's own, and on a published set."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from published_set import write_published
+from small_library import HANDBOOK, add, open_library, write_files
+
+from ragkit.surfaces import cli
+
+JUDGED = [
+    {"id": "a", "text": "refund?", "relevant": [{"path": "handbook/refunds.md"}]},
+    {"id": "b", "text": "OAuth token", "relevant": [{"path": "handbook/login.md"}]},
+]
+
+
+@pytest.fixture
+def ragkit(capsys, monkeypatch, tmp_path):
+    """Run the command line in this process, on a library of five files and two questions."""
+    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
+    monkeypatch.chdir(tmp_path)
+    library = open_library(tmp_path / "library")
+    write_files(tmp_path / "files", HANDBOOK)
+    add(library, tmp_path / "files")
+    library.close()
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, JUDGED)), "utf-8")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["ragkit", *map(str, arguments)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        told = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, told.out, told.err)
+
+    assert run("judgments", "import", tmp_path / "mine.jsonl").returncode == 0
+    return run
+
+
+def test_a_library_is_asked_its_own_questions_and_the_run_is_kept(ragkit):
+    done = ragkit("eval", "--set", "mine", "--mode", "keyword")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "mine: 2 questions, 5 documents, 5 chunks"
+    assert "ndcg@10             1.0000   1.0000 to 1.0000" in lines
+    assert done.stderr == "Kept as run 1.\n"
+    again = ragkit("eval", "--set", "mine", "--limit", "1", "--against", "1", "--json")
+    value = json.loads(again.stdout)
+    assert (value["run"], value["asked"], value["options"]["mode"]) == (2, 1, "hybrid")
+    told = value["against"]
+    assert (told["run"], told["questions"], told["metric"]) == (1, 1, "ndcg@10")
+    assert told["metrics"][0] == {"name": "ndcg@10", "before": 1.0, "after": 1.0, "p": 1.0}
+    assert "1 questions of run 1 are not in the other.\n" in again.stderr
+    listed = ragkit("eval", "--runs").stdout.splitlines()
+    assert listed[0].split()[:2] == ["run", "when"]
+    assert [line.split()[0] for line in listed[1:]] == ["2", "1"]
+    assert listed[2].split()[3:8] == ["default", "mine", "2", "ndcg@10", "1.0000"]
+    assert listed[2].endswith("Words only")
+    rows = [json.loads(line) for line in ragkit("eval", "--runs", "--json").stdout.splitlines()]
+    assert [(one["run"], one["collection"], one["partial"]) for one in rows] == [
+        (2, "default", False),
+        (1, "default", False),
+    ]
+
+
+def test_the_difference_to_an_earlier_run_is_printed(ragkit):
+    ragkit("eval", "--set", "mine", "--mode", "keyword")
+    lines = ragkit("eval", "--set", "mine", "--against", "1").stdout.splitlines()
+    assert any(line.startswith("against run 1 (20") for line in lines)
+    assert "ndcg@10             1.0000   1.0000  +0.0000   1.000" in lines
+    assert "worse, by ndcg@10: 0" in lines
+
+
+def test_what_cannot_be_asked_is_said(ragkit):
+    nothing = ragkit("eval")
+    assert nothing.returncode == 1
+    assert nothing.stderr.startswith("ragkit: Nothing has been judged in default yet. Judge")
+    unknown = ragkit("eval", "--set", "other")
+    assert 'no question set "other" in default. There are: "mine".' in unknown.stderr
+    for option, value in (("--contexts", "x.jsonl"), ("--qrels", "x.tsv"), ("--rows", "apart")):
+        done = ragkit("eval", "--set", "mine", option, value)
+        assert f"{option} goes with --corpus." in done.stderr
+    assert ragkit("eval", "--runs").stderr.startswith("No run is kept yet")
+    missing = ragkit("eval", "--set", "mine", "--against", "7")
+    assert (missing.returncode, "There is no run 7." in missing.stderr) == (5, True)
+
+
+def test_recorded_contexts_give_a_table_of_contexts_and_modes(ragkit, tmp_path):
+    folder = write_published(tmp_path / "set")
+    contexts = folder / "contexts.jsonl"
+    done = ragkit("eval", "--corpus", folder, "--contexts", contexts)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("set: 4 questions, 4 documents, 4 chunks, indexed in ")
+    at = next(i for i, line in enumerate(lines) if line.startswith("Contexts "))
+    assert [" ".join(line.split(",")[0].split()) for line in lines[at + 1 : at + 10 : 3]] == [
+        "no context",
+        "structural context",
+        "model context",
+    ]
+    assert ragkit("eval", "--runs").stdout == ""
+    kept = ragkit(
+        "eval", "--corpus", folder, "--contexts", contexts, "--mode", "keyword", "--keep", "--json"
+    )
+    value = json.loads(kept.stdout)
+    assert [one["name"] for one in value["table"]] == [
+        f"{one} × keyword" for one in ("none", "structural", "model")
+    ]
+    assert [one["metrics"]["hit@1"]["value"] for one in value["table"]] == [0.5, 0.5, 1.0]
+    assert value["tokens"] == 90
+    assert ragkit("eval", "--runs").stdout.splitlines()[1].split()[3:5] == ["--corpus", "set"]
+    wrong = ragkit("eval", "--corpus", folder, "--rows", "sideways")
+    assert "--rows sideways is neither joined nor apart." in wrong.stderr
+
+
+def test_an_ablation_is_printed_drawn_and_written(ragkit, tmp_path):
+    folder = write_published(tmp_path / "set")
+    done = ragkit(
+        "ablate", "--corpus", folder, "--contexts", folder / "contexts.jsonl", "--out", "out"
+    )
+    assert done.returncode == 0, done.stderr
+    heads = [line.split()[0] for line in done.stdout.splitlines() if "ndcg@10" in line]
+    assert heads == ["Keywords", "Vectors", "Contexts"]
+    assert "The chart and the figures are in out." in done.stderr
+    assert (tmp_path / "out" / "ablation.svg").read_text("utf-8").startswith("<svg xmlns=")
+    assert len(json.loads((tmp_path / "out" / "ablation.json").read_text("utf-8"))["cells"]) == 25
+
+
+def test_an_ablation_of_a_librarys_own_set_says_what_is_missing(ragkit, tmp_path):
+    done = ragkit("ablate", "--set", "mine", "--table", "keywords", "--out", "mine-out", "--json")
+    value = json.loads(done.stdout)
+    assert [one["name"] for one in value["cells"] if "metrics" in one] == ["F0"]
+    assert value["cells"][1]["reason"].startswith("no model contexts are there")
+    (tmp_path / "file").write_text("", "utf-8")
+    blocked = ragkit("ablate", "--set", "mine", "--table", "keywords", "--out", "file")
+    assert blocked.returncode == 1
+    assert "file cannot be written" in blocked.stderr
