@@ -27,7 +27,9 @@ logger = logging.getLogger(__name__)
 @cache
 def _css() -> str:
     folder = Path(__file__).parent
-    return "".join((folder / f"{one}.css").read_text("utf-8") for one in ("theme", "compare"))
+    return "".join(
+        (folder / f"{one}.css").read_text("utf-8") for one in ("theme", "compare", "evaluate")
+    )
 
 
 def style() -> None:
@@ -43,6 +45,7 @@ def navigation() -> Page:
             st.Page("pages/library.py", title="Library", url_path="library"),
             st.Page("pages/compare.py", title="Compare", url_path="compare"),
             st.Page("pages/conversation.py", title="Conversation", url_path="conversation"),
+            st.Page("pages/evaluate.py", title="Evaluate", url_path="evaluate"),
             st.Page("pages/health.py", title="Health", url_path="health"),
             st.Page(
                 "pages/document.py", title="Document", url_path="document", visibility="hidden"

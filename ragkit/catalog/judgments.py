@@ -166,6 +166,17 @@ class Judgments:
         )
         return {row[0]: (int(row[1]), int(row[2])) for row in rows}
 
+    def origins(self, collection_id: int) -> dict[str, frozenset[Origin]]:
+        """Where the judgments of each question set were made, by the set's name."""
+        rows = self._connections.rows(
+            "SELECT DISTINCT question_set, origin FROM judgments WHERE collection_id = ?",
+            (collection_id,),
+        )
+        found: dict[str, set[Origin]] = {}
+        for name, origin in rows:
+            found.setdefault(name, set()).add(Origin(origin))
+        return {name: frozenset(origins) for name, origins in found.items()}
+
     # -- votes -----------------------------------------------------------------------------
 
     def vote(

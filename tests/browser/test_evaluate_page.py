@@ -1,0 +1,82 @@
+"""Measuring in a real browser: judge, run, read the table, and see what changed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from playwright.sync_api import expect
+
+QUESTION = "refund of a buoy"
+
+
+def judge(open_page, question, *keys):
+    """Compare two settings and judge the first results of the second by key."""
+    page = open_page(f"compare?q={question.replace(' ', '+')}&c=mode:keyword&c=mode:hybrid")
+    items = page.locator('.rk-column[data-column="1"] .rk-item')
+    items.first.wait_for()
+    items.first.focus()
+    for count, key in enumerate(keys, start=1):
+        page.keyboard.press(key)
+        expect(page.locator(".rk-judged")).to_contain_text(f"{count} judged for this question")
+        page.keyboard.press("j")
+    return page
+
+
+def run(page, count):
+    """Press Run and wait until that many settings stand in the table."""
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".rk-measures").first.locator("tbody tr")).to_have_count(count)
+    expect(page.locator(".st-key-evaluate-live")).to_have_count(0)
+
+
+def test_judged_questions_are_run_and_read(open_page):
+    judge(open_page, QUESTION, "1", "2", "3")
+    page = open_page("evaluate")
+    expect(page.get_by_role("radio", name=re.compile("Judged on the pages"))).to_be_checked()
+    expect(page.locator(".st-key-eval_set")).to_contain_text(re.compile(r"\d+ questions?, \d+"))
+    expect(page.locator(".rk-state h2")).to_have_text("This set has not been asked yet")
+    run(page, 2)
+    table = page.locator(".rk-measures").first
+    expect(table.locator("thead th")).to_have_text(
+        ["Settings", "ndcg@10", "mrr", "recall@10", "hit@1", "Time"]
+    )
+    names = table.locator("tbody th")
+    expect(names.filter(has_text="Meaning and words")).to_have_count(1)
+    expect(names.filter(has_text="Words only")).to_have_count(1)
+    expect(table.locator("tbody td b").first).to_have_text(re.compile(r"[01]\.\d{3}"))
+    expect(table.locator("tbody td small").first).to_have_text(re.compile(r"\d\.\d\d – \d\.\d\d"))
+    expect(page.locator("[data-testid=stVegaLiteChart] canvas")).to_be_visible()
+    told = page.locator(".st-key-evaluate-change")
+    expect(told.locator(".rk-change thead th")).to_have_text(
+        ["Metric", "Before", "Now", "Change", "By chance"]
+    )
+    expect(told.locator("h3")).to_have_text(
+        [re.compile(r"^Got better: \d+ question"), re.compile(r"^Got worse: \d+ question")]
+    )
+
+
+def test_a_question_that_changed_leads_to_its_results(open_page, served, tmp_path):
+    right = [{"path": "handbook/refund-policy.md"}, {"path": "notes/harbour.txt", "grade": 1}]
+    line = json.dumps({"id": "a", "text": "money for a buoy", "relevant": right})
+    (tmp_path / "moves.jsonl").write_text(line, "utf-8")
+    served.ragkit("judgments", "import", str(tmp_path / "moves.jsonl"))
+    for mode in ("keyword", "vector"):
+        served.ragkit("eval", "--set", "moves", "--mode", mode)
+    page = open_page("evaluate")
+    page.get_by_text("moves", exact=True).click()
+    moved = page.locator(".rk-moved").first
+    expect(moved.locator("h3")).to_have_text("Got better: 1 question")
+    expect(page.locator(".rk-change tbody tr").nth(2)).to_have_text(
+        re.compile(r"recall@10\s*0\.500\s*1\.000\s*\+0\.500")
+    )
+    moved.get_by_role("link", name="money for a buoy").click()
+    expect(page.locator(".st-key-q input")).to_have_value("money for a buoy")
+    page.locator(".rk-card").first.wait_for()
+
+
+def test_it_fits_a_small_screen(open_page):
+    page = open_page("evaluate", width=400)
+    page.locator(".st-key-eval_set, .rk-state").first.wait_for()
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) == 0
