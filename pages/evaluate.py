@@ -185,6 +185,8 @@ def results(library: Library, collection: str, collection_id: int, question_set:
     kept = [
         one for one in library.catalog.runs.all(collection_id) if one.run.question_set == wanted
     ]
+    if not kept and runs_of(library).standing.running:
+        return
     if not kept:
         st.html(
             summary.state(

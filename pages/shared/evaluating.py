@@ -39,6 +39,8 @@ SETTINGS: Mapping[str, str] = {
 """What may be run, as an address writes it, and what it is called."""
 
 _CERTAIN = 0.05
+# Each has enough contrast on the light and on the dark ground.
+_COLOURS = ("#16897f", "#c26a1a", "#8263d2", "#c74b80", "#3f86cf", "#84851f")
 _LISTED = 12
 
 
@@ -185,17 +187,20 @@ def chart(drawn: Sequence[Mapping[str, Any]], metric: str) -> LayerChart:
         ],
     )  # fmt: skip
     scale = altair.Scale(domain=[0, 1])
-    ranges = base.mark_rule(strokeWidth=2, opacity=0.5).encode(
-        y=altair.Y("low:Q", title=metric, scale=scale), y2="high:Q"
+    legend = altair.Legend(title=None, orient="bottom", columns=1, labelLimit=340)
+    names = [one["settings"] for one in drawn]
+    colour = altair.Color(
+        "settings:N", legend=legend, sort=names, scale=altair.Scale(range=list(_COLOURS))
     )
-    dots = base.mark_point(filled=True, size=90).encode(
+    ranges = base.mark_rule(strokeWidth=2, opacity=0.6).encode(
+        y=altair.Y("low:Q", title=metric, scale=scale), y2="high:Q", color=colour
+    )
+    dots = base.mark_point(filled=True, size=110, opacity=1).encode(
         y=altair.Y("value:Q", scale=scale),
-        shape=altair.Shape("settings:N", legend=altair.Legend(
-            title=None, orient="bottom", columns=1, labelLimit=340)),
-        color=altair.Color("settings:N", legend=None),
-    )  # fmt: skip
-    coloured = ranges.encode(color=altair.Color("settings:N", legend=None))
-    return altair.layer(coloured, dots).properties(height=300)
+        color=colour,
+        shape=altair.Shape("settings:N", legend=legend, sort=names),
+    )
+    return altair.layer(ranges, dots).properties(height=320)
 
 
 def difference(told: Difference, collection: str) -> str:

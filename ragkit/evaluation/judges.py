@@ -25,8 +25,8 @@ _WIDEN = 4
 class Judge(Protocol):
     """Says how good searches are. What it keeps of each question is its own affair."""
 
-    def look(self, question: Question, column: ColumnSettings, shown: Answer | None) -> Any:
-        """Keep what is needed to judge a question; ``shown`` is what a person sees of it.
+    def look(self, question: Question, column: ColumnSettings) -> Any:
+        """Ask a question, and keep what is needed to judge it.
 
         Raises:
             QueryError: a filter in the question makes no sense.
@@ -52,7 +52,7 @@ class RowJudge:
     judgments: Judgments
     same: Mapping[str, str] = field(default_factory=dict)
 
-    def look(self, question: Question, column: ColumnSettings, _shown: Answer | None) -> list[str]:
+    def look(self, question: Question, column: ColumnSettings) -> list[str]:
         """The first hundred rows."""
         options = replace(_deep(column.options), per_document=0)
         # Hits alone tell the order, in a sixth of the time; filters need the whole search.
@@ -94,7 +94,7 @@ class DocumentJudge:
     searched: Searchable
     judgments: Judgments
 
-    def look(self, question: Question, column: ColumnSettings, _shown: Answer | None) -> list[str]:
+    def look(self, question: Question, column: ColumnSettings) -> list[str]:
         """The first documents."""
         answer = ask(self.searched, question.text, replace(column, options=_deep(column.options)))
         found: dict[str, None] = {}
@@ -118,11 +118,9 @@ class SpanJudge:
     searched: Searchable
     gold: GoldSpans
 
-    def look(
-        self, question: Question, column: ColumnSettings, shown: Answer | None
-    ) -> dict[str, float]:
+    def look(self, question: Question, column: ColumnSettings) -> dict[str, float]:
         """The metrics of one answer."""
-        answer = shown or ask(self.searched, question.text, column)
+        answer = ask(self.searched, question.text, column)
         return score_spans(answer, self.gold.of_question(question.id))
 
     def nothing(self, question: Question) -> dict[str, float]:

@@ -170,12 +170,15 @@ class _Asking:
         return False
 
     def _take(self, question: Question) -> None:
-        """Times are taken from searches as a person makes them, not from deeper ones."""
+        """Times are taken from searches as a person makes them, not from deeper ones.
+
+        The deeper one goes first: it pays for what is opened or taken apart only once.
+        """
         judge, shown = self._trial.judge, None
         try:
+            self.kept[question.id] = judge.look(question, self._column)
             if self._timed:
                 shown = ask(self._trial.searched, question.text, self._column)
-            self.kept[question.id] = judge.look(question, self._column, shown)
         except QueryError:
             self.refused.append(question.id)
             self.kept[question.id] = judge.nothing(question)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.context_records import ContextCounts
@@ -19,6 +20,9 @@ from ragkit.evaluation.replay import RecordedContexts, Replayed
 from ragkit.evaluation.spans import GoldSpans
 from ragkit.evaluation.temporary import COLLECTION, RowsAs, TemporaryLibrary
 from ragkit.indexing.progress import Reporter
+from ragkit.models.base import Embedder
+from ragkit.retrieval.engine import Engine
+from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.settings import Settings
 
 
@@ -106,8 +110,25 @@ def temporary_trial(
         library.close()
 
 
+class Indexed(Searchable, Protocol):
+    """What a collection's own questions are asked of: a library."""
+
+    @property
+    def indexes(self) -> OpenIndexes:
+        """The open indexes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """An engine of this trial's own: what another has answered lately would tell old times."""
+
+    engine: Engine
+    embedder: Embedder
+
+
 def judged_trial(
-    searched: Searchable, catalog: Catalog, collection: str, question_set: str = ""
+    searched: Indexed, catalog: Catalog, collection: str, question_set: str = ""
 ) -> Trial:
     """A question set of a collection, asked of that collection as it stands.
 
@@ -137,13 +158,14 @@ def judged_trial(
             " ".join(judged.notices) or "Judge some results as right.",
         )
     counts = catalog.documents.counts(record.id)
+    fresh = _Fresh(Engine(catalog, searched.indexes, searched.embedder), searched.embedder)
     return Trial(
         question_set or "judged",
-        searched,
+        fresh,
         catalog,
         collection,
         tuple(Question(one.key, one.text) for one in judged.questions),
-        DocumentJudge(searched, judged.qrels),
+        DocumentJudge(fresh, judged.qrels),
         counts.indexed,
         counts.chunks,
         catalog.contexts.counts(record.id),
