@@ -39,6 +39,7 @@ def test_the_app_its_pages_its_theme_and_the_sample_are_inside(names: list[str])
         "pages/shared/theme.css",
         ".streamlit/config.toml",
         "sample_data/library/handbook/refund-policy.md",
+        "sample_data/contexts.jsonl",
     ):
         assert f"ragkit/_app/{name}" in names
 
