@@ -46,7 +46,7 @@ def test_judged_questions_are_run_and_read(open_page):
     expect(names.filter(has_text="Words only")).to_have_count(1)
     expect(table.locator("tbody td b").first).to_have_text(re.compile(r"[01]\.\d{3}"))
     expect(table.locator("tbody td small").first).to_have_text(re.compile(r"\d\.\d\d – \d\.\d\d"))
-    expect(page.locator("[data-testid=stVegaLiteChart] canvas")).to_be_visible()
+    expect(page.locator(".st-key-evaluate-chart").locator("canvas, svg").first).to_be_visible()
     told = page.locator(".st-key-evaluate-change")
     expect(told.locator(".rk-change thead th")).to_have_text(
         ["Metric", "Before", "Now", "Change", "By chance"]

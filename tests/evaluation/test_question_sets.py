@@ -79,6 +79,16 @@ def test_what_is_left_out_is_said(tmp_path):
     )
 
 
+def test_judgments_that_contradict_an_earlier_one_are_said(tmp_path):
+    lines = "q1\ta\t1\nq1\ta\t1\nq1\ta\t0\nq2\tb\t0\nq2\tb\t2\n"
+    found = load_question_set(good(tmp_path, qrels_tsv=lines))
+    assert found.judgments == {"q1": {"a": 1}, "q2": {"b": 0}}
+    assert found.notices == (
+        "2 judgments contradict an earlier one, which holds: q1 a, q2 b.",
+        "1 questions have no judgment: q2.",
+    )
+
+
 def test_excerpts_are_read_unless_judgments_are_named(tmp_path):
     folder = good(
         tmp_path,

@@ -9,6 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from ragkit.evaluation.judging import Judging
 from ragkit.indexing.lock import writer_lock
 from ragkit.library import Library
 from ragkit.settings import load_settings
@@ -143,3 +144,17 @@ def test_a_library_that_cannot_be_opened_is_said(tmp_path, monkeypatch):
     assert not app.exception
     assert "That did not work" in html(app)
     assert "cannot be made" in html(app)
+
+
+def test_evaluating_needs_documents_then_judgments_then_a_run(library, tmp_path):
+    assert "Nothing to measure yet" in html(run(library, "evaluate"))
+    fill(library, tmp_path / "papers")
+    assert "How good are the answers?" in html(run(library, "evaluate"))
+    home = library.catalog.collections.get("default").id
+    found = library.search("refund").results[0].document
+    Judging(library.catalog).judge(home, "refund", found.id, 2)
+    app = run(library, "evaluate")
+    assert "This set has not been asked yet" in html(app)
+    assert app.radio(key="eval_set").options == ["Judged on the pages"]
+    assert app.multiselect(key="eval_ways").value == ["mode:hybrid", "mode:keyword"]
+    assert app.button(key="evaluate-run").label == "Run"
