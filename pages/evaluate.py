@@ -19,7 +19,7 @@ from ragkit.results import SearchOptions
 
 _SET, _WAYS, _SEEN, _COLLECTION = "eval_set", "eval_ways", "eval_seen", "eval_collection"
 _COMPARED = "cmp_columns"
-_FIRST = ("mode:hybrid", "mode:keyword")
+_BESIDE = "mode:keyword"
 
 
 def draw() -> None:
@@ -105,7 +105,7 @@ def controls(
         st.session_state[_SET] = names[0]
     ways = choices(library, collection)
     if _WAYS not in st.session_state:
-        st.session_state[_WAYS] = [one for one in _FIRST if one in ways]
+        st.session_state[_WAYS] = list(dict.fromkeys([next(iter(ways)), _BESIDE]))
     st.session_state[_WAYS] = [one for one in st.session_state[_WAYS] if one in ways]
     left, right = st.columns([2, 3], gap="large")
     with left:

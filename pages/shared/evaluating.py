@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -39,14 +40,17 @@ SETTINGS: Mapping[str, str] = {
 """What may be run, as an address writes it, and what it is called."""
 
 _CERTAIN = 0.05
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|<>~:$&^=]")
 # Each has enough contrast on the light and on the dark ground.
 _COLOURS = ("#16897f", "#c26a1a", "#8263d2", "#c74b80", "#3f86cf", "#84851f")
 _LISTED = 12
 
 
 def set_title(question_set: str) -> str:
-    """What a question set is called."""
-    return question_set or "Judged on the pages"
+    """What a question set is called, for a list whose labels are read as Markdown."""
+    if not question_set:
+        return "Judged on the pages"
+    return _MARKDOWN.sub(r"\\\g<0>", " ".join(question_set.split()))
 
 
 def set_caption(counts: tuple[int, int], origins: frozenset[Origin]) -> str:

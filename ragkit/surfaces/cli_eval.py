@@ -102,18 +102,16 @@ def evaluate_questions(
         "mode": mode, "fusion": fusion, "limit": results, "expansion": expansion,
         "per_document": per_document,
     }  # fmt: skip
+    if against is not None:
+        # Better now than after everything has been asked.
+        open_library(library, collection).catalog.runs.get(against)
     with reporting() as reporter, opened(wanted, reporter, plain=contexts is not None) as ready:
         found, table = _asked(wanted, ready, changes, reporter)
     home = _home(ready, wanted, needed=keep or against is not None)
     record = _kept(home, ready, found) if home is not None else None
     told = None
-    if home is not None and record is not None and against is not None:
-        from ragkit.evaluation.runs import difference
-
-        told = difference(home.catalog, against, record, metric)
-    if home is not None and record is not None and corpus is not None and not keep:
-        home.catalog.runs.remove(record.id)
-        record = None
+    if home is not None and record is not None:
+        told, record = _compared(home, record, against, metric, keep=keep or corpus is None)
     _put(found, table, record, told, json_=json_)
     if found.partial or (table is not None and table.partial):
         raise typer.Exit(_STOPPED)
@@ -137,6 +135,9 @@ def _asked(
             if changes["mode"] is None or plan.changes["mode"] is changes["mode"]
         ]
         table = ablate(plans, ready.trial, ready.plain, options, reporter)
+        asked = [one.found for one in table.cells if one.found]
+        if table.partial:
+            return asked[-1], table
     return measure(ready.trial, ColumnSettings(options), reporter), table
 
 
@@ -154,6 +155,22 @@ def _kept(home: Library, ready: Opened, found: Evaluation) -> RunRecord:
     if ready.library is not None:
         asked = home.catalog.collections.get(home.settings.collection).id
     return keep(home.catalog, found, asked)
+
+
+def _compared(
+    home: Library, record: RunRecord, against: int | None, metric: str | None, *, keep: bool
+) -> tuple[Difference | None, RunRecord | None]:
+    """What differs from an earlier run; a run that is not to be kept is then forgotten."""
+    from ragkit.evaluation.runs import difference
+
+    try:
+        told = None
+        if against is not None:
+            told = difference(home.catalog, against, record, metric)
+    finally:
+        if not keep:
+            home.catalog.runs.remove(record.id)
+    return told, record if keep else None
 
 
 def _put(

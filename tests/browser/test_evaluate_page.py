@@ -60,11 +60,12 @@ def test_a_question_that_changed_leads_to_its_results(open_page, served, tmp_pat
     right = [{"path": "handbook/refund-policy.md"}, {"path": "notes/harbour.txt", "grade": 1}]
     line = json.dumps({"id": "a", "text": "money for a buoy", "relevant": right})
     (tmp_path / "moves.jsonl").write_text(line, "utf-8")
-    served.ragkit("judgments", "import", str(tmp_path / "moves.jsonl"))
+    hostile = "**moves** :red[x] $y^2$ <b>z</b>"
+    served.ragkit("judgments", "import", str(tmp_path / "moves.jsonl"), "--name", hostile)
     for mode in ("keyword", "vector"):
-        served.ragkit("eval", "--set", "moves", "--mode", mode)
+        served.ragkit("eval", "--set", hostile, "--mode", mode)
     page = open_page("evaluate")
-    page.get_by_text("moves", exact=True).click()
+    page.get_by_text(hostile, exact=True).click()
     moved = page.locator(".rk-moved").first
     expect(moved.locator("h3")).to_have_text("Got better: 1 question")
     expect(page.locator(".rk-change tbody tr").nth(2)).to_have_text(

@@ -23,6 +23,7 @@ def record(number, address="mode:keyword", ndcg=0.5, asked=4, **changed):
 
 def test_sets_say_where_they_come_from():
     assert evaluating.set_title("") == "Judged on the pages"
+    assert evaluating.set_title("a*b :red[x]") == r"a\*b \:red\[x\]"
     caption = evaluating.set_caption
     assert caption((1, 2), frozenset({Origin.SEARCH})) == "1 question, 2 judgments, judged"
     assert caption((5, 1), frozenset({Origin.IMPORT})) == "5 questions, 1 judgment, imported"

@@ -90,6 +90,41 @@ def test_what_cannot_be_asked_is_said(ragkit):
     assert ragkit("eval", "--runs").stderr.startswith("No run is kept yet")
     missing = ragkit("eval", "--set", "mine", "--against", "7")
     assert (missing.returncode, "There is no run 7." in missing.stderr) == (5, True)
+    assert ragkit("eval", "--runs").stderr.startswith("No run is kept yet")
+
+
+def test_a_published_set_is_compared_and_not_kept_unless_asked_to(ragkit, tmp_path):
+    folder = write_published(tmp_path / "set")
+    assert ragkit("eval", "--corpus", folder, "--mode", "keyword", "--keep").returncode == 0
+    done = ragkit("eval", "--corpus", folder, "--against", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    value = json.loads(done.stdout)
+    assert (value["against"]["questions"], "run" in value) == (4, False)
+    assert "Kept as run" not in done.stderr
+    wrong = ragkit("eval", "--corpus", folder, "--against", "1", "--metric", "pass@3")
+    assert "do not share a metric pass@3" in wrong.stderr
+    assert len(ragkit("eval", "--runs").stdout.splitlines()) == 2
+
+
+def test_ctrl_c_prints_what_was_asked_and_says_so(ragkit, monkeypatch):
+    from ragkit.evaluation.judges import DocumentJudge
+
+    looking = DocumentJudge.look
+    looked = []
+
+    def look(self, question, column):
+        if looked:
+            raise KeyboardInterrupt
+        looked.append(question)
+        return looking(self, question, column)
+
+    monkeypatch.setattr(DocumentJudge, "look", look)
+    done = ragkit("eval", "--set", "mine", "--fail-under", "ndcg@10=1")
+    assert done.returncode == 130
+    assert done.stdout.startswith("mine: 1 questions, 5 documents")
+    assert "Stopped after 1 of 2 questions: these figures are of those alone.\n" in done.stderr
+    assert done.stderr.endswith("Kept as run 1.\n")
+    assert "1 of 2, stopped" in ragkit("eval", "--runs").stdout
 
 
 def test_recorded_contexts_give_a_table_of_contexts_and_modes(ragkit, tmp_path):
