@@ -117,11 +117,12 @@ def test_the_health_page_says_how_contexts_stand(library, tmp_path):
     assert "<b>Nobody writes now</b> · 0 of 2 chunks" in html(app)
     assert not app.button(key="contexts-pause").disabled
     assert app.button(key="contexts-retry").disabled
-    app.button(key="contexts-pause").click().run()
-    assert library.backfill_state().paused
-    assert "<b>Paused</b> · 0 of 2 chunks" in html(app)
-    app.button(key="contexts-resume").click().run()
-    assert not library.backfill_state().paused
+    with writer_lock(library.paths.lock, "test"):
+        app.button(key="contexts-pause").click().run()
+        assert library.backfill_state().paused
+        assert "<b>Paused</b> · 0 of 2 chunks" in html(app)
+        app.button(key="contexts-resume").click().run()
+        assert not library.backfill_state().paused
 
 
 def test_the_document_page(library, tmp_path):
