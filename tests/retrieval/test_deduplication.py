@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragkit.chunking.embedded import content_key
 from ragkit.errors import QueryError
 from ragkit.retrieval.deduplication import (
     best_per_section,
     cap_per_document,
-    content_key,
     fold_identical,
     fold_near,
     fold_semantic,
