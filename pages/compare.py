@@ -38,6 +38,7 @@ _GRANULARITIES = {
 _EXPANSIONS = {
     Expansion.NEIGHBOURS: "Neighbouring chunks",
     Expansion.CHUNK: "Only what matched",
+    Expansion.PARENT: "The larger chunk around",
     Expansion.SECTION: "The whole section",
     Expansion.DOCUMENT: "The whole document",
     Expansion.AUTO: "Let ragkit choose",

@@ -94,10 +94,15 @@ class QuestionMerge(StrEnum):
 
 
 class Expansion(StrEnum):
-    """How much of a document is shown around its matched chunks."""
+    """How much of a document is shown around its matched chunks.
+
+    A parent is a larger chunk, long enough to be read or handed to a model: up to
+    ``parent_chunks`` chunks of one section that follow each other.
+    """
 
     CHUNK = "chunk"
     NEIGHBOURS = "neighbours"
+    PARENT = "parent"
     SECTION = "section"
     DOCUMENT = "document"
     AUTO = "auto"
@@ -181,6 +186,7 @@ class SearchOptions:
     adjacent_top_docs: int = 3
     chunks_per_doc: int = 3
     section_characters: int = 6000
+    parent_chunks: int = 3
     per_document: int = 1
     min_score: float = 0.0
     near_duplicates: bool = False

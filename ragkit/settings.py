@@ -112,6 +112,7 @@ class SearchSettings(_Group):
     question_merge: QuestionMerge = QuestionMerge.BEST
     candidates: int = Field(100, ge=1, le=1000, description="hits taken from each index")
     limit: int = Field(10, ge=1, le=200, description="documents in the answer")
+    parent_chunks: int = Field(3, ge=1, le=100, description="chunks in a larger one around")
 
 
 class ChunkedSettings(_Group):

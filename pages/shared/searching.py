@@ -36,6 +36,7 @@ _MODES = {
 _EXPANSIONS = {
     "Neighbouring chunks": Expansion.NEIGHBOURS,
     "Only what matched": Expansion.CHUNK,
+    "The larger chunk around": Expansion.PARENT,
     "The whole section": Expansion.SECTION,
     "The whole document": Expansion.DOCUMENT,
     "Let ragkit choose": Expansion.AUTO,

@@ -58,6 +58,7 @@ _VALUES: Mapping[str, Mapping[StrEnum, str]] = {
     "expansion": {
         Expansion.CHUNK: "only the match shown",
         Expansion.NEIGHBOURS: "neighbours shown",
+        Expansion.PARENT: "larger chunk shown",
         Expansion.SECTION: "section shown",
         Expansion.DOCUMENT: "document shown",
         Expansion.AUTO: "extent chosen",

@@ -132,6 +132,15 @@ def plan_document(
     )
 
 
+def parent_of(index: int, size: int) -> int:
+    """The number of the parent that a chunk is in, within its section; ``size`` is in chunks.
+
+    Parents divide a document at every ``size`` chunks and at every section, so that a chunk has
+    one parent, whatever was found.
+    """
+    return index // max(size, 1)
+
+
 def slices_of(text: str, plan: DocumentPlan) -> list[str]:
     """Cut a plan's passages out of the whole text."""
     return [text[one.start : one.end] for one in plan.passages]
@@ -183,6 +192,8 @@ def _reach(expansion: Expansion, options: SearchOptions, rank: int) -> int:
         return 0
     if expansion is Expansion.NEIGHBOURS:
         return _neighbours(options, rank)
+    if expansion is Expansion.PARENT:
+        return max(options.parent_chunks, 1) - 1
     if expansion is Expansion.AUTO:
         return max(_SHORT_REACH, _neighbours(options, rank))
     sections = DOCUMENT_SECTIONS if expansion is Expansion.DOCUMENT else 1
@@ -211,6 +222,8 @@ class _Around:
         expansion = options.expansion if options.chunk_aware else Expansion.CHUNK
         if expansion is Expansion.CHUNK:
             return [self._beside(one.index, 0) for one in kept]
+        if expansion is Expansion.PARENT:
+            return [self._parent(self.chunks[one.index]) for one in kept]
         if expansion is Expansion.AUTO and self.total <= _SHORT_DOCUMENT:
             return [self._whole()]
         if expansion is Expansion.DOCUMENT:
@@ -253,6 +266,20 @@ class _Around:
         while last - index < reach and last + 1 in self.chunks:
             last += 1
         return self._from_to(first, last)
+
+    def _parent(self, chunk: Chunk) -> _Interval:
+        """Show the chunks of the same parent."""
+        size = max(self.options.parent_chunks, 1)
+        start = parent_of(chunk.index, size) * size
+        first = last = chunk.index
+        while first > start and self._joins(first - 1, chunk):
+            first -= 1
+        while last + 1 < start + size and self._joins(last + 1, chunk):
+            last += 1
+        return self._from_to(first, last)
+
+    def _joins(self, index: int, chunk: Chunk) -> bool:
+        return index in self.chunks and self.chunks[index].section == chunk.section
 
     def _section(self, chunk: Chunk) -> tuple[int, int]:
         """Find the span of the sections that a chunk touches; mostly it is one."""

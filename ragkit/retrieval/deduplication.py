@@ -112,10 +112,10 @@ def fold_semantic(
     return _fold(hits, twin, one_home=not within)
 
 
-def best_per_section(hits: Sequence[FusedHit], sections: Mapping[int, int]) -> Folded:
-    """Keep the best hit of each section of each document.
+def best_per_section(hits: Sequence[FusedHit], sections: Mapping[int, Hashable]) -> Folded:
+    """Keep the best hit of each section, or other part, of each document.
 
-    ``sections`` gives the index of the section by entry id; hits without one are kept.
+    ``sections`` names the part by entry id; hits without one are kept.
     """
     keys = {
         hit.entry_id: (hit.document_id, sections[hit.entry_id])

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Protocol
 
 from ragkit.results import Expansion, Granularity, SearchOptions
+from ragkit.retrieval.assembly import parent_of
 from ragkit.retrieval.deduplication import (
     Folded,
     Vectors,
@@ -111,6 +112,14 @@ def _folds(
         if by_section or options.granularity is Granularity.SECTION:
             folded = best_per_section(now(), lookups.sections(now()))
             done.append(("in the same section", folded))
+        elif options.chunk_aware and options.expansion is Expansion.PARENT:
+            sections, size = lookups.sections(now()), options.parent_chunks
+            parents = {
+                hit.entry_id: (sections[hit.entry_id], parent_of(hit.chunk_index, size))
+                for hit in now()
+                if hit.entry_id in sections
+            }
+            done.append(("in the same parent", best_per_section(now(), parents)))
     return done
 
 

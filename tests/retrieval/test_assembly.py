@@ -26,6 +26,7 @@ from ragkit.types import Chunk, Level, Page, Section
 CHUNK_ONLY = SearchOptions(expansion=Expansion.CHUNK, chunks_per_doc=0)
 NEIGHBOURS = SearchOptions(expansion=Expansion.NEIGHBOURS, chunks_per_doc=0)
 SECTION = SearchOptions(expansion=Expansion.SECTION, chunks_per_doc=0)
+PARENT = SearchOptions(expansion=Expansion.PARENT, chunks_per_doc=0)
 AUTO = SearchOptions(expansion=Expansion.AUTO, chunks_per_doc=0)
 DOCUMENT = SearchOptions(expansion=Expansion.DOCUMENT, chunks_per_doc=0)
 
@@ -349,7 +350,7 @@ def test_matches_of_chunks_that_are_gone_are_passed_over():
     assert [one.index for one in plan.matched_chunks] == [3]
 
 
-@pytest.mark.parametrize("options", [CHUNK_ONLY, NEIGHBOURS, SECTION, AUTO, DOCUMENT])
+@pytest.mark.parametrize("options", [CHUNK_ONLY, NEIGHBOURS, PARENT, SECTION, AUTO, DOCUMENT])
 def test_the_wanted_chunks_are_enough(options):
     paper = Paper(100, 30, 30)
     matched = [MatchedChunk(3, 0.9), MatchedChunk(110, 0.8), MatchedChunk(111, 0.7)]
@@ -359,6 +360,22 @@ def test_the_wanted_chunks_are_enough(options):
     length = len(paper.text)
     part = plan_document(matched, some, paper.sections, length, options, 0, total=paper.total)
     assert part == full
+
+
+@pytest.mark.parametrize(
+    ("matched", "parent"),
+    [(0, (0, 2)), (2, (0, 2)), (3, (3, 3)), (4, (4, 5)), (7, (6, 8)), (9, (9, 9))],
+)
+def test_a_parent_is_the_same_whichever_of_its_chunks_matched(matched, parent):
+    # Sections of 4 and 6 chunks; parents of three end where a section does.
+    assert shown(Paper(4, 6).plan({matched: 0.9}, PARENT)) == [parent]
+
+
+def test_the_size_of_parents_can_be_set():
+    paper = Paper(12)
+    assert shown(paper.plan({5: 0.9}, replace(PARENT, parent_chunks=4))) == [(4, 7)]
+    assert shown(paper.plan({5: 0.9}, replace(PARENT, parent_chunks=1))) == [(5, 5)]
+    assert shown(paper.plan({1: 0.9, 10: 0.8}, PARENT)) == [(0, 2), (9, 11)]
 
 
 def test_few_chunks_are_wanted():

@@ -128,6 +128,18 @@ def test_sections_are_shown_once(options):
     assert selected.note == "1 in the same section removed"
 
 
+def test_a_parent_ranks_by_the_best_of_its_chunks():
+    # The entries stand for chunks 1 to 4; parents of two are chunks 0-1, 2-3 and 4-5.
+    facts = Facts(in_sections={1: 0, 2: 0, 3: 0, 4: 0})
+    options = SearchOptions(expansion=Expansion.PARENT, parent_chunks=2, per_document=0)
+    found = hits((1, 0.9), (1, 0.8), (1, 0.7), (1, 0.6))
+    selected = select(found, options, facts)
+    assert shape(selected) == [(1, [1]), (1, [2]), (1, [4])]
+    assert selected.note == "1 in the same parent removed"
+    apart = Facts(in_sections={1: 0, 2: 0, 3: 1, 4: 1})
+    assert shape(select(found, options, apart)) == [(1, [1]), (1, [2]), (1, [3]), (1, [4])]
+
+
 def test_several_results_a_document_are_capped_and_filled_up():
     found = hits((1, 0.9), (1, 0.8), (1, 0.7), (2, 0.6), (3, 0.5))
     two = select(found, SearchOptions(per_document=2, limit=4), Facts())
