@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,6 +81,17 @@ def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> It
             os.killpg(server.pid, signal.SIGKILL)
             server.wait(timeout=5)
         log.close()
+        _end_workers(library)
+
+
+def _end_workers(library: Path) -> None:
+    """End what still works on a library: a server that had to be killed ends no worker."""
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("RAGKIT_LIBRARY") == str(library):
+                process.kill()
+        except psutil.Error:
+            continue
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
