@@ -443,6 +443,16 @@ class CollectionIndex:
     ) -> Candidates:
         """Merge two ranked lists of rows into one of entries."""
         base, delta = self._base, self._delta.rows
+        if not len(added):
+            # One ranked list needs no merging, and its ties are by row, which is by entry id.
+            rows, scores = rows[: max(depth, 0)], scores[: max(depth, 0)]
+            return Candidates(
+                base.entry_ids[rows],
+                base.document_ids[rows],
+                base.chunk_indexes[rows],
+                base.levels[rows],
+                scores,
+            )
         ids = np.concatenate([base.entry_ids[rows], delta.entry_ids[added]])
         both = np.concatenate([scores, added_scores])
         order = np.lexsort((ids, -both))[: max(depth, 0)]

@@ -33,6 +33,7 @@ _UNSEEN = (
 )
 # Stems whose second letter is not that of every word that has them: dying, lying, tying.
 _CHANGED = {"die": "dy", "lie": "ly", "tie": "ty"}
+_CHANGED_ONES = frozenset(_CHANGED.values())
 _WITHOUT_MARKS = str.maketrans("", "", string.punctuation)
 _AROUND_WORDS = ".,;:!?()[]{}\"'`*_<>-"
 _SENTENCE_START = re.compile(r"(?:[.!?]['\")\]]?\s+|[。！？]|\n\s*)(?=\S)")
@@ -226,9 +227,7 @@ class _Memory:
         elif word.isalpha() and (word.islower() or word.istitle()):
             self._words.setdefault(word[:2].lower(), set()).add(piece)
         else:
-            lower = piece.lower()
-            # "5,000" has the token "5000".
-            self._others[piece] = f"{lower} {lower.translate(_WITHOUT_MARKS)}"
+            self._others[piece] = _written(piece)
         # Last, so that no thread takes a piece for known before its tokens are.
         self.met.add(piece)
 
@@ -236,8 +235,9 @@ class _Memory:
         """Give those of the pieces, all met before, that have one of the tokens."""
         beginnings = {token[:2] for token in tokens}
         beginnings.update(_CHANGED[token] for token in tokens if token in _CHANGED)
-        begins = re.compile("|".join(map(re.escape, sorted(beginnings)))).search
-        for piece in pieces:
+        longer = {token[: _sure(token)] for token in tokens}.union(beginnings & _CHANGED_ONES)
+        begins = re.compile("|".join(map(re.escape, sorted(longer)))).search
+        for piece in self._others.keys() & pieces:
             waits = self._others.get(piece)
             if waits is not None and begins(waits):
                 self._take_apart(piece)
@@ -257,6 +257,21 @@ class _Memory:
     def _take_apart(self, piece: str) -> None:
         for token in tokenize(piece):
             self.by_token.setdefault(token, set()).add(piece)
+
+
+def _written(piece: str) -> str:
+    """Give all ways in which the tokens of an ASCII piece may stand in it."""
+    lower = piece.lower().replace("\\", "/")
+    # "5,000" has the token "5000", "2'O-methyl" the token "2o-methyl".
+    return f"{lower} {lower.translate(_WITHOUT_MARKS)} {lower.replace(chr(39), '')}"
+
+
+def _sure(token: str) -> int:
+    """Say how many letters of a token are those of every word that has it.
+
+    Stemming changes what is left of a word's end: of short words all but two letters.
+    """
+    return 4 if len(token) > 4 else 3 if len(token) == 4 else 2
 
 
 _memory = [_Memory()]

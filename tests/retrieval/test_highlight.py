@@ -186,3 +186,16 @@ def test_a_window_stays_within_the_text_and_holds_a_match(text, places, width):
         assert any(start <= at and until <= end for at, until in marks)
     if text:
         assert end > start
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "e^{i\\pi}", "LR\\n", "2'O-methyltransferase", "5,000", "U.S.A.", "dying", "skies",
+        "camelCase", "HTTPServer", "os.path.join", "well-known", "v1.2.3", "C++", "`running`,",
+    ],
+)  # fmt: skip
+def test_a_piece_is_found_by_each_of_its_tokens(piece):
+    for token in tokenize(piece):
+        marks = Highlighter({token})
+        assert marks.spans(f"before {piece} after"), token
