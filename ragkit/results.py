@@ -93,6 +93,14 @@ class QuestionMerge(StrEnum):
     SUM = "sum"
 
 
+class IndexMode(StrEnum):
+    """How vectors are searched: exactly, or by an approximate index where there is one."""
+
+    AUTO = "auto"
+    EXACT = "exact"
+    ANN = "ann"
+
+
 class Expansion(StrEnum):
     """How much of a document is shown around its matched chunks.
 
@@ -162,7 +170,10 @@ class SearchOptions:
     one result, more (or 0, no limit) gives each chunk a result of its own. ``min_score`` drops
     matched chunks below it. ``near_duplicates`` folds texts that are 95 % alike,
     ``semantic_threshold`` those whose cosine reaches it, and ``mmr_lambda`` (1: relevance only)
-    trades relevance for variety; each is off by default.
+    trades relevance for variety; each is off by default. ``index`` says how vectors are searched:
+    ``auto`` takes the approximate index of a large collection where that is quicker. ``nprobe``
+    is how widely it is searched and ``overfetch`` how many candidates it brings for each that is
+    kept; scores are exact in any case.
     """
 
     mode: Mode = Mode.HYBRID
@@ -194,6 +205,9 @@ class SearchOptions:
     mmr_lambda: float | None = None
     vector_levels: tuple[Level, ...] | None = None
     field_weights: tuple[tuple[Field, float], ...] | None = None
+    index: IndexMode = IndexMode.AUTO
+    nprobe: int = 16
+    overfetch: int = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,10 @@ from pydantic import (
 )
 
 from ragkit.errors import SettingsError
-from ragkit.results import Contexts, Fusion, Mode, QuestionMerge
+from ragkit.results import Contexts, Fusion, IndexMode, Mode, QuestionMerge
+
+_NPROBE = "how widely the approximate index is searched: 32 of its vectors lead on for each"
+_OVERFETCH = "candidates that the approximate index brings for each that is kept"
 
 _PREFIX = "RAGKIT_"
 
@@ -113,17 +116,26 @@ class SearchSettings(_Group):
     candidates: int = Field(100, ge=1, le=1000, description="hits taken from each index")
     limit: int = Field(10, ge=1, le=200, description="documents in the answer")
     parent_chunks: int = Field(3, ge=1, le=100, description="chunks in a larger one around")
+    index: IndexMode = Field(IndexMode.AUTO, description="how vectors are searched")
+    nprobe: int = Field(16, ge=1, le=1000, description=_NPROBE)
+    overfetch: int = Field(4, ge=1, le=100, description=_OVERFETCH)
+
+
+class IndexSettings(_Group):
+    """What is built beside the exact indexes."""
+
+    ann_rows: int = Field(
+        200_000, ge=0, description="from so many vectors on, an approximate index; 0: never"
+    )
 
 
 class ChunkedSettings(_Group):
     """How a long text, such as a conversation, is cut, asked piece by piece, and merged."""
 
     top_k: int = Field(5, ge=1, le=200, description="results shown")
-    mode: Literal["auto", "exact", "ann"] = Field(
-        "auto", description="ann: an approximate index, where there is one"
-    )
-    nprobe: int = Field(16, ge=1, description="lists looked into by ann; of no effect otherwise")
-    overfetch: int = Field(4, ge=1, description="candidates a hit for ann; of no effect otherwise")
+    mode: Literal["auto", "exact", "ann"] = Field("auto", description="how vectors are searched")
+    nprobe: int = Field(16, ge=1, le=1000, description=_NPROBE)
+    overfetch: int = Field(4, ge=1, le=100, description=_OVERFETCH)
     min_similarity_threshold: float = Field(0.0, ge=0, le=1, description="weaker hits are left out")
     chunks_per_query: int = Field(5, ge=1, le=200, description="hits that each piece brings")
     dedup_strategy: Literal["document", "section", "none"] = Field(
@@ -150,6 +162,7 @@ class Settings(_Group):
     models: ModelSettings = ModelSettings()  # type: ignore[call-arg]
     search: SearchSettings = SearchSettings()  # type: ignore[call-arg]
     chunked: ChunkedSettings = ChunkedSettings()  # type: ignore[call-arg]
+    index: IndexSettings = IndexSettings()  # type: ignore[call-arg]
 
     @field_validator("library")
     @classmethod

@@ -39,7 +39,7 @@ ONLY_IN = {
         "retrieval/llama_index.py",
         "answering/",
     },
-    "faiss": {"indexes/vector.py"},
+    "faiss": {"indexes/vector.py", "indexes/graph.py"},
     "bm25s": {"indexes/keyword.py"},
     "sqlite3": {"catalog/"},
     "streamlit": set(),

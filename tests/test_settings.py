@@ -41,6 +41,14 @@ def test_each_layer_wins_over_the_one_below(config, monkeypatch):
     assert found.mode == "hybrid"
 
 
+def test_how_vectors_are_searched_can_be_set(config):
+    config('[search]\nindex = "ann"\nnprobe = 32\noverfetch = 2\n[index]\nann_rows = 5\n')
+    found = load_settings()
+    assert (found.search.index, found.search.nprobe, found.search.overfetch) == ("ann", 32, 2)
+    assert found.index.ann_rows == 5
+    assert found.chunked.mode == "auto"
+
+
 def test_what_the_command_line_leaves_out_is_not_given(config):
     config('collection = "mine"\n[search]\nlimit = 7\n')
     found = load_settings(collection=None, search={"limit": None, "rrf_k": 9})

@@ -27,6 +27,9 @@ _MODES = {
     "Approximate (ANN)": IndexMode.ANN,
 }
 
+_NPROBE = "How widely the approximate index is searched: more finds more, and takes longer."
+_OVERFETCH = "How many candidates the approximate index brings for each that is kept."
+
 
 def controls(library: Library, left_out: Iterable[int]) -> tuple[SearchOptions, ChunkedOptions]:
     """Draw the settings; give what they say."""
@@ -55,8 +58,8 @@ def controls(library: Library, left_out: Iterable[int]) -> tuple[SearchOptions, 
     )
     changes["mode"] = _choice("Vectors are searched", "mode", _MODES, first.mode)
     if changes["mode"] is IndexMode.ANN:
-        changes["nprobe"] = _slider("nprobe", "nprobe", 1, 256, first.nprobe)
-        changes["overfetch"] = _slider("Overfetch", "overfetch", 1, 20, first.overfetch)
+        changes["nprobe"] = _slider("nprobe", "nprobe", 1, 256, first.nprobe, _NPROBE)
+        changes["overfetch"] = _slider("Overfetch", "overfetch", 1, 20, first.overfetch, _OVERFETCH)
     variety = None
     state.start(long_option_mmr=False)
     if st.toggle("Prefer variety (MMR)", key="long_option_mmr", persist_state="session"):
@@ -71,8 +74,10 @@ def _choice(label: str, key: str, choices: dict[str, Any], first: Any) -> Any:
     return choices[st.selectbox(label, list(choices), key=name, persist_state="session")]
 
 
-def _slider(label: str, key: str, low: Any, high: Any, first: Any) -> Any:
+def _slider(label: str, key: str, low: Any, high: Any, first: Any, help_: str = "") -> Any:
     name = f"long_option_{key}"
     state.start(**{name: min(max(first, low), high)})
     step = 0.05 if isinstance(low, float) else 1
-    return st.slider(label, low, high, step=step, key=name, persist_state="session")
+    return st.slider(
+        label, low, high, step=step, key=name, help=help_ or None, persist_state="session"
+    )

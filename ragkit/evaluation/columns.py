@@ -12,6 +12,7 @@ from ragkit.results import (
     Expansion,
     Fusion,
     Granularity,
+    IndexMode,
     Mode,
     QuestionMerge,
     SearchOptions,
@@ -62,6 +63,11 @@ _VALUES: Mapping[str, Mapping[StrEnum, str]] = {
         Expansion.SECTION: "section shown",
         Expansion.DOCUMENT: "document shown",
         Expansion.AUTO: "extent chosen",
+    },
+    "index": {
+        IndexMode.AUTO: "vector index chosen",
+        IndexMode.EXACT: "vectors searched exactly",
+        IndexMode.ANN: "vectors searched approximately",
     },
     "question_merge": {
         QuestionMerge.BEST: "best of a chunk's vectors",

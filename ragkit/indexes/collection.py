@@ -15,11 +15,14 @@ from ragkit.indexes.families import Families
 from ragkit.indexes.keyword import Bm25Parameters, Totals, best_rows
 from ragkit.indexes.rows import Bools, EntryRows, Ids, TokenColumn, join, level_code
 from ragkit.indexes.segment import Segment, lookup_mask
+from ragkit.indexes.ways import VectorSearch, Way, choose_way
 from ragkit.types import Field, Level
 
 _FEW_REMOVED = 1000
 _SMALLEST_MERGE = 1000
 _MERGE_SHARE = 0.05
+_AUTO = VectorSearch()
+_EXACT = Way(0, "exact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,7 @@ class CollectionIndex:
         """How long the vectors are."""
         return self._base.vectors.dimensions
 
-    @property
+    @cached_property
     def vector_entries(self) -> int:
         """How many live entries have a vector."""
         lost = int(np.count_nonzero(self._base.vectors.has_vector[self._removed.rows]))
@@ -273,19 +276,40 @@ class CollectionIndex:
                 found[here] = known[rows[here]]
         return found
 
+    def vector_way(
+        self, depth: int, mask: EntryMask | None = None, search: VectorSearch = _AUTO
+    ) -> Way:
+        """Say how ``vector_candidates`` would search, and why.
+
+        What was added since the segment was built is always searched exactly.
+        """
+        rows = passing = self.vector_entries
+        if mask is not None:
+            base = mask.base & self._alive if len(self._removed.rows) else mask.base
+            passing = self._base.vectors.count(base) + self._delta.vectors.count(mask.delta)
+        has_graph = self._base.vectors.has_graph
+        return choose_way(rows, passing, depth, search, has_graph=has_graph)
+
     def vector_candidates(
         self,
         query_vectors: NDArray[np.float32],
         depth: int,
         mask: EntryMask | None = None,
+        search: VectorSearch = _AUTO,
     ) -> list[Candidates]:
-        """Find the entries whose vectors are most like each query (q, d); zeros find nothing."""
+        """Find the entries whose vectors are most like each query (q, d); zeros find nothing.
+
+        All scores are exact; ``vector_way`` says whether all of the best are found.
+        """
         removed = self._removed.rows
         allowed = None if mask is None else mask.base
-        if len(removed) > _FEW_REMOVED or (len(removed) and allowed is not None):
+        way = _EXACT
+        if self._base.vectors.has_graph:
+            way = self.vector_way(depth, mask, search)
+        if len(removed) > _FEW_REMOVED or (len(removed) and (allowed is not None or way.width)):
             allowed = self._alive if allowed is None else allowed & self._alive
             removed = removed[:0]
-        base = self._base.vectors.search_many(query_vectors, depth + len(removed), allowed)
+        base = self._base.vectors.search_many(query_vectors, depth + len(removed), allowed, way)
         added = self._delta.vectors.search_many(
             query_vectors, depth, None if mask is None else mask.delta
         )

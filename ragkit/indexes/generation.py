@@ -7,18 +7,19 @@ place whole. Whatever instant the process dies at, there is the old one, or the 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
-import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.collection import CollectionIndex
+from ragkit.indexes.files import FileRecord, fault_of, flush_folder, record
+from ragkit.indexes.graph import GraphParameters
+from ragkit.indexes.graph_files import GraphState, LateGraph, graph_state, write_graph
 from ragkit.indexes.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows
-from ragkit.indexes.segment import Segment
+from ragkit.indexes.segment import VECTORS, Segment
 
 FORMAT_VERSION = 1
 """Changes whenever files of an older version could not be read."""
@@ -27,14 +28,6 @@ _MANIFEST = "manifest.json"
 _PREFIX = "generation-"
 _TEMPORARY = ".making-"
 _CURE = "It is made anew from the catalog."
-
-
-@dataclass(frozen=True, slots=True)
-class FileRecord:
-    """How long a file of a generation is, and the CRC-32 of its bytes."""
-
-    size: int
-    crc32: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +60,15 @@ class Generation:
         return CollectionIndex.over(self.segment, self.manifest.collection_version)
 
 
+@dataclass(frozen=True, slots=True)
+class NewestGraph:
+    """The folder of the newest generation, how many vectors it has, and its graph's state."""
+
+    path: Path
+    vectors: int
+    state: GraphState
+
+
 def write_generation(
     folder: Path,
     rows: EntryRows,
@@ -88,7 +90,7 @@ def write_generation(
         content = temporary / "content"
         segment.save(content)
         files = {
-            path.relative_to(content).as_posix(): _record(path, flush=True)
+            path.relative_to(content).as_posix(): record(path, flush=True)
             for path in sorted(content.rglob("*"))
             if path.is_file()
         }
@@ -107,12 +109,12 @@ def write_generation(
         )
         path = content / _MANIFEST
         path.write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
-        _record(path, flush=True)
+        record(path, flush=True)
         for inner in {path.parent for path in content.rglob("*")} | {content}:
-            _flush_folder(inner)
+            flush_folder(inner)
         final = folder / f"{_PREFIX}{_next_number(folder):010d}"
         content.rename(final)
-        _flush_folder(folder)
+        flush_folder(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return final
@@ -165,7 +167,7 @@ def _open(
             raise _corrupt(path, f"{what} is {found}, not {wanted}")
     _check_files(path, manifest, checksums)
     try:
-        segment = Segment.load(path)
+        segment = Segment.load(path, LateGraph(path, manifest.files[VECTORS]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _corrupt(path, f"its files cannot be read: {error}") from error
     last = int(segment.entry_ids[-1]) if len(segment) else 0
@@ -179,6 +181,39 @@ def _open(
         if found != wanted:
             raise _corrupt(path, f"{what}: {found} in its files, {wanted} in its manifest")
     return Generation(path.name, manifest, segment)
+
+
+def build_graph_of(path: Path, parameters: GraphParameters | None = None) -> None:
+    """Build the graph of a generation and put it into its folder; it has vectors.
+
+    Raises:
+        IndexCorruptError: the generation is damaged, or is being deleted.
+        OSError: the disk is full or may not be written.
+    """
+    manifest = _read_manifest(path)
+    _check_files(path, manifest, checksums=True)
+    try:
+        segment = Segment.load(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _corrupt(path, f"its files cannot be read: {error}") from error
+    write_graph(path, segment.vectors.usable_vectors(), manifest.files[VECTORS], parameters)
+
+
+def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
+    """Say how the graph of the newest generation stands; ``None`` when there is no generation.
+
+    Raises:
+        IndexCorruptError: the generation is damaged.
+    """
+    paths = generations(folder)
+    if not paths:
+        return None
+    manifest = _read_manifest(paths[-1])
+    try:
+        state = graph_state(paths[-1], manifest.files[VECTORS], checksums=checksums)
+    except KeyError as error:
+        raise _corrupt(paths[-1], f"{VECTORS} is not in its manifest") from error
+    return NewestGraph(paths[-1], manifest.vectors, state)
 
 
 def generations(folder: Path) -> list[Path]:
@@ -208,7 +243,7 @@ def _read_manifest(path: Path) -> Manifest:
     """Read a manifest, or say what is wrong with it."""
     try:
         found = json.loads((path / _MANIFEST).read_text(encoding="utf-8"))
-        files = {name: FileRecord(**record) for name, record in found.pop("files").items()}
+        files = {name: FileRecord(**one) for name, one in found.pop("files").items()}
         return Manifest(files=files, **found)
     except FileNotFoundError as error:
         raise _corrupt(path, f"{_MANIFEST} is missing") from error
@@ -219,37 +254,9 @@ def _read_manifest(path: Path) -> Manifest:
 def _check_files(path: Path, manifest: Manifest, checksums: bool) -> None:
     """Compare every file with its record."""
     for name, wanted in manifest.files.items():
-        file = path / name
-        if not file.is_file():
-            raise _corrupt(path, f"{name} is missing")
-        size = file.stat().st_size
-        if size != wanted.size:
-            raise _corrupt(path, f"{name} has {size} bytes, not {wanted.size}")
-        if checksums and _record(file).crc32 != wanted.crc32:
-            raise _corrupt(path, f"the bytes of {name} have changed")
-
-
-def _record(path: Path, *, flush: bool = False) -> FileRecord:
-    """Measure a file, and make sure that it is on the disk if asked to."""
-    checksum = size = 0
-    with path.open("rb+" if flush else "rb") as file:
-        while block := file.read(1 << 22):
-            checksum = zlib.crc32(block, checksum)
-            size += len(block)
-        if flush:
-            os.fsync(file.fileno())
-    return FileRecord(size, checksum)
-
-
-def _flush_folder(path: Path) -> None:
-    """Make sure that a folder's names are on the disk, where the system can do that."""
-    if os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        fault = fault_of(path, name, wanted, checksums=checksums)
+        if fault:
+            raise _corrupt(path, fault)
 
 
 def _next_number(folder: Path) -> int:

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.graph_files import LateGraph
 from ragkit.indexes.keyword import Bm25Parameters, KeywordIndex, load_array
 from ragkit.indexes.rows import Bools, EntryRows, Ids
 from ragkit.indexes.vector import VectorIndex
 from ragkit.types import Field
 
-_VECTORS = "vectors.faiss"
+VECTORS = "vectors.faiss"
+"""The file of the vectors in a segment's folder."""
+
 _COLUMNS = ("entry_ids", "document_ids", "levels", "chunk_indexes", "found")
 _FIELDS = "fields.json"
 
@@ -86,7 +89,7 @@ class Segment:
         )
         for name, column in zip(_COLUMNS, columns, strict=True):
             np.save(folder / f"{name}.npy", column, allow_pickle=False)
-        self.vectors.save(folder / _VECTORS)
+        self.vectors.save(folder / VECTORS)
         for field, index in self.keywords.items():
             index.save(folder / f"keyword-{field.value}")
         about = {
@@ -97,8 +100,8 @@ class Segment:
         (folder / _FIELDS).write_text(json.dumps(about), encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path) -> Segment:
-        """Map a saved segment into memory.
+    def load(cls, folder: Path, graph: LateGraph | None = None) -> Segment:
+        """Map a saved segment into memory; ``graph`` is of its vectors, if there is to be one.
 
         Raises:
             OSError, ValueError, KeyError: the files are not what ``save`` wrote.
@@ -119,7 +122,7 @@ class Segment:
             document_ids,
             levels,
             chunk_indexes,
-            VectorIndex.load(folder / _VECTORS, found),
+            VectorIndex.load(folder / VECTORS, found, graph),
             keywords,
             Bm25Parameters(about["k1"], about["b"]),
         )

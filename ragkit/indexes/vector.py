@@ -1,4 +1,4 @@
-"""A vector index: exact inner products over half-precision vectors."""
+"""A vector index: exact inner products over half-precision vectors, all or those a graph finds."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.graph import Graph
+from ragkit.indexes.graph_files import LateGraph
 from ragkit.indexes.likely import likely_rows
 from ragkit.indexes.rows import Bools, Ids
+from ragkit.indexes.ways import Way
 
 _MARGIN = 8
 _WIDEN = 8
 _MOST_THREADS = 4
+_EXACT = Way(0, "exact")
 _MANY = 6
 _WORTH_NARROWING = 20_000
 
@@ -25,12 +29,13 @@ class VectorIndex:
     Only rows that have a vector are kept, so a row without one is never found.
     """
 
-    def __init__(self, index: Any, rows: Ids, size: int) -> None:
+    def __init__(self, index: Any, rows: Ids, size: int, graph: LateGraph | None = None) -> None:
         """Take a faiss index whose position ``i`` is row ``rows[i]`` of ``size`` rows."""
         self._index = index
         self._rows = rows
         self._size = size
         self._all = len(rows) == size
+        self._late_graph = graph
 
     @classmethod
     def build(cls, vectors: NDArray[np.float16], has_vector: Bools) -> VectorIndex:
@@ -48,6 +53,16 @@ class VectorIndex:
         """How long each vector is."""
         return int(self._index.d)
 
+    def usable_vectors(self) -> NDArray[np.float16]:
+        """The vectors of the rows that can be found, in their order; a view of the index."""
+        import faiss
+
+        if not len(self):
+            return np.zeros((0, self.dimensions), np.float16)
+        size = len(self) * self._index.code_size
+        codes: NDArray[np.uint8] = faiss.rev_swig_ptr(self._index.codes.data(), size)
+        return codes.view(np.float16).reshape(len(self), self.dimensions)
+
     def vectors(self) -> NDArray[np.float16]:
         """Give all rows' vectors (n, d); zeros for rows without one."""
         out = np.zeros((self._size, self.dimensions), dtype=np.float16)
@@ -62,7 +77,7 @@ class VectorIndex:
 
         ``mask`` (n,) says which rows may be found. A query of zeros finds nothing.
         """
-        allowed = None if mask is None else mask if self._all else mask[self._rows]
+        allowed = self._allowed(mask)
         count = len(self) if allowed is None else int(np.count_nonzero(allowed))
         wanted = min(depth, count)
         length = float(np.dot(query, query))
@@ -78,13 +93,32 @@ class VectorIndex:
         order = np.lexsort((positions, -scores))[:wanted]
         return self._rows[positions[order]], scores[order]
 
+    @property
+    def has_graph(self) -> bool:
+        """Whether it can be searched approximately by now."""
+        return self._graph() is not None
+
+    def count(self, mask: Bools) -> int:
+        """How many of the rows that a mask (n,) lets through can be found."""
+        return int(np.count_nonzero(mask if self._all else mask[self._rows]))
+
     def search_many(
-        self, queries: NDArray[np.float32], depth: int, mask: Bools | None = None
+        self,
+        queries: NDArray[np.float32],
+        depth: int,
+        mask: Bools | None = None,
+        way: Way = _EXACT,
     ) -> list[tuple[Ids, NDArray[np.float32]]]:
-        """Give for each query (q, d) what ``search`` gives, in one pass where that is enough."""
-        allowed = None if mask is None else mask if self._all else mask[self._rows]
+        """Give for each query (q, d) what ``search`` gives, in one pass where that is enough.
+
+        A ``way`` with a width may miss some of the best rows. What it finds has exact scores.
+        """
+        allowed = self._allowed(mask)
         count = len(self) if allowed is None else int(np.count_nonzero(allowed))
         wanted = min(depth, count)
+        graph = self._graph() if way.width and wanted > 0 else None
+        if graph is not None and np.isfinite(queries).all():
+            return self._linked(graph, queries, wanted, way.width, mask)
         if len(queries) < 2 or wanted <= 0 or not np.isfinite(queries).all():
             return [self.search(query, depth, mask) for query in queries]
         fetch = min(count, wanted + _MARGIN)
@@ -98,6 +132,37 @@ class VectorIndex:
             order = np.lexsort((positions, -scores))[:wanted]
             found.append((self._rows[positions[order]], scores[order]))
         return found
+
+    def _linked(
+        self,
+        graph: Graph,
+        queries: NDArray[np.float32],
+        wanted: int,
+        width: int,
+        mask: Bools | None,
+    ) -> list[tuple[Ids, NDArray[np.float32]]]:
+        """Search by the graph; exactly where it finds too few."""
+        allowed = self._allowed(mask)
+        bits = None if allowed is None else np.packbits(allowed, bitorder="little")
+        threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
+        scores, positions = graph.search(queries, wanted + _MARGIN, width, bits, threads)
+        found = []
+        for query, places, given in zip(queries, positions, scores, strict=True):
+            places, given = places[places >= 0], given[places >= 0]
+            if len(places) < wanted or not query.any():
+                found.append(self.search(query, wanted, mask))
+                continue
+            order = np.lexsort((places, -given))[:wanted]
+            found.append((self._rows[places[order]], given[order]))
+        return found
+
+    def _graph(self) -> Graph | None:
+        """The graph, where there is one by now."""
+        return None if self._late_graph is None else self._late_graph.of(self._index)
+
+    def _allowed(self, mask: Bools | None) -> Bools | None:
+        """Which positions may be found, by which rows may."""
+        return None if mask is None else mask if self._all else mask[self._rows]
 
     def scores_of(self, query: NDArray[np.float32], rows: Ids) -> NDArray[np.float32]:
         """Give the scores of some rows (n,) for a query (d,), or each for its own query (n, d).
@@ -139,7 +204,7 @@ class VectorIndex:
             parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
         index, among = self._index, None
         if len(queries) >= _MANY and len(self) >= _WORTH_NARROWING:
-            among = likely_rows(self._halves(), queries, fetch, allowed)
+            among = likely_rows(self.usable_vectors(), queries, fetch, allowed)
         if among is not None:
             index, parameters = self._of_rows(among), None
         scores, positions = index.search(
@@ -152,17 +217,9 @@ class VectorIndex:
             for places, given in zip(positions, scores, strict=True)
         ]
 
-    def _halves(self) -> NDArray[np.float16]:
-        """The vectors as they lie in the faiss index; of no use without it."""
-        import faiss
-
-        codes = faiss.rev_swig_ptr(self._index.codes.data(), self._index.codes.size())
-        halves: NDArray[np.float16] = codes.view(np.float16).reshape(len(self), -1)
-        return halves
-
     def _of_rows(self, positions: Ids) -> Any:
         """A faiss index of some positions, which scores them to the last bit as the whole one."""
-        return _scalar_index(self._halves()[positions])
+        return _scalar_index(self.usable_vectors()[positions])
 
     def save(self, path: Path) -> None:
         """Write the faiss index; which rows have vectors is kept by the caller."""
@@ -171,8 +228,10 @@ class VectorIndex:
         faiss.write_index(self._index, str(path))
 
     @classmethod
-    def load(cls, path: Path, has_vector: Bools) -> VectorIndex:
+    def load(cls, path: Path, has_vector: Bools, graph: LateGraph | None = None) -> VectorIndex:
         """Map a saved index into memory; ``has_vector`` (n,) as it was when it was built.
+
+        ``graph`` is of its vectors, if there is to be one.
 
         Raises:
             OSError, ValueError: the file is not what ``save`` wrote for these rows.
@@ -187,7 +246,7 @@ class VectorIndex:
         rows = np.flatnonzero(has_vector).astype(np.int64)
         if index.ntotal != len(rows):
             raise ValueError(f"{index.ntotal} vectors for {len(rows)} rows")
-        return cls(index, rows, len(has_vector))
+        return cls(index, rows, len(has_vector), graph)
 
     @property
     def has_vector(self) -> Bools:

@@ -14,6 +14,8 @@ from pathlib import Path
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import RagkitError
+from ragkit.indexes.generation import newest_graph
+from ragkit.indexes.graph_files import GraphState
 from ragkit.indexing.consistency import IndexState, compare_index, fault_of
 from ragkit.indexing.findings import Depth, Finding, Parts, megabytes, plural
 from ragkit.indexing.surroundings import SURROUNDINGS
@@ -207,12 +209,14 @@ def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
     collections = parts.collections()
     looked = collections[:_MOST_AT_A_GLANCE] if depth is Depth.GLANCE else collections
     states: list[IndexState] = []
+    graphs: list[GraphState] = []
     faults: list[str] = []
     for collection in looked:
         for level, levels in INDEXED_LEVELS.items():
+            folder = parts.paths.collection_indexes(collection.id) / level.value
             state = compare_index(
                 parts.catalog,
-                parts.paths.collection_indexes(collection.id) / level.value,
+                folder,
                 collection,
                 levels,
                 parts.embedder,
@@ -222,13 +226,30 @@ def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
             states.append(state)
             if state.fault:
                 faults.append(f"{collection.name}, {level.value}: {state.fault}")
+                continue
+            graph = _graph(parts, folder, closely=depth is not Depth.GLANCE)
+            graphs += [graph] if graph else []
+            if graph is GraphState.DAMAGED:
+                said = "its approximate index is damaged, and search is exact."
+                faults.append(f"{collection.name}, {level.value}: {said}")
     for fault in faults:
         yield Finding("indexes", False, fault, "rebuild_indexes", 1)
     if not faults:
-        yield _agreeing(states, depth, len(collections) - len(looked))
+        yield _agreeing(states, graphs, depth, len(collections) - len(looked))
 
 
-def _agreeing(states: list[IndexState], depth: Depth, left_out: int) -> Finding:
+def _graph(parts: Parts, folder: Path, *, closely: bool) -> GraphState | None:
+    """How the approximate index of a large index stands; ``None`` where there is to be none."""
+    found = newest_graph(folder, checksums=closely)
+    least = parts.settings.index.ann_rows
+    if found is None or (found.state is GraphState.NONE and not 0 < least <= found.vectors):
+        return None
+    return found.state
+
+
+def _agreeing(
+    states: list[IndexState], graphs: list[GraphState], depth: Depth, left_out: int
+) -> Finding:
     entries = sum(state.entries for state in states)
     found = sum(state.found for state in states)
     vectors = sum(state.vectors for state in states)
@@ -238,6 +259,10 @@ def _agreeing(states: list[IndexState], depth: Depth, left_out: int) -> Finding:
         said = f"Catalog and indexes agree: {plural(entries, 'entry')}."
     else:
         said = f"Catalog, words and vectors agree: {entries}, {found} and {vectors} entries."
+    if graphs:
+        lacking = graphs.count(GraphState.NONE)
+        waiting = f", {lacking} of them still to be built by the worker" if lacking else ""
+        said += f" Approximate indexes: {len(graphs)}{waiting}."
     if left_out:
         said += f" ({plural(left_out, 'more collection')} not looked at.)"
     return Finding("indexes", True, said, count=entries)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.catalog.records import JobRecord, JobState
 from ragkit.errors import RagkitError
+from ragkit.indexing.graphs import GraphBuilder
 from ragkit.indexing.jobs import run_job
 from ragkit.indexing.lock import writer_lock
 from ragkit.indexing.progress import Progress
@@ -42,6 +43,7 @@ class Worker:
     stopping: threading.Event = field(default_factory=threading.Event)
     open_model: OpenModel | None = None
     _state: str = "starting"
+    _graphs: GraphBuilder | None = None
     _watched: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def run(self, *, watch: bool = True) -> None:
@@ -55,6 +57,7 @@ class Worker:
             beats = threading.Thread(target=self._beat, name="ragkit-beat", daemon=True)
             beats.start()
             contexts = self._write_contexts()
+            graphs = self._build_graphs()
             try:
                 if watch:
                     self._watch_and_work()
@@ -63,6 +66,7 @@ class Worker:
             finally:
                 self.stopping.set()
                 contexts.join(timeout=_LONGEST_FAREWELL)
+                graphs.join(timeout=_LONGEST_FAREWELL)
                 beats.join(timeout=5)
                 self._tell("stopped")
 
@@ -74,6 +78,13 @@ class Worker:
             write_contexts, self.writer, self.stopping, self._is_working, self.open_model
         )
         thread = threading.Thread(target=work, name="ragkit-contexts", daemon=True)
+        thread.start()
+        return thread
+
+    def _build_graphs(self) -> threading.Thread:
+        """Have approximate indexes built beside the jobs, in a process of their own."""
+        self._graphs = GraphBuilder(self.writer, self.stopping)
+        thread = threading.Thread(target=self._graphs.run, name="ragkit-graphs", daemon=True)
         thread.start()
         return thread
 
@@ -140,6 +151,10 @@ class Worker:
             self.writer.catalog.jobs.finish(
                 job.id, JobState.FAILED, "Something unexpected happened; the log says what."
             )
+        if self._graphs is not None:
+            from ragkit.indexing import compaction
+
+            self._graphs.look_again(everywhere=job.kind in compaction.HANDLERS)
 
     def _beat(self) -> None:
         while True:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.collection import Candidates, CollectionIndex, EntryMask
+from ragkit.indexes.ways import VectorSearch, Way
 from ragkit.results import Contexts, Fusion, QuestionMerge, SearchOptions
 from ragkit.retrieval.fusion import (
     NORMALISERS,
@@ -94,14 +95,31 @@ def vector_lists(
     if telling:
         queries = np.stack([vector for _at, vector in telling])
         for scope in scopes:
-            each = min(_MOST_EACH, math.ceil(scope.entries_per_chunk))
-            lists = scope.index.vector_candidates(queries, depth * each, scope.mask)
+            lists = scope.index.vector_candidates(
+                queries, _entries_deep(scope, depth), scope.mask, _search_of(options)
+            )
             for (at, _vector), one in zip(telling, lists, strict=True):
                 found[at].append(one)
     return [
         _by_vector(scopes, one, of_one, weight, depth, options)
         for one, of_one, weight in zip(asked, found, weights, strict=True)
     ]
+
+
+def vector_ways(scopes: Sequence[Scope], depth: int, options: SearchOptions) -> list[Way]:
+    """How ``vector_lists`` searches each scope, and why."""
+    search = _search_of(options)
+    return [
+        scope.index.vector_way(_entries_deep(scope, depth), scope.mask, search) for scope in scopes
+    ]
+
+
+def _entries_deep(scope: Scope, depth: int) -> int:
+    return depth * min(_MOST_EACH, math.ceil(scope.entries_per_chunk))
+
+
+def _search_of(options: SearchOptions) -> VectorSearch:
+    return VectorSearch(options.index, options.nprobe, options.overfetch)
 
 
 def _by_vector(

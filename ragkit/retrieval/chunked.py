@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any, Protocol
 
 from ragkit.errors import QueryError
 from ragkit.models.base import Embedder
-from ragkit.results import Result, SearchOptions, Trace
+from ragkit.results import IndexMode, Result, SearchOptions, Trace
 from ragkit.retrieval.clock import Clock
 from ragkit.retrieval.deduplication import fold_identical, mmr
 from ragkit.retrieval.engine import Engine, Found
@@ -34,6 +33,7 @@ __all__ = [
     "ChunkedOptions",
     "ChunkedResult",
     "ChunkedSearch",
+    "IndexMode",
     "TopicAnswer",
     "deduplicate_by_document",
     "query_per_chunk",
@@ -46,14 +46,6 @@ _DEEPER = 4
 _FEWEST_CANDIDATES = 30
 
 
-class IndexMode(StrEnum):
-    """How vectors are searched: exactly, or by an approximate index where there is one."""
-
-    AUTO = "auto"
-    EXACT = "exact"
-    ANN = "ann"
-
-
 @dataclass(frozen=True, slots=True)
 class ChunkedOptions:
     """How a long text asks.
@@ -62,8 +54,8 @@ class ChunkedOptions:
     ``dedup`` and ``per_document`` say how many hits of one document, or of one of its sections,
     are kept (0: all); of more than one, each is a result of its own. ``limit`` counts results.
     ``whole_weight`` above 0 has the whole text ask too: a share ``w / (1 + w)`` of each score is
-    then that of the whole. ``nprobe`` and ``overfetch`` matter to ``ann`` alone. ``exclude``
-    are documents that are never found.
+    then that of the whole. ``mode``, ``nprobe`` and ``overfetch`` are
+    those of ``SearchOptions.index``. ``exclude`` are documents that are never found.
     """
 
     cut: CutSettings = field(default_factory=CutSettings)
@@ -225,7 +217,10 @@ class ChunkedSearch:
             hits=asked.hits,
             documents=documents,
             trace=Trace(tuple(clock.stages)),
-            notices=tuple(_notices(text, topics, chunked)),
+            notices=(
+                *_notices(text, topics),
+                *self._engine.lacking(_as_indexed(options, chunked)),
+            ),
         )
         logger.info("chunked search %.1f ms, %s", answer.trace.ms, answer.summary)
         return answer
@@ -248,7 +243,7 @@ class ChunkedSearch:
         whole = [text.strip()] if chunked.whole_weight > 0 and pieces else []
         texts = [piece.text for piece in pieces] + backgrounds + whole
         wanted = replace(
-            options,
+            _as_indexed(options, chunked),
             limit=each,
             candidates=min(options.candidates, max(_FEWEST_CANDIDATES, _DEEPER * each)),
             mmr_lambda=None,
@@ -334,6 +329,12 @@ class _Item:
     score: float
 
 
+def _as_indexed(options: SearchOptions, chunked: ChunkedOptions) -> SearchOptions:
+    """The options with how the long question wants vectors searched."""
+    index = options.index if chunked.mode is IndexMode.AUTO else chunked.mode
+    return replace(options, index=index, nprobe=chunked.nprobe, overfetch=chunked.overfetch)
+
+
 def _without(found: Found, exclude: frozenset[int]) -> Found:
     if not exclude:
         return found
@@ -388,12 +389,10 @@ def _found_by(
     )
 
 
-def _notices(text: str, topics: Sequence[Topic], chunked: ChunkedOptions) -> list[str]:
+def _notices(text: str, topics: Sequence[Topic]) -> list[str]:
     notices = []
     if not topics:
         notices.append("The text holds nothing to ask.")
     if is_cut(text):
         notices.append("The text is very long; only its beginning was asked.")
-    if chunked.mode is IndexMode.ANN:
-        notices.append("There is no approximate index: collections are searched exactly.")
     return notices

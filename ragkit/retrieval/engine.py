@@ -18,9 +18,9 @@ from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.rows import Ids
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder, embed_queries
-from ragkit.results import Answer, Contexts, Filters, Mode, Result, SearchOptions, Trace
+from ragkit.results import Answer, Contexts, Filters, IndexMode, Mode, Result, SearchOptions, Trace
 from ragkit.retrieval.beside import Beside
-from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists
+from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists, vector_ways
 from ragkit.retrieval.clock import Clock
 from ragkit.retrieval.fusion import FusedHit, IndexList
 from ragkit.retrieval.highlight import Highlighter, question_words
@@ -168,6 +168,7 @@ class Engine:
             count.out = len(results)
         for collection in plan.collections:
             notices += filter(None, [self._indexes.take_notice(collection)])
+        notices += self.lacking(options, plan.collections)
         generation = "+".join(
             f"{one.name}@{one.version}:{self._indexes.generation(one) or 'memory'}"
             for one in plan.collections
@@ -226,6 +227,23 @@ class Engine:
             return ["The question is very long; only its beginning was asked."]
         if not plan.parsed.text:
             return ["The question holds no words to look for."]
+        return []
+
+    def lacking(
+        self, options: SearchOptions, named: Sequence[CollectionRecord] | None = None
+    ) -> list[str]:
+        """Say where an approximate index is asked for and there is none."""
+        if options.index is not IndexMode.ANN or options.mode is Mode.KEYWORD:
+            return []
+        if named is None:
+            named = [self._catalog.collections.get(name) for name in options.collections]
+        scopes = [
+            Scope(self._indexes.current(one, level), None)
+            for one in named
+            for level in levels_of(options.granularity)
+        ]
+        if any(way.lacking for way in vector_ways(scopes, 1, options)):
+            return ["There is no approximate index: collections are searched exactly."]
         return []
 
     def _candidates(
@@ -290,12 +308,15 @@ class Engine:
         words: list[IndexList] = []
         if options.mode is not Mode.KEYWORD:
             with clock.stage(f"vector{suffix}", total) as count:
+                ways = vector_ways(scopes, depth, options)
+                notes = list(dict.fromkeys(way.why for way in ways))
                 if options.mode is Mode.HYBRID and len(asked) == 1 and total >= _WORTH_A_THREAD:
                     vectors, words = self._beside.both(by_vector, by_words)
-                    count.note = "beside keyword"
+                    notes.append("beside keyword")
                 else:
                     vectors = by_vector()
                 count.out = sum(len(one) for one in vectors)
+                count.note = "; ".join(notes)
         if options.mode is not Mode.VECTOR:
             with clock.stage(f"keyword{suffix}", total) as count:
                 words = words or by_words()

@@ -14,7 +14,7 @@ import typer
 
 from ragkit import __version__
 from ragkit.errors import NotFoundError, QueryError, RagkitError
-from ragkit.results import Fusion, Mode
+from ragkit.results import Fusion, IndexMode, Mode
 from ragkit.settings import load_settings
 from ragkit.surfaces import console, render
 from ragkit.surfaces.commands import CommandGroup
@@ -185,6 +185,9 @@ def search(
     collection: CollectionOption = None,
     mode: Annotated[Mode | None, typer.Option(help="Which indexes to ask.")] = None,
     fusion: Annotated[Fusion | None, typer.Option(help="How to join their lists.")] = None,
+    index: Annotated[
+        IndexMode | None, typer.Option(help="Search vectors exactly, or approximately (ann).")
+    ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, max=200, help="Most documents.")
     ] = None,
@@ -207,11 +210,13 @@ def search(
     if not text.strip():
         raise QueryError("The question is empty.", "Say what to look for.")
     opened = open_library(library, collection)
-    options = opened.options(mode=mode, fusion=fusion, limit=limit)
+    options = opened.options(mode=mode, fusion=fusion, index=index, limit=limit)
     if chunked or context:
         from ragkit.surfaces import cli_chunked
     if chunked:
-        cli_chunked.search_long(opened, text, options, limit, file, context=context, as_json=json_)
+        cli_chunked.search_long(
+            opened, text, options, limit, file, index=index, context=context, as_json=json_
+        )
         return
     answer = opened.search(text, options)
     opened.tell_found(answer)

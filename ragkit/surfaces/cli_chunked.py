@@ -10,7 +10,7 @@ import typer
 
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
-from ragkit.results import Answer, SearchOptions
+from ragkit.results import Answer, IndexMode, SearchOptions
 from ragkit.retrieval.chunked import ChunkedAnswer, ChunkedOptions
 from ragkit.retrieval.context_block import format_as_context
 from ragkit.retrieval.merging import Dedup, Merge
@@ -64,12 +64,13 @@ def search_long(
     limit: int | None,
     file: Path | None = None,
     *,
+    index: IndexMode | None = None,
     context: bool,
     as_json: bool,
 ) -> None:
     """Answer a text by its topics, and print the answer; ``file`` itself is left out of it."""
     exclude = _copies_of(opened, file) if file else frozenset()
-    chunked: ChunkedOptions = opened.chunked_options(limit=limit, exclude=exclude)
+    chunked: ChunkedOptions = opened.chunked_options(limit=limit, exclude=exclude, mode=index)
     show(opened.search_chunked(text, options, chunked), context=context, as_json=as_json)
 
 

@@ -26,6 +26,7 @@ from ragkit.results import (
     Expansion,
     Fusion,
     Granularity,
+    IndexMode,
     Mode,
     Result,
     SearchOptions,
@@ -173,7 +174,8 @@ def test_heads_say_the_mode_and_what_differs():
 
 def test_every_value_of_every_choice_has_words():
     for kind, name in ((Contexts, "contexts"), (Granularity, "granularity"),
-                       (Expansion, "expansion"), (Fusion, "fusion"), (Mode, "mode")):  # fmt: skip
+                       (Expansion, "expansion"), (Fusion, "fusion"), (IndexMode, "index"),
+                       (Mode, "mode")):  # fmt: skip
         heads = [names([ColumnSettings(), ColumnSettings(SearchOptions(**{name: one}))])[1]
                  for one in kind]  # fmt: skip
         assert len(set(heads)) == len(heads)

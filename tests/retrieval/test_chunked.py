@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -282,6 +283,24 @@ def test_settings_become_options(tmp_path):
     file = tmp_path / "ragkit.toml"
     file.write_text("[chunked]\ntop_k = 9\nmode = 'exact'\nnprobe = 4\n")
     assert load_settings(file).chunked.top_k == 9
+    named = ChunkedOptions.of(load_settings(file).chunked, overfetch=2)
+    assert (named.mode, named.nprobe, named.overfetch) == (IndexMode.EXACT, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("search", "long", "note"),
+    [
+        (IndexMode.AUTO, IndexMode.AUTO, r"exact: \d+ vectors"),
+        (IndexMode.EXACT, IndexMode.AUTO, "exact: asked for"),
+        (IndexMode.ANN, IndexMode.EXACT, "exact: asked for"),
+        (IndexMode.EXACT, IndexMode.ANN, "exact: there is no approximate index"),
+    ],
+)
+def test_how_vectors_are_searched_is_the_long_question_s_own(library, search, long, note):
+    options = library.options(index=search)
+    answer = library.search_chunked(THREE, options, library.chunked_options(mode=long))
+    [said] = [one.note for one in answer.trace.stages if one.name == "vector"]
+    assert re.fullmatch(note, said)
 
 
 def test_the_function_works_on_a_library_with_its_defaults(library):

@@ -177,6 +177,18 @@ def test_search_modes_and_limit(library, mode, here):
     assert parts if mode == "hybrid" else parts == {mode}
 
 
+@pytest.mark.parametrize("index", ["auto", "exact", "ann"])
+@pytest.mark.parametrize("more", [[], ["--chunked"]])
+def test_search_says_how_vectors_were_searched(library, here, index, more):
+    done = here("search", "--library", library, "--index", index, "--json", "refund", *more)
+    answer = json.loads(done.stdout)
+    [note] = [one["note"] for one in answer["trace"]["stages"] if one["name"] == "vector"]
+    wanted = {"exact": "exact: asked for", "ann": "exact: there is no approximate index"}
+    assert note == wanted.get(index) or (index == "auto" and note.endswith(" vectors"))
+    lacking = "There is no approximate index: collections are searched exactly."
+    assert answer["notices"] == ([lacking] if index == "ann" else [])
+
+
 def test_explain_says_why_and_prints_the_trace(library, here):
     done = here("search", "--library", library, "--explain", "refund", "thirty", "days")
     assert "1. Refunds" in done.stdout
