@@ -131,7 +131,9 @@ def test_a_backfill_is_watched_paused_killed_and_resumed(open_page, library, gat
     assert library.worker_state().record.pid != worker.pid
     gate.refusing = "anchors"
     gate.open.set()
-    expect(standing).to_contain_text("All is written", timeout=30_000)
+    expect(standing).to_contain_text(
+        "Done · 12 of 13 chunks, 1 could not be written", timeout=30_000
+    )
     expect(counts).to_contain_text("12 written")
     expect(counts).to_contain_text("1 failed")
     page.get_by_text("Last errors").click()
