@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ragkit.catalog import Catalog
 from ragkit.catalog.runs import QuestionValues, RunDraft
+from ragkit.catalog.schema import MIGRATIONS
 from ragkit.errors import NotFoundError
 
 
@@ -56,3 +58,15 @@ def test_all_or_nothing_is_kept(catalog):
     with pytest.raises(Exception, match="UNIQUE"):
         catalog.runs.keep(draft(), twice)
     assert catalog.runs.all() == []
+
+
+def test_a_library_of_before_gets_the_tables(library_paths, monkeypatch):
+    number = next(i for i, step in enumerate(MIGRATIONS) if step.__name__.endswith("_runs"))
+    monkeypatch.setattr("ragkit.catalog.schema.MIGRATIONS", MIGRATIONS[:number])
+    old = Catalog.open(library_paths.catalog, create=True)
+    collection = old.collections.ensure("default").id
+    old.close()
+    monkeypatch.undo()
+    opened = Catalog.open(library_paths.catalog)
+    assert opened.runs.keep(draft(collection), VALUES).id == 1
+    opened.close()
