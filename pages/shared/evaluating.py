@@ -191,7 +191,7 @@ def chart(drawn: Sequence[Mapping[str, Any]], metric: str) -> LayerChart:
         ],
     )  # fmt: skip
     scale = altair.Scale(domain=[0, 1])
-    legend = altair.Legend(title=None, orient="bottom", columns=1, labelLimit=340)
+    legend = altair.Legend(title=None, orient="bottom", columns=1, labelLimit=340, symbolOpacity=1)
     names = [one["settings"] for one in drawn]
     colour = altair.Color(
         "settings:N", legend=legend, sort=names, scale=altair.Scale(range=list(_COLOURS))
@@ -204,7 +204,7 @@ def chart(drawn: Sequence[Mapping[str, Any]], metric: str) -> LayerChart:
         color=colour,
         shape=altair.Shape("settings:N", legend=legend, sort=names),
     )
-    return altair.layer(ranges, dots).properties(height=320)
+    return altair.layer(ranges, dots).properties(height=260 + 30 * len(drawn))
 
 
 def difference(told: Difference, collection: str) -> str:
