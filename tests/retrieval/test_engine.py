@@ -371,7 +371,7 @@ def test_words_beside_vectors_give_the_same_answer(library, monkeypatch):
     both = library.search("is a refund like a turbine", library.options())
     assert both.results == alone.results
     stages = {one.name: one for one in both.trace.stages}
-    assert stages["vector"].note == "beside keyword"
+    assert stages["vector"].note.endswith("; beside keyword")
     assert stages["keyword"].count_out == next(
         one.count_out for one in alone.trace.stages if one.name == "keyword"
     )
