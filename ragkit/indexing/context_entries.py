@@ -44,9 +44,17 @@ def answer_of(written: WrittenContext, model: str, prompt_hash: str) -> ContextA
     )
 
 
-def context_text(context: str, record: ChunkRecord, text: str) -> str:
-    """What is embedded for a chunk with a model context: that, where it stands, its own text."""
-    return contextualised(context, contextualised(record.context, text))
+def context_text(answer: ContextAnswer, record: ChunkRecord) -> str:
+    """What is embedded of a model context: where its chunk stands, the context, the keywords.
+
+    The chunk's own text has a vector of its own, in which a few more words would be lost.
+    """
+    return contextualised(record.context, "\n".join([answer.context, ", ".join(answer.keywords)]))
+
+
+def question_text(question: str, record: ChunkRecord) -> str:
+    """What is embedded of a question: it is asked of what stands there."""
+    return contextualised(record.context, question)
 
 
 def drafts_of(writer: Writer, finished: Sequence[Finished]) -> list[ContextDraft]:
@@ -80,8 +88,9 @@ def _texts(one: Finished) -> list[tuple[Level, str]]:
     """The texts that get a vector of their own, by level."""
     found: list[tuple[Level, str]] = []
     if one.answer.context:
-        found.append((Level.CONTEXT, context_text(one.answer.context, one.record, one.text)))
-    found += [(Level.QUESTION, question) for question in dict.fromkeys(one.answer.questions)]
+        found.append((Level.CONTEXT, context_text(one.answer, one.record)))
+    asked = dict.fromkeys(one.answer.questions)
+    found += [(Level.QUESTION, question_text(question, one.record)) for question in asked]
     return found
 
 
