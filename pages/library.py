@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.shared import browser, dialogs, frame, state, summary, tables
+from pages.shared import browser, dialogs, embedder_choice, frame, state, summary, tables
 from pages.shared.library import open_library
 from pages.shared.markup import plural
 from ragkit.catalog.records import Counts, DocumentRecord
@@ -33,6 +33,7 @@ def draw() -> None:
         left, right = st.columns([4, 9], gap="large")
         with left, st.container(key="sources"):
             sources(library, collection)
+            embedder_choice.draw(library)
         with right, st.container(key="documents"):
             drop(library, collection)
             documents(library, collection)
@@ -40,6 +41,7 @@ def draw() -> None:
             st.session_state[_WHOLE] = True
             live(library)
     dialogs.draw(library, collection)
+    embedder_choice.draw_dialog(library)
 
 
 # -- the collection --------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -28,11 +27,10 @@ from ragkit.catalog.records import (
 )
 from ragkit.errors import LibraryBusyError, LibraryError, RagkitError, SourceError
 from ragkit.indexing.context_desk import ContextDesk
+from ragkit.indexing.embedder_desk import EmbedderDesk
 from ragkit.indexing.findings import Depth, Finding, Parts
 from ragkit.indexing.lock import lock_is_held
 from ragkit.indexing.progress import Progress
-from ragkit.models.base import Embedder
-from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths
 from ragkit.results import Answer, Filters, SearchOptions
 from ragkit.types import Section, Status
@@ -40,8 +38,6 @@ from ragkit.types import Section, Status
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
     from ragkit.retrieval.chunked import ChunkedAnswer, ChunkedOptions
-    from ragkit.retrieval.engine import Engine
-    from ragkit.retrieval.open_indexes import OpenIndexes
     from ragkit.retrieval.similar import Similar
     from ragkit.settings import Settings
 
@@ -70,7 +66,7 @@ class DocumentDetail:
     chunks: list[ChunkRecord]
 
 
-class Library(ContextDesk):
+class Library(EmbedderDesk, ContextDesk):
     """One library, opened. Safe to share between threads; holds no person's own state."""
 
     def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
@@ -99,25 +95,6 @@ class Library(ContextDesk):
     def close(self) -> None:
         """Close files and connections."""
         self.catalog.close()
-
-    @cached_property
-    def embedder(self) -> Embedder:
-        """What turns text into vectors; loaded when it is first needed."""
-        return open_embedder(self.settings.models)
-
-    @cached_property
-    def indexes(self) -> OpenIndexes:
-        """The collections' indexes, opened when they are first needed."""
-        from ragkit.retrieval.open_indexes import OpenIndexes
-
-        return OpenIndexes(self.catalog, self.paths, self.embedder)
-
-    @cached_property
-    def engine(self) -> Engine:
-        """What answers questions."""
-        from ragkit.retrieval.engine import Engine
-
-        return Engine(self.catalog, self.indexes, self.embedder)
 
     # -- searching -------------------------------------------------------------------------
 
@@ -178,7 +155,8 @@ class Library(ContextDesk):
         """
         from ragkit.retrieval.similar import similar_documents
 
-        return similar_documents(self.catalog, self.indexes, self.embedder, document_id, limit)
+        kit = self.kit()
+        return similar_documents(self.catalog, kit.indexes, kit.embedder, document_id, limit)
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -321,12 +299,6 @@ class Library(ContextDesk):
         from ragkit.indexing.worker import work_off
 
         return work_off(self.writer(), job_id, watch)
-
-    def writer(self) -> Any:
-        """What a process needs to write; it must hold the lock when it does."""
-        from ragkit.indexing.writer import Writer
-
-        return Writer(self.settings, self.paths, self.catalog, self.embedder, lambda: self.indexes)
 
     # -- the worker ------------------------------------------------------------------------
 

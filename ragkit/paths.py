@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +56,12 @@ class LibraryPaths:
     def collection_indexes(self, collection_id: int) -> Path:
         """Where the index generations of one collection are stored."""
         return self.indexes / str(collection_id)
+
+    def index(self, collection_id: int, level: str, fingerprint: str) -> Path:
+        """Where the generations of one of its indexes are stored, with that embedder's vectors."""
+        plain = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", fingerprint)
+        name = fingerprint if plain else hashlib.blake2b(fingerprint.encode()).hexdigest()[:32]
+        return self.collection_indexes(collection_id) / level / name
 
     def prompts(self, collection_id: int | None = None) -> Path:
         """Where people put their own prompts, for one collection or for all."""

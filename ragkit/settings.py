@@ -76,7 +76,9 @@ class SourceSettings(_Group):
 class ModelSettings(_Group):
     """What turns text into vectors, and how Ollama is asked."""
 
-    embedder: str = Field("wordllama", description='"wordllama" or "ollama:MODEL"')
+    embedder: str = Field(
+        "wordllama", description='of a new library: "wordllama" or "ollama:MODEL"'
+    )
     ollama_url: str = Field("http://127.0.0.1:11434", description="where Ollama listens")
     allow_remote: bool = Field(
         False, description="Ollama may run on another machine: texts then leave this one"

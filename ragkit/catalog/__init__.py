@@ -10,6 +10,7 @@ from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections
 from ragkit.catalog.contexts import Contexts
 from ragkit.catalog.documents import Documents
+from ragkit.catalog.embedding import Embedding
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.filters import FilterQueries
 from ragkit.catalog.jobs import Jobs
@@ -34,6 +35,7 @@ class Catalog:
         self.filters = FilterQueries(connections)
         self.passages = Passages(connections)
         self.vectors = Vectors(connections)
+        self.embedding = Embedding(connections)
         self.jobs = Jobs(connections)
         self.judgments = Judgments(connections)
         self.runs = Runs(connections)

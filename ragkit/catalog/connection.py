@@ -186,7 +186,7 @@ def as_library_error(error: sqlite3.Error, file: Path) -> LibraryError:
         return CatalogError(f"{file} cannot be read or written.", "Check the disk it lies on.")
     if "closed database" in text:
         return CatalogError("The library is closed.", "Open it again.")
-    if "malformed" in text or "not a database" in text:
+    if any(one in text for one in ("malformed", "not a database", "could not decode")):
         return CatalogError(
             f"{file} is damaged.", "Restore it from a backup, or move it away and index again."
         )

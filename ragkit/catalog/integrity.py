@@ -18,7 +18,7 @@ from ragkit.catalog.connection import Connections, as_library_error
 from ragkit.catalog.documents import CHUNK_COLUMNS, chunk_of_row
 from ragkit.catalog.entries import AT_LEVELS
 from ragkit.catalog.records import ChunkRecord
-from ragkit.catalog.schema import MIGRATIONS
+from ragkit.catalog.schema import MIGRATIONS, applied
 from ragkit.errors import LibraryError, LibraryFormatError
 from ragkit.types import LEVEL_CODES, Level, Markup
 
@@ -331,17 +331,19 @@ def examine(file: Path) -> None:
                     f"{len(MIGRATIONS)}.",
                     "Update ragkit.",
                 )
-            wrong = _faults(connection, version)
+            wrong = _faults(connection)
     except sqlite3.Error as error:
         raise as_library_error(error, file) from error
     if wrong:
         raise LibraryError(f"The archive's catalog {wrong}.", "Export the library again.")
 
 
-def _faults(connection: sqlite3.Connection, version: int) -> str:
+def _faults(connection: sqlite3.Connection) -> str:
+    had = applied(connection)
     with closing(sqlite3.connect(":memory:")) as fresh:
-        for step in MIGRATIONS[:version]:
-            step(fresh)
+        for step in MIGRATIONS:
+            if step.__name__ in had:
+                step(fresh)
         if _layout(connection) != _layout(fresh):
             return "has other tables, triggers or views than a library has"
     problems = connection.execute("PRAGMA quick_check(1)").fetchall()

@@ -304,17 +304,47 @@ CREATE TABLE run_values (
 ) STRICT, WITHOUT ROWID;
 """
 
+
+def m006_embedder_choice(connection: sqlite3.Connection) -> None:
+    """Keep which embedder answers, which did before, and which one the library is moved to."""
+    connection.execute(_EMBEDDER_CHOICE.strip())
+
+
+_EMBEDDER_CHOICE = """
+CREATE TABLE embedder_choice (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    active INTEGER NOT NULL REFERENCES embedders,
+    previous INTEGER REFERENCES embedders,
+    target TEXT NOT NULL DEFAULT '',
+    target_id INTEGER REFERENCES embedders,
+    paused INTEGER NOT NULL DEFAULT 0,
+    changed_at REAL NOT NULL
+) STRICT
+"""
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_tables,
     m002_context_cache,
     m003_speakers,
     m004_judgments,
     m005_runs,
+    m006_embedder_choice,
 )
+"""In the order in which they are applied. A catalog's version is how many of them it has had."""
+
+
+def applied(connection: sqlite3.Connection) -> set[str]:
+    """The names of the migrations that a catalog has had, as it notes them itself."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        return set()
+    rows = connection.execute("SELECT value FROM meta WHERE key GLOB 'migration [0-9]*'")
+    return {str(row[0]).partition(" ")[0] for row in rows}
 
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the catalog to the newest version, one transaction a step.
+
+    Steps are known by their names, so that one that was added in between is made up for.
 
     Raises:
         LibraryFormatError: when a newer ragkit has written this catalog.
@@ -325,18 +355,25 @@ def migrate(connection: sqlite3.Connection) -> None:
             f"This library was written by a newer ragkit (catalog version {version}).",
             "Update ragkit, or name another library with --library.",
         )
-    for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            current = int(connection.execute("PRAGMA user_version").fetchone()[0])
-            if current < number:
-                step(connection)
-                connection.execute(
-                    "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                    (f"migration {number:03}", f"{step.__name__} {time.time():.0f}"),
-                )
-                connection.execute(f"PRAGMA user_version = {number}")
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.rollback()
-            raise
+    if version == len(MIGRATIONS):
+        return
+    for step in MIGRATIONS:
+        if step.__name__ not in applied(connection):
+            _apply(connection, step)
+
+
+def _apply(connection: sqlite3.Connection, step: Callable[[sqlite3.Connection], None]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        had = applied(connection)
+        if step.__name__ not in had:
+            step(connection)
+            connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                (f"migration {step.__name__[1:4]}", f"{step.__name__} {time.time():.0f}"),
+            )
+            connection.execute(f"PRAGMA user_version = {len(had) + 1}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise

@@ -172,8 +172,9 @@ class Backfill:
         finished, self._finished = self._finished, []
         if not finished:
             return
-        drafts = drafts_of(self.writer, finished)
-        self._stored += self.writer.catalog.contexts.put(drafts, self.writer.embedder_id)
+        writer = self.writer.now()
+        drafts = drafts_of(writer, finished)
+        self._stored += writer.catalog.contexts.put(drafts, writer.embedder_id)
         for draft in drafts:
             entries = 2 + len(draft.entries)
             self._changed[draft.document_id] = self._changed.get(draft.document_id, 0) + entries
@@ -334,7 +335,7 @@ class Backfill:
         for name in changed:
             collection = self.writer.catalog.collections.find(name)
             if collection is not None:
-                self.writer.indexes.save(collection)
+                self.writer.now().indexes.save(collection)
 
     def _progress(self, opened: OpenDocument) -> None:
         self._say(BackfillPhase.WORKING, current=opened.record.path)

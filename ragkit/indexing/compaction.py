@@ -48,6 +48,7 @@ def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
         for level in INDEXED_LEVELS:
             _prune(writer, collection, level)
         _forget_removals(writer, collection)
+        _drop_other_indexes(writer, collection)
         reporter.step(collection.name)
     reporter.start("Tidying up", 4)
     vectors = writer.catalog.vectors.prune()
@@ -128,7 +129,7 @@ def _chosen(writer: Writer, arguments: Mapping[str, Any]) -> list[CollectionReco
 
 
 def _folder(writer: Writer, collection: CollectionRecord, level: Level) -> Path:
-    return writer.paths.collection_indexes(collection.id) / level.value
+    return writer.paths.index(collection.id, level.value, writer.embedder.fingerprint)
 
 
 def _prune(writer: Writer, collection: CollectionRecord, level: Level) -> None:
@@ -139,6 +140,23 @@ def _prune(writer: Writer, collection: CollectionRecord, level: Level) -> None:
         prune(folder, keep=1 if entries else 0)
     if not entries:
         writer.indexes.forget(collection.id)
+
+
+def _drop_other_indexes(writer: Writer, collection: CollectionRecord) -> None:
+    """Delete indexes of embedders that neither answer, nor did before, nor are to."""
+    choice = writer.catalog.embedding.choice()
+    kept = {_folder(writer, collection, level) for level in INDEXED_LEVELS}
+    for record in (choice.active, choice.previous) if choice else ():
+        if record is not None:
+            kept |= {
+                writer.paths.index(collection.id, level.value, record.fingerprint)
+                for level in INDEXED_LEVELS
+            }
+    if choice is not None and choice.target:
+        return
+    for folder in writer.paths.collection_indexes(collection.id).glob("*/*"):
+        if folder not in kept:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _forget_removals(writer: Writer, collection: CollectionRecord) -> None:

@@ -100,6 +100,14 @@ def _entry_fault(document: StoredDocument) -> str:
 
 def expected_entries(document: StoredDocument) -> list[tuple[int, int, bytes]]:
     """Level code, position and hash of the embedded text of every entry it should have."""
+    return [
+        (LEVEL_CODES[level], position, text_hash(one))
+        for level, position, one in embedded_texts(document)
+    ]
+
+
+def embedded_texts(document: StoredDocument) -> list[tuple[Level, int, str]]:
+    """Level, position and embedded text of every entry it should have, but for model contexts."""
     if not document.chunks:
         return []
     text = document.text
@@ -114,7 +122,7 @@ def expected_entries(document: StoredDocument) -> list[tuple[int, int, bytes]]:
     name = document_name(document.title, document.markup, document.path)
     spans = [one.chunk for one in document.chunks]
     found.append((Level.DOCUMENT, spans[0].index, document_text(name, text, spans)))
-    return [(LEVEL_CODES[level], position, text_hash(one)) for level, position, one in found]
+    return found
 
 
 def compare_index(

@@ -28,6 +28,7 @@ from ragkit.settings import Settings
 if TYPE_CHECKING:
     from ragkit.indexing.context_model import OpenModel
     from ragkit.indexing.progress import Progress
+    from ragkit.indexing.writer import Writer
 
 __all__ = ["BackfillPhase", "BackfillState", "ContextDesk", "ContextStatus"]
 
@@ -48,7 +49,7 @@ class ContextDesk:
         """Put a job in the queue; returns its number."""
         return self.catalog.jobs.add(kind, **arguments)
 
-    def writer(self) -> Any:
+    def writer(self) -> Writer:
         """What a process needs to write; it must hold the lock when it does."""
         raise TypeError("only a library can write")
 

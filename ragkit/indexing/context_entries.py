@@ -59,10 +59,10 @@ def question_text(question: str, record: ChunkRecord) -> str:
 
 def drafts_of(writer: Writer, finished: Sequence[Finished]) -> list[ContextDraft]:
     """Everything to be written for those chunks. Only texts without a vector are embedded."""
-    texts = [_texts(one) for one in finished]
+    texts = [context_texts(one.answer, one.record) for one in finished]
     names = {text: text_hash(text) for group in texts for _, text in group}
     known = writer.catalog.vectors.known(names.values(), writer.embedder_id)
-    missing = [text for text, name in names.items() if name not in known]
+    missing = [text for text, name in names.items() if name not in known and not writer.defers]
     vectors: dict[bytes, bytes] = {}
     if missing:
         made = writer.embedder.embed_passages(missing).astype("<f2")
@@ -84,13 +84,13 @@ def drafts_of(writer: Writer, finished: Sequence[Finished]) -> list[ContextDraft
     ]
 
 
-def _texts(one: Finished) -> list[tuple[Level, str]]:
+def context_texts(answer: ContextAnswer, record: ChunkRecord) -> list[tuple[Level, str]]:
     """The texts that get a vector of their own, by level."""
     found: list[tuple[Level, str]] = []
-    if one.answer.context:
-        found.append((Level.CONTEXT, context_text(one.answer, one.record)))
-    asked = dict.fromkeys(one.answer.questions)
-    found += [(Level.QUESTION, question_text(question, one.record)) for question in asked]
+    if answer.context:
+        found.append((Level.CONTEXT, context_text(answer, record)))
+    asked = dict.fromkeys(answer.questions)
+    found += [(Level.QUESTION, question_text(question, record)) for question in asked]
     return found
 
 

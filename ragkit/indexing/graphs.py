@@ -91,11 +91,12 @@ class GraphBuilder:
         A change is noted before its generation is written, so that one look may be too early.
         """
         everywhere, self._everywhere = self._everywhere, False
-        records: list[CollectionRecord] = self.writer.catalog.collections.all()
+        writer = self.writer.now()
+        records: list[CollectionRecord] = writer.catalog.collections.all()
         for record in records:
             if everywhere or self._before.get(record.id) != record.version:
                 for level in INDEXED_LEVELS:
-                    yield self.writer.paths.collection_indexes(record.id) / level.value
+                    yield writer.paths.index(record.id, level.value, writer.embedder.fingerprint)
         self._before, self._looked = self._looked, {one.id: one.version for one in records}
 
     def _lacking(self, folder: Path) -> NewestGraph | None:

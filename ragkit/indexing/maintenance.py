@@ -17,10 +17,14 @@ from ragkit.errors import RagkitError
 from ragkit.indexes.generation import newest_graph
 from ragkit.indexes.graph_files import GraphState
 from ragkit.indexing.consistency import IndexState, compare_index, fault_of
+from ragkit.indexing.embedder_state import read_state
 from ragkit.indexing.findings import Depth, Finding, Parts, megabytes, plural
 from ragkit.indexing.surroundings import SURROUNDINGS
+from ragkit.models.factory import full_name
+from ragkit.models.late import is_deferred
 from ragkit.paths import LibraryPaths
 from ragkit.retrieval.open_indexes import INDEXED_LEVELS
+from ragkit.types import Level
 
 __all__ = [
     "MENDS",
@@ -91,7 +95,8 @@ def documents_to_read_again(parts: Parts) -> set[int]:
     integrity = parts.catalog.integrity
     found = {*integrity.torn_documents(), *integrity.left_over()}
     found |= integrity.owners({*integrity.living_removed(), *integrity.words().broken_entries})
-    found |= set(integrity.without_vectors(parts.embedder_id))
+    if parts.embedder is None or not is_deferred(parts.embedder):
+        found |= set(integrity.without_vectors(parts.embedder_id))
     for collection in parts.catalog.collections.all():
         found |= set(_faults(parts, collection))
     return found
@@ -178,23 +183,17 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
         yield Finding("embedder", False, parts.trouble or "There is no embedder.")
         return
     integrity, name = parts.catalog.integrity, parts.embedder.name
-    number = parts.embedder_id
-    missing = integrity.without_vectors(number, parts.collection_id)
+    missing = integrity.without_vectors(parts.embedder_id, parts.collection_id)
     stale: set[int] = set()
     for collection in parts.collections():
         stale |= integrity.stale(collection.id, parts.recipe(collection) or "")
     lost = {document: count for document, count in missing.items() if document not in stale}
-    others = [one for one in integrity.embedders() if one[0] != number]
-    if lost:
+    if lost and is_deferred(parts.embedder):
+        yield _waiting(parts, name, len(lost))
+    elif lost:
         count = sum(lost.values())
         said = f"{plural(count, 'entry')} without a vector of {name}: only words find them."
         yield Finding("embedder", False, said, "reread", count)
-    elif missing:
-        before = ", ".join(sorted({one[1] for one in others})) or "another embedder"
-        said = (
-            f"{sum(missing.values())} entries have vectors of {before}, not of {name} as now set."
-        )
-        yield Finding("embedder", False, said, "sync", sum(missing.values()))
     elif stale:
         said = (
             f"{plural(len(stale), 'document')} made by older rules; the next sync reads them again."
@@ -202,7 +201,32 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
         yield Finding("embedder", True, said, "sync", len(stale))
     else:
         said = f"Every entry has a vector of {name} ({parts.embedder.dimensions} numbers each)."
-        yield Finding("embedder", True, said)
+        yield Finding("embedder", True, said + _to_come(parts))
+
+
+def _waiting(parts: Parts, name: str, documents: int) -> Finding:
+    """Vectors are made in the background: that is well, unless the embedder cannot be asked."""
+    state = read_state(parts.catalog)
+    many = documents != 1
+    said = (
+        f"{plural(documents, 'document')} wait{'' if many else 's'} for vectors of {name}; "
+        f"{'their' if many else 'its'} words are found."
+    )
+    well = not state.message
+    return Finding("embedder", well, f"{said} {state.message}".strip(), "", documents)
+
+
+def _to_come(parts: Parts) -> str:
+    """What is about to change, or differs from the settings."""
+    choice = parts.catalog.embedding.choice()
+    if choice is None or parts.embedder is None or parts.embedder.name != choice.active.name:
+        return ""
+    if choice.target:
+        return f" The library is being moved to {choice.target}."
+    wanted = full_name(parts.settings.models.embedder)
+    if wanted != choice.active.name:
+        return f" The settings name {wanted}: ragkit embedder {wanted} moves the library to it."
+    return ""
 
 
 def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
@@ -213,7 +237,7 @@ def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
     faults: list[str] = []
     for collection in looked:
         for level, levels in INDEXED_LEVELS.items():
-            folder = parts.paths.collection_indexes(collection.id) / level.value
+            folder = _index_folder(parts, collection, level)
             state = compare_index(
                 parts.catalog,
                 folder,
@@ -245,6 +269,11 @@ def _graph(parts: Parts, folder: Path, *, closely: bool) -> GraphState | None:
     if found is None or (found.state is GraphState.NONE and not 0 < least <= found.vectors):
         return None
     return found.state
+
+
+def _index_folder(parts: Parts, collection: CollectionRecord, level: Level) -> Path:
+    fingerprint = parts.embedder.fingerprint if parts.embedder else "unknown"
+    return parts.paths.index(collection.id, level.value, fingerprint)
 
 
 def _agreeing(
@@ -330,7 +359,7 @@ def leftovers(catalog: Catalog, paths: LibraryPaths) -> Iterator[Path]:
             if folder.name not in known:
                 yield folder
             else:
-                yield from sorted(folder.glob("*/.making-*"))
+                yield from sorted(folder.glob("*/*/.making-*"))
 
 
 def _words(parts: Parts) -> Iterator[Finding]:

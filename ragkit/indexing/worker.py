@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from ragkit.catalog.records import JobRecord, JobState
 from ragkit.errors import RagkitError
-from ragkit.indexing.graphs import GraphBuilder
 from ragkit.indexing.jobs import run_job
 from ragkit.indexing.lock import writer_lock
 from ragkit.indexing.progress import Progress
 
 if TYPE_CHECKING:
     from ragkit.indexing.context_model import OpenModel
+    from ragkit.indexing.graphs import GraphBuilder
     from ragkit.indexing.writer import Writer
     from ragkit.sources.watch import Change, FolderWatcher
 
@@ -56,7 +56,7 @@ class Worker:
             self.writer.catalog.jobs.requeue_running()
             beats = threading.Thread(target=self._beat, name="ragkit-beat", daemon=True)
             beats.start()
-            contexts = self._write_contexts()
+            contexts, vectors = self._write_contexts(), self._make_vectors()
             graphs = self._build_graphs()
             try:
                 if watch:
@@ -66,6 +66,7 @@ class Worker:
             finally:
                 self.stopping.set()
                 contexts.join(timeout=_LONGEST_FAREWELL)
+                vectors.join(timeout=_LONGEST_FAREWELL)
                 graphs.join(timeout=_LONGEST_FAREWELL)
                 beats.join(timeout=5)
                 self._tell("stopped")
@@ -81,8 +82,19 @@ class Worker:
         thread.start()
         return thread
 
+    def _make_vectors(self) -> threading.Thread:
+        """Have vectors made beside the jobs that lack, or that another embedder needs."""
+        from ragkit.indexing.embedder_migration import make_vectors
+
+        work = partial(make_vectors, self.writer, self.stopping, self._is_working)
+        thread = threading.Thread(target=work, name="ragkit-vectors", daemon=True)
+        thread.start()
+        return thread
+
     def _build_graphs(self) -> threading.Thread:
         """Have approximate indexes built beside the jobs, in a process of their own."""
+        from ragkit.indexing.graphs import GraphBuilder
+
         self._graphs = GraphBuilder(self.writer, self.stopping)
         thread = threading.Thread(target=self._graphs.run, name="ragkit-graphs", daemon=True)
         thread.start()
@@ -144,7 +156,7 @@ class Worker:
 
     def _run(self, job: JobRecord) -> None:
         try:
-            result = run_job(self.writer, job, stopping=self.stopping)
+            result = run_job(self.writer.now(), job, stopping=self.stopping)
             logger.info("job %d %s: %s", job.id, job.kind, result.message)
         except Exception:
             logger.exception("job %d %s stopped unexpectedly", job.id, job.kind)
@@ -185,9 +197,13 @@ def work_off(
     with writer_lock(writer.paths.lock, "command", wait_seconds=2.0):
         jobs.requeue_running()
         while (job := jobs.claim()) is not None:
-            run_job(writer, job, watch if job.id == job_id else None)
+            run_job(writer.now(), job, watch if job.id == job_id else None)
             if job.id >= job_id:
                 break
+        if writer.now().defers:
+            from ragkit.indexing.embedder_migration import make_now
+
+            make_now(writer, watch)
     done = jobs.get(job_id)
     if done is None:
         raise RuntimeError("the job vanished from the catalog")

@@ -33,7 +33,19 @@ class Writer:
     catalog: Catalog
     embedder: Embedder
     open_indexes: Callable[[], OpenIndexes]
+    follow: Callable[[], Writer] | None = None
     _pipelines: dict[ChunkingSettings, Pipeline] = field(default_factory=dict)
+
+    def now(self) -> Writer:
+        """The writer for the embedder that answers now; this one, unless that has changed."""
+        return self.follow() if self.follow is not None else self
+
+    @property
+    def defers(self) -> bool:
+        """Whether vectors are made later: no document waits for a server that may be away."""
+        from ragkit.models.late import is_deferred
+
+        return self.follow is not None and is_deferred(self.embedder)
 
     @cached_property
     def indexes(self) -> OpenIndexes:
@@ -42,11 +54,10 @@ class Writer:
 
     def is_saved(self, collection: CollectionRecord) -> bool:
         """True when every index of a collection lies on disk as the catalog has it now."""
-        folder = self.paths.collection_indexes(collection.id)
         version = self.catalog.collections.version(collection.id)
         return all(
             is_current(
-                folder / level.value,
+                self.paths.index(collection.id, level.value, self.embedder.fingerprint),
                 fingerprint=self.embedder.fingerprint,
                 tokenizer_version=TOKENIZER_VERSION,
                 collection_version=version,
@@ -73,7 +84,6 @@ class Writer:
             CHUNKER_VERSION,
             TOKENIZER_VERSION,
             ENTRIES_VERSION,
-            self.embedder.fingerprint,
             self.chunking(collection).model_dump(),
         ]
         return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
@@ -87,6 +97,8 @@ class Writer:
         return self._pipelines[chunking]
 
     def _known_texts(self, hashes: Iterable[bytes]) -> set[bytes]:
+        if self.defers:
+            return set(hashes)
         return self.catalog.vectors.known(hashes, self.embedder_id)
 
 

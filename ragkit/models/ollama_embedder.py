@@ -119,8 +119,7 @@ class OllamaEmbedder:
         Raises:
             OllamaError: there is no usable vector within the time for a question.
         """
-        rows = self._embed([self._with(self.prefixes.query, text)], patient=False)
-        unit: NDArray[np.float32] = rows[0]
+        unit: NDArray[np.float32] = self.embed_queries([text])[0]
         return unit
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -129,6 +128,7 @@ class OllamaEmbedder:
         Raises:
             OllamaError: there are no usable vectors within the time for a question.
         """
+        self._is_the_same()
         return self._embed([self._with(self.prefixes.query, text) for text in texts], patient=False)
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ragkit.errors import QueryError
 from ragkit.models.base import Embedder
+from ragkit.models.factory import is_remote, local_embedder
 from ragkit.results import IndexMode, Result, SearchOptions, Trace
 from ragkit.retrieval.clock import Clock
 from ragkit.retrieval.deduplication import fold_identical, mmr
@@ -178,6 +179,7 @@ class _Asked:
     hits: int
     tokens: list[str]
     also_in: Mapping[int, tuple[int, ...]]
+    notices: tuple[str, ...] = ()
 
 
 class ChunkedSearch:
@@ -185,7 +187,8 @@ class ChunkedSearch:
 
     def __init__(self, engine: Engine, embedder: Embedder) -> None:
         self._engine = engine
-        self._embedder = embedder
+        # Topics are found here and now: a server may be slow or away.
+        self._cutter = local_embedder() if is_remote(embedder.name) else embedder
 
     def search(self, text: str, options: SearchOptions, chunked: ChunkedOptions) -> ChunkedAnswer:
         """Cut a text into topics, ask for each, and merge what they find.
@@ -197,7 +200,7 @@ class ChunkedSearch:
         text = text.encode("utf-8", "replace").decode("utf-8")
         clock = Clock()
         with clock.stage("topics", len(text)) as count:
-            topics = cut_question(text, self._embedder.embed_passages, chunked.cut)
+            topics = cut_question(text, self._cutter.embed_passages, chunked.cut)
             pieces = sum(len(topic.pieces) for topic in topics)
             count.out, count.note = len(topics), f"{pieces} pieces"
         asked = self._ask(text, topics, options, chunked, clock)
@@ -219,6 +222,7 @@ class ChunkedSearch:
             trace=Trace(tuple(clock.stages)),
             notices=(
                 *_notices(text, topics),
+                *asked.notices,
                 *self._engine.lacking(_as_indexed(options, chunked)),
             ),
         )
@@ -270,7 +274,8 @@ class ChunkedSearch:
         also: dict[int, tuple[int, ...]] = {}
         for one in found:
             also.update(one.also_in)
-        return _Asked(lists, hits, sorted(tokens), also)
+        notices = tuple(dict.fromkeys(one.notice for one in found if one.notice))
+        return _Asked(lists, hits, sorted(tokens), also, notices)
 
     def _thinned(self, hits: Sequence[FusedHit], chunked: ChunkedOptions) -> list[FusedHit]:
         """Drop weak hits, and of each document or section all but the best."""

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.rows import Ids
 from ragkit.indexes.tokenizer import index_tokens, tokenize
-from ragkit.models.base import Embedder, embed_queries
+from ragkit.models.base import Embedder
 from ragkit.results import Answer, Contexts, Filters, IndexMode, Mode, Result, SearchOptions, Trace
 from ragkit.retrieval.beside import Beside
 from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists, vector_ways
@@ -28,6 +27,7 @@ from ragkit.retrieval.levels import levels_of, prefer_finer
 from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.presenting import CatalogLookups, Presenter
 from ragkit.retrieval.question import ParsedQuestion, parse_question
+from ragkit.retrieval.question_vectors import QuestionVectors, Vectors
 from ragkit.retrieval.ranking import index_weights
 from ragkit.retrieval.selection import Selected, select
 from ragkit.retrieval.together import rank_all
@@ -44,25 +44,37 @@ _WORTH_A_THREAD = 20_000
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A question made ready for the indexes."""
+    """A question made ready for the indexes. ``trouble`` says why it has no vector."""
 
     parsed: ParsedQuestion
     collections: tuple[CollectionRecord, ...]
     filters: tuple[Filters, ...]
     asked: Asked
     tokens: tuple[str, ...]
+    trouble: str = ""
+
+    @property
+    def note(self) -> str:
+        """What the trace says of the question."""
+        return "by words alone" if self.trouble else "words known to the library"
+
+    def asking(self, options: SearchOptions) -> SearchOptions:
+        """The options, with words alone where there is no vector."""
+        return replace(options, mode=Mode.KEYWORD) if self.trouble else options
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """The hits of a text, best first, and the tokens that it was taken apart into.
 
-    ``also_in`` names for some documents others that hold the same text.
+    ``also_in`` names for some documents others that hold the same text; ``notice`` says why only
+    words were asked.
     """
 
     tokens: tuple[str, ...]
     hits: tuple[FusedHit, ...]
     also_in: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    notice: str = ""
 
 
 class Engine:
@@ -72,6 +84,7 @@ class Engine:
         self._catalog = catalog
         self._indexes = indexes
         self._embedder = embedder
+        self._questions = QuestionVectors(embedder)
         self._presenter = Presenter(catalog)
         self._remembered: OrderedDict[object, tuple[float, Answer]] = OrderedDict()
         self._beside = Beside()
@@ -90,8 +103,9 @@ class Engine:
         known = self._recall(key)
         if known is not None:
             return known
-        answer = self._search(question, options, named)
-        self._remember(key, answer)
+        answer, whole = self._search(question, options, named)
+        if whole:
+            self._remember(key, answer)
         logger.info(
             "search %.1f ms, %d results, stages %s",
             answer.trace.ms,
@@ -120,7 +134,8 @@ class Engine:
         with clock.stage("question", len(texts)) as count:
             plans = self._planned([ParsedQuestion(text) for text in texts], options, named)
             count.out = sum(len(plan.asked.token_ids) for plan in plans)
-            count.note = "words known to the library"
+            count.note = plans[0].note
+        options = plans[0].asking(options)
         depth = max(options.candidates, options.limit)
         fused = self._candidates_of(plans, options, depth, clock)
         lookups = self.lookups()
@@ -133,6 +148,7 @@ class Engine:
                 plan.tokens,
                 one.hits,
                 {group.document_id: group.also_in for group in one.groups if group.also_in},
+                plan.trouble,
             )
             for plan, one in zip(plans, selected, strict=True)
         ]
@@ -146,12 +162,14 @@ class Engine:
 
     def _search(
         self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
-    ) -> Answer:
+    ) -> tuple[Answer, bool]:
+        """The answer, and whether it is all that can be had: if not, it is not remembered."""
         clock = Clock()
         with clock.stage("question", len(question)) as count:
             plan = self._plan(question, options, named)
             count.out = len(plan.asked.token_ids)
-            count.note = "words known to the library"
+            count.note = plan.note
+        options = plan.asking(options)
         notices = list(self._notices(plan))
         depth = max(options.candidates, options.limit)
         while True:
@@ -174,7 +192,7 @@ class Engine:
             for one in plan.collections
         )
         trace = Trace(tuple(clock.stages), generation)
-        return Answer(question, tuple(results), trace, tuple(notices))
+        return Answer(question, tuple(results), trace, tuple(notices)), not plan.trouble
 
     def _all_found(self, plan: _Plan, selected: Selected) -> bool:
         """True when every document that there is has been found: looking deeper brings none."""
@@ -199,16 +217,17 @@ class Engine:
         # Stop words are not indexed; a question of nothing else is still highlighted.
         tokens = [tuple(index_tokens(one.text) or tokenize(one.text)) for one in parsed]
         known = self._catalog.entries.token_ids([token for words in tokens for token in words])
-        vectors: Sequence[NDArray[np.float32] | None] = [None] * len(parsed)
+        vectors: Vectors = [None] * len(parsed)
+        trouble = ""
         if options.mode is not Mode.KEYWORD and any(one.text for one in parsed):
-            vectors = list(embed_queries(self._embedder, [one.text for one in parsed]))
+            vectors, trouble = self._questions.of([one.text for one in parsed])
         plans = []
         for one, words, vector in zip(parsed, tokens, vectors, strict=True):
             own = tuple(self._catalog.collections.get(name) for name in one.collections)
             ids = [known[token] for token in words if token in known]
             filters = tuple(part for part in (options.filters, one.filters) if not part.empty)
             asked = Asked(ids, vector if one.text else None)
-            plans.append(_Plan(one, own or tuple(named), filters, asked, words))
+            plans.append(_Plan(one, own or tuple(named), filters, asked, words, trouble))
         return plans
 
     def _fields(self, named: Sequence[CollectionRecord]) -> list[str]:
@@ -223,11 +242,12 @@ class Engine:
         return sorted(found)
 
     def _notices(self, plan: _Plan) -> Sequence[str]:
+        trouble = [plan.trouble] if plan.trouble else []
         if plan.parsed.cut:
-            return ["The question is very long; only its beginning was asked."]
+            return ["The question is very long; only its beginning was asked.", *trouble]
         if not plan.parsed.text:
             return ["The question holds no words to look for."]
-        return []
+        return trouble
 
     def lacking(
         self, options: SearchOptions, named: Sequence[CollectionRecord] | None = None

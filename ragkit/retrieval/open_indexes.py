@@ -105,6 +105,17 @@ class OpenIndexes:
             saved += 1
         return saved
 
+    def make_anew(self, collection: CollectionRecord) -> None:
+        """Write every index of a collection from the catalog. Only the writer calls this.
+
+        Vectors that have come to entries that an older generation has without are then found.
+        """
+        for level in INDEXED_LEVELS:
+            prune(self._folder(collection, level), 1)
+            place = self._place(collection.id, level)
+            with place.guard:
+                self._rebuild(collection, level, place, "")
+
     def forget(self, collection_id: int) -> None:
         """Close a collection's indexes."""
         with self._guard:
@@ -120,7 +131,7 @@ class OpenIndexes:
             return place
 
     def _folder(self, collection: CollectionRecord, level: Level) -> Path:
-        return self._paths.collection_indexes(collection.id) / level.value
+        return self._paths.index(collection.id, level.value, self._embedder.fingerprint)
 
     def _refreshed(
         self, collection: CollectionRecord, level: Level, place: _Open

@@ -277,6 +277,10 @@ def status(
             f"{source.documents} documents){note}"
         )
     console.put(f"Writing    {'yes' if worker.running else 'no'}")
+    from ragkit.surfaces.cli_embedder import status_lines
+
+    for line in status_lines(opened):
+        console.put(line)
 
 
 @app.command()

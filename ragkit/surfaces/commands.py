@@ -21,6 +21,7 @@ ELSEWHERE: dict[str, str] = {
     "export": "cli_maintenance",
     "import": "cli_maintenance",
     "contextualize": "cli_context",
+    "embedder": "cli_embedder",
     "judgments": "cli_judgments",
     "related": "cli_chunked",
 }

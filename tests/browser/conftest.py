@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Served, serving
+from serving import Served, free_port, serving
 
 # Read now: no test sees the RAGKIT_* variables of whoever runs it.
 _SKIP = os.environ.get("RAGKIT_SKIP_BROWSER") == "1"
@@ -44,7 +44,13 @@ def served(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Iterator[
 
     folder = tmp_path_factory.mktemp("documents") / "papers"
     write_files(folder)
-    with serving(tmp_path_factory, folder) as running:
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    with serving(
+        tmp_path_factory,
+        folder,
+        RAGKIT_MODELS__OLLAMA_URL=nowhere,
+        RAGKIT_MODELS__EMBED_TEXTS="8",
+    ) as running:
         yield running
 
 

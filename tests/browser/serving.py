@@ -43,7 +43,7 @@ def run(environment: dict[str, str], *arguments: str) -> str:
     return done.stdout
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -63,7 +63,7 @@ def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> It
         **settings,
     }
     run(environment, "add", str(folder))
-    port = _free_port()
+    port = free_port()
     log = (home / "server.log").open("wb")
     server = subprocess.Popen(
         [sys.executable, "-m", "ragkit", "serve", "--no-browser", "--port", str(port)],

@@ -97,3 +97,19 @@ def test_processes_that_open_a_fresh_library_at_once_all_succeed(library_paths):
     opened = Catalog.open(library_paths.catalog)
     assert opened.connections.rows("SELECT COUNT(*) FROM meta") == [(len(MIGRATIONS),)]
     opened.close()
+
+
+def test_a_migration_that_is_added_in_between_is_made_up_for(library_paths, monkeypatch):
+    def m005_added(connection):
+        connection.execute("CREATE TABLE added (a INTEGER) STRICT")
+
+    Catalog.open(library_paths.catalog, create=True).close()
+    joined = (*MIGRATIONS[:4], m005_added, *MIGRATIONS[4:])
+    monkeypatch.setattr("ragkit.catalog.schema.MIGRATIONS", joined)
+    opened = Catalog.open(library_paths.catalog)
+    assert opened.connections.rows("SELECT * FROM added") == []
+    assert opened.connections.row("PRAGMA user_version") == (len(joined),)
+    names = dict(opened.connections.rows("SELECT key, value FROM meta"))
+    assert names["migration 005"].startswith("m005_added ")
+    assert names["migration 006"].startswith("m006_embedder_choice ")
+    opened.close()

@@ -38,7 +38,7 @@ def _opened(place):
 
 
 def _generations(place):
-    return sorted(path for path in place.glob("indexes/*/chunk/generation-*"))
+    return sorted(path for path in place.glob("indexes/*/chunk/*/generation-*"))
 
 
 def test_deleted_index_files_change_no_result_and_need_no_embedding(place):

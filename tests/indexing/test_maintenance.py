@@ -238,37 +238,24 @@ def test_vectors_of_a_wrong_length_are_found_and_replaced(library):
     assert _bad(library) == {}
 
 
-def test_vectors_of_another_embedder_ask_for_a_sync(library, tmp_path):
+def test_settings_that_name_another_embedder_are_told_what_moves_to_it(library, tmp_path):
     library.close()
-    settings = Settings(library=tmp_path / "lib", models={"embedder": "hash"})
-    other = Library.open(settings)
-
-    class Shorter:
-        name, dimensions, fingerprint = "shorter", 8, "shorter-8"
-
-        def embed_passages(self, texts):
-            return np.ones((len(texts), 8), np.float32) / np.sqrt(8)
-
-        def embed_query(self, text):
-            return np.ones(8, np.float32) / np.sqrt(8)
-
-    other.__dict__["embedder"] = Shorter()
+    other = Library.open(Settings(library=tmp_path / "lib", models={"embedder": "wordllama"}))
     finding = _finding(other, "embedder", Depth.GLANCE)
-    assert (finding.ok, finding.mend) == (False, "sync")
-    assert "vectors of hash, not of shorter" in finding.sentence
-    assert _bad(other)["indexes"] == "rebuild_indexes"
+    assert (finding.ok, finding.mend) == (True, "")
+    assert "has a vector of hash" in finding.sentence
+    assert "ragkit embedder wordllama moves the library to it" in finding.sentence
     _work(other, "sync")
     assert _bad(other) == {}
     other.close()
 
 
 def test_without_an_embedder_the_rest_is_still_looked_at(library, monkeypatch):
-    library.__dict__.pop("embedder", None)
-
-    def refuse(settings):
+    def refuse(*known):
         raise ModelError("The model is gone.", "Install it again.")
 
-    monkeypatch.setattr("ragkit.library.open_embedder", refuse)
+    monkeypatch.setattr("ragkit.indexing.kit.open_known", refuse)
+    library.settings = library.settings.model_copy()
     bad = [one for one in library.verify() if not one.ok]
     assert [(one.name, one.sentence) for one in bad] == [
         ("embedder", "The model is gone. Install it again.")
@@ -305,7 +292,8 @@ def test_words_that_no_vocabulary_has_are_found_and_mended(library):
 
 
 def _chunk_indexes(library: Library) -> Path:
-    return library.paths.collection_indexes(library.collections()[0].id) / "chunk"
+    number = library.collections()[0].id
+    return library.paths.index(number, "chunk", library.embedder.fingerprint)
 
 
 @pytest.mark.parametrize("name", ["vectors.faiss", "entry_ids.npy", "manifest.json"])
@@ -377,7 +365,7 @@ def test_compacting_merges_and_leaves_one_generation(library, folder):
     wanted = _hits(library, "tokens version")
     _work(library, "compact")
     for level in ("chunk", "section", "document"):
-        found = generations(_chunk_indexes(library).parent / level)
+        found = generations(library.paths.index(1, level, library.embedder.fingerprint))
         assert len(found) == 1
         newest = open_newest(found[0].parent)
         assert newest.manifest.collection_version == library.catalog.collections.version(1)

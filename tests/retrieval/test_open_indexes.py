@@ -87,7 +87,7 @@ def test_a_refreshed_index_equals_a_fresh_one(indexes, shelf, library_paths):
 
 
 def test_saving_merges_what_has_changed_and_keeps_two_generations(indexes, shelf, library_paths):
-    folder = library_paths.collection_indexes(shelf.collection_id) / "chunk"
+    folder = library_paths.index(shelf.collection_id, "chunk", "fingerprint")
     for number in range(4):
         shelf.put(f"{number}.md", f"apple word{number}")
         assert indexes.save(_collection(shelf), always=True) <= 1
@@ -202,7 +202,7 @@ def test_threads_see_whole_versions_while_documents_change(indexes, shelf, libra
 
 def test_readers_do_not_fill_the_disk_with_generations(shelf, library_paths):
     shelf.put("a.md", "apple")
-    folder = library_paths.collection_indexes(shelf.collection_id) / "chunk"
+    folder = library_paths.index(shelf.collection_id, "chunk", "fingerprint")
     for _ in range(6):
         reader = OpenIndexes(shelf.catalog, library_paths, _Embedder())
         assert reader.current(_collection(shelf)).entry_ids().tolist() == [1]

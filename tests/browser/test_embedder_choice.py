@@ -1,0 +1,55 @@
+"""Moving a library to an embedder of Ollama's, from the Library page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from ollama_stand_in import OllamaStandIn
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def ollama(served):
+    """Ollama at the address that the served library looks at."""
+    port = served.environment["RAGKIT_MODELS__OLLAMA_URL"].rpartition(":")[2]
+    with OllamaStandIn(port=int(port)) as server:
+        yield server
+
+
+def test_without_ollama_the_dialog_says_so(open_page):
+    page = open_page("library")
+    part = page.locator(".st-key-embedder")
+    expect(part).to_contain_text("Meaning is found by WordLlama (built in)")
+    part.get_by_role("button", name="Change …").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Ollama does not answer")
+    expect(dialog.get_by_role("button", name="Use it")).to_have_count(0)
+    dialog.get_by_role("button", name="Keep what is").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_moving_to_an_embedder_of_ollamas_and_back(open_page, ollama):
+    ollama.delay = 0.6
+    page = open_page("library")
+    part = page.locator(".st-key-embedder")
+    part.get_by_role("button", name="Change …").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("nomic-embed-text (Ollama)")
+    expect(dialog).to_contain_text("274 MB")
+    dialog.get_by_text("nomic-embed-text (Ollama)").click()
+    expect(dialog).to_contain_text(re.compile(r"texts have to be embedded first: \w+"))
+    ollama.delay = 0.2
+    dialog.get_by_role("button", name="Embed everything with it").click()
+    expect(dialog).to_have_count(0)
+    expect(part).to_contain_text("Meaning is found by nomic-embed-text (Ollama)", timeout=60_000)
+    answer = open_page("?q=return+a+buoy")
+    expect(answer.locator('.rk-card[data-path="handbook/refund-policy.md"]')).to_be_visible()
+    expect(answer.get_by_text("by words alone")).to_have_count(0)
+    ollama.stop()
+    without = open_page("?q=harbour+office+keys")
+    expect(without.locator(".rk-notice")).to_contain_text("These results are by words alone")
+    expect(without.locator('.rk-card[data-path="notes/harbour.txt"]')).to_be_visible()
+    part.get_by_role("button", name="Go back to WordLlama").click()
+    expect(part).to_contain_text("Meaning is found by WordLlama (built in)")
+    expect(part).to_contain_text("nothing had to be embedded")
