@@ -16,6 +16,7 @@ _SKIP = os.environ.get("RAGKIT_SKIP_BROWSER") == "1"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark these tests, and keep them in one worker: they share one server."""
     for item in items:
