@@ -43,7 +43,8 @@ def library_in(folder: Path, least: int = 50) -> Library:
 
 def chunks_folder(library: Library) -> Path:
     [collection] = library.collections()
-    return library.paths.collection_indexes(collection.id) / Level.CHUNK.value
+    fingerprint = library.embedder.fingerprint
+    return library.paths.index(collection.id, Level.CHUNK.value, fingerprint)
 
 
 def note_of(library: Library, **options) -> str:
