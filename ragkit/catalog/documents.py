@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from ragkit.catalog.connection import Connections
-from ragkit.catalog.entries import Vocabulary, put_entries, remove_entries
+from ragkit.catalog.entries import TokenIds, Vocabulary, put_entries, remove_entries
 from ragkit.catalog.records import (
     ChunkRecord,
     Counts,
@@ -170,39 +170,12 @@ class Documents:
 
     def put(self, draft: DocumentDraft, embedder_id: int) -> int:
         """Write a document that was read, in place of what was known of its path."""
+        return self.put_many([draft], embedder_id)[0]
+
+    def put_many(self, drafts: Sequence[DocumentDraft], embedder_id: int) -> Sequence[int]:
+        """Write documents that were read, all in one transaction: all are kept, or none is."""
         with self._vocabulary.transaction() as token_ids, self._connections.write() as connection:
-            document_id = _upsert(
-                connection,
-                draft.source_id,
-                draft.collection_id,
-                FileState(draft.path, draft.size, draft.mtime_ns),
-                {
-                    "status": Status.INDEXED.value,
-                    "reason": "",
-                    "hash": draft.hash,
-                    "recipe": draft.recipe,
-                    "title": draft.title,
-                    "format": draft.format,
-                    "markup": draft.markup,
-                    "language": draft.language,
-                    "date": draft.date,
-                    "metadata": json.dumps(draft.metadata, ensure_ascii=False),
-                    "pages": json.dumps(
-                        [[p.number, p.label, p.start, p.end] for p in draft.pages],
-                        ensure_ascii=False,
-                    ),
-                    "warnings": json.dumps(draft.warnings, ensure_ascii=False),
-                    "chunks": len(draft.chunks),
-                    "characters": len(draft.text),
-                    "seconds": draft.seconds,
-                },
-            )
-            version = _next_version(connection, draft.collection_id)
-            _clear(connection, document_id, draft.collection_id, version)
-            _put_contents(connection, document_id, draft)
-            put_vectors(connection, embedder_id, draft.vectors)
-            put_entries(connection, token_ids, draft.collection_id, document_id, draft.entries)
-        return document_id
+            return [_put(connection, token_ids, draft, embedder_id) for draft in drafts]
 
     def set_outcome(
         self,
@@ -300,6 +273,43 @@ class Documents:
                 connection.execute("DELETE FROM documents WHERE id = ?", (document_id,))
                 removed += 1
         return removed
+
+
+def _put(
+    connection: sqlite3.Connection, token_ids: TokenIds, draft: DocumentDraft, embedder_id: int
+) -> int:
+    document_id = _upsert(
+        connection,
+        draft.source_id,
+        draft.collection_id,
+        FileState(draft.path, draft.size, draft.mtime_ns),
+        {
+            "status": Status.INDEXED.value,
+            "reason": "",
+            "hash": draft.hash,
+            "recipe": draft.recipe,
+            "title": draft.title,
+            "format": draft.format,
+            "markup": draft.markup,
+            "language": draft.language,
+            "date": draft.date,
+            "metadata": json.dumps(draft.metadata, ensure_ascii=False),
+            "pages": json.dumps(
+                [[p.number, p.label, p.start, p.end] for p in draft.pages],
+                ensure_ascii=False,
+            ),
+            "warnings": json.dumps(draft.warnings, ensure_ascii=False),
+            "chunks": len(draft.chunks),
+            "characters": len(draft.text),
+            "seconds": draft.seconds,
+        },
+    )
+    version = _next_version(connection, draft.collection_id)
+    _clear(connection, document_id, draft.collection_id, version)
+    _put_contents(connection, document_id, draft)
+    put_vectors(connection, embedder_id, draft.vectors)
+    put_entries(connection, token_ids, draft.collection_id, document_id, draft.entries)
+    return document_id
 
 
 def _upsert(

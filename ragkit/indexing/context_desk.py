@@ -20,7 +20,6 @@ from ragkit.indexing.backfill_state import (
 )
 from ragkit.indexing.found import FoundDocuments
 from ragkit.indexing.lock import lock_is_held, writer_lock
-from ragkit.models.ollama_desk import OllamaDesk
 from ragkit.paths import LibraryPaths
 from ragkit.results import Answer
 from ragkit.settings import Settings
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from ragkit.indexing.context_model import OpenModel
     from ragkit.indexing.progress import Progress
     from ragkit.indexing.writer import Writer
+    from ragkit.models.ollama_desk import OllamaDesk
 
 __all__ = ["BackfillPhase", "BackfillState", "ContextDesk", "ContextStatus"]
 
@@ -43,6 +43,8 @@ class ContextDesk:
     @cached_property
     def ollama(self) -> OllamaDesk:
         """What is known of the local Ollama; asks it in the background."""
+        from ragkit.models.ollama_desk import OllamaDesk
+
         return OllamaDesk(self.settings.models)
 
     def ask(self, kind: str, **arguments: Any) -> int:

@@ -11,8 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from ragkit.catalog.records import CollectionRecord, FileState, KnownFile, SourceRecord
-from ragkit.errors import ReadingError, SkippedError
+from ragkit.catalog.records import (
+    CollectionRecord,
+    DocumentDraft,
+    FileState,
+    KnownFile,
+    SourceRecord,
+)
+from ragkit.errors import CatalogError, ReadingError, SkippedError
 from ragkit.indexing.drafts import draft
 from ragkit.indexing.preparing import Prepared, unpack
 from ragkit.indexing.progress import Reporter
@@ -25,6 +31,7 @@ _ToWrite: TypeAlias = tuple[FileToWrite, Reading, Prepared]
 
 _BATCH_CHARACTERS = 2_000_000
 _BATCH_SECONDS = 0.5
+_GROUP, _GROUP_CHARACTERS = 16, 200_000
 
 
 @dataclass
@@ -173,10 +180,33 @@ class Ingest:
             [one.file.path for one, _, _ in batch],
             [prepared for _, _, prepared in batch],
         )
-        for (one, _, _), result in zip(batch, processed, strict=True):
-            self._writer.catalog.documents.put(draft(one, result), self._writer.embedder_id)
+        drafts = [draft(one, result) for (one, _, _), result in zip(batch, processed, strict=True)]
+        for group in _groups(drafts):
+            self._keep(group)
+
+    def _keep(self, drafts: Sequence[DocumentDraft]) -> None:
+        """Write documents together; where they cannot be, each that can."""
+        documents, embedder = self._writer.catalog.documents, self._writer.embedder_id
+        try:
+            documents.put_many(drafts, embedder)
+        except CatalogError:
+            for one in drafts:
+                documents.put(one, embedder)
+        for one in drafts:
             self.tally.indexed += 1
-            self._reporter.step(one.file.path)
+            self._reporter.step(one.path)
+
+
+def _groups(drafts: Sequence[DocumentDraft]) -> Iterator[Sequence[DocumentDraft]]:
+    """Documents for one transaction each: few, since others wait while it lasts."""
+    group: list[DocumentDraft] = []
+    for one in drafts:
+        group.append(one)
+        if len(group) >= _GROUP or sum(len(two.text) for two in group) >= _GROUP_CHARACTERS:
+            yield group
+            group = []
+    if group:
+        yield group
 
 
 def _unopened(error: OSError) -> ReadingError:

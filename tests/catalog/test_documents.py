@@ -314,6 +314,18 @@ def test_a_document_for_a_source_that_is_gone_is_refused(catalog, shelf):
     assert catalog.documents.list() == []
 
 
+def test_documents_that_are_written_together_are_all_kept_or_none(catalog, shelf):
+    drafts = [shelf.draft("a.md", "first words"), shelf.draft("b.md", "other words")]
+    ids = catalog.documents.put_many(drafts, shelf.embedder_id)
+    assert [catalog.documents.text(one) for one in ids] == ["first words", "other words"]
+    assert shelf.version == 2
+    bad = [shelf.draft("c.md", "fine"), shelf.draft("d.md", "half a character: \ud800")]
+    with pytest.raises(CatalogError, match="half a character"):
+        catalog.documents.put_many(bad, shelf.embedder_id)
+    assert [one.path for one in catalog.documents.list()] == ["a.md", "b.md"]
+    assert shelf.version == 2
+
+
 def test_two_threads_may_write_at_once(catalog, shelf):
     def write(part):
         for number in range(20):
