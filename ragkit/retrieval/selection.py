@@ -78,7 +78,8 @@ def select(hits: Sequence[FusedHit], options: SearchOptions, lookups: Lookups) -
     for name, folded in _folds(kept, options, lookups):
         _note(notes, name, folded.removed)
         for hit in folded.kept if folded.groups else ():
-            for home in [other.document_id for other in folded.others(hit)]:
+            homes = {other.document_id for other in folded.others(hit)} - {hit.document_id}
+            for home in sorted(homes):
                 # What an earlier step folded into that document goes along with it.
                 also.setdefault(hit.document_id, []).extend([home, *also.get(home, ())])
         kept = folded.kept

@@ -128,6 +128,16 @@ def test_sections_are_shown_once(options):
     assert selected.note == "1 in the same section removed"
 
 
+def test_folding_within_a_document_does_not_make_it_a_copy_of_itself():
+    # Each fold once doubled what the document was said to be a copy of: 2 ** 60 in the end.
+    found = hits(*[(1, 1.0 - number / 1000) for number in range(120)])
+    facts = Facts(in_sections={one.entry_id: one.entry_id // 2 for one in found})
+    options = SearchOptions(expansion=Expansion.SECTION, per_document=0, limit=100)
+    selected = select(found, options, facts)
+    assert len(selected.groups) == 61
+    assert {group.also_in for group in selected.groups} == {()}
+
+
 def test_a_parent_ranks_by_the_best_of_its_chunks():
     # The entries stand for chunks 1 to 4; parents of two are chunks 0-1, 2-3 and 4-5.
     facts = Facts(in_sections={1: 0, 2: 0, 3: 0, 4: 0})
