@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +11,9 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.delta import Delta
 from ragkit.indexes.families import Families
+from ragkit.indexes.found import Candidates, EntryMask, WordScores
 from ragkit.indexes.keyword import Bm25Parameters, Totals, best_rows
+from ragkit.indexes.removed import Removed
 from ragkit.indexes.rows import Bools, EntryRows, Ids, TokenColumn, join, level_code
 from ragkit.indexes.segment import Segment, lookup_mask
 from ragkit.indexes.ways import VectorSearch, Way, choose_way
@@ -25,66 +26,6 @@ _AUTO = VectorSearch()
 _EXACT = Way(0, "exact")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """What one index found for one question, best first, ties by entry id.
-
-    All arrays have one value a candidate. ``levels`` holds level codes.
-    """
-
-    entry_ids: Ids
-    document_ids: Ids
-    chunk_indexes: NDArray[np.int32]
-    levels: NDArray[np.int8]
-    scores: NDArray[np.float32]
-
-    def __len__(self) -> int:
-        """How many were found."""
-        return len(self.entry_ids)
-
-
-@dataclass(frozen=True, slots=True)
-class WordScores:
-    """What a question's words say of each row of one ``CollectionIndex``; of no use with another.
-
-    ``base`` float32 (n,) for the segment's rows, ``delta`` (m,) for those added since; 0 where
-    no word stands.
-    """
-
-    base: NDArray[np.float32]
-    delta: NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class EntryMask:
-    """Which entries of one ``CollectionIndex`` value may be found; of no use with another."""
-
-    base: Bools
-    delta: Bools
-
-    @property
-    def count(self) -> int:
-        """How many entries it lets through, removed ones included."""
-        return int(np.count_nonzero(self.base) + np.count_nonzero(self.delta))
-
-
-@dataclass(frozen=True, slots=True)
-class _Removed:
-    """Rows of the segment that are no longer to be found, and what they held."""
-
-    rows: Ids
-    totals: Mapping[Field, Totals] = field(default_factory=dict)
-    tokens: Mapping[Field, tuple[NDArray[np.uint32], Ids]] = field(default_factory=dict)
-
-    def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
-        """Give in how many removed rows each token stood."""
-        known, counts = self.tokens.get(name, (np.zeros(0, np.uint32), np.zeros(0, np.int64)))
-        if not len(known):
-            return np.zeros(len(token_ids), np.int64)
-        places = np.minimum(np.searchsorted(known, token_ids), len(known) - 1)
-        return np.where(known[places] == token_ids, counts[places], 0)
-
-
 class CollectionIndex:
     """Finds entries by words and by vectors. Immutable: a change gives a new value.
 
@@ -93,7 +34,7 @@ class CollectionIndex:
     all other statistics count what is live, added entries included.
     """
 
-    def __init__(self, base: Segment, delta: Delta, removed: _Removed, version: int) -> None:
+    def __init__(self, base: Segment, delta: Delta, removed: Removed, version: int) -> None:
         """Use ``build``, ``over`` or ``with_changes``."""
         self._base = base
         self._delta = delta
@@ -110,7 +51,7 @@ class CollectionIndex:
     @classmethod
     def over(cls, segment: Segment, version: int = 0) -> CollectionIndex:
         """Search a segment, such as that of a generation on disk, as it stands."""
-        nothing = _Removed(np.zeros(0, np.int64))
+        nothing = Removed(np.zeros(0, np.int64))
         return cls(segment, Delta.empty(segment.vectors.dimensions), nothing, version)
 
     def with_changes(
@@ -123,7 +64,9 @@ class CollectionIndex:
         gone = np.union1d(np.fromiter(removed, np.int64), added.entry_ids)
         delta = self._delta.without(gone).with_added(added)
         rows = np.setdiff1d(self._base.positions(gone), self._removed.rows)
-        return CollectionIndex(self._base, delta, self._more_removed(rows), version)
+        return CollectionIndex(
+            self._base, delta, self._removed.with_rows(rows, self._base.keywords), version
+        )
 
     def merged(self) -> CollectionIndex:
         """Give an index of the same live entries without delta: equal to one built afresh."""
@@ -204,7 +147,7 @@ class CollectionIndex:
         for allowed, base, delta in parts:
             if allowed is not None:
                 one = EntryMask(_among(base, allowed), _among(delta, allowed))
-                mask = one if mask is None else _both(mask, one)
+                mask = one if mask is None else mask & one
         return mask
 
     def keyword_candidates(
@@ -485,21 +428,6 @@ class CollectionIndex:
         levels = np.concatenate([base.levels[rows], delta.levels[added]])
         return Candidates(ids[order], documents[order], chunks[order], levels[order], both[order])
 
-    def _more_removed(self, rows: Ids) -> _Removed:
-        """Count more rows of the segment as removed."""
-        if not len(rows):
-            return self._removed
-        old = self._removed
-        totals = dict(old.totals)
-        tokens = dict(old.tokens)
-        for name, index in self._base.keywords.items():
-            column = index.column.take(rows)
-            before = totals.get(name, Totals(0, 0))
-            with_tokens = int(np.count_nonzero(column.lengths))
-            totals[name] = Totals(before.rows + with_tokens, before.tokens + len(column.flat))
-            tokens[name] = _counted(column, tokens.get(name))
-        return _Removed(np.union1d(old.rows, rows), totals, tokens)
-
 
 def _weighed(
     query: Sequence[int], term_weights: Sequence[float] | None
@@ -525,28 +453,6 @@ def _rows_of(ids: Ids, wanted: Ids) -> tuple[Ids, Bools]:
     return np.where(here, rows, 0), here
 
 
-def _counted(
-    column: TokenColumn, before: tuple[NDArray[np.uint32], Ids] | None
-) -> tuple[NDArray[np.uint32], Ids]:
-    """Count in how many rows each token stands, added to an earlier count."""
-    rows = np.repeat(np.arange(len(column), dtype=np.uint64), column.lengths)
-    pairs = np.unique((column.flat.astype(np.uint64) << np.uint64(32)) | rows)
-    tokens = (pairs >> np.uint64(32)).astype(np.uint32)
-    counts = np.ones(len(tokens), np.int64)
-    if before is not None:
-        tokens = np.concatenate([before[0], tokens])
-        counts = np.concatenate([before[1], counts])
-    unique, places = np.unique(tokens, return_inverse=True)
-    summed = np.zeros(len(unique), np.int64)
-    np.add.at(summed, places.reshape(-1), counts)
-    return unique, summed
-
-
 def _among(values: NDArray[Any], allowed: Ids) -> Bools:
     """Say of each value whether it is allowed."""
     return lookup_mask(values.astype(np.int64, copy=False), allowed)
-
-
-def _both(left: EntryMask, right: EntryMask) -> EntryMask:
-    """Let through what both let through."""
-    return EntryMask(left.base & right.base, left.delta & right.delta)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.collection import Candidates, CollectionIndex, EntryMask
+from ragkit.indexes.collection import CollectionIndex
+from ragkit.indexes.found import Candidates, EntryMask
 from ragkit.indexes.ways import VectorSearch, Way
 from ragkit.results import Contexts, Fusion, QuestionMerge, SearchOptions
 from ragkit.retrieval.fusion import (

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_rows import DIMENSIONS, make_rows
 
-from ragkit.indexes.collection import Candidates, CollectionIndex
+from ragkit.indexes.collection import CollectionIndex
+from ragkit.indexes.found import Candidates
 from ragkit.indexes.rows import EntryRows, TokenColumn, join
 from ragkit.types import Field, Level
 

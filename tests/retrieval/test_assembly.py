@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -448,18 +447,6 @@ def test_passages_are_slices_in_order_that_hold_every_match(paper, found, option
     again = plan_document(matched[::-1], paper.chunks, paper.sections, len(text), options, rank)
     assert again is not None
     assert spans(again) == spans(plan)
-
-
-def test_ten_documents_of_a_hundred_chunks_are_planned_in_milliseconds():
-    paper = Paper(10, 40, 50, overlap=30)
-    matched = [MatchedChunk(index, 1 - index / 100) for index in (3, 40, 41, 80)]
-    best = 1.0
-    for _ in range(20):
-        started = time.perf_counter()
-        for rank in range(10):
-            paper.plan(matched, SearchOptions(), rank)
-        best = min(best, time.perf_counter() - started)
-    assert best < 0.02
 
 
 def test_a_section_that_was_not_read_to_its_end_counts_as_cut():
