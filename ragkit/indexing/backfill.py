@@ -91,6 +91,7 @@ class Backfill:
     _changed: dict[int, int] = field(default_factory=dict)
     _ends: deque[float] = field(default_factory=lambda: deque(maxlen=_PACE_OVER))
     _reported: tuple[float, BackfillPhase, str] = (0.0, BackfillPhase.OFF, "")
+    _current: str = ""
     _last_call: float = 0.0
     _wishes: Wishes = field(default_factory=Wishes)
     _stored: int = 0
@@ -178,6 +179,11 @@ class Backfill:
         for draft in drafts:
             entries = 2 + len(draft.entries)
             self._changed[draft.document_id] = self._changed.get(draft.document_id, 0) + entries
+        _at, phase, message = self._reported
+        if phase is BackfillPhase.WORKING:
+            # What was ready counts as written from now on, and must not be counted twice.
+            self._reported = (0.0, phase, message)
+            self._say(phase, message, current=self._current)
         if sum(self._changed.values()) >= _SAVE_AFTER:
             self._save_indexes()
 
@@ -362,6 +368,7 @@ class Backfill:
         if self._reported[1:] == (phase, message) and now - self._reported[0] < often:
             return
         self._reported = (now, phase, message)
+        self._current = current
         report(
             self.writer.catalog,
             BackfillReport(

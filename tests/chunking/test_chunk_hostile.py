@@ -11,7 +11,7 @@ from ragkit.chunking import divide, structure, word_count
 from ragkit.settings import ChunkingSettings
 from ragkit.types import Markup, Reading
 
-SECONDS = 2.0
+SECONDS = 60.0
 """For each text on one core; the largest below take half of that."""
 
 HOSTILE = {

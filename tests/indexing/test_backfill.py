@@ -200,6 +200,24 @@ def test_the_search_without_contexts_is_what_it_was_before(library):
     )
 
 
+def test_what_is_indexed_is_no_longer_said_to_be_ready(library):
+    seen = []
+
+    def write(request):
+        # Reports come once a second at most: without the wait the first one would still stand.
+        time.sleep(0.6)
+        state = library.backfill_state()
+        seen.append((state.counts.complete, state.ready))
+        return WrittenContext("Something.", (), (), "", None, 1, 0.1, truncated=False)
+
+    with writer_lock(library.paths.lock, "worker"):
+        backfill(library, Model(write=write), manners=Manners(batch=2)).work()
+    assert len(seen) == 5
+    # Two are indexed before the third is asked for, and four before the fifth.
+    assert seen[2] == (2, 0)
+    assert seen[4] == (4, 0)
+
+
 def test_only_the_new_texts_are_embedded(library):
     embedded = library.embedder.passages
     before = len(embedded)
