@@ -12,7 +12,7 @@ from ragkit.settings import ChunkingSettings
 from ragkit.types import Markup, Reading
 
 SECONDS = 60.0
-"""For each text on one core; the largest below take half of that."""
+"""For each text: what grows with the square of a length takes far longer."""
 
 HOSTILE = {
     "5,000 headings": "\n\n".join(f"# h{i}\n\ntext" for i in range(5000)),
