@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
-from pages.shared.markup import action, document_url, excerpt, name, number, plural, text
-from pages.shared.tables import left, size
+from pages.shared.markup import action, document_url, excerpt, meter, name, number, plural, text
+from pages.shared.tables import left, moment, size
 from ragkit.catalog.context_records import (
     ContextAnswer,
     ContextCounts,
@@ -97,7 +96,7 @@ def _standing_of(record: ContextRecord | None, written: bool) -> str:
 
 def _facts(record: ContextRecord) -> list[tuple[str, str]]:
     answer = record.answer
-    state = [_STATUS_WORDS[record.status], _when(record.changed_at)]
+    state = [_STATUS_WORDS[record.status], moment(record.changed_at)]
     found = [("State", text(" · ".join(state)))]
     if answer.model and not answer.by_person:
         found.append(("Model", name(answer.model)))
@@ -114,11 +113,6 @@ def _facts(record: ContextRecord) -> list[tuple[str, str]]:
     if record.error:
         found.append(("Last error", name(record.error)))
     return found
-
-
-def _when(moment: float) -> str:
-    """A time of this machine; one that stays the same, so that what is unfolded stays so."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
 def _details(answer: ContextAnswer) -> list[tuple[str, str]]:
@@ -141,15 +135,10 @@ def _details(answer: ContextAnswer) -> list[tuple[str, str]]:
 def standing(state: BackfillState, switched_on: bool) -> str:
     """What is being done about contexts, how far it is and how long it takes."""
     counts = state.counts
-    done = 100 * _there(state) / counts.chunks if counts.chunks else 0
-    meter = (
-        '<div class="rk-meter" role="progressbar" aria-label="Contexts written" '
-        f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{done:.0f}">'
-        f'<i style="width:{done:.1f}%"></i></div>'
-    )
     return (
         '<div class="rk-progress" id="contexts-standing" role="status">'
-        f"{_doing(state, switched_on)}{meter}</div>{_counted(counts)}"
+        f"{_doing(state, switched_on)}"
+        f"{meter('Contexts written', _there(state), counts.chunks)}</div>{_counted(counts)}"
     )
 
 
@@ -211,7 +200,7 @@ def failures(failed: Sequence[FailedContext], total: int) -> str:
     items = "".join(
         f'<li><a target="_self" href="{text(document_url(one.document_id, one.chunk_index))}">'
         f"<bdi>{name(one.path[-80:])}</bdi>, chunk {one.chunk_index + 1}</a> "
-        f'<span class="rk-soft">{_when(one.changed_at)}, '
+        f'<span class="rk-soft">{moment(one.changed_at)}, '
         f"{plural(one.attempts, 'attempt')}</span><br>{name(one.error[:300])}</li>"
         for one in failed
     )
@@ -264,9 +253,5 @@ def download_line(download: Download) -> str:
         said = " · ".join(filter(None, (f"Getting {model}", text(download.status), far)))
     if download.ended:
         return f'<div class="rk-progress" role="status">{said}</div>'
-    done = 100 * download.done / download.total if download.total else 0
-    return (
-        f'<div class="rk-progress" role="status">{said}<div class="rk-meter" role="progressbar" '
-        f'aria-label="Download" aria-valuemin="0" aria-valuemax="100" aria-valuenow="{done:.0f}">'
-        f'<i style="width:{done:.1f}%"></i></div></div>'
-    )
+    bar = meter("Download", download.done, download.total)
+    return f'<div class="rk-progress" role="status">{said}{bar}</div>'

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shared import folders, summary, tables
-from pages.shared.markup import plural
+from pages.shared.markup import as_label, plural
 from ragkit.catalog.records import DocumentRecord, SourceRecord
 from ragkit.errors import RagkitError
 from ragkit.library import Library
@@ -78,7 +78,7 @@ def choose_folder(library: Library, collection: str) -> None:
         inside = folders.subfolders(here, allowed)
         for place, folder in enumerate(inside):
             st.button(
-                _as_label(folder.name),
+                as_label(folder.name[:80]),
                 key=f"browse-{place}-{folder.name}",
                 on_click=_look_at,
                 args=(folder,),
@@ -93,11 +93,6 @@ def choose_folder(library: Library, collection: str) -> None:
 
 def _look_at(folder: Path) -> None:
     st.session_state[_BROWSE] = str(folder)
-
-
-def _as_label(value: str) -> str:
-    """A name as a button's label, which would otherwise be read as Markdown."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~:$" else c for c in value[:80])
 
 
 @st.dialog("Remove from the library?", on_dismiss=close)

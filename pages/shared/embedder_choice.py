@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import browser, summary, tables
+from pages.shared.markup import as_label, meter, number, plural, text
 from pages.shared.markup import name as shown_name
-from pages.shared.markup import number, plural, text
 from ragkit.errors import RagkitError
 from ragkit.indexing.embedder_desk import EmbedderOffer, EmbedderState, EmbeddingPhase, Offers
 from ragkit.library import Library
@@ -44,16 +44,14 @@ def line(state: EmbedderState) -> str:
 
 
 def _progress(state: EmbedderState) -> str:
-    share = 100 * state.done / state.total if state.total else 0
     counted = f"{number(state.done)} of {number(state.total)} texts" if state.total else "starting"
     pace = tables.left(state.seconds_left) if state.phase is EmbeddingPhase.WORKING else ""
     said = " · ".join(one for one in (counted, pace) if one)
     target = shown_name(label(state.target))
     return (
         f'<div class="rk-progress" role="status"><b>Moving to {target}</b> · {text(said)}'
-        '<div class="rk-meter" role="progressbar" aria-label="Texts embedded" aria-valuemin="0" '
-        f'aria-valuemax="100" aria-valuenow="{share:.0f}"><i style="width:{share:.1f}%"></i></div>'
-        f'</div><p class="rk-soft">{text(label(state.active))} answers until all are done.</p>'
+        f"{meter('Texts embedded', state.done, state.total)}</div>"
+        f'<p class="rk-soft">{text(label(state.active))} answers until all are done.</p>'
     )
 
 
@@ -105,17 +103,12 @@ def live(library: Library) -> None:
             st.button("Stop", key="embedder-stop", type="tertiary",
                       on_click=library.cancel_embedding)  # fmt: skip
         elif state.previous:
-            st.button(f"Go back to {_plain(label(state.previous))}", key="embedder-back",
+            st.button(f"Go back to {as_label(label(state.previous)[:60])}", key="embedder-back",
                       type="tertiary", on_click=_back, args=(library, state.previous))  # fmt: skip
         if not state.target and st.button("Change …", key="embedder-change", type="tertiary"):
             _open()
             st.rerun(scope="app")
     browser.pulse("embedder-pulse", 1 if busy else 4)
-
-
-def _plain(value: str) -> str:
-    """A name as a button's label, which would otherwise be read as Markdown."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#+!|~:$" else c for c in value[:60])
 
 
 def _back(library: Library, previous: str) -> None:
@@ -161,7 +154,7 @@ def choose(library: Library) -> None:
         names,
         index=here,
         key=_CHOSEN,
-        format_func=lambda one: _plain(label(one)),
+        format_func=lambda one: as_label(label(one)[:60]),
         captions=[_about(one) for one in offers.offers],
         label_visibility="collapsed",
     )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from pages.shared.markup import attributes, name, number, plural, text
+from pages.shared.markup import as_label, attributes, meter, name, number, plural, text
 from pages.shared.summary import took
-from pages.shared.tables import left
+from pages.shared.tables import left, moment
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunRecord
 from ragkit.evaluation.background import Standing
@@ -40,7 +38,6 @@ SETTINGS: Mapping[str, str] = {
 """What may be run, as an address writes it, and what it is called."""
 
 _CERTAIN = 0.05
-_MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|<>~:$&^=]")
 # Each has enough contrast on the light and on the dark ground.
 _COLOURS = ("#16897f", "#c26a1a", "#8263d2", "#c74b80", "#3f86cf", "#84851f")
 _LISTED = 12
@@ -50,7 +47,7 @@ def set_title(question_set: str) -> str:
     """What a question set is called, for a list whose labels are read as Markdown."""
     if not question_set:
         return "Judged on the pages"
-    return _MARKDOWN.sub(r"\\\g<0>", " ".join(question_set.split()))
+    return as_label(" ".join(question_set.split()))
 
 
 def set_caption(counts: tuple[int, int], origins: frozenset[Origin]) -> str:
@@ -84,12 +81,9 @@ def progress_line(standing: Standing) -> str:
     if now.current:
         parts.append(f"<bdi>{name(now.current)}</bdi>")
     parts += [text(one) for one in (left(now.seconds_left),) if one]
-    done = 100 * now.done / now.total if now.total else 0
     return (
         f'<div class="rk-progress" role="status">{" · ".join(parts)}'
-        f'<div class="rk-meter" role="progressbar" aria-label="{text(what)}" '
-        f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{done:.0f}">'
-        f'<i style="width:{done:.1f}%"></i></div></div>'
+        f"{meter(what, now.done, now.total)}</div>"
     )
 
 
@@ -137,7 +131,7 @@ def _row(record: RunRecord, known: Sequence[str], best: Mapping[str, float]) -> 
             shown = f"<b>{shown}</b>"
         cells.append(f"<td>{shown}<small>{low:.2f} – {high:.2f}</small></td>")
     stopped = f", stopped after {run.asked} of {run.questions}" if run.partial else ""
-    about = f"run {record.id}, {when(run.at)}, {plural(run.asked, 'question')}{stopped}"
+    about = f"run {record.id}, {moment(run.at)}, {plural(run.asked, 'question')}{stopped}"
     return (
         f'<tr><th scope="row">{text(run.name)}<small>{text(about)}</small></th>'
         f"{''.join(cells)}<td>{_time(run.stages)}</td></tr>"
@@ -149,15 +143,10 @@ def _time(stages: Sequence[tuple[str, float, float]]) -> str:
     return f"{took(total[0])}<small>{took(total[1])}</small>" if total else "–"
 
 
-def when(at: float) -> str:
-    """A moment, to the minute."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
-
-
 def run_label(record: RunRecord) -> str:
     """A run in a list to choose from."""
     stopped = " (stopped)" if record.run.partial else ""
-    return f"Run {record.id}: {record.run.name}, {when(record.run.at)}{stopped}"
+    return f"Run {record.id}: {record.run.name}, {moment(record.run.at)}{stopped}"
 
 
 def points(records: Sequence[RunRecord], metric: str) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]"
 _TRICKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _SPACES = re.compile(r"[^\S\n]+")
 _BREAKS = re.compile(r"[ \t]*\n\s*")
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+\-.!|<>~:$&^=]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 Spans = Sequence[tuple[int, int]]
@@ -41,6 +42,21 @@ def action(verb: str, label: str, *, style: str = "rk-act", **values: object) ->
     """Write a button that the action component listens to. ``label`` is plain text."""
     data = attributes(data_rk=verb, **values)
     return f'<button type="button" class="{style}"{data}>{text(label)}</button>'
+
+
+def as_label(value: str) -> str:
+    """A name as the label of a Streamlit widget, which would otherwise be read as Markdown."""
+    return _MARKDOWN.sub(r"\\\g<0>", value)
+
+
+def meter(label: str, done: float, total: float) -> str:
+    """A bar that shows how much of a total is done; empty while the total is unknown."""
+    share = 100 * done / total if total else 0
+    return (
+        f'<div class="rk-meter" role="progressbar" aria-label="{text(label)}" '
+        f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{share:.0f}">'
+        f'<i style="width:{share:.1f}%"></i></div>'
+    )
 
 
 def document_url(document_id: int, chunk: int | None = None, question: str = "") -> str:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from pages.shared.markup import name, number, plural, text
+from pages.shared.markup import meter, name, number, plural, text
 from ragkit.catalog.records import Counts, DocumentRecord, JobRecord, JobState, SourceRecord
 from ragkit.indexing.progress import Progress
 from ragkit.types import Status
@@ -73,6 +73,11 @@ def ago(then: float | None, now: float | None = None) -> str:
     return f"{plural(round(seconds / 86400), 'day')} ago"
 
 
+def moment(at: float) -> str:
+    """A time of this machine, to the minute; it stays the same, unlike ``ago``."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
 def left(seconds: float | None) -> str:
     """``40 s left``; empty while nobody knows."""
     if seconds is None:
@@ -96,12 +101,9 @@ def progress_line(job: JobRecord, progress: Progress, waiting: int) -> str:
         parts.append(f"{number(progress.failed)} failed")
     if waiting > 1:
         parts.append(f"{plural(waiting - 1, 'job')} after this")
-    done = 100 * progress.done / progress.total if progress.total else 0
     return (
         f'<div class="rk-progress" role="status">{" · ".join(parts)}'
-        f'<div class="rk-meter" role="progressbar" aria-label="{text(phase)}" '
-        f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{done:.0f}">'
-        f'<i style="width:{done:.1f}%"></i></div></div>'
+        f"{meter(phase, progress.done, progress.total)}</div>"
     )
 
 
