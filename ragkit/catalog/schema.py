@@ -11,9 +11,7 @@ from ragkit.errors import LibraryFormatError
 
 def m001_tables(connection: sqlite3.Connection) -> None:
     """Lay the tables of the first version."""
-    for statement in _FIRST.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+    _execute(connection, _FIRST)
 
 
 _FIRST = """
@@ -185,9 +183,7 @@ CREATE TABLE worker (
 
 def m002_context_cache(connection: sqlite3.Connection) -> None:
     """Keep what models wrote beyond the life of a document's version, and find work quickly."""
-    for statement in _CONTEXT_CACHE.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+    _execute(connection, _CONTEXT_CACHE)
 
 
 _CONTEXT_CACHE = """
@@ -209,7 +205,7 @@ CREATE INDEX entries_by_document ON entries (document_id, position, level);
 
 def m003_speakers(connection: sqlite3.Connection) -> None:
     """Say who speaks where and on which days: by level and position, as entries are named."""
-    connection.execute(_SPEAKERS.strip())
+    _execute(connection, _SPEAKERS)
 
 
 _SPEAKERS = """
@@ -226,9 +222,7 @@ CREATE TABLE speakers (
 
 def m004_judgments(connection: sqlite3.Connection) -> None:
     """Keep what people found right: spans of documents, which no change of chunks can lose."""
-    for statement in _JUDGMENTS.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+    _execute(connection, _JUDGMENTS)
 
 
 _JUDGMENTS = """
@@ -265,9 +259,7 @@ CREATE INDEX votes_by_collection ON votes (collection_id);
 
 def m005_runs(connection: sqlite3.Connection) -> None:
     """Keep what evaluations found, question by question, so that later ones can be compared."""
-    for statement in _RUNS.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+    _execute(connection, _RUNS)
 
 
 _RUNS = """
@@ -307,7 +299,7 @@ CREATE TABLE run_values (
 
 def m006_embedder_choice(connection: sqlite3.Connection) -> None:
     """Keep which embedder answers, which did before, and which one the library is moved to."""
-    connection.execute(_EMBEDDER_CHOICE.strip())
+    _execute(connection, _EMBEDDER_CHOICE)
 
 
 _EMBEDDER_CHOICE = """
@@ -321,6 +313,14 @@ CREATE TABLE embedder_choice (
     changed_at REAL NOT NULL
 ) STRICT
 """
+
+
+def _execute(connection: sqlite3.Connection, statements: str) -> None:
+    """Run statements one by one: ``executescript`` would end the transaction that they are in."""
+    for statement in statements.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_tables,
