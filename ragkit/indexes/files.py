@@ -1,4 +1,4 @@
-"""Files of an index on disk: measured, checked, and made sure of."""
+"""Files of an index on disk: found, measured, checked, and made sure of. Imports no numpy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+
+MANIFEST = "manifest.json"
+"""What a generation says of itself, written last."""
+
+PREFIX = "generation-"
+"""What stands before its number in the name of a generation's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +56,17 @@ def flush_folder(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def generations(folder: Path) -> list[Path]:
+    """Give the folders of all generations, oldest first; unfinished ones are not among them."""
+    if not folder.is_dir():
+        return []
+    found = [path for path in folder.iterdir() if number_of(path.name) is not None]
+    return sorted(found, key=lambda path: number_of(path.name) or 0)
+
+
+def number_of(name: str) -> int | None:
+    """Give the number in the name of a generation's folder."""
+    digits = name.removeprefix(PREFIX)
+    return int(digits) if name.startswith(PREFIX) and digits.isdecimal() else None

@@ -14,7 +14,16 @@ from pathlib import Path
 
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.collection import CollectionIndex
-from ragkit.indexes.files import FileRecord, fault_of, flush_folder, record
+from ragkit.indexes.files import (
+    MANIFEST,
+    PREFIX,
+    FileRecord,
+    fault_of,
+    flush_folder,
+    generations,
+    number_of,
+    record,
+)
 from ragkit.indexes.graph import GraphParameters
 from ragkit.indexes.graph_files import GraphState, LateGraph, graph_state, write_graph
 from ragkit.indexes.keyword import Bm25Parameters
@@ -24,8 +33,6 @@ from ragkit.indexes.segment import VECTORS, Segment
 FORMAT_VERSION = 1
 """Changes whenever files of an older version could not be read."""
 
-_MANIFEST = "manifest.json"
-_PREFIX = "generation-"
 _TEMPORARY = ".making-"
 _CURE = "It is made anew from the catalog."
 
@@ -107,12 +114,12 @@ def write_generation(
             b=segment.parameters.b,
             files=files,
         )
-        path = content / _MANIFEST
+        path = content / MANIFEST
         path.write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
         record(path, flush=True)
         for inner in {path.parent for path in content.rglob("*")} | {content}:
             flush_folder(inner)
-        final = folder / f"{_PREFIX}{_next_number(folder):010d}"
+        final = folder / f"{PREFIX}{_next_number(folder):010d}"
         content.rename(final)
         flush_folder(folder)
     finally:
@@ -216,14 +223,6 @@ def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
     return NewestGraph(paths[-1], manifest.vectors, state)
 
 
-def generations(folder: Path) -> list[Path]:
-    """Give the folders of all generations, oldest first; unfinished ones are not among them."""
-    if not folder.is_dir():
-        return []
-    found = [path for path in folder.iterdir() if _number(path.name) is not None]
-    return sorted(found, key=lambda path: _number(path.name) or 0)
-
-
 def prune(folder: Path, keep: int = 1) -> int:
     """Delete all but the newest generations and what dead writers left; give how many went.
 
@@ -234,7 +233,7 @@ def prune(folder: Path, keep: int = 1) -> int:
     left = [path for path in folder.glob(f"{_TEMPORARY}*") if path.is_dir()]
     for path in [*gone, *left]:
         # Without its manifest it is no generation any more, whenever the deletion stops.
-        (path / _MANIFEST).unlink(missing_ok=True)
+        (path / MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(path, ignore_errors=True)
     return len(gone)
 
@@ -242,13 +241,13 @@ def prune(folder: Path, keep: int = 1) -> int:
 def _read_manifest(path: Path) -> Manifest:
     """Read a manifest, or say what is wrong with it."""
     try:
-        found = json.loads((path / _MANIFEST).read_text(encoding="utf-8"))
+        found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
         files = {name: FileRecord(**one) for name, one in found.pop("files").items()}
         return Manifest(files=files, **found)
     except FileNotFoundError as error:
-        raise _corrupt(path, f"{_MANIFEST} is missing") from error
+        raise _corrupt(path, f"{MANIFEST} is missing") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _corrupt(path, f"{_MANIFEST} cannot be read: {error}") from error
+        raise _corrupt(path, f"{MANIFEST} cannot be read: {error}") from error
 
 
 def _check_files(path: Path, manifest: Manifest, checksums: bool) -> None:
@@ -261,14 +260,8 @@ def _check_files(path: Path, manifest: Manifest, checksums: bool) -> None:
 
 def _next_number(folder: Path) -> int:
     """Give the number after the highest in use."""
-    numbers = [_number(path.name) or 0 for path in folder.iterdir()]
+    numbers = [number_of(path.name) or 0 for path in folder.iterdir()]
     return max(numbers, default=0) + 1
-
-
-def _number(name: str) -> int | None:
-    """Give the number in the name of a generation's folder."""
-    digits = name.removeprefix(_PREFIX)
-    return int(digits) if name.startswith(_PREFIX) and digits.isdecimal() else None
 
 
 def _corrupt(path: Path, what: str) -> IndexCorruptError:

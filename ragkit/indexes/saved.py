@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ragkit.indexes.files import MANIFEST, generations
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -17,8 +19,8 @@ def is_current(
     Only its manifest is read and the sizes of its files are compared; opening checks the bytes.
     """
     try:
-        newest = max(folder.glob("generation-*"), key=lambda path: path.name)
-        manifest: dict[str, Any] = json.loads((newest / "manifest.json").read_text("utf-8"))
+        newest = generations(folder)[-1]
+        manifest: dict[str, Any] = json.loads((newest / MANIFEST).read_text("utf-8"))
         return (
             manifest["fingerprint"] == fingerprint
             and manifest["tokenizer_version"] == tokenizer_version
@@ -28,5 +30,5 @@ def is_current(
                 for name, file in manifest["files"].items()
             )
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False

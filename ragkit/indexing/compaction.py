@@ -20,7 +20,8 @@ from typing import Any
 
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import CatalogError, IndexCorruptError
-from ragkit.indexes.generation import generations, open_newest, prune, write_generation
+from ragkit.indexes.files import generations
+from ragkit.indexes.generation import open_newest, prune, write_generation
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing.findings import Parts, plural
 from ragkit.indexing.maintenance import documents_to_read_again, leftovers
@@ -145,6 +146,8 @@ def _prune(writer: Writer, collection: CollectionRecord, level: Level) -> None:
 def _drop_other_indexes(writer: Writer, collection: CollectionRecord) -> None:
     """Delete indexes of embedders that neither answer, nor did before, nor are to."""
     choice = writer.catalog.embedding.choice()
+    if choice is not None and choice.target:
+        return
     kept = {_folder(writer, collection, level) for level in INDEXED_LEVELS}
     for record in (choice.active, choice.previous) if choice else ():
         if record is not None:
@@ -152,8 +155,6 @@ def _drop_other_indexes(writer: Writer, collection: CollectionRecord) -> None:
                 writer.paths.index(collection.id, level.value, record.fingerprint)
                 for level in INDEXED_LEVELS
             }
-    if choice is not None and choice.target:
-        return
     for folder in writer.paths.collection_indexes(collection.id).glob("*/*"):
         if folder not in kept:
             shutil.rmtree(folder, ignore_errors=True)

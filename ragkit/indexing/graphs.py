@@ -14,7 +14,8 @@ from pathlib import Path
 import ragkit
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import IndexCorruptError, RagkitError
-from ragkit.indexes.generation import NewestGraph, generations, newest_graph
+from ragkit.indexes.files import generations
+from ragkit.indexes.generation import NewestGraph, newest_graph
 from ragkit.indexes.graph_files import GraphState
 from ragkit.indexing.writer import Writer
 from ragkit.retrieval.open_indexes import INDEXED_LEVELS

@@ -12,7 +12,8 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.collection import CollectionIndex
-from ragkit.indexes.generation import generations, open_newest, prune, write_generation
+from ragkit.indexes.files import generations
+from ragkit.indexes.generation import open_newest, prune, write_generation
 from ragkit.indexes.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION

@@ -13,7 +13,8 @@ import pytest
 from index_rows import DIMENSIONS, make_rows
 
 from ragkit.errors import IndexCorruptError
-from ragkit.indexes.generation import Generation, generations, open_newest, prune, write_generation
+from ragkit.indexes.files import generations
+from ragkit.indexes.generation import Generation, open_newest, prune, write_generation
 from ragkit.indexes.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows
 from ragkit.types import Field

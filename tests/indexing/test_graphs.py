@@ -16,7 +16,8 @@ import pytest
 from small_library import add, do, make_older, open_library, write_files
 
 from ragkit.indexes import graph_files
-from ragkit.indexes.generation import generations, newest_graph
+from ragkit.indexes.files import generations
+from ragkit.indexes.generation import newest_graph
 from ragkit.indexes.graph_files import GraphState
 from ragkit.indexing import graphs
 from ragkit.indexing.findings import Depth

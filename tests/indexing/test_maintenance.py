@@ -11,7 +11,8 @@ import pytest
 from ragkit.catalog.context_records import ContextAnswer
 from ragkit.catalog.records import JobState
 from ragkit.errors import ModelError, NotFoundError
-from ragkit.indexes.generation import generations, open_newest
+from ragkit.indexes.files import generations
+from ragkit.indexes.generation import open_newest
 from ragkit.indexing import compaction
 from ragkit.indexing.compaction import KEPT_VERSIONS, remove_leftovers
 from ragkit.indexing.jobs import run_job
