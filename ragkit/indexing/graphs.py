@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import ragkit
 from ragkit.catalog.records import CollectionRecord
+from ragkit.children import child_command
 from ragkit.errors import IndexCorruptError, RagkitError
 from ragkit.indexes.files import generations
 from ragkit.indexes.generation import NewestGraph, newest_graph
@@ -27,12 +26,6 @@ LOOK_SECONDS = 300.0
 
 _WATCH_SECONDS = 0.5
 _REST_SECONDS = 3600.0
-_PROGRAM = (
-    "import sys;"
-    "sys.path[:] = sys.argv[2:];"
-    "from ragkit.indexing.graph_child import main;"
-    "sys.exit(main(sys.argv[1:2]))"
-)
 
 
 @dataclass
@@ -123,10 +116,8 @@ class GraphBuilder:
         """Have a child build a graph; end it when it is no longer wanted."""
         logger.info("building the graph of %s: %d vectors", wanted.path, wanted.vectors)
         started = time.monotonic()
-        here = str(Path(ragkit.__file__).resolve().parents[1])
-        import_path = [here, *(entry for entry in sys.path if entry and entry != here)]
         child = subprocess.Popen(
-            [sys.executable, "-ISs", "-c", _PROGRAM, str(wanted.path), *import_path],
+            child_command("ragkit.indexing.graph_child", str(wanted.path)),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

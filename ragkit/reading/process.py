@@ -8,7 +8,6 @@ import math
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ragkit
+from ragkit.children import child_command
 from ragkit.errors import ReadingError
 from ragkit.reading import wire
 from ragkit.reading.limits import MEGABYTE, cutting_seconds, too_much_memory, too_slow
@@ -27,13 +26,6 @@ if TYPE_CHECKING:
 
 _START_SECONDS = 60.0
 _END_SECONDS = 5.0
-_PROGRAM = (
-    "import sys;"
-    "count = int(sys.argv[1]);"
-    "sys.path[:] = sys.argv[2 : 2 + count];"
-    "from ragkit.reading.child import main;"
-    "main(sys.argv[2 + count :])"
-)
 _CRASHED = "The reader crashed on this file."
 _CRASH_CURE = "The file is probably damaged: save it again from the program that made it."
 
@@ -265,10 +257,6 @@ class _Clock:
 
 def _start(settings: Limits, making: Making) -> subprocess.Popen[bytes]:
     """Start a child: isolated, in its own process group, with this process's import path."""
-    here = str(Path(ragkit.__file__).resolve().parents[1])
-    # A copy of the import path makes the child work from a checkout, an installed package, a
-    # test run or a page server alike; ".pth" files and the site module need not run again.
-    import_path = [here, *(entry for entry in sys.path if entry and entry != here)]
     limits = (
         settings.timeout_seconds,
         settings.memory_mb,
@@ -276,18 +264,13 @@ def _start(settings: Limits, making: Making) -> subprocess.Popen[bytes]:
         settings.max_text_mb,
     )
     return subprocess.Popen(
-        [
-            sys.executable,
-            "-ISs",
-            "-c",
-            _PROGRAM,
-            str(len(import_path)),
-            *import_path,
+        child_command(
+            "ragkit.reading.child",
             str(os.getpid()),
             *map(str, limits),
             making.module,
             json.dumps(dict(making.options)),
-        ],
+        ),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -163,16 +163,19 @@ def index_finding(library: Library):
     return next(one for one in library.health(Depth.CHECK) if one.name == "indexes")
 
 
-class _Slow:
-    """A child that never ends by itself, in place of the one that builds."""
+_SLOW = "import sys; sys.stdin.buffer.read()"
+"""A child that never ends by itself, in place of the one that builds."""
 
-    program = "import sys; sys.stdin.buffer.read()"
+
+def running(program: str):
+    """In place of the command that builds a graph, one that runs a program."""
+    return lambda *_arguments: [sys.executable, "-c", program]
 
 
 @pytest.mark.parametrize("ended_by", ["stopping", "newer"])
 def test_building_ends_when_told_to_or_when_it_is_of_no_use(tmp_path, monkeypatch, ended_by):
     library = library_in(tmp_path)
-    monkeypatch.setattr(graphs, "_PROGRAM", _Slow.program)
+    monkeypatch.setattr(graphs, "child_command", running(_SLOW))
     children = []
     start = subprocess.Popen
 
@@ -202,7 +205,8 @@ def test_building_ends_when_told_to_or_when_it_is_of_no_use(tmp_path, monkeypatc
 
 def test_a_child_that_fails_is_not_started_again_at_once(tmp_path, monkeypatch, caplog):
     library = library_in(tmp_path)
-    monkeypatch.setattr(graphs, "_PROGRAM", "import sys; sys.exit('no room left')")
+    failing = "import sys; sys.exit('no room left')"
+    monkeypatch.setattr(graphs, "child_command", running(failing))
     builder = GraphBuilder(library.writer())
     assert builder.build_missing() == 0
     assert caplog.text.count("no room left") == 3
