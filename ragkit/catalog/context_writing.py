@@ -15,7 +15,13 @@ from ragkit.catalog.context_records import (
     ContextStatus,
     pack_answer,
 )
-from ragkit.catalog.entries import TokenIds, put_entries
+from ragkit.catalog.entries import (
+    TokenIds,
+    copy_entry,
+    drop_entries,
+    next_version,
+    put_entries,
+)
 from ragkit.catalog.vectors import put_vectors
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
@@ -52,7 +58,7 @@ def put_contexts(
             continue
         collection_id = _collection_of(connection, document_id)
         if collection_id not in versions:
-            versions[collection_id] = _next_version(connection, collection_id)
+            versions[collection_id] = next_version(connection, collection_id)
         scope = _Scope(connection, ids, collection_id, versions[collection_id])
         _renew_entries(scope, document_id, fitting)
         for draft in fitting:
@@ -112,14 +118,6 @@ def _collection_of(connection: sqlite3.Connection, document_id: int) -> int:
     return int(row[0])
 
 
-def _next_version(connection: sqlite3.Connection, collection_id: int) -> int:
-    row = connection.execute(
-        "UPDATE collections SET version = version + 1 WHERE id = ? RETURNING version",
-        (collection_id,),
-    ).fetchone()
-    return int(row[0])
-
-
 def _renew_entries(scope: _Scope, document_id: int, drafts: Sequence[ContextDraft]) -> None:
     """Put each chunk's own entry anew, with the words of its context, and its others after it.
 
@@ -143,15 +141,7 @@ def _renew_entries(scope: _Scope, document_id: int, drafts: Sequence[ContextDraf
         others = [replace(entry, content_key=own[0][2]) for entry in draft.entries]
         put_entries(scope.connection, scope.ids, scope.collection_id, document_id, others)
         gone += [one[0] for one in known]
-    packed = json.dumps(gone)
-    scope.connection.execute(
-        "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
-        "SELECT ?, ?, value FROM json_each(?)",
-        (scope.collection_id, scope.version, packed),
-    )
-    scope.connection.execute(
-        "DELETE FROM entries WHERE id IN (SELECT value FROM json_each(?))", (packed,)
-    )
+    drop_entries(scope.connection, scope.collection_id, scope.version, gone)
 
 
 def _renew_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]]) -> None:
@@ -159,14 +149,7 @@ def _renew_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str
     import numpy as np
 
     text = FIELD_CODES[Field.TEXT]
-    cursor = scope.connection.execute(
-        "INSERT INTO entries "
-        "(collection_id, document_id, level, position, text_hash, content_key) "
-        "SELECT collection_id, document_id, level, position, text_hash, content_key "
-        "FROM entries WHERE id = ?",
-        (old_id,),
-    )
-    new_id = int(cursor.lastrowid or 0)
+    new_id = copy_entry(scope.connection, old_id)
     scope.connection.execute(
         "INSERT INTO entry_tokens SELECT ?, field, ids FROM entry_tokens "
         "WHERE entry_id = ? AND field = ?",

@@ -10,7 +10,13 @@ from functools import lru_cache
 from typing import Any
 
 from ragkit.catalog.connection import Connections
-from ragkit.catalog.entries import TokenIds, Vocabulary, put_entries, remove_entries
+from ragkit.catalog.entries import (
+    TokenIds,
+    Vocabulary,
+    next_version,
+    put_entries,
+    remove_entries,
+)
 from ragkit.catalog.records import (
     ChunkRecord,
     Counts,
@@ -207,7 +213,7 @@ class Documents:
                 "SELECT 1 FROM entries WHERE document_id = ? LIMIT 1", (document_id,)
             ).fetchone()
             if had:
-                version = _next_version(connection, collection_id)
+                version = next_version(connection, collection_id)
                 _clear(connection, document_id, collection_id, version)
             else:
                 _clear(connection, document_id, collection_id, 0)
@@ -268,7 +274,7 @@ class Documents:
                     continue
                 collection_id = int(row[0])
                 if collection_id not in versions:
-                    versions[collection_id] = _next_version(connection, collection_id)
+                    versions[collection_id] = next_version(connection, collection_id)
                 remove_entries(connection, document_id, collection_id, versions[collection_id])
                 connection.execute("DELETE FROM documents WHERE id = ?", (document_id,))
                 removed += 1
@@ -304,7 +310,7 @@ def _put(
             "seconds": draft.seconds,
         },
     )
-    version = _next_version(connection, draft.collection_id)
+    version = next_version(connection, draft.collection_id)
     _clear(connection, document_id, draft.collection_id, version)
     _put_contents(connection, document_id, draft)
     put_vectors(connection, embedder_id, draft.vectors)
@@ -335,14 +341,6 @@ def _upsert(
         f"INSERT INTO documents ({names}) VALUES ({marks}) "
         f"ON CONFLICT (source_id, path) DO UPDATE SET {updates} RETURNING id",
         tuple(values.values()),
-    ).fetchone()
-    return int(row[0])
-
-
-def _next_version(connection: sqlite3.Connection, collection_id: int) -> int:
-    row = connection.execute(
-        "UPDATE collections SET version = version + 1 WHERE id = ? RETURNING version",
-        (collection_id,),
     ).fetchone()
     return int(row[0])
 

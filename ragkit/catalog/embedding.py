@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ragkit.catalog.connection import Connections
+from ragkit.catalog.entries import copy_entry, drop_entries, next_version
 from ragkit.catalog.vectors import put_vectors
 
 _EMBEDDER = "SELECT id, name, fingerprint, dimensions FROM embedders"
@@ -235,27 +236,12 @@ def _renew(connection: sqlite3.Connection, hashes: list[bytes]) -> None:
                 part,
             )
         )
-    versions: dict[int, int] = {}
+    gone: dict[int, list[int]] = {}
     for entry_id, collection_id in sorted(rows):
-        if collection_id not in versions:
-            versions[collection_id] = connection.execute(
-                "UPDATE collections SET version = version + 1 WHERE id = ? RETURNING version",
-                (collection_id,),
-            ).fetchone()[0]
-        cursor = connection.execute(
-            "INSERT INTO entries "
-            "(collection_id, document_id, level, position, text_hash, content_key) "
-            "SELECT collection_id, document_id, level, position, text_hash, content_key "
-            "FROM entries WHERE id = ?",
-            (entry_id,),
-        )
         connection.execute(
             "UPDATE entry_tokens SET entry_id = ? WHERE entry_id = ?",
-            (int(cursor.lastrowid or 0), entry_id),
+            (copy_entry(connection, entry_id), entry_id),
         )
-        connection.execute(
-            "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
-            "VALUES (?, ?, ?)",
-            (collection_id, versions[collection_id], entry_id),
-        )
-        connection.execute("DELETE FROM entries WHERE id = ?", (entry_id,))
+        gone.setdefault(collection_id, []).append(entry_id)
+    for collection_id, entry_ids in gone.items():
+        drop_entries(connection, collection_id, next_version(connection, collection_id), entry_ids)

@@ -220,6 +220,42 @@ def remove_entries(
     connection.execute("DELETE FROM entries WHERE document_id = ?", (document_id,))
 
 
+def next_version(connection: sqlite3.Connection, collection_id: int) -> int:
+    """Raise a collection's version in the caller's transaction; gives the new one."""
+    row = connection.execute(
+        "UPDATE collections SET version = version + 1 WHERE id = ? RETURNING version",
+        (collection_id,),
+    ).fetchone()
+    return int(row[0])
+
+
+def copy_entry(connection: sqlite3.Connection, entry_id: int) -> int:
+    """Put an entry anew, still without words, in the caller's transaction; gives its number."""
+    cursor = connection.execute(
+        "INSERT INTO entries "
+        "(collection_id, document_id, level, position, text_hash, content_key) "
+        "SELECT collection_id, document_id, level, position, text_hash, content_key "
+        "FROM entries WHERE id = ?",
+        (entry_id,),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def drop_entries(
+    connection: sqlite3.Connection, collection_id: int, version: int, entry_ids: Sequence[int]
+) -> None:
+    """Remove entries of a collection and record that they went, in the caller's transaction."""
+    packed = json.dumps(list(entry_ids))
+    connection.execute(
+        "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
+        "SELECT ?, ?, value FROM json_each(?)",
+        (collection_id, version, packed),
+    )
+    connection.execute(
+        "DELETE FROM entries WHERE id IN (SELECT value FROM json_each(?))", (packed,)
+    )
+
+
 def _level_list(levels: Sequence[Level]) -> str:
     return json.dumps([LEVEL_CODES[level] for level in levels])
 
