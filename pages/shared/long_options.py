@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages.shared import state
 from ragkit.library import Library
-from ragkit.results import SearchOptions
-from ragkit.retrieval.chunked import ChunkedOptions, IndexMode
+from ragkit.results import IndexMode, SearchOptions
+from ragkit.retrieval.chunked import ChunkedOptions
 from ragkit.retrieval.merging import Dedup, Merge
 from ragkit.retrieval.pieces import CutMethod, CutSettings
 

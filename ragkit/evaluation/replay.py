@@ -16,12 +16,10 @@ from typing import Any
 
 from ragkit.errors import ContextRejectedError, EvaluationError
 from ragkit.evaluation.corpus import Row, read_lines, some_of
+from ragkit.indexing.context_recorded import RECORDED
 from ragkit.models.context_checks import checked_context
 from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext
 from ragkit.reading.decode import clean
-
-MODEL = "recorded"
-"""Stands in the place of a model's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ def load_contexts(file: Path, rows: Sequence[Row]) -> RecordedContexts:
 class Replayed:
     """Writes for each chunk what was recorded for its row; no model is asked."""
 
-    model = MODEL
+    model = RECORDED
 
     def __init__(self, rows: Iterable[Row], recorded: RecordedContexts) -> None:
         self._answers = recorded.answers

@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.catalog.embedding import EmbedderChoice
-from ragkit.errors import ModelUnsuitableError, OllamaAnswerError, RagkitError
+from ragkit.errors import OllamaAnswerError, RagkitError
 from ragkit.indexing.embedder_state import EmbeddingPhase, EmbeddingReport, report
 from ragkit.indexing.missing_texts import missing_texts
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_remote, open_named
+from ragkit.models.late import check_unchanged
 from ragkit.retrieval.open_indexes import OpenIndexes
 
 logger = logging.getLogger(__name__)
@@ -150,12 +151,7 @@ class EmbedderMigration:
             self._checked = (active, last)
             return
         embedder = self._opened(choice.active.name)
-        if embedder.fingerprint != choice.active.fingerprint:
-            raise ModelUnsuitableError(
-                f"{choice.active.name} is another version than the one that made the vectors here.",
-                "Choose it again, so that everything is embedded anew: "
-                f"ragkit embedder {choice.active.name}.",
-            )
+        check_unchanged(embedder, choice.active.name, choice.active.fingerprint)
         self._embed_all(embedder, active, choice, renew=True, after=after)
         writer = self.writer.now()
         for collection in catalog.collections.all():

@@ -60,14 +60,22 @@ class LateEmbedder:
         with self._guard:
             if self._opened is None:
                 opened = self._open()
-                if opened.fingerprint != self.fingerprint:
-                    raise ModelUnsuitableError(
-                        f"{self.name} is another version than the one that made the vectors here.",
-                        "Choose it again, so that everything is embedded anew: "
-                        f"ragkit embedder {self.name}.",
-                    )
+                check_unchanged(opened, self.name, self.fingerprint)
                 self._opened = opened
             return self._opened
+
+
+def check_unchanged(opened: Embedder, name: str, fingerprint: str) -> None:
+    """Make sure that an embedder is the one that made the vectors of that fingerprint.
+
+    Raises:
+        ModelUnsuitableError: it is another version.
+    """
+    if opened.fingerprint != fingerprint:
+        raise ModelUnsuitableError(
+            f"{name} is another version than the one that made the vectors here.",
+            f"Choose it again, so that everything is embedded anew: ragkit embedder {name}.",
+        )
 
 
 def is_deferred(embedder: Embedder) -> bool:

@@ -34,7 +34,6 @@ __all__ = [
     "ChunkedOptions",
     "ChunkedResult",
     "ChunkedSearch",
-    "IndexMode",
     "TopicAnswer",
     "deduplicate_by_document",
     "query_per_chunk",
