@@ -13,13 +13,9 @@ from ragkit.evaluation.metrics import PASS_AT, Judgments, Values, pass_at, score
 from ragkit.evaluation.spans import GoldSpans, score_spans
 from ragkit.evaluation.temporary import RowPlaces
 from ragkit.results import Answer, Expansion, SearchOptions, Trace
-from ragkit.retrieval.clock import Clock
 
 DEPTH = 100
 """How deep rankings are judged."""
-
-_DEEPEST = 1000
-_WIDEN = 4
 
 
 class Judge(Protocol):
@@ -48,7 +44,6 @@ class RowJudge:
 
     searched: Searchable
     places: RowPlaces
-    documents: int
     judgments: Judgments
     same: Mapping[str, str] = field(default_factory=dict)
 
@@ -57,7 +52,9 @@ class RowJudge:
         options = replace(_deep(column.options), per_document=0)
         # Hits alone tell the order, in a sixth of the time; filters need the whole search.
         if not column.chunked and options.mmr_lambda is None and ":" not in question.text:
-            return self.places.ranking(self._hits(question.text, options))[:DEPTH]
+            found = self.searched.engine.order(question.text, options)
+            chunks = [(hit.document_id, hit.chunk_index) for hit in found]
+            return self.places.ranking(chunks)[:DEPTH]
         answer = ask(self.searched, question.text, replace(column, options=options))
         chunks = [(one.document.id, one.matched_chunks[0].index) for one in answer.results]
         return self.places.ranking(chunks)[:DEPTH]
@@ -72,19 +69,6 @@ class RowJudge:
         if self.same:
             values.update(pass_at(kept, self.judgments, self.same, PASS_AT))
         return values
-
-    def _hits(self, text: str, options: SearchOptions) -> list[tuple[int, int]]:
-        """The chunks that a search with these options gives results of, in its order."""
-        depth = max(options.candidates, options.limit)
-        while True:
-            clock = Clock()
-            found = self.searched.engine.find(text, replace(options, candidates=depth), clock).hits
-            fused = sum(one.count_out for one in clock.stages if one.name.startswith("fusion"))
-            short = len(found) < options.limit and fused >= depth
-            every = len({hit.document_id for hit in found}) >= self.documents
-            if not short or depth >= _DEEPEST or every:
-                return [(hit.document_id, hit.chunk_index) for hit in found[: options.limit]]
-            depth = min(depth * _WIDEN, _DEEPEST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def temporary_trial(
             places = library.add_rows(
                 given.rows, reporter, whole=whole_rows, rows_as=rows_as, structural=structural
             )
-            judge = RowJudge(library, places, library.counts()[0], given.judgments, given.same)
+            judge = RowJudge(library, places, given.judgments, given.same)
             if places.blank:
                 notices.append(f"{places.blank} rows of the corpus hold no text and are left out.")
         seconds = time.perf_counter() - started

@@ -153,6 +153,19 @@ class Engine:
             for plan, one in zip(plans, selected, strict=True)
         ]
 
+    def order(self, text: str, options: SearchOptions) -> list[FusedHit]:
+        """The best hit of each result that ``search`` gives for a plain text, in their order.
+
+        Much quicker, since nothing is put together. Filters in the text are not read.
+
+        Raises:
+            NotFoundError: when a collection is not there.
+        """
+        named = tuple(self._catalog.collections.get(name) for name in options.collections)
+        (plan,) = self._planned([ParsedQuestion(text)], options, named)
+        selected = self._enough(plan, plan.asking(options), Clock())
+        return [group.hits[0] for group in selected.groups]
+
     def present(
         self, selected: Selected, options: SearchOptions, tokens: Sequence[str], words: str
     ) -> list[Result]:
@@ -171,16 +184,7 @@ class Engine:
             count.note = plan.note
         options = plan.asking(options)
         notices = list(self._notices(plan))
-        depth = max(options.candidates, options.limit)
-        while True:
-            fused = self._candidates(plan, options, depth, clock)
-            with clock.stage("deduplication", len(fused)) as count:
-                selected = select(fused, options, self.lookups())
-                count.out, count.note = len(selected.hits), selected.note
-            short = len(selected.groups) < options.limit and len(fused) >= depth
-            if not short or depth >= _MOST_CANDIDATES or self._all_found(plan, selected):
-                break
-            depth = min(depth * _WIDEN, _MOST_CANDIDATES)
+        selected = self._enough(plan, options, clock)
         with clock.stage("reconstruction", len(selected.groups)) as count:
             results = self.present(selected, options, plan.tokens, plan.parsed.text)
             count.out = len(results)
@@ -193,6 +197,19 @@ class Engine:
         )
         trace = Trace(tuple(clock.stages), generation)
         return Answer(question, tuple(results), trace, tuple(notices)), not plan.trouble
+
+    def _enough(self, plan: _Plan, options: SearchOptions, clock: Clock) -> Selected:
+        """What a question finds, looked for as deep as it takes to fill a page."""
+        depth = max(options.candidates, options.limit)
+        while True:
+            fused = self._candidates(plan, options, depth, clock)
+            with clock.stage("deduplication", len(fused)) as count:
+                selected = select(fused, options, self.lookups())
+                count.out, count.note = len(selected.hits), selected.note
+            short = len(selected.groups) < options.limit and len(fused) >= depth
+            if not short or depth >= _MOST_CANDIDATES or self._all_found(plan, selected):
+                return selected
+            depth = min(depth * _WIDEN, _MOST_CANDIDATES)
 
     def _all_found(self, plan: _Plan, selected: Selected) -> bool:
         """True when every document that there is has been found: looking deeper brings none."""
