@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ollama_stand_in import OllamaStandIn
 from support import Shelf
 
 from ragkit.catalog import Catalog
@@ -72,3 +73,18 @@ def catalog(library_paths: LibraryPaths) -> Iterator[Catalog]:
 def shelf(catalog: Catalog) -> Shelf:
     """A fresh catalog with one collection, one source and one embedder."""
     return Shelf(catalog)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[OllamaStandIn]:
+    """A server that speaks as Ollama does; tests take ``server``, which forgets between them."""
+    with OllamaStandIn() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: OllamaStandIn) -> Iterator[OllamaStandIn]:
+    """A server that speaks as Ollama does, as new."""
+    running.reset()
+    yield running
+    running.reset()

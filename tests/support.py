@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,15 @@ from ragkit.indexes.rows import EntryRows
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
 
 DIMENSIONS = 4
+
+
+def until(check: Callable[[], Any], seconds: float = 20.0) -> Any:
+    """Wait until a check gives something true, and give that."""
+    end = time.monotonic() + seconds
+    while not (found := check()):
+        assert time.monotonic() < end, "it did not come to be in time"
+        time.sleep(0.02)
+    return found
 
 
 def digest(text: str) -> bytes:

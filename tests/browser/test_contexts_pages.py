@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import psutil
 import pytest
@@ -16,9 +17,12 @@ from ollama_failures import described, passage_of
 from ollama_stand_in import OllamaStandIn
 from playwright.sync_api import expect
 from serving import Served, serving
+from support import until as until_
 
 from ragkit.library import Library
 from ragkit.settings import load_settings
+
+until = partial(until_, seconds=30.0)
 
 TOPICS = [
     "anchors", "buoys", "cables", "docks", "eels", "floats", "gauges", "hulls", "ice", "jetties",
@@ -81,14 +85,6 @@ def library(served: Served) -> Iterator[Library]:
     opened = Library.open(load_settings(library=served.library))
     yield opened
     opened.close()
-
-
-def until(condition, seconds=30.0):
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return found
 
 
 def _is_zombie(pid: int) -> bool:

@@ -28,6 +28,7 @@ from small_library import (
     sync,
     write_files,
 )
+from support import until
 
 from ragkit.catalog.context_records import BY_PERSON, ContextCounts, ContextStatus
 from ragkit.errors import (
@@ -100,13 +101,6 @@ def library(tmp_path):
 
 def backfill(library, model, **more):
     return Backfill(library.writer(), lambda _collection: model, **more)
-
-
-def wait_until(condition):
-    until = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def statuses(library):
@@ -449,9 +443,9 @@ def test_choosing_a_model_ends_the_wait_for_one(library):
     thread = threading.Thread(target=work.run)
     thread.start()
     try:
-        wait_until(lambda: read_state(library.catalog).message.startswith("Ollama has no model"))
+        until(lambda: read_state(library.catalog).message.startswith("Ollama has no model"))
         library.choose_context_model("small:3b")
-        wait_until(lambda: library.backfill_state().counts == ContextCounts(complete=5))
+        until(lambda: library.backfill_state().counts == ContextCounts(complete=5))
     finally:
         stopping.set()
         thread.join(timeout=20)

@@ -7,11 +7,13 @@ import sys
 import threading
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
-from ollama_stand_in import EMBEDDER, WRITER, Model, OllamaStandIn
+from ollama_stand_in import EMBEDDER, WRITER, Model
 from small_library import HANDBOOK, add, find, paths, sync, without_times, write_files
+from support import until as until_
 
 from ragkit.errors import NotFoundError, SettingsError
 from ragkit.indexing.embedder_migration import EmbedderMigration
@@ -21,22 +23,11 @@ from ragkit.library import Library
 from ragkit.models.factory import open_named
 from ragkit.settings import load_settings
 
+until = partial(until_, seconds=60.0)
+
 NAME = f"ollama:{EMBEDDER}"
 QUESTIONS = ("refund within thirty days", "OAuth token", "Tomaten im Sommer", "検索システム")
 _VICTIM = Path(__file__).with_name("embedder_victim.py")
-
-
-@pytest.fixture(scope="module")
-def running():
-    with OllamaStandIn() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running):
-    running.reset()
-    yield running
-    running.reset()
 
 
 @pytest.fixture
@@ -191,13 +182,6 @@ def _start(place, server):
     return subprocess.Popen([sys.executable, str(_VICTIM), str(place), server.url])
 
 
-def _until(check, seconds=60.0):
-    until = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < until, "it took too long"
-        time.sleep(0.02)
-
-
 def test_a_killed_worker_repeats_no_more_than_its_batch(opened, server, tmp_path):
     files = {
         f"{n:02}.md": f"# File {n}\n\nThe lighthouse {n} blinks {n} times.\n" for n in range(20)
@@ -211,7 +195,7 @@ def test_a_killed_worker_repeats_no_more_than_its_batch(opened, server, tmp_path
     kills = 0
     for share in (0.2, 0.5):
         worker = _start(library.paths.root, server)
-        _until(lambda least=share * total: len(embedded(server)) >= least)
+        until(lambda least=share * total: len(embedded(server)) >= least)
         worker.kill()
         worker.wait(10)
         kills += 1
@@ -219,7 +203,7 @@ def test_a_killed_worker_repeats_no_more_than_its_batch(opened, server, tmp_path
         assert library.embedder_state().active == "hash"
     server.delay = 0.0
     worker = _start(library.paths.root, server)
-    _until(lambda: library.embedder_state().active == NAME)
+    until(lambda: library.embedder_state().active == NAME)
     worker.terminate()
     worker.wait(20)
     assert len(embedded(server)) == total
@@ -296,7 +280,7 @@ def test_vectors_of_another_length_never_join(library, server):
     assert notice.startswith("These results are by words alone: ")
     assert "16 numbers instead of 32" in notice or "another version" in notice
     server.dimensions = 32
-    _until(lambda: find(library, "refund within thirty days").notices == ())
+    until(lambda: find(library, "refund within thirty days").notices == ())
 
 
 def test_a_model_that_was_replaced_is_said_and_can_be_embedded_anew(library, opened, server):
@@ -330,7 +314,7 @@ def test_an_ollama_that_is_away_costs_a_search_its_meaning_only(library, server)
         assert paths(find(library, "OAuth token", mode="vector"))[0] == "handbook/login.md"
     finally:
         server.start()
-    _until(lambda: find(library, "refund again").notices == ())
+    until(lambda: find(library, "refund again").notices == ())
 
 
 def test_an_ollama_that_hangs_holds_up_one_search_only(library, server):
@@ -347,7 +331,7 @@ def test_an_ollama_that_hangs_holds_up_one_search_only(library, server):
         assert answer.notices[0].startswith("These results are by words alone: ")
     assert min(took) < 0.2, took
     server.delay = 0.0
-    _until(lambda: find(library, "refund again").notices == ())
+    until(lambda: find(library, "refund again").notices == ())
 
 
 def test_documents_are_stored_while_ollama_is_away_and_get_their_vectors_later(
@@ -373,7 +357,7 @@ def test_documents_are_stored_while_ollama_is_away_and_get_their_vectors_later(
     assert library.embed_now() == ""
     assert library.embedder_state().waiting == 0
     assert set(embedded(server).values()) == {1}
-    _until(lambda: find(reader, "zeppelin once more").notices == ())
+    until(lambda: find(reader, "zeppelin once more").notices == ())
     index = reader.indexes.current(reader.collections()[0])
     assert index.vector_entries == index.entries
     assert [one for one in library.verify() if not one.ok] == []
@@ -441,14 +425,14 @@ def test_the_worker_indexes_new_files_while_it_moves(library, server, tmp_path):
     thread.start()
     try:
         library.choose_embedder(NAME)
-        _until(lambda: len(embedded(server)) >= 2)
+        until(lambda: len(embedded(server)) >= 2)
         write_files(tmp_path / "files", {"new.md": "# New\n\nA quokka smiles.\n"})
         job = library.wait(library.ask("sync"))
         assert "1 indexed" in job.message
         assert library.embedder_state().target == NAME
         assert paths(find(library, "quokka"))[0] == "new.md"
         server.delay = 0.0
-        _until(lambda: library.embedder_state().active == NAME)
+        until(lambda: library.embedder_state().active == NAME)
     finally:
         worker.stopping.set()
         thread.join(30)

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from small_library import add, do, make_older, open_library, write_files
+from support import until as until_
 
 from ragkit.indexes import graph_files
 from ragkit.indexes.files import generations
@@ -26,6 +27,8 @@ from ragkit.indexing.worker import Worker
 from ragkit.library import Library
 from ragkit.results import IndexMode
 from ragkit.types import Level
+
+until = partial(until_, seconds=240.0)
 
 FILES = {
     f"note-{n}.md": f"# Note {n}\n\nSomething number {n} about topic {n % 7}.\n" for n in range(60)
@@ -52,13 +55,6 @@ def note_of(library: Library, **options) -> str:
     # Another question each time: answers are remembered for a while.
     answer = library.search(f"topic {next(_NUMBERS)}", library.options(**options))
     return next(one.note for one in answer.trace.stages if one.name == "vector")
-
-
-def until(what, seconds: float = 240.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it did not come to be"
-        time.sleep(0.02)
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ollama_stand_in import EMBEDDER, WRITER, Model, OllamaStandIn, replaying
+from ollama_stand_in import EMBEDDER, WRITER, Model, replaying
 
 from ragkit.errors import (
     ContextRejectedError,
@@ -72,18 +72,6 @@ def about(piece: str = "Its revenue grew by 3 %", text: str = REPORT, **changed)
         structural_context="Annual report",
         **changed,
     )
-
-
-@pytest.fixture(scope="module")
-def running():
-    with OllamaStandIn() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running):
-    running.reset()
-    return running
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import time
 
 import httpx
 import pytest
-from ollama_stand_in import EMBEDDER, WRITER, Model, OllamaStandIn
+from ollama_stand_in import EMBEDDER, WRITER, Model
 
 from ragkit import errors
 from ragkit.errors import (
@@ -43,18 +43,6 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)
         self.now += seconds
-
-
-@pytest.fixture(scope="module")
-def running():
-    with OllamaStandIn() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running):
-    running.reset()
-    return running
 
 
 @pytest.fixture

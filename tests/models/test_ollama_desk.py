@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import threading
-import time
 
-import pytest
-from ollama_stand_in import WRITER, Model, OllamaStandIn
+from ollama_stand_in import WRITER, Model
+from support import until
 
 from ragkit.models.ollama_desk import OllamaDesk
 from ragkit.settings import ModelSettings
 
 
-@pytest.fixture
-def server():
-    with OllamaStandIn() as running:
-        yield running
-
-
 def desk_of(server, **settings):
     return OllamaDesk(ModelSettings(ollama_url=server.url, **settings))
-
-
-def wait_for(condition):
-    until = time.monotonic() + 20
-    while not (found := condition()):
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    return found
 
 
 def test_it_names_the_models_of_this_machine_that_write(server):
@@ -46,7 +31,7 @@ def test_the_model_of_the_settings_is_the_best_one_even_when_it_is_missing(serve
 def test_looking_never_waits_and_is_answered_soon(server):
     desk = desk_of(server)
     assert desk.look() is None
-    look = wait_for(desk.look)
+    look = until(desk.look)
     assert look.best == WRITER
     before = len(server.requests)
     assert desk.look() is look
@@ -60,7 +45,7 @@ def test_what_is_known_gets_old(server):
     server.stop()
     now[0] = 60.0
     assert desk.look() is first
-    wait_for(lambda: desk.look() is not first)
+    until(lambda: desk.look() is not first)
     assert not desk.look().health.reachable
     assert desk.look().health.cure
 
@@ -76,7 +61,7 @@ def test_a_model_is_downloaded_and_known_at_once(server):
     desk, came = desk_of(server), []
     assert desk.download is None
     desk.pull("tiny:1b", came.append)
-    ended = wait_for(lambda: desk.download.ended and desk.download)
+    ended = until(lambda: desk.download.ended and desk.download)
     assert (ended.model, ended.done, ended.total, ended.problem) == ("tiny:1b", 0, 0, "")
     assert came == ["tiny:1b"]
     assert "tiny:1b" in [one.name for one in desk.look().writers]
@@ -87,7 +72,7 @@ def test_a_model_is_downloaded_and_known_at_once(server):
 def test_a_download_that_fails_says_why(server):
     desk, came = desk_of(server), []
     desk.pull("nope:1b", came.append)
-    ended = wait_for(lambda: desk.download.ended and desk.download)
+    ended = until(lambda: desk.download.ended and desk.download)
     assert ended.problem == 'There is no model "nope:1b" to download. Check its name.'
     assert (came, ended.cancelled) == ([], False)
 
@@ -114,5 +99,5 @@ def test_a_download_can_be_cancelled_and_another_begun(server, monkeypatch):
     assert (desk.download.ended, desk.download.cancelled) == (True, True)
     go_on.set()
     desk.pull("tiny:1b", came.append)
-    wait_for(lambda: desk.download.ended)
+    until(lambda: desk.download.ended)
     assert came == ["tiny:1b"]

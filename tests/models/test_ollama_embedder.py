@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ollama_stand_in import EMBEDDER, WRITER, Model, OllamaStandIn
+from ollama_stand_in import EMBEDDER, WRITER, Model
 
 from ragkit.errors import (
     ModelMissingError,
@@ -16,18 +16,6 @@ from ragkit.models.factory import open_embedder
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_embedder import OllamaEmbedder, Prefixes, prefixes_of
 from ragkit.settings import ModelSettings
-
-
-@pytest.fixture(scope="module")
-def running():
-    with OllamaStandIn() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running):
-    running.reset()
-    return running
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import numpy as np
+from support import until
 
 from ragkit.errors import ModelError, OllamaUnreachableError
 from ragkit.retrieval.question_vectors import QuestionVectors
@@ -37,13 +37,6 @@ class Slow:
         return np.ones((len(texts), self.width), np.float32) / 2
 
 
-def _until(check):
-    until = time.monotonic() + 20
-    while not check():
-        assert time.monotonic() < until
-        time.sleep(0.01)
-
-
 def test_a_server_that_answers_is_asked_for_all_together():
     embedder = Slow()
     vectors, trouble = QuestionVectors(embedder).of(["one", "two"])
@@ -61,7 +54,7 @@ def test_one_search_waits_in_vain_and_the_next_do_not_wait():
     assert asked.of(["two"]) == ([None], trouble)
     assert embedder.calls == 1
     embedder.go.set()
-    _until(lambda: asked.of(["three"])[1] == "")
+    until(lambda: asked.of(["three"])[1] == "")
 
 
 def test_what_is_refused_is_said_and_tried_again():
@@ -73,7 +66,7 @@ def test_what_is_refused_is_said_and_tried_again():
         "These results are by words alone: Nobody there. Start it.",
     )
     embedder.error = None
-    _until(lambda: asked.of(["two"])[1] == "")
+    until(lambda: asked.of(["two"])[1] == "")
 
 
 def test_vectors_of_another_length_are_none():

@@ -35,21 +35,9 @@ def ragkit(*arguments, **more):
 
 
 @pytest.fixture
-def here(capsys, monkeypatch):
+def here(in_process):
     """The same in this process, where that makes no difference."""
-    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["ragkit", *map(str, arguments)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        told = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, code, told.out, told.err)
-
-    return run
+    return in_process
 
 
 @pytest.fixture(scope="module")

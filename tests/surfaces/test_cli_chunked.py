@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit.models.hashing import HashEmbedder
-from ragkit.surfaces import cli
 from ragkit.surfaces.long_text import as_conversation
 
 CHAT = "\n\n".join(
@@ -34,19 +31,9 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture
-def here(place, capsys, monkeypatch):
-    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
-
+def here(place, in_process):
     def run(command, *arguments):
-        given = ["ragkit", command, *map(str, arguments), "--library", str(place / "library")]
-        monkeypatch.setattr(sys, "argv", given)
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        told = capsys.readouterr()
-        return subprocess.CompletedProcess(given, code, told.out, told.err)
+        return in_process(command, *arguments, "--library", place / "library")
 
     return run
 

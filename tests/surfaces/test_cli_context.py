@@ -7,7 +7,6 @@ import threading
 import time
 
 import pytest
-from ollama_stand_in import OllamaStandIn
 from small_library import HANDBOOK, add, make_older, open_library, write_files
 from typer.testing import CliRunner
 
@@ -16,12 +15,6 @@ from ragkit.errors import OllamaUnreachableError
 from ragkit.indexing.worker import Worker
 from ragkit.surfaces.cli import app
 from ragkit.surfaces.cli_context import duration
-
-
-@pytest.fixture
-def server():
-    with OllamaStandIn() as running:
-        yield running
 
 
 @pytest.fixture

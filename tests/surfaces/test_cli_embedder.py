@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from ollama_stand_in import EMBEDDER, OllamaStandIn
+from ollama_stand_in import EMBEDDER
 from small_library import HANDBOOK, add, write_files
 from typer.testing import CliRunner
 
@@ -12,12 +12,6 @@ from ragkit.settings import load_settings
 from ragkit.surfaces.cli import app
 
 NAME = f"ollama:{EMBEDDER}"
-
-
-@pytest.fixture
-def server():
-    with OllamaStandIn() as running:
-        yield running
 
 
 @pytest.fixture

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from published_set import write_published
 from small_library import HANDBOOK, add, open_library, write_files
-
-from ragkit.surfaces import cli
 
 JUDGED = [
     {"id": "a", "text": "refund?", "relevant": [{"path": "handbook/refunds.md"}]},
@@ -19,9 +15,8 @@ JUDGED = [
 
 
 @pytest.fixture
-def ragkit(capsys, monkeypatch, tmp_path):
+def ragkit(in_process, monkeypatch, tmp_path):
     """Run the command line in this process, on a library of five files and two questions."""
-    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
     monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
     monkeypatch.chdir(tmp_path)
     library = open_library(tmp_path / "library")
@@ -30,18 +25,8 @@ def ragkit(capsys, monkeypatch, tmp_path):
     library.close()
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, JUDGED)), "utf-8")
 
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["ragkit", *map(str, arguments)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        told = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, code, told.out, told.err)
-
-    assert run("judgments", "import", tmp_path / "mine.jsonl").returncode == 0
-    return run
+    assert in_process("judgments", "import", tmp_path / "mine.jsonl").returncode == 0
+    return in_process
 
 
 def test_a_library_is_asked_its_own_questions_and_the_run_is_kept(ragkit):

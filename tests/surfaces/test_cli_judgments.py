@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from functools import partial
 
 import pytest
 from small_library import HANDBOOK, add, open_library, write_files
-
-from ragkit.surfaces import cli
 
 QUESTIONS = (
     '{"id": "a", "text": "refund?", "kind": "number", "relevant": '
@@ -19,26 +16,15 @@ QUESTIONS = (
 
 
 @pytest.fixture
-def ragkit(capsys, monkeypatch, tmp_path):
+def ragkit(in_process, monkeypatch, tmp_path):
     """Run the command line in this process, on a library of five files."""
-    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
     monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
     library = open_library(tmp_path / "library")
     write_files(tmp_path / "files", HANDBOOK)
     add(library, tmp_path / "files")
     library.close()
 
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["ragkit", "judgments", *map(str, arguments)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        told = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, code, told.out, told.err)
-
-    return run
+    return partial(in_process, "judgments")
 
 
 def test_questions_go_in_and_come_out_as_a_folder(ragkit, tmp_path):
