@@ -2,16 +2,28 @@
 export default function (component) {
   const { data, parentElement } = component;
   const place = String(data?.place ?? "");
-  const key = "ragkit-scrolled";
-  if (!place || window[key] === place) return;
+  // One for the whole page: the component may be mounted again while it still scrolls.
+  const scroll = (window.ragkitScroll ??= { place: "", timer: 0, owner: null });
+  scroll.owner = parentElement;
+  const stop = () => window.clearInterval(scroll.timer);
+  const hands = ["wheel", "touchmove", "keydown", "pointerdown"];
+  const leave = () => {
+    for (const hand of hands) window.removeEventListener(hand, stop, true);
+    if (parentElement.isConnected || scroll.owner !== parentElement) return;
+    stop();
+    scroll.place = "";
+  };
+  // Whoever scrolls or clicks is not pulled away, whatever else listens to the event.
+  for (const hand of hands) window.addEventListener(hand, stop, { capture: true, passive: true });
+  if (!place || scroll.place === place) return leave;
+  scroll.place = place;
+  stop();
   let tries = 0;
   let calm = 0;
-  const stop = () => window.clearInterval(timer);
-  const timer = window.setInterval(() => {
+  scroll.timer = window.setInterval(() => {
     const found = document.querySelector(data.selector);
     tries += 1;
     if (found) {
-      window[key] = place;
       const box = found.getBoundingClientRect();
       const seen = box.top > 70 && (box.bottom < innerHeight * 0.9 || box.top < innerHeight / 3);
       calm = seen ? calm + 1 : 0;
@@ -19,12 +31,5 @@ export default function (component) {
     }
     if (calm > 12 || tries > 60) stop();
   }, 100);
-  // Whoever scrolls by hand is not pulled back.
-  const hands = ["wheel", "touchmove", "keydown", "pointerdown"];
-  for (const hand of hands) document.addEventListener(hand, stop, { once: true, passive: true });
-  return () => {
-    stop();
-    for (const hand of hands) document.removeEventListener(hand, stop);
-    if (!parentElement.isConnected) window[key] = "";
-  };
+  return leave;
 }
