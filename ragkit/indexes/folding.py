@@ -97,11 +97,26 @@ def marks() -> str:
     return "".join(f"{chr(a)}-{chr(b)}" for a, b in found)
 
 
+def word_pattern(folded: str) -> re.Pattern[str]:
+    """Give the pattern of a word, identifier, address or path in a folded text."""
+    return _ascii_word() if folded.isascii() else _any_word()
+
+
 @cache
-def word_pattern() -> re.Pattern[str]:
-    """Give the pattern of a word, identifier, address or path in folded text."""
-    one = f"[\\w{marks()}]+"
-    return re.compile(
+def _any_word() -> re.Pattern[str]:
+    return re.compile(_word(rf"[\w{marks()}]+"))
+
+
+@cache
+def _ascii_word() -> re.Pattern[str]:
+    """The same for ASCII alone, where it is two to three times as fast."""
+    return re.compile(_word(r"\w++"), re.ASCII)
+
+
+def _word(run: str) -> str:
+    """Runs of letters and digits with single connectors between them, and numbers."""
+    rest = rf"(?:{CONNECTORS}{run})*(?:\+\+\d*|\#(?!\w))?"
+    return (
         r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,])"
-        rf"|(?:(?<![\w.)\]'\"/])\.(?=[A-Za-z]))?{one}(?:{CONNECTORS}{one})*(?:\+\+\d*|\#(?!\w))?"
+        rf"|(?:(?<![\w.)\]'\"/])\.(?=[A-Za-z]))?{run}{rest}"
     )

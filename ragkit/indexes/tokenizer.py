@@ -38,7 +38,8 @@ def tokenize(text: str) -> list[str]:
     An identifier gives itself first and then its parts; a run of Chinese, Japanese, Korean or
     Thai gives overlapping pairs. No word is dropped: stop words are kept.
     """
-    words = word_pattern().findall(fold(text))
+    folded = fold(text)
+    words = word_pattern(folded).findall(folded)
     return list(chain.from_iterable(map(_tokens_of.__getitem__, words)))
 
 
@@ -47,7 +48,8 @@ def index_tokens(text: str) -> list[str]:
 
     A question of stop words alone has none, so that its vector alone answers it.
     """
-    words = word_pattern().findall(fold(text))
+    folded = fold(text)
+    words = word_pattern(folded).findall(folded)
     return list(chain.from_iterable(map(_index_tokens_of.__getitem__, words)))
 
 
@@ -59,7 +61,7 @@ def token_spans(text: str) -> list[TokenSpan]:
     """
     folded, starts, ends = fold_with_offsets(text)
     found = []
-    for match in word_pattern().finditer(folded):
+    for match in word_pattern(folded).finditer(folded):
         at = match.start()
         for piece in _pieces_of[match.group()]:
             first, last = at + piece.start, at + piece.end - 1

@@ -6,9 +6,9 @@ import hashlib
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator, Sequence
-from functools import cache
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import accumulate, chain
 from operator import add
 from typing import Any, NamedTuple
 
@@ -30,6 +30,8 @@ _CONNECTOR = re.compile(CONNECTORS)
 # "well-known": its words say it all; an identifier has a digit, a dot or another sign.
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _SEPARATORS = re.compile(r"[/\\@]")
+# Two segments or more, and no sign that makes more of a word than a path.
+_PATH = re.compile(r"[^/\\@,#+]+(?:[/\\@][^/\\@,#+]+)+")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _VERSION = re.compile(r"[vV](\d+(?:\.\d+)+)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
@@ -79,9 +81,23 @@ def telling_tokens(word: str) -> tuple[str, ...]:
         return () if lower in STOP_WORDS else (_stem(lower),)
     if not word.isascii() and _RUN.search(word):
         return tokens_of(word)
+    if word.isascii() and len(word) <= _LONGEST_WORD and _PATH.fullmatch(word):
+        segments = filter(None, _SEPARATORS.split(word))
+        whole = _bounded(word.replace("\\", "/").casefold())
+        return (whole, *chain.from_iterable(map(_telling_segment, segments)))
+    return _telling(word, analyse(word))
+
+
+@lru_cache(maxsize=20_000)
+def _telling_segment(segment: str) -> tuple[str, ...]:
+    """Addresses and paths repeat most of their segments."""
+    return _telling(segment, dict.fromkeys(_dotted(segment, 0)))
+
+
+def _telling(word: str, pieces: Iterable[Piece]) -> tuple[str, ...]:
     return tuple(
         piece.token
-        for piece in analyse(word)
+        for piece in pieces
         if word[piece.start : piece.end].casefold() not in STOP_WORDS
     )
 
@@ -89,7 +105,8 @@ def telling_tokens(word: str) -> tuple[str, ...]:
 def _pieces(word: str) -> Iterator[Piece]:
     """Tell apart runs without spaces from the rest."""
     if word.isascii():
-        yield from _compound(word, 0)
+        is_name = len(word) <= _LONGEST_WORD and word.replace("_", "a").isalnum()
+        yield from _name(word, 0) if is_name else _compound(word, 0)
         return
     word = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit.group())), word)
     last = 0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragkit.indexes.folding import fold, fold_with_offsets
 from ragkit.indexes.tokenizer import index_tokens, token_spans, tokenize, without_stop_words
-from ragkit.indexes.words import LONGEST_TOKEN
+from ragkit.indexes.words import LONGEST_TOKEN, STOP_WORDS
 
 SCRIPTS = st.text(
     st.one_of(
@@ -188,3 +188,20 @@ def test_stop_words_are_neither_indexed_nor_asked_for(text: str, tokens: list[st
 def test_indexed_tokens_are_all_tokens_but_some(text: str):
     every = iter(tokenize(text))
     assert all(token in every for token in index_tokens(text))
+
+
+@given(st.text("aBt/\\@.,-#+_é7'", max_size=40))
+@settings(max_examples=400, deadline=None)
+def test_paths_give_the_tokens_of_their_places_but_those_of_stop_words(text: str):
+    spans = [(one.token, fold(text[one.start : one.end])) for one in token_spans(text)]
+    assert index_tokens(text) == [
+        token for token, word in spans if word.casefold() not in STOP_WORDS
+    ]
+
+
+@pytest.mark.parametrize("sign", ["", " é"])
+def test_a_text_beyond_ascii_gives_an_ascii_word_the_same_tokens(sign: str):
+    text = "See .env, docs/a.b-c#12 v2.0.1, C++17, 1,234.5 std::vector x@y.org (I/O)." + sign
+    ascii_only = [one for one in tokenize(text) if one != "e"]
+    assert ascii_only == tokenize(text.removesuffix(sign))
+    assert ascii_only[:5] == ["see", ".env", "env", "docs/a.b-c", "doc"]
