@@ -140,27 +140,27 @@ class TokenIds:
 
     def of(self, connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, int]:
         """The ids of all the tokens, new ones given where needed."""
+        known, found = self._known, self.found
         ids: dict[str, int] = {}
         missing: list[str] = []
-        for token in sorted(tokens):
-            known = self._known.get(token)
-            if known is None:
+        for token in tokens:
+            number = known.get(token) or found.get(token)
+            if number is None:
                 missing.append(token)
             else:
-                ids[token] = known
+                ids[token] = number
         if missing:
-            packed = json.dumps(missing)
+            # Sorted, so that the same documents give the same ids.
+            packed = json.dumps(sorted(missing))
             connection.execute(
                 "INSERT OR IGNORE INTO vocabulary (token) SELECT value FROM json_each(?)", (packed,)
             )
-            self.found.update(
-                connection.execute(
-                    "SELECT token, id FROM vocabulary "
-                    "WHERE token IN (SELECT value FROM json_each(?))",
-                    (packed,),
-                )
-            )
-            ids.update(self.found)
+            rows = connection.execute(
+                "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))",
+                (packed,),
+            ).fetchall()
+            found.update(rows)
+            ids.update(rows)
         return ids
 
 

@@ -30,7 +30,7 @@ from ragkit.types import Reading, Status
 _ToWrite: TypeAlias = tuple[FileToWrite, Reading, Prepared]
 
 _BATCH_CHARACTERS = 2_000_000
-_BATCH_SECONDS = 0.5
+_BATCH_SECONDS = 0.1
 _GROUP, _GROUP_CHARACTERS = 16, 200_000
 
 

@@ -217,14 +217,16 @@ class Pipeline:
 
 
 def _node(text: str, parent: BaseNode, level: Level, chunks: tuple[Chunk, ...]) -> TextNode:
+    owner = parent.metadata.get(_PARENT, parent.node_id)
     metadata = {
         _READING: parent.metadata[_READING],
         _NAME: parent.metadata[_NAME],
-        _PARENT: parent.metadata.get(_PARENT, parent.node_id),
+        _PARENT: owner,
         _LEVEL: level,
         _CHUNKS: chunks,
     }
-    return TextNode(text=text, metadata=metadata)
+    # Named here, since making random names takes as long as all the rest of a node.
+    return TextNode(id_=f"{owner}/{level}/{chunks[0].index}", text=text, metadata=metadata)
 
 
 def _set_text(node: BaseNode, context: str, text: str) -> None:

@@ -161,13 +161,10 @@ def unpack(header: Mapping[str, Any], data: bytes, length: int) -> Prepared:
 
 def _strings(values: Any) -> tuple[str, ...]:
     """The values, which must be texts."""
-    return tuple(map(_text, values))
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
+    strings = tuple(values)
+    if not set(map(type, strings)) <= {str}:
         raise TypeError
-    return value
+    return strings
 
 
 def _pages(values: Any) -> tuple[int, int] | None:
