@@ -14,13 +14,13 @@ from ragkit.catalog.embedding import Embedding
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.filters import FilterQueries
 from ragkit.catalog.jobs import Jobs
-from ragkit.catalog.judgments import Judgments
 from ragkit.catalog.passages import Passages
-from ragkit.catalog.runs import Runs
 from ragkit.catalog.vectors import Vectors
 
 if TYPE_CHECKING:
     from ragkit.catalog.integrity import Integrity
+    from ragkit.catalog.judgments import Judgments
+    from ragkit.catalog.runs import Runs
 
 
 class Catalog:
@@ -37,12 +37,26 @@ class Catalog:
         self.vectors = Vectors(connections)
         self.embedding = Embedding(connections)
         self.jobs = Jobs(connections)
-        self.judgments = Judgments(connections)
-        self.runs = Runs(connections)
+
+    # Few processes ask for the next three.
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """What people said of results, and question sets."""
+        from ragkit.catalog.judgments import Judgments
+
+        return Judgments(self.connections)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """Evaluations that were kept."""
+        from ragkit.catalog.runs import Runs
+
+        return Runs(self.connections)
 
     @cached_property
     def integrity(self) -> Integrity:
-        """Queries about whether it holds together: few processes ask them."""
+        """Queries about whether it holds together."""
         from ragkit.catalog.integrity import Integrity
 
         return Integrity(self.connections)
