@@ -13,9 +13,10 @@ from pathlib import Path
 
 from common import SHARED, arguments, report
 
+from ragkit.choices import Expansion, Fusion, Mode
 from ragkit.evaluation.corpus import load_question_set
 from ragkit.evaluation.run import evaluate
-from ragkit.results import Expansion, Fusion, Mode, SearchOptions
+from ragkit.results import SearchOptions
 from ragkit.settings import load_settings
 
 SETS = ("scifact", "anthropic_codebase", "mtrag_pool", "chroma_chunking")

@@ -26,12 +26,13 @@ import numpy as np
 from common import SAMPLE, SHARED, arguments, median, percentile, process_seconds, python, report
 
 from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
+from ragkit.choices import Mode
 from ragkit.chunking import contextualised
 from ragkit.chunking.embedded import content_key
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION, tokenize
 from ragkit.library import Library
 from ragkit.models.factory import open_embedder
-from ragkit.results import Answer, Mode
+from ragkit.results import Answer
 from ragkit.retrieval.beside import Beside
 from ragkit.settings import load_settings
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section

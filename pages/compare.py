@@ -13,12 +13,13 @@ from pages.shared import browser, comparing, frame, judging, state, summary
 from pages.shared.library import open_library
 from pages.shared.markup import action, plural, text
 from ragkit.catalog.judgments import Origin
+from ragkit.choices import Contexts, Expansion, Fusion, Granularity
 from ragkit.errors import RagkitError
 from ragkit.evaluation.columns import FEWEST, MODES, MOST, ColumnSettings, as_text, from_text, names
 from ragkit.evaluation.comparing import Comparison, compare
 from ragkit.evaluation.judging import Judging
 from ragkit.library import Library
-from ragkit.results import Contexts, Expansion, Fusion, Granularity, SearchOptions
+from ragkit.results import SearchOptions
 from ragkit.retrieval.own_settings import written
 from ragkit.types import Chunk
 

@@ -25,9 +25,10 @@ from pages.shared.markup import number, plural
 from pages.shared.passages import Extra
 from ragkit.catalog.context_records import ContextRecord
 from ragkit.catalog.judgments import Origin
+from ragkit.choices import Contexts
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
-from ragkit.results import Answer, Contexts, Result, SearchOptions
+from ragkit.results import Answer, Result, SearchOptions
 from ragkit.types import Chunk
 
 

@@ -32,11 +32,11 @@ from ragkit.indexing.findings import Depth, Finding, Parts
 from ragkit.indexing.lock import lock_is_held
 from ragkit.indexing.progress import Progress
 from ragkit.paths import LibraryPaths
-from ragkit.results import Answer, Filters, SearchOptions
 from ragkit.types import Section, Status
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
+    from ragkit.results import Answer, Filters, SearchOptions
     from ragkit.retrieval.chunked import ChunkedAnswer, ChunkedOptions
     from ragkit.retrieval.similar import Similar
     from ragkit.settings import Settings
@@ -103,6 +103,7 @@ class Library(EmbedderDesk, ContextDesk):
 
         A search of one collection has what that collection sets for itself.
         """
+        from ragkit.results import SearchOptions
         from ragkit.retrieval.own_settings import with_own
 
         search = self.settings.search.model_dump()
@@ -207,6 +208,8 @@ class Library(EmbedderDesk, ContextDesk):
 
     def facets(self, collection: str, filters: Filters | None = None) -> Facets:
         """What the indexed documents that pass the filters are, with counts."""
+        from ragkit.results import Filters
+
         found = self.catalog.collections.find(collection)
         return self.catalog.filters.facets(found.id, filters or Filters()) if found else Facets()
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Generic, TypeVar, overload
 
+from ragkit.choices import (
+    Contexts,
+    Expansion,
+    Fusion,
+    Granularity,
+    IndexMode,
+    Mode,
+    QuestionMerge,
+)
 from ragkit.types import Field, Level, Metadata
 
 _T = TypeVar("_T")
@@ -62,67 +70,6 @@ class Later(Sequence[_T], Generic[_T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return tuple, (self.made,)
-
-
-class Mode(StrEnum):
-    """Which indexes are asked."""
-
-    HYBRID = "hybrid"
-    KEYWORD = "keyword"
-    VECTOR = "vector"
-
-
-class Fusion(StrEnum):
-    """How the lists of several indexes become one."""
-
-    WEIGHTED = "weighted"
-    RRF = "rrf"
-
-
-class Contexts(StrEnum):
-    """Which contexts of chunks are searched; the structural one always is."""
-
-    MODEL = "model"
-    STRUCTURAL = "structural"
-
-
-class QuestionMerge(StrEnum):
-    """How the hits of a chunk's several vectors become one."""
-
-    BEST = "best"
-    SUM = "sum"
-
-
-class IndexMode(StrEnum):
-    """How vectors are searched: exactly, or by an approximate index where there is one."""
-
-    AUTO = "auto"
-    EXACT = "exact"
-    ANN = "ann"
-
-
-class Expansion(StrEnum):
-    """How much of a document is shown around its matched chunks.
-
-    A parent is a larger chunk, long enough to be read or handed to a model: up to
-    ``parent_chunks`` chunks of one section that follow each other.
-    """
-
-    CHUNK = "chunk"
-    NEIGHBOURS = "neighbours"
-    PARENT = "parent"
-    SECTION = "section"
-    DOCUMENT = "document"
-    AUTO = "auto"
-
-
-class Granularity(StrEnum):
-    """Which levels of the library are searched; auto asks all and prefers the finest."""
-
-    AUTO = "auto"
-    CHUNK = "chunk"
-    SECTION = "section"
-    DOCUMENT = "document"
 
 
 @dataclass(frozen=True, slots=True)

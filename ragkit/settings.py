@@ -18,8 +18,8 @@ from pydantic import (
     model_validator,
 )
 
+from ragkit.choices import Contexts, Fusion, IndexMode, Mode, QuestionMerge
 from ragkit.errors import SettingsError
-from ragkit.results import Contexts, Fusion, IndexMode, Mode, QuestionMerge
 
 _NPROBE = "how widely the approximate index is searched: 32 of its vectors lead on for each"
 _OVERFETCH = "candidates that the approximate index brings for each that is kept"

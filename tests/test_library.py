@@ -25,11 +25,11 @@ from small_library import (
 )
 
 from ragkit.catalog.records import JobState
+from ragkit.choices import Fusion, Mode
 from ragkit.errors import LibraryBusyError, LibraryError, NotFoundError, SourceError
 from ragkit.indexing.lock import writer_lock
 from ragkit.indexing.worker import work_off
 from ragkit.library import Library, safe_name, store_upload
-from ragkit.results import Fusion, Mode
 from ragkit.settings import load_settings
 from ragkit.types import Status
 

@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import state
+from ragkit.choices import IndexMode
 from ragkit.library import Library
-from ragkit.results import IndexMode, SearchOptions
+from ragkit.results import SearchOptions
 from ragkit.retrieval.chunked import ChunkedOptions
 from ragkit.retrieval.merging import Dedup, Merge
 from ragkit.retrieval.pieces import CutMethod, CutSettings

@@ -15,18 +15,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import export, query, state
 from pages.shared.markup import name, number, text
+from ragkit.choices import Contexts, Expansion, Fusion, Granularity, Mode
 from ragkit.errors import QueryError
 from ragkit.library import Library
-from ragkit.results import (
-    Answer,
-    Contexts,
-    Expansion,
-    Filters,
-    Fusion,
-    Granularity,
-    Mode,
-    SearchOptions,
-)
+from ragkit.results import Answer, Filters, SearchOptions
 
 _MODES = {
     "Meaning and words": Mode.HYBRID,

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog.connection import Connections, folded
 from ragkit.catalog.speakers import document_condition, entry_query
-from ragkit.results import Filters
 from ragkit.types import LEVEL_CODES, Level
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from ragkit.results import Filters
 
 _DATE = (
     "CASE d.date WHEN '' THEN date(d.mtime_ns / 1000000000, 'unixepoch') "

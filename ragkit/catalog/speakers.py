@@ -7,10 +7,13 @@ import re
 import sqlite3
 import unicodedata
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ragkit.catalog.connection import folded
 from ragkit.catalog.records import SpeakerRecord
-from ragkit.results import Filters
+
+if TYPE_CHECKING:
+    from ragkit.results import Filters
 
 _NOT_A_WORD = re.compile(r"[\W_]+")
 

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ragkit.choices import Contexts, Fusion, Mode, QuestionMerge
 from ragkit.errors import RagkitError
 from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.run import Evaluation, measure
 from ragkit.evaluation.runs import main_metric
 from ragkit.evaluation.trials import Trial
 from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.results import Contexts, Fusion, Mode, QuestionMerge, SearchOptions
+from ragkit.results import SearchOptions
 from ragkit.retrieval.candidates import FIELD_WEIGHTS
 from ragkit.types import Field, Level
 

@@ -7,16 +7,8 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from ragkit.results import (
-    Contexts,
-    Expansion,
-    Fusion,
-    Granularity,
-    IndexMode,
-    Mode,
-    QuestionMerge,
-    SearchOptions,
-)
+from ragkit.choices import Contexts, Expansion, Fusion, Granularity, IndexMode, Mode, QuestionMerge
+from ragkit.results import SearchOptions
 from ragkit.retrieval.own_settings import understood, written
 
 FEWEST, MOST = 2, 4

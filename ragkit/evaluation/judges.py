@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from ragkit.choices import Expansion
 from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.comparing import Searchable, ask
 from ragkit.evaluation.corpus import Question
 from ragkit.evaluation.metrics import PASS_AT, Judgments, Values, pass_at, score
 from ragkit.evaluation.spans import GoldSpans, score_spans
 from ragkit.evaluation.temporary import RowPlaces
-from ragkit.results import Answer, Expansion, SearchOptions, Trace
+from ragkit.results import Answer, SearchOptions, Trace
 
 DEPTH = 100
 """How deep rankings are judged."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ragkit.results import IndexMode
+from ragkit.choices import IndexMode
 
 WIDTH_PER_PROBE = 32
 """How much wider each ``nprobe`` makes the search of a graph (HNSW's efSearch)."""

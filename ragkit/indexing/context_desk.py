@@ -21,7 +21,6 @@ from ragkit.indexing.backfill_state import (
 from ragkit.indexing.found import FoundDocuments
 from ragkit.indexing.lock import lock_is_held, writer_lock
 from ragkit.paths import LibraryPaths
-from ragkit.results import Answer
 from ragkit.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from ragkit.indexing.progress import Progress
     from ragkit.indexing.writer import Writer
     from ragkit.models.ollama_desk import OllamaDesk
+    from ragkit.results import Answer
 
 __all__ = ["BackfillPhase", "BackfillState", "ContextDesk", "ContextStatus"]
 

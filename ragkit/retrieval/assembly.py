@@ -15,7 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from ragkit.catalog.records import ChunkRecord
-from ragkit.results import Expansion, Later, MatchedChunk, Passage, SearchOptions
+from ragkit.choices import Expansion
+from ragkit.results import Later, MatchedChunk, Passage, SearchOptions
 from ragkit.types import Chunk, Level, Page, Section
 
 DOCUMENT_SECTIONS = 5

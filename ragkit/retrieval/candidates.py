@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.choices import Contexts, Fusion, QuestionMerge
 from ragkit.indexes.collection import CollectionIndex
 from ragkit.indexes.found import Candidates, EntryMask
 from ragkit.indexes.ways import VectorSearch, Way
-from ragkit.results import Contexts, Fusion, QuestionMerge, SearchOptions
+from ragkit.results import SearchOptions
 from ragkit.retrieval.fusion import (
     NORMALISERS,
     Fused,

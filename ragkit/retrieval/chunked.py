@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from ragkit.choices import IndexMode
 from ragkit.errors import QueryError
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_remote, local_embedder
-from ragkit.results import IndexMode, Result, SearchOptions, Trace
+from ragkit.results import Result, SearchOptions, Trace
 from ragkit.retrieval.clock import Clock
 from ragkit.retrieval.deduplication import fold_identical, mmr
 from ragkit.retrieval.engine import Engine, Found

@@ -14,10 +14,11 @@ import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
+from ragkit.choices import Contexts, IndexMode, Mode
 from ragkit.indexes.rows import Ids
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
-from ragkit.results import Answer, Contexts, Filters, IndexMode, Mode, Result, SearchOptions, Trace
+from ragkit.results import Answer, Filters, Result, SearchOptions, Trace
 from ragkit.retrieval.beside import Beside
 from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists, vector_ways
 from ragkit.retrieval.clock import Clock

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.results import Contribution, Fusion, Later
+from ragkit.choices import Fusion
+from ragkit.results import Contribution, Later
 from ragkit.types import LEVEL_CODES, Level
 
 Scores: TypeAlias = NDArray[np.float64]

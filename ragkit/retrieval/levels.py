@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragkit.results import Granularity
+from ragkit.choices import Granularity
 from ragkit.retrieval.fusion import FusedHit
 from ragkit.types import Level
 

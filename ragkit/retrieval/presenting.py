@@ -11,15 +11,8 @@ import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import ChunkRecord, DocumentRecord
-from ragkit.results import (
-    DocumentRef,
-    Expansion,
-    Later,
-    MatchedChunk,
-    Passage,
-    Result,
-    SearchOptions,
-)
+from ragkit.choices import Expansion
+from ragkit.results import DocumentRef, Later, MatchedChunk, Passage, Result, SearchOptions
 from ragkit.retrieval.assembly import DocumentPlan, make_passages, plan_document, wanted_chunks
 from ragkit.retrieval.deduplication import Vectors
 from ragkit.retrieval.fusion import FusedHit

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.results import QuestionMerge
+from ragkit.choices import QuestionMerge
 from ragkit.retrieval.fusion import IndexList
 from ragkit.types import LEVEL_CODES, Level
 

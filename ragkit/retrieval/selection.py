@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from ragkit.results import Expansion, Granularity, SearchOptions
+from ragkit.choices import Expansion, Granularity
+from ragkit.results import SearchOptions
 from ragkit.retrieval.assembly import parent_of
 from ragkit.retrieval.deduplication import (
     Folded,

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.choices import Contexts, Fusion, QuestionMerge
 from ragkit.indexes.rows import TokenColumn
-from ragkit.results import Contexts, Fusion, QuestionMerge, SearchOptions
+from ragkit.results import SearchOptions
 from ragkit.retrieval.candidates import Asked, Scope, rank
 from ragkit.retrieval.fusion import (
     Fused,

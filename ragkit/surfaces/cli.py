@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 from ragkit import __version__
+from ragkit.choices import Fusion, IndexMode, Mode
 from ragkit.errors import NotFoundError, QueryError, RagkitError
-from ragkit.results import Fusion, IndexMode, Mode
 from ragkit.settings import load_settings
 from ragkit.surfaces import console, render
 from ragkit.surfaces.commands import CommandGroup

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from ragkit.choices import IndexMode
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
-from ragkit.results import Answer, IndexMode, SearchOptions
+from ragkit.results import Answer, SearchOptions
 from ragkit.retrieval.chunked import ChunkedAnswer, ChunkedOptions
 from ragkit.retrieval.context_block import format_as_context
 from ragkit.retrieval.merging import Dedup, Merge

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragkit import __version__
+from ragkit.choices import Expansion, Fusion, Mode
 from ragkit.errors import EvaluationError, SettingsError
 from ragkit.library import Library
-from ragkit.results import Expansion, Fusion, Mode
 from ragkit.surfaces import console, eval_output
 from ragkit.surfaces.eval_options import (
     ContextsOption,

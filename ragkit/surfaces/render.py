@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragkit.catalog.records import DocumentRecord
-from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result, Stage, Trace
+if TYPE_CHECKING:
+    from ragkit.catalog.records import DocumentRecord
+    from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result, Stage, Trace
 
 _MARK_ON, _MARK_OFF = "\x1b[1m", "\x1b[0m"
 _PASSAGE_CHARACTERS = 600

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_library import HANDBOOK, add, open_library, write_files
 
+from ragkit.choices import Contexts, Expansion, Fusion, Granularity, IndexMode, Mode
 from ragkit.errors import EvaluationError, ModelError, NotFoundError, QueryError
 from ragkit.evaluation.columns import ColumnSettings, as_text, from_text, names
 from ragkit.evaluation.comparing import (
@@ -19,20 +20,7 @@ from ragkit.evaluation.comparing import (
     overlap,
     rank_biased_overlap,
 )
-from ragkit.results import (
-    Answer,
-    Contexts,
-    DocumentRef,
-    Expansion,
-    Fusion,
-    Granularity,
-    IndexMode,
-    Mode,
-    Result,
-    SearchOptions,
-    Stage,
-    Trace,
-)
+from ragkit.results import Answer, DocumentRef, Result, SearchOptions, Stage, Trace
 from ragkit.retrieval.own_settings import with_own, written
 
 WORDS = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))

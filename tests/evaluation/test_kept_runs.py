@@ -10,6 +10,7 @@ import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit import __version__
+from ragkit.choices import Mode
 from ragkit.errors import EvaluationError, NotFoundError
 from ragkit.evaluation import runs
 from ragkit.evaluation.columns import ColumnSettings
@@ -18,7 +19,7 @@ from ragkit.evaluation.run import measure
 from ragkit.evaluation.runs import difference, keep, main_metric, paired_p
 from ragkit.evaluation.trials import judged_trial
 from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.results import Mode, SearchOptions
+from ragkit.results import SearchOptions
 
 RIGHT = {
     "refund within thirty days": "handbook/refunds.md",

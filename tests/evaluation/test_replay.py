@@ -8,6 +8,7 @@ import pytest
 from ollama_stand_in import OllamaStandIn, replaying
 from published_set import CONTEXTS, ROWS, jsonl, write_published
 
+from ragkit.choices import Contexts, Mode
 from ragkit.errors import EvaluationError, NotFoundError
 from ragkit.evaluation import trials
 from ragkit.evaluation.columns import ColumnSettings
@@ -18,7 +19,7 @@ from ragkit.evaluation.temporary import RowsAs
 from ragkit.evaluation.trials import temporary_trial
 from ragkit.models.context_writer import ContextWriter
 from ragkit.models.ollama import OllamaClient
-from ragkit.results import Contexts, Mode, SearchOptions
+from ragkit.results import SearchOptions
 from ragkit.settings import load_settings
 
 

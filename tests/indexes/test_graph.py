@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_rows import make_rows
 
+from ragkit.choices import IndexMode
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes import graph_files
 from ragkit.indexes.collection import CollectionIndex
@@ -24,7 +25,6 @@ from ragkit.indexes.generation import (
 from ragkit.indexes.graph import GraphParameters
 from ragkit.indexes.graph_files import GraphState
 from ragkit.indexes.ways import LEAST_SHARE, ROWS_PER_WIDTH, VectorSearch, choose_way
-from ragkit.results import IndexMode
 
 ROWS = 3000
 ANN = VectorSearch(IndexMode.ANN, nprobe=1, overfetch=4)

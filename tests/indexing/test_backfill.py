@@ -31,6 +31,7 @@ from small_library import (
 from support import until
 
 from ragkit.catalog.context_records import BY_PERSON, ContextCounts, ContextStatus
+from ragkit.choices import Contexts, Mode, QuestionMerge
 from ragkit.errors import (
     ContextRejectedError,
     LibraryBusyError,
@@ -49,7 +50,6 @@ from ragkit.indexing.lock import writer_lock
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.worker import Worker
 from ragkit.models.context_types import WrittenContext
-from ragkit.results import Contexts, Mode, QuestionMerge
 from ragkit.types import Level
 
 _VICTIM = Path(__file__).with_name("backfill_victim.py")

@@ -16,6 +16,7 @@ import pytest
 from small_library import add, do, make_older, open_library, write_files
 from support import until as until_
 
+from ragkit.choices import IndexMode
 from ragkit.indexes import graph_files
 from ragkit.indexes.files import generations
 from ragkit.indexes.generation import newest_graph
@@ -25,7 +26,6 @@ from ragkit.indexing.findings import Depth
 from ragkit.indexing.graphs import GraphBuilder
 from ragkit.indexing.worker import Worker
 from ragkit.library import Library
-from ragkit.results import IndexMode
 from ragkit.types import Level
 
 until = partial(until_, seconds=240.0)

@@ -6,19 +6,11 @@ import re
 
 from pages.shared.comparing import PRESETS, Shown, snippet, table, tally
 from pages.shared.judging import buttons, span_of
+from ragkit.choices import Mode
 from ragkit.errors import ModelError
 from ragkit.evaluation.columns import ColumnSettings, as_text, from_text
 from ragkit.evaluation.comparing import aligned
-from ragkit.results import (
-    Answer,
-    DocumentRef,
-    MatchedChunk,
-    Mode,
-    Passage,
-    Result,
-    SearchOptions,
-    Trace,
-)
+from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, SearchOptions, Trace
 from ragkit.types import Chunk, Level, Span
 
 WORDS = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))

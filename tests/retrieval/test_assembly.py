@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkit.catalog.records import ChunkRecord
-from ragkit.results import DocumentRef, Expansion, MatchedChunk, Result, SearchOptions
+from ragkit.choices import Expansion
+from ragkit.results import DocumentRef, MatchedChunk, Result, SearchOptions
 from ragkit.retrieval.assembly import (
     DOCUMENT_SECTIONS,
     DocumentPlan,

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_library import HANDBOOK, add, open_library, write_files
 
+from ragkit.choices import Contexts, Granularity, Mode
 from ragkit.errors import NotFoundError, QueryError
 from ragkit.indexes.vector import VectorIndex
 from ragkit.library import Library
-from ragkit.results import Contexts, Granularity, Mode
 from ragkit.retrieval.chunked import (
     ChunkedOptions,
     IndexMode,

@@ -18,8 +18,9 @@ from small_library import (
 )
 
 from ragkit.catalog import Catalog
+from ragkit.choices import Granularity, Mode
 from ragkit.errors import NotFoundError, QueryError
-from ragkit.results import Filters, Granularity, Mode, SearchOptions
+from ragkit.results import Filters, SearchOptions
 from ragkit.retrieval import engine as engine_module
 from ragkit.retrieval.beside import Beside
 from ragkit.retrieval.engine import Engine

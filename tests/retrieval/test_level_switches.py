@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from small_library import add, find, open_library, write_files
 
+from ragkit.choices import Contexts, Fusion, Mode
 from ragkit.evaluation.columns import as_text, from_text
 from ragkit.indexing.backfill import Backfill, Manners
 from ragkit.models.context_types import WrittenContext
-from ragkit.results import Contexts, Fusion, Mode
 from ragkit.types import Field, Level
 
 FILES = {"a.txt": "Seals rest on the sandbank.\n", "b.txt": "Gulls nest on the roof.\n"}

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from ragkit.results import Granularity
+from ragkit.choices import Granularity
 from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.levels import CLOSE, levels_of, prefer_finer
 from ragkit.types import Level

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ragkit.choices import QuestionMerge
 from ragkit.indexes.families import Families
-from ragkit.results import QuestionMerge
 from ragkit.retrieval.fusion import IndexList
 from ragkit.retrieval.questions import best_of_each, by_chunk
 from ragkit.types import LEVEL_CODES, Level

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_fusion import listed
 
+from ragkit.choices import Fusion
 from ragkit.indexes.rows import TokenColumn
-from ragkit.results import Fusion, SearchOptions
+from ragkit.results import SearchOptions
 from ragkit.retrieval.fusion import fuse
 from ragkit.retrieval.ranking import (
     holds_identifier,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from ragkit.results import Expansion, Granularity, SearchOptions
+from ragkit.choices import Expansion, Granularity
+from ragkit.results import SearchOptions
 from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.selection import select
 from ragkit.types import Level

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ragkit.choices import Fusion, QuestionMerge
 from ragkit.indexes.collection import CollectionIndex
 from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
-from ragkit.results import Fusion, QuestionMerge, SearchOptions
+from ragkit.results import SearchOptions
 from ragkit.retrieval import together
 from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_lists
 from ragkit.retrieval.together import rank_all
