@@ -5,7 +5,7 @@ from __future__ import annotations
 READER_VERSION = "2"
 """Bump when a reader makes different text of the same bytes: documents are then read again."""
 
-CHUNKER_VERSION = "1"
+CHUNKER_VERSION = "2"
 """Bump when the same reading and settings are divided differently."""
 
 TOKENIZER_VERSION = "2"

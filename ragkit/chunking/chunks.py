@@ -34,9 +34,10 @@ def find_chunks(
 ) -> tuple[Chunk, ...]:
     """Cut a text into chunks of bounded size that hold every character that is not blank.
 
-    A chunk holds at most ``settings.words`` words and twelve times as many characters. It
-    touches several sections only when all of them but at most one have fewer words than
-    ``settings.min_words`` (or than ``settings.words``, if that is less).
+    A chunk holds at most ``settings.words`` words and twelve times as many characters. Sections
+    that are longer by no more than the overlap stay whole: a second chunk would repeat more than
+    it adds. A chunk touches several sections only when all of them but at most one have fewer
+    words than ``settings.min_words`` (or than ``settings.words``, if that is less).
     """
     inside = _pieces_by_section(text, sections, blocks)
     weights = [sum(piece.weight for piece in pieces) for pieces in inside]
@@ -44,6 +45,7 @@ def find_chunks(
     fewest = min(settings.min_words, settings.words)
     tiny = (fewest - 1) * WORD + 1 if fewest else 0
     packer = _Packer(text, Size.of_words(settings.words), Size.of_words(settings.overlap))
+    roomy = _Packer(text, Size.of_words(settings.words + settings.overlap), packer.overlap)
     describe = _Describer(text, sections, pages)
     chunks: list[Chunk] = []
     for family in find_families(sections, weights, tiny):
@@ -51,7 +53,7 @@ def find_chunks(
         for section in family:
             alone = len(family) == 1 or weights[section.index] >= tiny
             pieces += inside[section.index] if alone else _as_one(inside[section.index])
-        for start, end in packer.pack(pieces):
+        for start, end in (roomy if roomy.holds(pieces) else packer).pack(pieces):
             chunks.append(describe.chunk(len(chunks), start, end))
     return tuple(chunks)
 
@@ -88,6 +90,12 @@ class _Packer:
     text: str
     most: Size
     overlap: Size
+
+    def holds(self, pieces: Sequence[Piece]) -> bool:
+        """Tell whether pieces, in order, fit into one chunk together."""
+        length = pieces[-1].end - pieces[0].start if pieces else 0
+        weighs = sum(piece.weight for piece in pieces)
+        return weighs <= self.most.weight and length <= self.most.characters
 
     def pack(self, pieces: Sequence[Piece]) -> Iterator[_Bounds]:
         """Give the spans of the chunks of one family of sections."""

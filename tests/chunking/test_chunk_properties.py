@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragkit.chunking import divide, structural_context, word_count
 from ragkit.settings import ChunkingSettings
-from ragkit.types import Divided, Markup, OutlineEntry, Page, Reading
+from ragkit.types import Chunk, Divided, Markup, OutlineEntry, Page, Reading
 
 WORDS = st.sampled_from(
     (
@@ -137,8 +137,7 @@ def check_bounds(text: str, divided: Divided, chosen: ChunkingSettings) -> None:
         assert chunk.index == index
         assert 0 <= chunk.start < chunk.end <= len(text)
         assert inside == inside.strip()
-        assert word_count(inside) <= chosen.words
-        assert len(inside) <= chosen.words * 12
+        assert_bounded(text, divided, chunk, chosen)
         assert not text[covered : chunk.start].strip()
         covered = chunk.end
     assert not text[covered:].strip()
@@ -147,6 +146,15 @@ def check_bounds(text: str, divided: Divided, chosen: ChunkingSettings) -> None:
         assert before.end < after.end
         if after.start < before.end:
             assert word_count(text[after.start : before.end]) <= chosen.overlap
+
+
+def assert_bounded(text: str, divided: Divided, chunk: Chunk, chosen: ChunkingSettings) -> None:
+    """A chunk has a bounded size; a little more where it holds its sections whole."""
+    touched = [s for s in divided.sections if s.start < chunk.end and chunk.start < s.end]
+    outside = text[touched[0].start : chunk.start] + text[chunk.end : touched[-1].end]
+    most = chosen.words if outside.strip() else chosen.words + chosen.overlap
+    assert word_count(text[chunk.start : chunk.end]) <= most
+    assert chunk.end - chunk.start <= most * 12
 
 
 def check_sections(text: str, divided: Divided, chosen: ChunkingSettings) -> None:

@@ -93,8 +93,22 @@ def test_whole_blocks_come_first_and_the_next_chunk_repeats_a_sentence():
     divided = divide(reading, SMALL)
     assert texts(reading, divided.blocks) == [f"{first}\n\n", f"{second}\n\n", third]
     assert texts(reading, divided.chunks) == [f"{first}\n\n{second}", f"f g h i j.\n\n{third}"]
-    wide = divide(reading, ChunkingSettings(words=20, overlap=10, min_words=0))
-    assert texts(reading, wide.chunks)[1] == f"{second}\n\n{third}"
+    longer = plain(f"{reading.text}\n\ns t u v w x y z.")
+    wide = divide(longer, ChunkingSettings(words=20, overlap=10, min_words=0))
+    assert texts(longer, wide.chunks)[1] == f"{second}\n\n{third}"
+
+
+def test_a_section_that_is_a_little_longer_than_a_chunk_stays_whole():
+    def sizes(count: int) -> list[int]:
+        reading = markdown("# A\n\n" + "w " * (count - 2) + "\n\n# B\n\nw w")
+        chunks = divide(reading, SMALL).chunks
+        assert chunks[-1].section == 1
+        return [word_count(reading.text[one.start : one.end]) for one in chunks[:-1]]
+
+    assert sizes(20) == [20]
+    assert sizes(25) == [25]
+    assert len(sizes(26)) == 2
+    assert max(sizes(26)) <= 20
 
 
 def test_overlap_starts_at_a_sentence_that_is_near():
