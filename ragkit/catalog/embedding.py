@@ -88,6 +88,13 @@ class Embedding:
         row = self._connections.row(f"{_EMBEDDER} WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
         return EmbedderRecord(*row) if row else None
 
+    def known(self) -> list[EmbedderRecord]:
+        """Every embedder that has made vectors here, the newest of each name, by name."""
+        rows = self._connections.rows(
+            f"{_EMBEDDER} WHERE id IN (SELECT MAX(id) FROM embedders GROUP BY name) ORDER BY name"
+        )
+        return [EmbedderRecord(*row) for row in rows]
+
     def begin(self, embedder_id: int, target: str = "") -> None:
         """Make the first choice; one that has been made stays."""
         with self._connections.write() as connection:

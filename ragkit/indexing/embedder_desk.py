@@ -79,6 +79,34 @@ class EmbedderDesk:
         """
         return self._kits.now()
 
+    def kit_of(self, name: str) -> Kit:
+        """The kit of an embedder by its name, to compare it with; empty: the one of now.
+
+        Raises:
+            NotFoundError: some text has no vector of it.
+        """
+        now = self.kit()
+        if not name or full_name(name) == now.embedder.name:
+            return now
+        known = self.catalog.embedding.newest_named(full_name(name))
+        lacking = self.catalog.embedding.lacking(known.id if known else None)
+        if known is None or lacking.texts:
+            raise NotFoundError(
+                f"{lacking.texts} of {lacking.of} texts have no vector of {full_name(name)}.",
+                "Choose it as embedder on the Library page first; going back is free.",
+            )
+        return self._kits.of(known)
+
+    def kept_embedders(self) -> list[str]:
+        """Embedders that every text has a vector of; the one that answers now comes first."""
+        now = self.kit().embedder.name
+        whole = [
+            one.name
+            for one in self.catalog.embedding.known()
+            if one.name != now and not self.catalog.embedding.lacking(one.id).texts
+        ]
+        return [now, *whole]
+
     @property
     def embedder(self) -> Embedder:
         """What turns text into vectors now. Setting it pins it, whatever the catalog says."""

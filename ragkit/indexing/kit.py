@@ -103,6 +103,7 @@ class Kits:
         self._pinned = pinned
         self._guard = threading.Lock()
         self._kit: Kit | None = None
+        self._beside: dict[int, Kit] = {}
         self._writer: Writer | None = None
         self._written: _Opened | None = None
 
@@ -123,6 +124,16 @@ class Kits:
                     kit = self._opened(number)
             self._kit = kit
             return kit
+
+    def of(self, record: EmbedderRecord) -> Kit:
+        """The kit of any embedder whose vectors are kept, for searches beside the usual one."""
+        now = self.now()
+        if now.embedder.fingerprint == record.fingerprint:
+            return now
+        with self._guard:
+            if record.id not in self._beside:
+                self._beside[record.id] = self._made(self._known(record), record.id)
+            return self._beside[record.id]
 
     def writer(self) -> Writer:
         """What writes. The first one makes the embedder at hand the library's own."""

@@ -126,6 +126,26 @@ def test_going_back_costs_nothing(library, opened, server):
     assert sync(library).message == "Nothing new, 5 unchanged."
 
 
+def test_an_embedder_whose_vectors_are_kept_answers_beside_the_one_of_now(library, tmp_path):
+    before = answers(library)
+    assert library.kept_embedders() == ["hash"]
+    with pytest.raises(NotFoundError, match=f"texts have no vector of {NAME}"):
+        library.kit_of(NAME)
+    library.choose_embedder(NAME)
+    library.embed_now()
+    now = answers(library)
+    assert library.kept_embedders() == [NAME, "hash"]
+    asked = [library.kit_of("hash").engine.search(one, library.options()) for one in QUESTIONS]
+    assert [without_times(one) for one in asked] == before
+    assert library.kit_of("hash") is library.kit_of("hash")
+    assert library.kit_of("") is library.kit_of(NAME) is library.kit()
+    assert answers(library) == now
+    add(library, write_files(tmp_path / "later", {"new.md": "# Later\n\nOne more text."}))
+    assert library.kept_embedders() == [NAME]
+    with pytest.raises(NotFoundError, match="Library page"):
+        library.kit_of("hash")
+
+
 def test_what_arrives_meanwhile_has_both_vectors_when_it_switches(library, server, tmp_path):
     library.choose_embedder(NAME)
     migration = EmbedderMigration(library.writer())
