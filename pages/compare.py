@@ -13,7 +13,7 @@ from pages.shared import browser, comparing, frame, judging, state, summary
 from pages.shared.library import open_library
 from pages.shared.markup import action, plural, text
 from ragkit.catalog.judgments import Origin
-from ragkit.choices import Contexts, Expansion, Fusion, Granularity
+from ragkit.choices import Contexts, Expansion, Fusion, Granularity, Rerank
 from ragkit.errors import RagkitError
 from ragkit.evaluation.columns import FEWEST, MODES, MOST, ColumnSettings, as_text, from_text, names
 from ragkit.evaluation.comparing import Comparison, compare
@@ -30,6 +30,7 @@ _BLIND, _ORDER, _VOTED, _BEFORE, _PRESET = (
 _FIRST = comparing.PRESETS["Keywords against meaning"]
 _CONTEXTS = {Contexts.MODEL: "Structure and model", Contexts.STRUCTURAL: "Structure only"}
 _FUSIONS = {Fusion.WEIGHTED: "Weighted sum", Fusion.RRF: "Reciprocal ranks (RRF)"}
+_RERANKINGS = {Rerank.NONE: "None", Rerank.MODEL: "By a model"}
 _GRANULARITIES = {
     Granularity.CHUNK: "Chunks",
     Granularity.SECTION: "Sections",
@@ -223,6 +224,7 @@ def _editor(column: ColumnSettings, index: int, count: int) -> ColumnSettings:
     )  # fmt: skip
     if meaning != before:
         changes |= {"vector_weight": meaning, "keyword_weight": round(1 - meaning, 2)}
+    changes["rerank"] = pick("Reranking", "rerank", _RERANKINGS)
     changes["granularity"] = pick("Search in", "granularity", _GRANULARITIES)
     changes["expansion"] = pick("Show around a match", "expansion", _EXPANSIONS)
     one_each = switch("One result per document", "one", options.per_document == 1,

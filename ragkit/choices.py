@@ -42,6 +42,13 @@ class IndexMode(StrEnum):
     ANN = "ann"
 
 
+class Rerank(StrEnum):
+    """What looks at the best chunks again and puts them in a new order."""
+
+    NONE = "none"
+    MODEL = "model"
+
+
 class Expansion(StrEnum):
     """How much of a document is shown around its matched chunks.
 

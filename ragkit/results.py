@@ -14,6 +14,7 @@ from ragkit.choices import (
     IndexMode,
     Mode,
     QuestionMerge,
+    Rerank,
 )
 from ragkit.types import Field, Level, Metadata
 
@@ -120,7 +121,8 @@ class SearchOptions:
     trades relevance for variety; each is off by default. ``index`` says how vectors are searched:
     ``auto`` takes the approximate index of a large collection where that is quicker. ``nprobe``
     is how widely it is searched and ``overfetch`` how many candidates it brings for each that is
-    kept; scores are exact in any case.
+    kept; scores are exact in any case. ``rerank`` says what puts the first ``rerank_depth`` chunks
+    in a new order before duplicates are folded; scores stay what they were.
     """
 
     mode: Mode = Mode.HYBRID
@@ -155,6 +157,8 @@ class SearchOptions:
     index: IndexMode = IndexMode.AUTO
     nprobe: int = 16
     overfetch: int = 4
+    rerank: Rerank = Rerank.NONE
+    rerank_depth: int = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +193,8 @@ class Contribution:
 class MatchedChunk:
     """A chunk that the question found. ``index`` counts from 0; parts add up to ``score``.
 
-    ``terms`` are the words of the question that the passage with the chunk has.
+    ``terms`` are the words of the question that the passage with the chunk has. ``grade`` is what
+    a reranker gave it, from 0 to 10; ``None`` when it gave none.
     """
 
     index: int
@@ -197,6 +202,7 @@ class MatchedChunk:
     level: Level = Level.CHUNK
     contributions: Sequence[Contribution] = ()
     terms: Sequence[str] = ()
+    grade: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +247,8 @@ class Result:
 
     ``score`` is that of its best matched chunk. ``passages`` are in reading order and never
     overlap; ``gaps`` are the (first, last) indexes of chunks left out between them.
-    ``matched_chunks`` are best first. ``context_chunks`` are shown without having matched.
+    ``matched_chunks`` are best first, by grade where there are any, then by score.
+    ``context_chunks`` are shown without having matched.
     ``more`` are further chunks of the document that the question found. ``also_at`` are other
     places with the same text. ``missing`` is True when the file has vanished since.
     """

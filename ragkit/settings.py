@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from ragkit.choices import Contexts, Fusion, IndexMode, Mode, QuestionMerge
+from ragkit.choices import Contexts, Fusion, IndexMode, Mode, QuestionMerge, Rerank
 from ragkit.errors import SettingsError
 
 _NPROBE = "how widely the approximate index is searched: 32 of its vectors lead on for each"
@@ -87,6 +87,8 @@ class ModelSettings(_Group):
     contexts_per_minute: float = Field(0.0, ge=0, description="most contexts a minute; 0: no limit")
     contexts_when_idle: bool = Field(False, description="write contexts only on an idle machine")
     context_model: str = Field("", description="the model that writes them; empty: the best found")
+    rerank_model: str = Field("", description="the model that reranks; empty: that of contexts")
+    rerank_seconds: float = Field(20.0, gt=0, description="longest time for reranking a search")
     context_window: int = Field(8192, ge=1024, description="tokens of prompt and answer together")
     answer_tokens: int = Field(512, ge=64, description="longest answer, in tokens")
     keep_alive: str = Field("10m", min_length=1, description="how long Ollama keeps a model loaded")
@@ -121,6 +123,8 @@ class SearchSettings(_Group):
     index: IndexMode = Field(IndexMode.AUTO, description="how vectors are searched")
     nprobe: int = Field(16, ge=1, le=1000, description=_NPROBE)
     overfetch: int = Field(4, ge=1, le=100, description=_OVERFETCH)
+    rerank: Rerank = Field(Rerank.NONE, description="what orders the best chunks anew")
+    rerank_depth: int = Field(20, ge=1, le=100, description="chunks that it looks at")
 
 
 class IndexSettings(_Group):

@@ -81,7 +81,7 @@ def _target(document_id: int, chunk: int | None, question: str) -> str:
 
 
 def _score(result: Result) -> str:
-    best = max(result.matched_chunks, key=lambda chunk: chunk.score, default=None)
+    best = result.matched_chunks[0] if result.matched_chunks else None
     parts = ", ".join(
         f"{index_name(one.index)} {one.normalised:.2f}"
         for one in (best.contributions if best else ())
@@ -89,11 +89,17 @@ def _score(result: Result) -> str:
     inside = f" ({parts})" if parts else ""
     several = len(result.matched_chunks) > 1
     mean = f"; {result.avg_score:.2f} on average over those that matched" if several else ""
-    said = f"{result.score:.2f}: how well the best passage fits{inside}{mean}"
+    graded = f"; {_graded(best.grade)}" if best and best.grade is not None else ""
+    said = f"{result.score:.2f}: how well the best passage fits{inside}{mean}{graded}"
     return (
         f'<span class="rk-score" tabindex="0" role="note" title="{text(said)}" '
         f'aria-label="Score {text(said)}">{result.score:.2f}</span>'
     )
+
+
+def _graded(grade: float) -> str:
+    """What a reranker gave; grades decide before scores."""
+    return f"graded {grade:g} of 10 by the model"
 
 
 def index_name(index: str) -> str:
@@ -234,6 +240,8 @@ def why_line(chunk: MatchedChunk) -> str:
     parts = [_part(one) for one in chunk.contributions]
     words = f" ({', '.join(name(term) for term in chunk.terms[:12])})" if chunk.terms else ""
     level = "" if chunk.level is Level.CHUNK else f" · found as a {_LEVELS[chunk.level]}"
+    if chunk.grade is not None:
+        level += f" · {_graded(chunk.grade)}"
     total = f" = <b>{chunk.score:.2f}</b>"
     body = " + ".join(parts) if parts else f"score {chunk.score:.2f}"
     return f"<b>#{chunk.index + 1}</b> {body}{words if not parts else ''}" + (

@@ -64,7 +64,7 @@ def passages(result: Result, number_: int, extra: Extra) -> str:
 def _short(result: Result, chunks: Mapping[int, Chunk]) -> str:
     """The best matched chunks as excerpts, in reading order, with marks between them."""
     windows: list[tuple[int, int, Passage]] = []
-    ranked = sorted(result.matched_chunks, key=lambda one: -one.score) or [MatchedChunk(0, 0.0)]
+    ranked = result.matched_chunks or (MatchedChunk(0, 0.0),)
     for chunk in ranked:
         size = _NEXT_EXCERPT if windows else _FIRST_EXCERPT
         found = _excerpt_of(result, chunk, chunks.get(chunk.index), size)

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import export, query, state
 from pages.shared.markup import name, number, text
-from ragkit.choices import Contexts, Expansion, Fusion, Granularity, Mode
+from ragkit.choices import Contexts, Expansion, Fusion, Granularity, Mode, Rerank
 from ragkit.errors import QueryError
 from ragkit.library import Library
 from ragkit.results import Answer, Filters, SearchOptions
@@ -40,6 +40,7 @@ _GRANULARITIES = {
     "All levels": Granularity.AUTO,
 }
 _FUSIONS = {"Weighted sum": Fusion.WEIGHTED, "Reciprocal ranks (RRF)": Fusion.RRF}
+_RERANKINGS = {"None": Rerank.NONE, "By a model": Rerank.MODEL}
 Number = TypeVar("Number", int, float)
 _MOST_FACETS, _MOST_FIELDS = 12, 6
 _DATE = re.compile(r"\d{4}-\d\d")
@@ -260,6 +261,12 @@ def _options(first: SearchOptions) -> dict[str, object]:
     )  # fmt: skip
     if meaning != first.vector_weight:
         chosen["vector_weight"], chosen["keyword_weight"] = meaning, round(1 - meaning, 2)
+    reranked = _select(
+        "Reranking", "rerank", list(_RERANKINGS), _at(_RERANKINGS, first.rerank),
+        "A model of Ollama's reads the best chunks with the question and orders them anew. "
+        "That takes seconds.",
+    )  # fmt: skip
+    chosen["rerank"] = _RERANKINGS[reranked]
     chosen["min_score"] = _slider(
         "Weakest score shown",
         "min_score",
@@ -306,9 +313,11 @@ def _toggle(label: str, key: str, first: bool, help_: str) -> bool:
     return st.toggle(label, key=f"option_{key}", help=help_ or None, persist_state="session")
 
 
-def _select(label: str, key: str, choices: list[str], index: int = 0) -> str:
+def _select(label: str, key: str, choices: list[str], index: int = 0, help_: str = "") -> str:
     state.start(**{f"option_{key}": choices[index]})
-    return st.selectbox(label, choices, key=f"option_{key}", persist_state="session")
+    return st.selectbox(
+        label, choices, key=f"option_{key}", help=help_ or None, persist_state="session"
+    )
 
 
 def _slider(

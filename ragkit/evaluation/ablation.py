@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ragkit.choices import Contexts, Fusion, Mode, QuestionMerge
+from ragkit.choices import Contexts, Fusion, Mode, QuestionMerge, Rerank
 from ragkit.errors import RagkitError
 from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.run import Evaluation, measure
@@ -97,8 +97,8 @@ def keyword_plans() -> list[Plan]:
         ("F3b", "all, the same weight", {"field_weights": tuple((f, 1.0) for f in Field)},
          (_MODEL,)),
         ("F4", "all, weighted", {"field_weights": _fields(*every)}, (_MODEL,)),
-        ("F5", "all, weighted, reranked", {"field_weights": _fields(*every), "rerank": True},
-         (_MODEL, _RERANKER)),
+        ("F5", "all, weighted, reranked",
+         {"field_weights": _fields(*every), "rerank": Rerank.MODEL}, (_MODEL, _RERANKER)),
     ]  # fmt: skip
     return [Plan(KEYWORDS, name, label, {**base, **of}, needs) for name, label, of, needs in rows]
 
@@ -115,7 +115,7 @@ def vector_plans() -> list[Plan]:
          (_MODEL,)),
         ("V4", "all, sum of inverse ranks",
          {"vector_levels": both, "question_merge": QuestionMerge.SUM}, (_MODEL,)),
-        ("V5", "all, best rank, reranked", {"vector_levels": both, "rerank": True},
+        ("V5", "all, best rank, reranked", {"vector_levels": both, "rerank": Rerank.MODEL},
          (_MODEL, _RERANKER)),
     ]  # fmt: skip
     return [Plan(VECTORS, name, label, {**base, **of}, needs) for name, label, of, needs in rows]
@@ -185,7 +185,8 @@ def ablate(
             partial = True
             break
         except RagkitError as error:
-            cells.append(Cell(plan, None, str(error)))
+            lacks = "no model reranks: " if _RERANKER in plan.needs else ""
+            cells.append(Cell(plan, None, f"{lacks}{error}"))
             continue
         # Figures of some of the questions cannot stand beside those of all.
         if found.partial:
@@ -203,8 +204,6 @@ def _lacking(plan: Plan, trial: Trial, plain: Trial | None) -> str:
         return "no model contexts are there: ragkit contextualize writes them, --contexts replays"
     if _TEXT in plan.needs and plain is None:
         return "texts without titles and headings can be indexed only from --corpus"
-    if _RERANKER in plan.needs and "rerank" not in SearchOptions.__slots__:
-        return "this ragkit has no reranker"
     return ""
 
 

@@ -7,7 +7,16 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from ragkit.choices import Contexts, Expansion, Fusion, Granularity, IndexMode, Mode, QuestionMerge
+from ragkit.choices import (
+    Contexts,
+    Expansion,
+    Fusion,
+    Granularity,
+    IndexMode,
+    Mode,
+    QuestionMerge,
+    Rerank,
+)
 from ragkit.results import SearchOptions
 from ragkit.retrieval.own_settings import understood, written
 
@@ -65,6 +74,7 @@ _VALUES: Mapping[str, Mapping[StrEnum, str]] = {
         QuestionMerge.BEST: "best of a chunk's vectors",
         QuestionMerge.SUM: "sum over a chunk's vectors",
     },
+    "rerank": {Rerank.NONE: "not reranked", Rerank.MODEL: "reranked by a model"},
 }
 _WORDS: Mapping[str, Callable[[Any], str]] = {
     "near_duplicates": lambda on: "near copies folded" if on else "near copies kept",
@@ -83,6 +93,7 @@ _WORDS: Mapping[str, Callable[[Any], str]] = {
     "chunk_aware": lambda on: "passages put together" if on else "bare snippets",
     "vector_weight": lambda weight: f"meaning × {weight:g}",
     "keyword_weight": lambda weight: f"words × {weight:g}",
+    "rerank_depth": lambda depth: f"{depth} chunks reranked",
     _CHUNKED: lambda on: "asked topic by topic" if on else "asked whole",
 }
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
+from ragkit.choices import Rerank
 from ragkit.errors import EvaluationError, NotFoundError, QueryError, RagkitError
 from ragkit.evaluation.columns import FEWEST, MOST, ColumnSettings, names
 from ragkit.models.base import Embedder
@@ -276,16 +277,17 @@ def ask(library: Searchable, question: str, column: ColumnSettings) -> Answer:
     search = ChunkedSearch(library.engine, library.embedder)
     found = search.search(question, column.options, ChunkedOptions(limit=column.options.limit))
     results = tuple(one.result for one in found.results)
-    return Answer(question, results, found.trace, (found.summary,))
+    return Answer(question, results, found.trace, (found.summary, *found.notices))
 
 
 def _warm_up(library: Searchable, question: str, columns: Sequence[ColumnSettings]) -> None:
     """Ask everything once before it is timed.
 
     The first column would pay for opening indexes, and for the words of texts that others show
-    as well. One more candidate makes it a search that the engine does not remember.
+    as well. One more candidate makes it a search that the engine does not remember. No model is
+    asked twice for it.
     """
-    for options in dict.fromkeys(one.options for one in columns):
+    for options in dict.fromkeys(replace(one.options, rerank=Rerank.NONE) for one in columns):
         try:
             library.engine.search(question, replace(options, candidates=options.candidates + 1))
         except (NotFoundError, QueryError):

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from ragkit.choices import Expansion
+from ragkit.choices import Expansion, Rerank
+from ragkit.errors import ModelError
 from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.comparing import Searchable, ask
 from ragkit.evaluation.corpus import Question
@@ -14,6 +15,7 @@ from ragkit.evaluation.metrics import PASS_AT, Judgments, Values, pass_at, score
 from ragkit.evaluation.spans import GoldSpans, score_spans
 from ragkit.evaluation.temporary import RowPlaces
 from ragkit.results import Answer, SearchOptions, Trace
+from ragkit.retrieval.rerank import NOT_RERANKED
 
 DEPTH = 100
 """How deep rankings are judged."""
@@ -27,6 +29,7 @@ class Judge(Protocol):
 
         Raises:
             QueryError: a filter in the question makes no sense.
+            ModelError: what was found was to be reranked and could not be.
         """
         ...
 
@@ -56,7 +59,7 @@ class RowJudge:
             found = self.searched.engine.order(question.text, options)
             chunks = [(hit.document_id, hit.chunk_index) for hit in found]
             return self.places.ranking(chunks)[:DEPTH]
-        answer = ask(self.searched, question.text, replace(column, options=options))
+        answer = _answered(self.searched, question.text, replace(column, options=options))
         chunks = [(one.document.id, one.matched_chunks[0].index) for one in answer.results]
         return self.places.ranking(chunks)[:DEPTH]
 
@@ -81,7 +84,8 @@ class DocumentJudge:
 
     def look(self, question: Question, column: ColumnSettings) -> list[str]:
         """The first documents."""
-        answer = ask(self.searched, question.text, replace(column, options=_deep(column.options)))
+        deep = replace(column, options=_deep(column.options))
+        answer = _answered(self.searched, question.text, deep)
         found: dict[str, None] = {}
         for result in answer.results:
             found.update(dict.fromkeys((result.document.path, *result.also_at)))
@@ -105,7 +109,7 @@ class SpanJudge:
 
     def look(self, question: Question, column: ColumnSettings) -> dict[str, float]:
         """The metrics of one answer."""
-        answer = ask(self.searched, question.text, column)
+        answer = _answered(self.searched, question.text, column)
         return score_spans(answer, self.gold.of_question(question.id))
 
     def nothing(self, question: Question) -> dict[str, float]:
@@ -119,6 +123,21 @@ class SpanJudge:
             for name, value in found.items():
                 values.setdefault(name, {})[question] = value
         return values
+
+
+def _answered(searched: Searchable, question: str, column: ColumnSettings) -> Answer:
+    """Ask; the usual order is no answer where a model was to rerank.
+
+    Raises:
+        QueryError: a filter in the question makes no sense.
+        ModelError: the model could not rerank.
+    """
+    answer = ask(searched, question, column)
+    if column.options.rerank is not Rerank.NONE:
+        for notice in answer.notices:
+            if notice.startswith(NOT_RERANKED):
+                raise ModelError(notice)
+    return answer
 
 
 def _deep(options: SearchOptions) -> SearchOptions:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ragkit.errors import EvaluationError, QueryError
+from ragkit.choices import Rerank
+from ragkit.errors import EvaluationError, ModelError, QueryError
 from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.comparing import ask
 from ragkit.evaluation.corpus import Question, QuestionSet, some_of
@@ -97,6 +98,10 @@ def measure(
             f"{len(asking.refused)} questions hold a filter that makes no sense and found nothing: "
             f"{some_of(asking.refused)}."
         )
+    if asking.usual:
+        why = list(asking.usual.values())[-1]
+        count = f"{len(asking.usual)} of {len(asking.asked)} questions"
+        notices.append(f"{count} count as they were found without reranking. The last: {why}")
     if partial:
         notices.append(
             f"Stopped after {len(asking.asked)} of {len(trial.questions)} questions: "
@@ -154,6 +159,7 @@ class _Asking:
         self.kept: dict[str, Any] = {}
         self.asked: dict[str, str] = {}
         self.refused: list[str] = []
+        self.usual: dict[str, str] = {}
         self.generation = ""
 
     def run(self, phase: str) -> bool:
@@ -176,7 +182,7 @@ class _Asking:
         """
         judge, shown = self._trial.judge, None
         try:
-            self.kept[question.id] = judge.look(question, self._column)
+            self.kept[question.id] = self._looked(question)
             if self._timed:
                 shown = ask(self._trial.searched, question.text, self._column)
         except QueryError:
@@ -187,6 +193,19 @@ class _Asking:
         if shown is not None:
             self._take_times(shown)
             self.generation = shown.trace.generation or self.generation
+
+    def _looked(self, question: Question) -> Any:
+        """What the judge keeps. Where reranking fails now and then, the usual order counts."""
+        judge, column = self._trial.judge, self._column
+        try:
+            return judge.look(question, column)
+        except ModelError as error:
+            # Of a model that has not answered at all no figure says anything.
+            if column.options.rerank is Rerank.NONE or len(self.usual) == len(self.asked):
+                raise
+            self.usual[question.id] = str(error)
+        options = replace(column.options, rerank=Rerank.NONE)
+        return judge.look(question, replace(column, options=options))
 
     def _take_times(self, answer: Answer) -> None:
         times: dict[str, float] = {"total": answer.trace.ms}

@@ -17,6 +17,7 @@ from ragkit.evaluation.corpus import Row
 from ragkit.indexing.backfill import Backfill, Manners
 from ragkit.indexing.context_model import WritesContexts
 from ragkit.indexing.drafts import draft
+from ragkit.indexing.kit import grader_of
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.indexing.writer import FileToWrite, Writer
@@ -60,7 +61,12 @@ class TemporaryLibrary:
         self._writer = Writer(
             settings, self._paths, self.catalog, self.embedder, lambda: self._indexes
         )
-        self.engine = Engine(self.catalog, self._indexes, self.embedder)
+        self.engine = Engine(
+            self.catalog,
+            self._indexes,
+            self.embedder,
+            grader_of(settings.models, self.catalog),
+        )
         self.collection: CollectionRecord = self.catalog.collections.ensure(COLLECTION)
 
     def close(self) -> None:

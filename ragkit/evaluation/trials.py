@@ -158,7 +158,8 @@ def judged_trial(
             " ".join(judged.notices) or "Judge some results as right.",
         )
     counts = catalog.documents.counts(record.id)
-    fresh = _Fresh(Engine(catalog, searched.indexes, searched.embedder), searched.embedder)
+    engine = Engine(catalog, searched.indexes, searched.embedder, searched.engine.open_grader)
+    fresh = _Fresh(engine, searched.embedder)
     return Trial(
         question_set or "judged",
         fresh,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
@@ -30,13 +31,21 @@ if TYPE_CHECKING:
     from ragkit.indexing.writer import Writer
     from ragkit.retrieval.engine import Engine
     from ragkit.retrieval.open_indexes import OpenIndexes
-    from ragkit.settings import Settings
+    from ragkit.retrieval.rerank import Grader, OpenGrader
+    from ragkit.settings import ModelSettings, Settings
 
 
 class _Opened:
     """Indexes and engine of one embedder, opened when they are first needed."""
 
-    def __init__(self, catalog: Catalog, paths: LibraryPaths, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        paths: LibraryPaths,
+        embedder: Embedder,
+        open_grader: OpenGrader,
+    ) -> None:
+        self._open_grader = open_grader
         self._catalog = catalog
         self._paths = paths
         self._embedder = embedder
@@ -57,7 +66,9 @@ class _Opened:
             if self._engine is None:
                 from ragkit.retrieval.engine import Engine
 
-                self._engine = Engine(self._catalog, self.indexes(), self._embedder)
+                self._engine = Engine(
+                    self._catalog, self.indexes(), self._embedder, self._open_grader
+                )
             return self._engine
 
 
@@ -203,4 +214,26 @@ class Kits:
         return open_known(record.name, record.fingerprint, record.dimensions, models)
 
     def _made(self, embedder: Embedder, number: int | None = None, wanted: str = "") -> Kit:
-        return Kit(embedder, _Opened(self._catalog, self._paths, embedder), number, wanted)
+        grader = grader_of(self.settings.models, self._catalog)
+        opened = _Opened(self._catalog, self._paths, embedder, grader)
+        return Kit(embedder, opened, number, wanted)
+
+
+def grader_of(models: ModelSettings, catalog: Catalog) -> OpenGrader:
+    """Give what opens the grader of a library, once, when it is first needed.
+
+    The model of the settings reranks, or else the one that writes contexts.
+    """
+
+    def wanted() -> str:
+        from ragkit.indexing.backfill_state import chosen_model
+
+        return models.rerank_model or chosen_model(catalog) or models.context_model
+
+    @cache
+    def opened() -> Grader:
+        from ragkit.models.grader import OllamaGrader
+
+        return OllamaGrader(models, wanted)
+
+    return opened

@@ -138,13 +138,13 @@ def answer_schema(kind: ContextKind) -> JsonObject:
 def build_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[Message]:
     """Fill a prompt so that it takes about ``room`` tokens at most."""
     system, form = _divided(prompt.text)
-    passage = _shortened(request.chunk_text, room // 2)
+    passage = shortened(request.chunk_text, room // 2)
     fixed = {
         "title": json.dumps(
             one_line(request.document_title, _TITLE_CHARACTERS), ensure_ascii=False
         ),
         "place": json.dumps(one_line(request.structural_context), ensure_ascii=False),
-        "passage": _fenced("passage", passage, passage),
+        "passage": fenced("passage", passage, passage),
     }
     spent = sum(estimate_tokens(part) for part in (system, form, *fixed.values()))
     left = max(_LEAST_ROOM, int(room * _RESERVE) - spent)
@@ -152,7 +152,7 @@ def build_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[M
     values = {
         **fixed,
         "outline": outline,
-        "document": _fenced("document", document, request.document_text),
+        "document": fenced("document", document, request.document_text),
     }
     messages: list[Message] = [{"role": "user", "content": _filled(form, values)}]
     if system:
@@ -171,7 +171,7 @@ def _filled(form: str, values: Mapping[str, str]) -> str:
     return _SLOT.sub(lambda slot: values[slot[1]], form)
 
 
-def _fenced(name: str, shown: str, whole: str) -> str:
+def fenced(name: str, shown: str, whole: str) -> str:
     """Put data between two marks that it cannot contain, as they depend on all of it."""
     mark = f"{name}-{_mark(whole)}"
     return f"<{mark}>\n{shown}\n</{mark}>"
@@ -194,7 +194,7 @@ def _document(request: ContextRequest, room: int) -> tuple[str, str]:
     if len(text) <= room * _CHARACTERS_PER_TOKEN and estimate_tokens(text) <= room:
         return "", text
     outline = _bounded_lines(request.outline, int(room * _OUTLINE_SHARE))
-    summary = _shortened(request.summary.strip(), int(room * _SUMMARY_SHARE))
+    summary = shortened(request.summary.strip(), int(room * _SUMMARY_SHARE))
     left = max(_LEAST_ROOM // 2, room - estimate_tokens(outline) - estimate_tokens(summary))
     # Measured over the document, not near the chunk, so that neighbours get the same stretch.
     size = left * _characters_per_token(text)
@@ -241,7 +241,7 @@ def _bounded_lines(lines: Sequence[str], room: int) -> str:
     return "\n".join(kept)
 
 
-def _shortened(text: str, room: int) -> str:
+def shortened(text: str, room: int) -> str:
     """Leave out the middle of a text that is too long."""
     most = room * _CHARACTERS_PER_TOKEN
     bounded = text if len(text) <= most else text[:most]

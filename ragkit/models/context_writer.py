@@ -41,6 +41,7 @@ __all__ = [
     "estimate_tokens",
     "load_prompt",
     "prompt_hash",
+    "writing_model",
 ]
 
 _LARGEST_CHOICE = 6_000_000_000
@@ -65,6 +66,21 @@ def choose_model(models: Iterable[ModelInfo], wanted: str = "") -> ModelInfo | N
         return (special, large, thinks, model.size if large else -model.size, model.name)
 
     return min(local, key=rank, default=None)
+
+
+def writing_model(client: OllamaClient, wanted: str = "") -> ModelInfo:
+    """Ask for the model that is wanted; if none is, for the best that is there.
+
+    Raises:
+        OllamaError: Ollama does not answer, or has no such model.
+    """
+    found = client.model(wanted) if wanted else choose_model(client.models())
+    if found is None or not found.writes:
+        name = f' "{one_line(wanted, 80)}" that writes text' if wanted else " that writes text"
+        raise ModelMissingError(
+            f"Ollama has no model{name}.", "Get one, for example with: ollama pull llama3.2:3b."
+        )
+    return found
 
 
 class ContextWriter:
@@ -98,13 +114,7 @@ class ContextWriter:
             SettingsError: a prompt file is wrong.
         """
         prompts = {kind: load_prompt(kind, override_dir) for kind in CONTEXT_KINDS}
-        wanted = settings.context_model
-        found = client.model(wanted) if wanted else choose_model(client.models())
-        if found is None or not found.writes:
-            name = f' "{one_line(wanted, 80)}" that writes text' if wanted else " that writes text"
-            raise ModelMissingError(
-                f"Ollama has no model{name}.", "Get one, for example with: ollama pull llama3.2:3b."
-            )
+        found = writing_model(client, settings.context_model)
         return cls(
             client,
             found,

@@ -175,8 +175,11 @@ class OllamaClient:
         num_predict: int | None = None,
         temperature: float = 0.0,
         seed: int = 0,
+        seconds: float | None = None,
     ) -> Reply:
         """Have one answer written; with a schema it is a JSON object and decoded.
+
+        ``seconds`` may be a shorter limit than that of the settings.
 
         Raises:
             OllamaError: there was no answer, or not such an object.
@@ -185,7 +188,8 @@ class OllamaClient:
         sent = _sent(messages)
         options = self._options(window, num_predict, temperature, seed)
         started = self._clock()
-        client = self._wire.client(self.settings.chat_seconds)
+        limit = self.settings.chat_seconds
+        client = self._wire.client(limit if seconds is None else min(seconds, limit))
         answer = self._ask(
             lambda: client.chat(
                 model,

@@ -177,14 +177,20 @@ def _choose(
 ) -> tuple[tuple[MatchedChunk, ...], tuple[MatchedChunk, ...], int]:
     """Divide matched chunks, best first, into those shown and more, and count the weak ones.
 
-    A chunk that was found at several levels counts once, with its best score.
+    A chunk that was found at several levels counts once, with its best grade or score.
     """
     best: dict[int, MatchedChunk] = {}
-    for one in sorted(matched, key=lambda one: (-one.score, one.index, one.level)):
+    for one in sorted(matched, key=_place):
         best.setdefault(one.index, one)
     good = [one for one in best.values() if one.score >= options.min_score]
     most = options.chunks_per_doc if options.chunks_per_doc > 0 else len(good)
     return tuple(good[:most]), tuple(good[most:]), len(best) - len(good)
+
+
+def _place(one: MatchedChunk) -> tuple[float, float, int, str]:
+    """Graded chunks come first; what has the same grade, or none, is ordered by score."""
+    grade = -1.0 if one.grade is None else one.grade
+    return (-grade, -one.score, one.index, one.level)
 
 
 def _reach(expansion: Expansion, options: SearchOptions, rank: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from ragkit.choices import IndexMode
+from ragkit.choices import IndexMode, Rerank
 from ragkit.errors import QueryError
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_remote, local_embedder
@@ -224,6 +224,7 @@ class ChunkedSearch:
                 *_notices(text, topics),
                 *asked.notices,
                 *self._engine.lacking(_as_indexed(options, chunked)),
+                *_not_reranked(options),
             ),
         )
         logger.info("chunked search %.1f ms, %s", answer.trace.ms, answer.summary)
@@ -392,6 +393,14 @@ def _found_by(
         )
         for one in results
     )
+
+
+def _not_reranked(options: SearchOptions) -> list[str]:
+    if options.rerank is Rerank.NONE:
+        return []
+    from ragkit.retrieval.rerank import NOT_RERANKED
+
+    return [f"{NOT_RERANKED} topics are asked one by one. Ask the question whole for that."]
 
 
 def _notices(text: str, topics: Sequence[Topic]) -> list[str]:

@@ -7,14 +7,17 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
-from ragkit.choices import Contexts, IndexMode, Mode
+from ragkit.choices import Contexts, IndexMode, Mode, Rerank
+from ragkit.errors import ModelError, RagkitError
 from ragkit.indexes.rows import Ids
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
@@ -34,11 +37,15 @@ from ragkit.retrieval.selection import Selected, select
 from ragkit.retrieval.together import rank_all
 from ragkit.types import Level
 
+if TYPE_CHECKING:
+    from ragkit.retrieval.rerank import OpenGrader, Reranked
+
 logger = logging.getLogger(__name__)
 
 _MOST_CANDIDATES = 1000
 _WIDEN = 4
 _REMEMBERED_SECONDS = 300.0
+_REST_AFTER_FAILURE = 10
 _MOST_REMEMBERED = 64
 _WORTH_A_THREAD = 20_000
 
@@ -81,7 +88,15 @@ class Found:
 class Engine:
     """Answers questions about a library. Reads only; safe to share between threads."""
 
-    def __init__(self, catalog: Catalog, indexes: OpenIndexes, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        indexes: OpenIndexes,
+        embedder: Embedder,
+        open_grader: OpenGrader | None = None,
+    ) -> None:
+        """Take what is read; ``open_grader`` gives what reranks, and is called only for that."""
+        self.open_grader = open_grader
         self._catalog = catalog
         self._indexes = indexes
         self._embedder = embedder
@@ -100,13 +115,14 @@ class Engine:
             NotFoundError: when a collection is not there.
         """
         named = tuple(self._catalog.collections.get(name) for name in options.collections)
-        key = (question, options, tuple((one.id, one.version) for one in named))
+        key = self._key(question, options, named)
         known = self._recall(key)
         if known is not None:
             return known
-        answer, whole = self._search(question, options, named)
-        if whole:
-            self._remember(key, answer)
+        answer, seconds = self._search(question, options, named)
+        if seconds > 0:
+            # A model that was chosen by itself is known by name only now.
+            self._remember(self._key(question, options, named), answer, seconds)
         logger.info(
             "search %.1f ms, %d results, stages %s",
             answer.trace.ms,
@@ -161,10 +177,13 @@ class Engine:
 
         Raises:
             NotFoundError: when a collection is not there.
+            ModelError: the results were to be reranked and could not be.
         """
         named = tuple(self._catalog.collections.get(name) for name in options.collections)
         (plan,) = self._planned([ParsedQuestion(text)], options, named)
-        selected = self._enough(plan, plan.asking(options), Clock())
+        selected, ranked = self._ordered(plan, plan.asking(options), Clock())
+        if ranked and ranked.failed:
+            raise ModelError(ranked.notice)
         return [group.hits[0] for group in selected.groups]
 
     def present(
@@ -176,8 +195,8 @@ class Engine:
 
     def _search(
         self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
-    ) -> tuple[Answer, bool]:
-        """The answer, and whether it is all that can be had: if not, it is not remembered."""
+    ) -> tuple[Answer, float]:
+        """The answer, and for how many seconds it may be given again."""
         clock = Clock()
         with clock.stage("question", len(question)) as count:
             plan = self._plan(question, options, named)
@@ -185,31 +204,61 @@ class Engine:
             count.note = plan.note
         options = plan.asking(options)
         notices = list(self._notices(plan))
-        selected = self._enough(plan, options, clock)
+        selected, ranked = self._ordered(plan, options, clock)
         with clock.stage("reconstruction", len(selected.groups)) as count:
             results = self.present(selected, options, plan.tokens, plan.parsed.text)
             count.out = len(results)
         for collection in plan.collections:
             notices += filter(None, [self._indexes.take_notice(collection)])
         notices += self.lacking(options, plan.collections)
+        notices += [ranked.notice] if ranked and ranked.notice else []
         generation = "+".join(
             f"{one.name}@{one.version}:{self._indexes.generation(one) or 'memory'}"
             for one in plan.collections
         )
         trace = Trace(tuple(clock.stages), generation)
-        return Answer(question, tuple(results), trace, tuple(notices)), not plan.trouble
+        seconds = 0.0 if plan.trouble else _REMEMBERED_SECONDS
+        if ranked and ranked.failed:
+            # What took long to fail is left alone for longer.
+            seconds = min(seconds, _REST_AFTER_FAILURE * trace.ms / 1000)
+        return Answer(question, tuple(results), trace, tuple(notices)), seconds
 
-    def _enough(self, plan: _Plan, options: SearchOptions, clock: Clock) -> Selected:
+    def _ordered(
+        self, plan: _Plan, options: SearchOptions, clock: Clock
+    ) -> tuple[Selected, Reranked | None]:
+        """What a question finds, reranked where that is asked for."""
+        fused, selected = self._enough(plan, options, clock)
+        if options.rerank is Rerank.NONE or not plan.parsed.text:
+            return selected, None
+        from ragkit.retrieval.rerank import places_of, rerank
+
+        lookups = self.lookups()
+        with clock.stage("reranking", len(places_of(fused, options))) as count:
+            ranked = rerank(plan.parsed.text, fused, options, lookups, self.open_grader)
+            count.out, count.note = ranked.graded, ranked.note
+        if ranked.graded:
+            selected = self._selected(ranked.hits, options, clock)
+        return selected, ranked
+
+    def _selected(
+        self, fused: Sequence[FusedHit], options: SearchOptions, clock: Clock
+    ) -> Selected:
+        with clock.stage("deduplication", len(fused)) as count:
+            selected = select(fused, options, self.lookups())
+            count.out, count.note = len(selected.hits), selected.note
+        return selected
+
+    def _enough(
+        self, plan: _Plan, options: SearchOptions, clock: Clock
+    ) -> tuple[list[FusedHit], Selected]:
         """What a question finds, looked for as deep as it takes to fill a page."""
         depth = max(options.candidates, options.limit)
         while True:
             fused = self._candidates(plan, options, depth, clock)
-            with clock.stage("deduplication", len(fused)) as count:
-                selected = select(fused, options, self.lookups())
-                count.out, count.note = len(selected.hits), selected.note
+            selected = self._selected(fused, options, clock)
             short = len(selected.groups) < options.limit and len(fused) >= depth
             if not short or depth >= _MOST_CANDIDATES or self._all_found(plan, selected):
-                return selected
+                return fused, selected
             depth = min(depth * _WIDEN, _MOST_CANDIDATES)
 
     def _all_found(self, plan: _Plan, selected: Selected) -> bool:
@@ -401,16 +450,26 @@ class Engine:
         """What can be known of hits beside their scores."""
         return CatalogLookups(self._catalog, self._embedder.fingerprint)
 
+    def _key(
+        self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
+    ) -> object:
+        """What an answer depends on."""
+        model = ""
+        if options.rerank is not Rerank.NONE and self.open_grader is not None:
+            with suppress(RagkitError):
+                model = self.open_grader().name
+        return (question, options, model, tuple((one.id, one.version) for one in named))
+
     def _recall(self, key: object) -> Answer | None:
         with self._guard:
             found = self._remembered.get(key)
-            if found is None or time.monotonic() - found[0] > _REMEMBERED_SECONDS:
+            if found is None or time.monotonic() > found[0]:
                 return None
             self._remembered.move_to_end(key)
             return found[1]
 
-    def _remember(self, key: object, answer: Answer) -> None:
+    def _remember(self, key: object, answer: Answer, seconds: float) -> None:
         with self._guard:
-            self._remembered[key] = (time.monotonic(), answer)
+            self._remembered[key] = (time.monotonic() + seconds, answer)
             while len(self._remembered) > _MOST_REMEMBERED:
                 self._remembered.popitem(last=False)

@@ -129,7 +129,10 @@ class Fused:
 
 @dataclass(frozen=True, slots=True)
 class FusedHit:
-    """An entry with its joint score, from 0 to 1: the sum of its contributions' values."""
+    """An entry with its joint score, from 0 to 1: the sum of its contributions' values.
+
+    ``grade`` is what a reranker gave it, from 0 to 10.
+    """
 
     entry_id: int
     document_id: int
@@ -137,6 +140,7 @@ class FusedHit:
     level: Level
     score: float
     contributions: Sequence[Contribution]
+    grade: float | None = None
 
 
 def cosine(raw: Scores) -> Scores:

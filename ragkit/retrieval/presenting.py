@@ -140,6 +140,21 @@ class CatalogLookups:
         slices = self._catalog.passages.slices(spans)
         return {hit.entry_id: text for hit, text in zip(known, slices, strict=True)}
 
+    def situated(self, hits: Sequence[FusedHit]) -> Mapping[int, str]:
+        """The hits' own texts after their documents' titles and headings, by entry id."""
+        from ragkit.chunking.context import contextualised, structural_context
+
+        texts, chunks = self.texts(hits), self._chunks(hits)
+        records = self._catalog.documents.get_many({hit.document_id for hit in hits})
+        found = {}
+        for hit in hits:
+            record = records.get(hit.document_id)
+            if record is not None and hit.entry_id in texts:
+                chunk = chunks[hit.document_id, hit.chunk_index].chunk
+                place = structural_context(record.title, chunk, record.pages)
+                found[hit.entry_id] = contextualised(place, texts[hit.entry_id])
+        return found
+
     def vectors(self, hits: Sequence[FusedHit]) -> Vectors:
         """The hits' vectors, by entry id."""
         embedder_id = self._catalog.vectors.find_embedder(self._fingerprint)
@@ -170,7 +185,7 @@ def _folder(root: str) -> Path:
 
 
 def _matched(hit: FusedHit) -> MatchedChunk:
-    return MatchedChunk(hit.chunk_index, hit.score, hit.level, hit.contributions)
+    return MatchedChunk(hit.chunk_index, hit.score, hit.level, hit.contributions, (), hit.grade)
 
 
 def _result(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol
 
@@ -86,12 +86,20 @@ def select(hits: Sequence[FusedHit], options: SearchOptions, lookups: Lookups) -
         kept = folded.kept
     groups = _gather(kept, options, also)
     if options.mmr_lambda is not None and len(groups) > 1:
-        leads = [group.hits[0] for group in groups]
+        leads = _by_place([group.hits[0] for group in groups])
         order = mmr(leads, lookups.vectors(leads), options.mmr_lambda, options.limit)
         by_entry = {group.hits[0].entry_id: group for group in groups}
         groups = [by_entry[hit.entry_id] for hit in order]
         notes.append("reordered for variety")
     return Selected(tuple(groups[: options.limit]), kept, ", ".join(notes))
+
+
+def _by_place(leads: list[FusedHit]) -> list[FusedHit]:
+    """Give reranked hits scores that fall with their places, so that their order counts."""
+    if all(one.grade is None for one in leads):
+        return leads
+    scores = sorted((one.score for one in leads), reverse=True)
+    return [replace(one, score=score) for one, score in zip(leads, scores, strict=True)]
 
 
 def _folds(

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from ragkit import __version__
-from ragkit.choices import Fusion, IndexMode, Mode
+from ragkit.choices import Fusion, IndexMode, Mode, Rerank
 from ragkit.errors import NotFoundError, QueryError, RagkitError
 from ragkit.settings import load_settings
 from ragkit.surfaces import console, render
@@ -188,6 +188,9 @@ def search(
     index: Annotated[
         IndexMode | None, typer.Option(help="Search vectors exactly, or approximately (ann).")
     ] = None,
+    rerank: Annotated[
+        Rerank | None, typer.Option(help="Let a local model order the best chunks anew.")
+    ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, max=200, help="Most documents.")
     ] = None,
@@ -210,7 +213,7 @@ def search(
     if not text.strip():
         raise QueryError("The question is empty.", "Say what to look for.")
     opened = open_library(library, collection)
-    options = opened.options(mode=mode, fusion=fusion, index=index, limit=limit)
+    options = opened.options(mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit)
     if chunked or context:
         from ragkit.surfaces import cli_chunked
     if chunked:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragkit import __version__
-from ragkit.choices import Expansion, Fusion, Mode
+from ragkit.choices import Expansion, Fusion, Mode, Rerank
 from ragkit.errors import EvaluationError, SettingsError
 from ragkit.library import Library
 from ragkit.surfaces import console, eval_output
@@ -63,6 +63,9 @@ def evaluate_questions(
     per_document: Annotated[
         int | None, typer.Option(min=0, help="Most results of one document; 0: any number.")
     ] = None,
+    rerank: Annotated[
+        Rerank | None, typer.Option(help="Let a local model order the best chunks anew.")
+    ] = None,
     whole_rows: WholeOption = False,
     rows: RowsOption = None,
     fail_under: Annotated[
@@ -100,7 +103,7 @@ def evaluate_questions(
     floors = _floors(fail_under or [])
     changes = {
         "mode": mode, "fusion": fusion, "limit": results, "expansion": expansion,
-        "per_document": per_document,
+        "per_document": per_document, "rerank": rerank,
     }  # fmt: skip
     if against is not None:
         # Better now than after everything has been asked.

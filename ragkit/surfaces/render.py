@@ -138,7 +138,8 @@ def _why(result: Result) -> Iterator[str]:
     for chunk in result.matched_chunks:
         parts = " + ".join(_part(one) for one in chunk.contributions)
         words = f"  ({', '.join(chunk.terms)})" if chunk.terms else ""
-        yield f"chunk {chunk.index + 1}: {parts} = {chunk.score:.4f}{plain(words)}"
+        grade = "" if chunk.grade is None else f", graded {chunk.grade:g} of 10"
+        yield f"chunk {chunk.index + 1}: {parts} = {chunk.score:.4f}{grade}{plain(words)}"
 
 
 def _part(one: Contribution) -> str:
@@ -174,6 +175,7 @@ def _match_as_json(chunk: MatchedChunk) -> dict[str, Any]:
         "index": chunk.index,
         "number": chunk.index + 1,
         "score": chunk.score,
+        "grade": chunk.grade,
         "level": chunk.level.value,
         "terms": list(chunk.terms),
         "contributions": [
