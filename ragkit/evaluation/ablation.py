@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragkit.choices import Contexts, Fusion, Mode, QuestionMerge, Rerank
-from ragkit.errors import RagkitError
+from ragkit.errors import ModelError, RagkitError
 from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.run import Evaluation, measure
 from ragkit.evaluation.runs import main_metric
@@ -185,7 +185,8 @@ def ablate(
             partial = True
             break
         except RagkitError as error:
-            lacks = "no model reranks: " if _RERANKER in plan.needs else ""
+            of_model = isinstance(error, ModelError) and _RERANKER in plan.needs
+            lacks = "no model reranks: " if of_model else ""
             cells.append(Cell(plan, None, f"{lacks}{error}"))
             continue
         # Figures of some of the questions cannot stand beside those of all.

@@ -15,7 +15,7 @@ from ragkit.evaluation.metrics import PASS_AT, Judgments, Values, pass_at, score
 from ragkit.evaluation.spans import GoldSpans, score_spans
 from ragkit.evaluation.temporary import RowPlaces
 from ragkit.results import Answer, SearchOptions, Trace
-from ragkit.retrieval.rerank import NOT_RERANKED
+from ragkit.retrieval.rerank import why_not
 
 DEPTH = 100
 """How deep rankings are judged."""
@@ -135,8 +135,8 @@ def _answered(searched: Searchable, question: str, column: ColumnSettings) -> An
     answer = ask(searched, question, column)
     if column.options.rerank is not Rerank.NONE:
         for notice in answer.notices:
-            if notice.startswith(NOT_RERANKED):
-                raise ModelError(notice)
+            if why_not(notice):
+                raise ModelError(why_not(notice))
     return answer
 
 

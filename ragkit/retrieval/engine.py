@@ -183,7 +183,7 @@ class Engine:
         (plan,) = self._planned([ParsedQuestion(text)], options, named)
         selected, ranked = self._ordered(plan, plan.asking(options), Clock())
         if ranked and ranked.failed:
-            raise ModelError(ranked.notice)
+            raise ModelError(ranked.why)
         return [group.hits[0] for group in selected.groups]
 
     def present(

@@ -68,6 +68,16 @@ class Reranked:
     notice: str = ""
     failed: bool = False
 
+    @property
+    def why(self) -> str:
+        """Why it failed."""
+        return why_not(self.notice)
+
+
+def why_not(notice: str) -> str:
+    """The reason out of the notice of a search that is not reranked; empty for other notices."""
+    return notice.removeprefix(NOT_RERANKED).strip() if notice.startswith(NOT_RERANKED) else ""
+
 
 def places_of(hits: Sequence[FusedHit], options: SearchOptions) -> list[int]:
     """Where the hits stand that are looked at: the first chunks that a result may show."""

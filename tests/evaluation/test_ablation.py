@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ElementTree
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
+from grading import grading
 from published_set import write_published
 
+from ragkit.choices import Mode, Rerank
+from ragkit.errors import ModelError
 from ragkit.evaluation.ablation import ablate, all_plans, grid_plans, keyword_plans, vector_plans
 from ragkit.evaluation.ablation_output import as_json, as_svg, as_text
-from ragkit.evaluation.corpus import load_question_set
+from ragkit.evaluation.columns import ColumnSettings
+from ragkit.evaluation.corpus import Question, load_question_set
+from ragkit.evaluation.judges import DocumentJudge
 from ragkit.evaluation.replay import load_contexts
+from ragkit.evaluation.run import measure
 from ragkit.evaluation.temporary import RowsAs
 from ragkit.evaluation.trials import temporary_trial
 from ragkit.indexing.progress import JobCancelled, Reporter
@@ -21,11 +28,11 @@ from ragkit.settings import load_settings
 
 
 @pytest.fixture(scope="module")
-def trials(tmp_path_factory):
+def trials(tmp_path_factory, running):
     root = tmp_path_factory.mktemp("ablation")
     given = load_question_set(write_published(root / "set"))
     recorded = load_contexts(given.folder / "contexts.jsonl", given.rows)
-    settings = load_settings(models={"embedder": "hash"})
+    settings = load_settings(models={"embedder": "hash", "ollama_url": running.url})
     with ExitStack() as stack:
         how = {"rows_as": RowsAs.APART}
         trial = temporary_trial(given, settings, root / "all", contexts=recorded, **how)
@@ -74,7 +81,7 @@ def test_the_grid_has_texts_places_and_contexts(trials):
     assert found.cells[0].found.options.collections == ("evaluation",)
 
 
-def test_what_cannot_be_run_says_why(trials):
+def test_what_cannot_be_run_says_why(trials, server):
     found = ablate(all_plans(), trials[2])
     reasons = {one.plan.name: one.reason for one in found.cells if one.found is None}
     assert reasons["F1"].startswith("no model contexts are there")
@@ -82,10 +89,66 @@ def test_what_cannot_be_run_says_why(trials):
     run = {one.plan.name for one in found.cells if one.found}
     grid = {f"structural × {way}" for way in ("vector", "keyword", "weighted", "rrf")}
     assert run == {"F0", "V0"} | grid
+    server.models = {}
     whole = ablate(all_plans(), *trials[:2])
-    if "rerank" not in SearchOptions.__slots__:
-        lacking = {one.plan.name: one.reason for one in whole.cells if one.found is None}
-        assert lacking == dict.fromkeys(("F5", "V5"), "this ragkit has no reranker")
+    lacking = {one.plan.name: one.reason for one in whole.cells if one.found is None}
+    reason = (
+        "no model reranks: Ollama has no model that writes text. "
+        "Get one, for example with: ollama pull llama3.2:3b."
+    )
+    assert lacking == dict.fromkeys(("F5", "V5"), reason)
+
+
+def test_where_a_model_answers_the_reranked_cells_are_run(trials, server):
+    server.reply = grading(lambda text: 10 if "Apples" in text else 0)
+    plans = [one for one in all_plans() if one.name in ("F4", "F5", "V3", "V5")]
+    found = ablate(plans, trials[0])
+    assert [(one.plan.name, one.reason) for one in found.cells] == [
+        ("F4", ""), ("F5", ""), ("V3", ""), ("V5", "")
+    ]  # fmt: skip
+    # Whatever is asked, this model finds the cake best, if it is among the candidates.
+    hits = firsts(found)
+    assert hits["V5"] == {"q3"}
+    assert "q4" in hits["V3"]
+    assert hits["F5"] == hits["F4"] == {"q1", "q2", "q3", "q4"}
+    assert len(server.asked("/api/chat")) == 2 * len(trials[0].questions)
+    cell = next(one for one in as_json(found)["cells"] if one["name"] == "V5")
+    assert cell["settings"]["rerank"] == "model"
+
+
+def test_a_model_that_fails_now_and_then_is_told(trials, server):
+    answers = iter(["", "What nonsense!", "", ""])
+    graded = grading(lambda text: 10 if "Apples" in text else 0)
+    server.reply = lambda messages: next(answers) or graded(messages)
+    column = ColumnSettings(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
+    found = measure(trials[0], column, timed=False)
+    assert found.notices[-1] == (
+        "1 of 4 questions count as they were found without reranking. The last: The answer of "
+        '"llama3.2:3b" is not the JSON object that was asked for. Try again, or choose another '
+        "model."
+    )
+    assert found.values["hit@1"]["q3"] == 1.0
+    server.failure = "broken"
+    with pytest.raises(ModelError, match="Ollama reported a failure"):
+        measure(trials[0], column, timed=False)
+
+
+def test_judged_documents_are_those_of_the_new_order(trials, server):
+    server.reply = grading(lambda text: 10 if "Apples" in text else 0)
+    column = ColumnSettings(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
+    searched = trials[0].searched
+    judge = DocumentJudge(searched, {})
+    (best,) = {
+        one.document.path
+        for one in searched.engine.search(
+            "apples cinnamon", SearchOptions(collections=("evaluation",), limit=1)
+        ).results
+    }
+    there = replace(column, options=replace(column.options, collections=("evaluation",)))
+    assert judge.look(Question("q", "the beacon"), there)[0] == best
+    server.failure = "broken"
+    with pytest.raises(ModelError, match="Ollama reported a failure"):
+        judge.look(Question("q", "the light"), there)
 
 
 def test_a_stop_keeps_the_cells_before_it(trials):
