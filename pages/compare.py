@@ -21,6 +21,7 @@ from ragkit.evaluation.judging import Judging
 from ragkit.library import Library
 from ragkit.results import SearchOptions
 from ragkit.retrieval.own_settings import written
+from ragkit.retrieval.rerank import why_not
 from ragkit.types import Chunk
 
 _COLUMNS, _ADDRESS, _ROUND, _FOUND = "cmp_columns", "cmp_address", "cmp_round", "cmp_found"
@@ -297,7 +298,10 @@ def asked(library: Library, question: str, columns: list[ColumnSettings]) -> Com
     known = st.session_state.get(_FOUND)
     if known is None or known[0] != key:
         with st.spinner(f"Searching in {plural(len(columns), 'way')} …"):
-            known = (key, compare(library, question, columns))
+            asked_now = compare(library, question, columns)
+        # What a model could not rerank is asked again, so that it may be mended.
+        failed = any(why_not(said) for one in asked_now.columns for said in one.notices)
+        known = (None if failed else key, asked_now)
         st.session_state[_FOUND] = known
     found: Comparison = known[1]
     return found

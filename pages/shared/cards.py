@@ -227,11 +227,13 @@ def _why(result: Result) -> str:
     if not result.matched_chunks:
         return ""
     lines = "".join(f"<li>{why_line(chunk)}</li>" for chunk in result.matched_chunks)
+    graded = any(chunk.grade is not None for chunk in result.matched_chunks)
+    grades = " Grades decide before scores." if graded else ""
     return (
         f'<details class="rk-why"><summary>Why here</summary><ul>{lines}</ul>'
         '<p class="rk-soft">Each index gives its best hits a rank and a score between 0 and 1. '
         "Meaning compares vectors; words compares keywords (BM25). Score × weight, added up, "
-        "is the total.</p></details>"
+        f"is the total.{grades}</p></details>"
     )
 
 

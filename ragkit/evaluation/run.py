@@ -98,6 +98,9 @@ def measure(
             f"{len(asking.refused)} questions hold a filter that makes no sense and found nothing: "
             f"{some_of(asking.refused)}."
         )
+    grader = trial.searched.engine.open_grader
+    if options.rerank is not Rerank.NONE and grader is not None:
+        notices.append(f"{grader().name} reranked the first {options.rerank_depth} chunks.")
     if asking.usual:
         why = list(asking.usual.values())[-1]
         count = f"{len(asking.usual)} of {len(asking.asked)} questions"

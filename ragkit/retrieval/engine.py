@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 _MOST_CANDIDATES = 1000
 _WIDEN = 4
 _REMEMBERED_SECONDS = 300.0
-_REST_AFTER_FAILURE = 10
+_REST_AFTER_FAILURE, _SLOW_SECONDS = 10, 1.0
 _MOST_REMEMBERED = 64
 _WORTH_A_THREAD = 20_000
 
@@ -219,8 +219,9 @@ class Engine:
         trace = Trace(tuple(clock.stages), generation)
         seconds = 0.0 if plan.trouble else _REMEMBERED_SECONDS
         if ranked and ranked.failed:
-            # What took long to fail is left alone for longer.
-            seconds = min(seconds, _REST_AFTER_FAILURE * trace.ms / 1000)
+            # A page is drawn often: what took long to fail is not tried each time.
+            took = sum(one.ms for one in trace.stages if one.name == "reranking") / 1000
+            seconds = min(seconds, _REST_AFTER_FAILURE * took) if took > _SLOW_SECONDS else 0.0
         return Answer(question, tuple(results), trace, tuple(notices)), seconds
 
     def _ordered(

@@ -122,6 +122,7 @@ def test_a_model_that_fails_now_and_then_is_told(trials, server):
     server.reply = lambda messages: next(answers) or graded(messages)
     column = ColumnSettings(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
     found = measure(trials[0], column, timed=False)
+    assert found.notices[-2] == "llama3.2:3b reranked the first 20 chunks."
     assert found.notices[-1] == (
         "1 of 4 questions count as they were found without reranking. The last: The answer of "
         '"llama3.2:3b" is not the JSON object that was asked for. Try again, or choose another '

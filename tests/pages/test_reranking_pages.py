@@ -87,6 +87,14 @@ def test_a_column_without_a_model_says_why(library, server):
     app = run(library, "compare", q="turbine", c=["mode:hybrid", "mode:hybrid,rerank:model"])
     assert columns(app) == [["a.md", "b.md"]] * 2
     assert "These results are in the usual order, not reranked: Ollama reported" in html(app)
+    server.failure = ""
+    with writer_lock(library.paths.lock, "test"):
+        app.run()
+    assert columns(app) == [["a.md", "b.md"], ["b.md", "a.md"]]
+    asked = len(server.asked("/api/chat"))
+    with writer_lock(library.paths.lock, "test"):
+        app.run()
+    assert len(server.asked("/api/chat")) == asked
 
 
 def test_no_preset_asks_a_model():
@@ -103,6 +111,7 @@ def test_the_search_page_reranks_when_asked_to(library, server):
         app.selectbox(key="option_rerank").select("By a model").run()
     assert re.findall(r'<article[^>]*data-path="([^"]+)"', html(app)) == ["b.md", "a.md"]
     assert "graded 10 of 10 by the model" in html(app)
+    assert "Grades decide before scores." in html(app)
     assert len(server.asked("/api/chat")) == 1
     server.failure = "broken"
     with writer_lock(library.paths.lock, "test"):
