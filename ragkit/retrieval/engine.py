@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
-import time
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -33,6 +30,7 @@ from ragkit.retrieval.presenting import CatalogLookups, Presenter
 from ragkit.retrieval.question import ParsedQuestion, parse_question
 from ragkit.retrieval.question_vectors import QuestionVectors, Vectors
 from ragkit.retrieval.ranking import index_weights
+from ragkit.retrieval.recent import RecentAnswers
 from ragkit.retrieval.selection import Selected, select
 from ragkit.retrieval.together import rank_all
 from ragkit.types import Level
@@ -46,7 +44,6 @@ _MOST_CANDIDATES = 1000
 _WIDEN = 4
 _REMEMBERED_SECONDS = 300.0
 _REST_AFTER_FAILURE, _SLOW_SECONDS = 10, 1.0
-_MOST_REMEMBERED = 64
 _WORTH_A_THREAD = 20_000
 
 
@@ -102,10 +99,9 @@ class Engine:
         self._embedder = embedder
         self._questions = QuestionVectors(embedder)
         self._presenter = Presenter(catalog)
-        self._remembered: OrderedDict[object, tuple[float, Answer]] = OrderedDict()
+        self._recent = RecentAnswers()
         self._beside = Beside()
         self._field_names: dict[int, tuple[int, tuple[str, ...]]] = {}
-        self._guard = threading.Lock()
 
     def search(self, question: str, options: SearchOptions) -> Answer:
         """Answer a question; the same library, question and options give the same answer.
@@ -116,13 +112,12 @@ class Engine:
         """
         named = tuple(self._catalog.collections.get(name) for name in options.collections)
         key = self._key(question, options, named)
-        known = self._recall(key)
+        known = self._recent.recall(key)
         if known is not None:
             return known
         answer, seconds = self._search(question, options, named)
-        if seconds > 0:
-            # A model that was chosen by itself is known by name only now.
-            self._remember(self._key(question, options, named), answer, seconds)
+        # A model that was chosen by itself is known by name only now.
+        self._recent.remember(self._key(question, options, named), answer, seconds)
         logger.info(
             "search %.1f ms, %d results, stages %s",
             answer.trace.ms,
@@ -460,17 +455,3 @@ class Engine:
             with suppress(RagkitError):
                 model = self.open_grader().name
         return (question, options, model, tuple((one.id, one.version) for one in named))
-
-    def _recall(self, key: object) -> Answer | None:
-        with self._guard:
-            found = self._remembered.get(key)
-            if found is None or time.monotonic() > found[0]:
-                return None
-            self._remembered.move_to_end(key)
-            return found[1]
-
-    def _remember(self, key: object, answer: Answer, seconds: float) -> None:
-        with self._guard:
-            self._remembered[key] = (time.monotonic() + seconds, answer)
-            while len(self._remembered) > _MOST_REMEMBERED:
-                self._remembered.popitem(last=False)

@@ -44,7 +44,7 @@ def library(tmp_path_factory, running):
 @pytest.fixture(autouse=True)
 def forgetful(library):
     """Every test asks the model itself."""
-    library.engine._remembered.clear()
+    library.engine._recent.forget()
     library.engine.open_grader.cache_clear()
 
 
@@ -120,7 +120,7 @@ def test_an_answer_is_the_same_again_and_asked_once(library, server):
     first = reranked(library)
     assert reranked(library) is first
     assert len(server.asked("/api/chat")) == 1
-    library.engine._remembered.clear()
+    library.engine._recent.forget()
     assert without_times(reranked(library)) == without_times(first)
 
 
