@@ -368,7 +368,7 @@ def test_words_beside_vectors_give_the_same_answer(library, monkeypatch):
     alone = library.search("is a refund like a turbine", library.options())
     monkeypatch.setattr(engine_module, "_WORTH_A_THREAD", 0)
     monkeypatch.setattr(library.engine, "_beside", Beside(2))
-    library.engine._remembered.clear()
+    library.engine._recent.forget()
     both = library.search("is a refund like a turbine", library.options())
     assert both.results == alone.results
     stages = {one.name: one for one in both.trace.stages}
