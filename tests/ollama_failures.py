@@ -75,6 +75,19 @@ def described(passage: str) -> dict[str, Any]:
     }
 
 
+def asked_about(passage: str) -> dict[str, Any]:
+    """Make two valid questions that depend on the passage."""
+    words = [word for word in dict.fromkeys(_WORD.findall(passage)) if len(word) > 3]
+    first, last = (words[0], words[-1]) if words else ("nothing", "nothing")
+    number = hashlib.blake2b(passage.encode("utf-8", "replace"), digest_size=3).hexdigest()
+    return {
+        "questions": [
+            {"question": f"What is known of {first} under {number}?", "kind": "exact term"},
+            {"question": f"How many {last} does {number} have?", "kind": "number"},
+        ]
+    }
+
+
 def spoilt(failure: str, text: str, passage: str) -> str:
     """Make of a good answer what a failing model would give."""
     good = {"keywords": ["one"], "questions": ["What?"], "topic_summary": "", **_TALK}

@@ -18,6 +18,7 @@ from typing import Any
 
 from ollama_failures import (
     FAILURES,
+    asked_about,
     described,
     failed_response,
     passage_of,
@@ -197,7 +198,7 @@ class OllamaStandIn:
         if not messages:
             done = {"message": _said(""), "done": True, "done_reason": "load"}
             return _json({**head, **done})
-        text = self._answer(messages, bool(asked.body.get("format")))
+        text = self._answer(messages, asked.body.get("format"))
         prompt = "".join(message["content"] for message in messages)
         counts = self._counts(prompt, text, asked.body)
         if not asked.body.get("stream", True):
@@ -212,7 +213,7 @@ class OllamaStandIn:
         if missing is not None:
             return missing
         prompt = asked.body.get("prompt", "")
-        text = self._answer([{"role": "user", "content": prompt}], bool(asked.body.get("format")))
+        text = self._answer([{"role": "user", "content": prompt}], asked.body.get("format"))
         head = {"model": asked.body["model"], "created_at": CREATED, "response": text}
         return _json({**head, "done": True, **self._counts(prompt, text, asked.body)})
 
@@ -228,11 +229,13 @@ class OllamaStandIn:
         if self.current != "silent-end":
             yield last
 
-    def _answer(self, messages: Sequence[dict[str, str]], structured: bool) -> str:
+    def _answer(self, messages: Sequence[dict[str, str]], form: Any) -> str:
         if self.reply is not None:
             text = self.reply(messages)
-        elif structured:
-            text = json.dumps(described(passage_of(messages)), ensure_ascii=False)
+        elif form:
+            wanted = form.get("required", []) if isinstance(form, dict) else []
+            write = asked_about if wanted == ["questions"] else described
+            text = json.dumps(write(passage_of(messages)), ensure_ascii=False)
         else:
             text = "This is about the quarterly report."
         return spoilt(self.current, text, passage_of(messages))

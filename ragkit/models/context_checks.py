@@ -90,16 +90,16 @@ def checked_context(
     Raises:
         ContextRejectedError: naming the first thing that is wrong.
     """
-    context = _clean(_text(data, "context"))
+    context = clean(_text(data, "context"))
     keywords = _cleaned(_texts(data, "keywords"), _LONGEST_KEYWORD, MOST_KEYWORDS)
     questions = _cleaned(_texts(data, "questions"), _LONGEST_QUESTION, MOST_QUESTIONS)
-    topic = one_line(_clean(_text(data, "topic_summary", "")), _LONGEST_TOPIC)
+    topic = one_line(clean(_text(data, "topic_summary", "")), _LONGEST_TOPIC)
     details = _details(data) if request.kind == "conversation" else None
-    _says_something(context)
+    check_says_something(context)
     _is_short(context)
     speakers = details.speakers if details else ()
-    _is_harmless((context, topic, *keywords, *questions, *speakers), request)
-    if _is_copied(context, request.chunk_text):
+    check_harmless((context, topic, *keywords, *questions, *speakers), request.document_text)
+    if is_copied(context, request.chunk_text):
         raise _rejected("copied", "It repeats the passage instead of describing it.")
     if not any_language and in_another_language(context, request.chunk_text, request.document_text):
         raise _rejected("language", "It is in another language than the document.")
@@ -151,7 +151,7 @@ def _details(data: Mapping[str, Any]) -> ConversationDetails:
     )
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Put a text on one line, without thoughts, preamble and quotation marks around it."""
     # What is too long is rejected by its length; cleaning megabytes first would only take time.
     text = without_thinking(text[: 10 * LONGEST_CONTEXT])
@@ -165,13 +165,18 @@ def _cleaned(texts: list[str], longest: int, most: int) -> tuple[str, ...]:
     """Clean a list: nothing empty, over-long or twice, and no more than that many."""
     kept: dict[str, str] = {}
     for text in texts[: 10 * most]:
-        line = _clean(text)
+        line = clean(text)
         if line and len(line) <= longest and not _is_placeholder(line):
             kept.setdefault(line.casefold(), line)
     return tuple(list(kept.values())[:most])
 
 
-def _says_something(context: str) -> None:
+def check_says_something(context: str) -> None:
+    """Refuse what is empty or a refusal.
+
+    Raises:
+        ContextRejectedError: naming which of the two.
+    """
     if _is_placeholder(context):
         raise _rejected("empty", "It is empty.")
     if _REFUSAL.match(context) or _SPEAKS_OF_ITSELF.search(context):
@@ -187,15 +192,19 @@ def _is_short(context: str) -> None:
         raise _rejected("long", f"It is too long: {len(context)} characters or more.")
 
 
-def _is_harmless(texts: tuple[str, ...], request: ContextRequest) -> None:
-    """Refuse what is no text, gives orders or leads elsewhere."""
+def check_harmless(texts: tuple[str, ...], document: str) -> None:
+    """Refuse what is no text, gives orders or leads elsewhere than the document does.
+
+    Raises:
+        ContextRejectedError: naming the first thing that is wrong.
+    """
     for text in texts:
         if any(_is_no_text(character) for character in text if not character.isprintable()):
             raise _rejected("characters", "It has characters that are not text.")
         if _INSTRUCTIONS.search(text):
             raise _rejected("instructions", "It gives instructions, as a document might have.")
         for address in _ADDRESS.findall(text):
-            if address.rstrip(".,;:!?") not in request.document_text:
+            if address.rstrip(".,;:!?") not in document:
                 raise _rejected("instructions", "It has an address that the document has not.")
 
 
@@ -204,7 +213,7 @@ def _is_no_text(character: str) -> bool:
     return kind in ("Cc", "Cs", "Co", "Cn") or character in _REDIRECTING
 
 
-def _is_copied(context: str, passage: str) -> bool:
+def is_copied(context: str, passage: str) -> bool:
     """Whether half of a context's runs of words stand in the passage just so."""
     words, there = _words(context), _words(passage)
     runs = {tuple(words[at : at + _SHINGLE]) for at in range(len(words) - _SHINGLE + 1)}

@@ -22,7 +22,10 @@ from ragkit.models.ollama_types import JsonObject, Message
 from ragkit.types import Span
 
 SLOTS = ("title", "outline", "document", "place", "passage")
-"""What may stand between double braces in a prompt; ``document`` and ``passage`` must."""
+"""What may stand between double braces in a prompt."""
+
+NEEDED = ("document", "passage")
+"""What must."""
 
 LARGEST_FILE = 50_000
 """Bytes of a prompt file."""
@@ -81,8 +84,23 @@ def load_prompt(kind: ContextKind, override_dir: Path | None = None) -> Prompt:
     Raises:
         SettingsError: the file cannot be read or is not a prompt.
     """
-    own = override_dir / f"{kind}.txt" if override_dir is not None else None
-    path = own if own is not None and own.exists() else _PROMPTS / f"{kind}.txt"
+    text, own = prompt_text(kind, override_dir)
+    return Prompt(kind, text, prompt_hash(text, kind), own=own)
+
+
+def prompt_text(
+    name: str,
+    override_dir: Path | None = None,
+    slots: Sequence[str] = SLOTS,
+    needed: Sequence[str] = NEEDED,
+) -> tuple[str, bool]:
+    """Read ``<name>.txt``, checked; True with it when a person wrote it.
+
+    Raises:
+        SettingsError: the file cannot be read or is not a prompt.
+    """
+    own = override_dir / f"{name}.txt" if override_dir is not None else None
+    path = own if own is not None and own.exists() else _PROMPTS / f"{name}.txt"
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
@@ -98,24 +116,29 @@ def load_prompt(kind: ContextKind, override_dir: Path | None = None) -> Prompt:
         ) from error
     if len(data) > LARGEST_FILE:
         raise SettingsError(f"The prompt {path} is too long.", "Shorten it to under 50 kB.")
-    check_prompt(text, str(path))
-    return Prompt(kind, text, prompt_hash(text, kind), own=path == own)
+    check_prompt(text, str(path), slots, needed)
+    return text, path == own
 
 
-def check_prompt(text: str, name: str = "The prompt") -> None:
+def check_prompt(
+    text: str,
+    name: str = "The prompt",
+    slots: Sequence[str] = SLOTS,
+    needed: Sequence[str] = NEEDED,
+) -> None:
     """See that a prompt has the slots that it needs and no others.
 
     Raises:
         SettingsError: naming what is wrong.
     """
     found = _SLOT.findall(text)
-    unknown = sorted({one_line(slot, 40) for slot in found if slot not in SLOTS})
+    unknown = sorted({one_line(slot, 40) for slot in found if slot not in slots})
     if unknown:
         raise SettingsError(
             f"{name} has a slot that is unknown: {', '.join(unknown)}.",
-            f"Use {', '.join('{{' + slot + '}}' for slot in SLOTS)}.",
+            f"Use {', '.join('{{' + slot + '}}' for slot in slots)}.",
         )
-    absent = [slot for slot in ("document", "passage") if slot not in found]
+    absent = [slot for slot in needed if slot not in found]
     if absent:
         raise SettingsError(
             f"{name} has no place for the {' and the '.join(absent)}.",
@@ -137,7 +160,7 @@ def answer_schema(kind: ContextKind) -> JsonObject:
 
 def build_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[Message]:
     """Fill a prompt so that it takes about ``room`` tokens at most."""
-    system, form = _divided(prompt.text)
+    system, form = divided(prompt.text)
     passage = shortened(request.chunk_text, room // 2)
     fixed = {
         "title": json.dumps(
@@ -154,19 +177,19 @@ def build_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[M
         "outline": outline,
         "document": fenced("document", document, request.document_text),
     }
-    messages: list[Message] = [{"role": "user", "content": _filled(form, values)}]
+    messages: list[Message] = [{"role": "user", "content": filled(form, values)}]
     if system:
-        messages.insert(0, {"role": "system", "content": _filled(system, values)})
+        messages.insert(0, {"role": "system", "content": filled(system, values)})
     return messages
 
 
-def _divided(text: str) -> tuple[str, str]:
+def divided(text: str) -> tuple[str, str]:
     """Divide a prompt at its line of ``=====``; without one, all of it is the form."""
     parts = _DIVIDER.split(text, maxsplit=1)
     return (parts[0].strip(), parts[1].strip()) if len(parts) == 2 else ("", text.strip())
 
 
-def _filled(form: str, values: Mapping[str, str]) -> str:
+def filled(form: str, values: Mapping[str, str]) -> str:
     """Fill all slots in one pass: what a document says between braces stays text."""
     return _SLOT.sub(lambda slot: values[slot[1]], form)
 

@@ -39,9 +39,9 @@ __all__ = [
     "check_prompt",
     "choose_model",
     "estimate_tokens",
+    "find_model",
     "load_prompt",
     "prompt_hash",
-    "writing_model",
 ]
 
 _LARGEST_CHOICE = 6_000_000_000
@@ -68,8 +68,8 @@ def choose_model(models: Iterable[ModelInfo], wanted: str = "") -> ModelInfo | N
     return min(local, key=rank, default=None)
 
 
-def writing_model(client: OllamaClient, wanted: str = "") -> ModelInfo:
-    """Ask for the model that is wanted; if none is, for the best that is there.
+def find_model(client: OllamaClient, wanted: str = "") -> ModelInfo:
+    """The model of that name, or the best for writing that is there.
 
     Raises:
         OllamaError: Ollama does not answer, or has no such model.
@@ -114,10 +114,9 @@ class ContextWriter:
             SettingsError: a prompt file is wrong.
         """
         prompts = {kind: load_prompt(kind, override_dir) for kind in CONTEXT_KINDS}
-        found = writing_model(client, settings.context_model)
         return cls(
             client,
-            found,
+            find_model(client, settings.context_model),
             prompts,
             window=settings.context_window,
             answer_tokens=settings.answer_tokens,
