@@ -16,7 +16,7 @@ from ragkit.catalog.connection import Connections
 
 _COLUMNS = (
     "question_set, question_key, question, kind, document_id, path, content_hash, start, stop, "
-    "quote, grade, origin, at"
+    "quote, grade, origin, at, writer"
 )
 _SAME_PLACE = "collection_id, question_set, question_key, question, document_id, start, stop"
 _MARKS = ", ".join("?" * (len(_COLUMNS.split(",")) + 1))
@@ -39,7 +39,7 @@ class JudgmentDraft:
     what stood there; both 0 and an empty quote mean the whole document. ``content_hash`` is that
     of the file's bytes then. ``grade`` is 2 (right), 1 (partly) or 0 (not). ``key`` is the
     question's id in the set that it was imported with; ``question_set`` is empty for what was
-    judged on the pages.
+    judged on the pages. ``writer`` is the model that wrote the question, empty where none did.
     """
 
     question: str
@@ -55,6 +55,7 @@ class JudgmentDraft:
     key: str = ""
     kind: str = ""
     at: float = 0.0
+    writer: str = ""
 
     @property
     def whole(self) -> bool:
@@ -101,7 +102,7 @@ class Judgments:
                     (
                         collection_id, one.question_set, one.key, one.question, one.kind,
                         one.document_id, one.path, one.content_hash, one.start, one.end,
-                        one.quote, one.grade, one.origin.value, one.at or now,
+                        one.quote, one.grade, one.origin.value, one.at or now, one.writer,
                     ),
                 )  # fmt: skip
                 found.append(int(cursor.lastrowid or 0))
@@ -177,6 +178,18 @@ class Judgments:
             found.setdefault(name, set()).add(Origin(origin))
         return {name: frozenset(origins) for name, origins in found.items()}
 
+    def writers(self, collection_id: int) -> dict[str, tuple[str, ...]]:
+        """Which models wrote questions of each set, by name; sets of people's are left out."""
+        rows = self._connections.rows(
+            "SELECT DISTINCT question_set, writer FROM judgments "
+            "WHERE collection_id = ? AND writer <> '' ORDER BY question_set, writer",
+            (collection_id,),
+        )
+        found: dict[str, tuple[str, ...]] = {}
+        for name, writer in rows:
+            found[name] = (*found.get(name, ()), writer)
+        return found
+
     # -- votes -----------------------------------------------------------------------------
 
     def vote(
@@ -216,9 +229,9 @@ class Judgments:
 
 def _judgment(row: Sequence[Any]) -> JudgmentRecord:
     (identity, set_, key, question, kind, document, path, hash_, start, stop, quote, grade, origin,
-     at) = row  # fmt: skip
+     at, writer) = row  # fmt: skip
     draft = JudgmentDraft(
         question, document, path, hash_, start, stop, quote, grade, Origin(origin), set_, key, kind,
-        at,
+        at, writer,
     )  # fmt: skip
     return JudgmentRecord(int(identity), draft)

@@ -315,6 +315,11 @@ CREATE TABLE embedder_choice (
 """
 
 
+def m007_writers(connection: sqlite3.Connection) -> None:
+    """Say which model wrote the question of a judgment; empty where no model did."""
+    _execute(connection, "ALTER TABLE judgments ADD COLUMN writer TEXT NOT NULL DEFAULT ''")
+
+
 def _execute(connection: sqlite3.Connection, statements: str) -> None:
     """Run statements one by one: ``executescript`` would end the transaction that they are in."""
     for statement in statements.split(";\n"):
@@ -329,6 +334,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m004_judgments,
     m005_runs,
     m006_embedder_choice,
+    m007_writers,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

@@ -118,3 +118,18 @@ def test_a_library_of_before_gets_the_tables(library_paths, monkeypatch):
     collection = opened.collections.ensure("default").id
     assert opened.judgments.add(collection, [ONE]) == [1]
     opened.close()
+
+
+def test_a_set_says_which_models_wrote_it(catalog, shelf):
+    written = replace(ONE, question_set="w", origin=Origin.MODEL, writer="b:1")
+    catalog.judgments.add(
+        shelf.collection_id,
+        [
+            ONE,
+            written,
+            replace(written, question="other?", writer="a:1"),
+            replace(written, start=4),
+        ],
+    )
+    assert catalog.judgments.writers(shelf.collection_id) == {"w": ("a:1", "b:1")}
+    assert catalog.judgments.writers(shelf.collection_id + 1) == {}
