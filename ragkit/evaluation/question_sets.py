@@ -32,6 +32,11 @@ class JudgedQuestion:
     judgments: tuple[Placed, ...]
 
     @property
+    def writer(self) -> str:
+        """The model that wrote it; empty when none did."""
+        return next((one.record.judged.writer for one in self.judgments), "")
+
+    @property
     def documents(self) -> dict[str, int]:
         """How relevant each document is, by path: as a whole, or as its best passage is."""
         whole: dict[str, int] = {}
@@ -58,6 +63,11 @@ class JudgedSet:
         return dict(sorted(Counter(one.kind for one in self.questions).items()))
 
     @property
+    def writers(self) -> tuple[str, ...]:
+        """The models that wrote questions of it, by name."""
+        return tuple(sorted({one.writer for one in self.questions} - {""}))
+
+    @property
     def qrels(self) -> dict[str, dict[str, int]]:
         """For each question's key, how relevant which paths are."""
         return {one.key: one.documents for one in self.questions}
@@ -75,6 +85,14 @@ class Imported:
     questions: int
     judgments: int
     notices: tuple[str, ...]
+
+
+def too_kind(writers: Sequence[str]) -> str:
+    """What to know of the figures of a set that models wrote."""
+    return (
+        f"Questions of this set were written by {' and '.join(writers)} from the passages that "
+        "answer them, in much the same words: its figures are too kind. Compare settings by them."
+    )
 
 
 def collect(catalog: Catalog, collection_id: int, name: str = COLLECTED) -> JudgedSet:
@@ -137,7 +155,8 @@ def import_set(
             drafts.append(
                 replace(
                     draft, question=folded_question(one.text), key=one.key, kind=one.kind,
-                    question_set=title,
+                    question_set=title, writer=one.writer,
+                    origin=Origin.MODEL if one.writer else Origin.IMPORT,
                 )
             )  # fmt: skip
         if not known:
@@ -233,8 +252,15 @@ def export_set(catalog: Catalog, collection_id: int, given: JudgedSet, folder: P
 
 
 def _query(question: JudgedQuestion) -> dict[str, Any]:
-    kind = {"metadata": {"kind": question.kind}} if question.kind else {}
-    return {"_id": question.key, "text": question.text, **kind}
+    about = _about(question)
+    metadata = {"metadata": about} if about else {}
+    return {"_id": question.key, "text": question.text, **metadata}
+
+
+def _about(question: JudgedQuestion) -> dict[str, str]:
+    """Its kind, and the model that wrote it, where there are such."""
+    known = {"kind": question.kind, "written_by": question.writer}
+    return {name: value for name, value in known.items() if value}
 
 
 def _as_json(question: JudgedQuestion) -> dict[str, Any]:
@@ -242,8 +268,9 @@ def _as_json(question: JudgedQuestion) -> dict[str, Any]:
     for one in question.judgments:
         quote = {"quote": one.record.judged.quote} if one.span is not None else {}
         relevant.append({"path": one.path, "grade": one.grade, **quote})
-    kind = {"kind": question.kind} if question.kind else {}
-    return {"id": question.key, "text": question.text, **kind, "relevant": relevant}
+    return {
+        "id": question.key, "text": question.text, **_about(question), "relevant": relevant,
+    }  # fmt: skip
 
 
 def _write(file: Path, lines: Sequence[Mapping[str, Any]]) -> None:

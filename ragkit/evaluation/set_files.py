@@ -33,12 +33,13 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question as a file says it. ``key`` is its id there."""
+    """A question as a file says it: ``key`` is its id there, ``writer`` the model that wrote it."""
 
     key: str
     text: str
     kind: str = ""
     named: tuple[Named, ...] = ()
+    writer: str = ""
 
 
 @dataclass
@@ -177,7 +178,7 @@ def _jsonl(place: Path, notices: Notices) -> list[AskedQuestion]:
         found.append(
             AskedQuestion(
                 str(line.get("id") or where), str(line.get("text") or ""),
-                str(line.get("kind") or ""), tuple(named),
+                str(line.get("kind") or ""), tuple(named), str(line.get("written_by") or ""),
             )
         )  # fmt: skip
     return found
@@ -203,10 +204,11 @@ def _beir(folder: Path, notices: Notices) -> list[AskedQuestion]:
     found = []
     for where, query in _lines(folder / "queries.jsonl", notices):
         key = str(query.get("_id") or where)
-        about = query.get("metadata")
-        kind = str(about.get("kind") or "") if isinstance(about, dict) else ""
+        metadata = query.get("metadata")
+        about = metadata if isinstance(metadata, dict) else {}
+        kind, writer = str(about.get("kind") or ""), str(about.get("written_by") or "")
         text = str(query.get("text") or "")
-        found.append(AskedQuestion(key, text, kind, tuple(named.get(key, ()))))
+        found.append(AskedQuestion(key, text, kind, tuple(named.get(key, ())), writer))
     asked = {one.key for one in found}
     for key in named:
         if key not in asked:

@@ -15,7 +15,7 @@ from ragkit.errors import EvaluationError
 from ragkit.evaluation.comparing import Searchable
 from ragkit.evaluation.corpus import Question, QuestionSet
 from ragkit.evaluation.judges import DocumentJudge, Judge, RowJudge, SpanJudge
-from ragkit.evaluation.question_sets import collect
+from ragkit.evaluation.question_sets import collect, too_kind
 from ragkit.evaluation.replay import RecordedContexts, Replayed
 from ragkit.evaluation.spans import GoldSpans
 from ragkit.evaluation.temporary import COLLECTION, RowsAs, TemporaryLibrary
@@ -171,5 +171,5 @@ def judged_trial(
         counts.chunks,
         catalog.contexts.counts(record.id),
         catalog.contexts.tokens(record.id),
-        notices=judged.notices,
+        notices=(*judged.notices, *([too_kind(judged.writers)] if judged.writers else [])),
     )
