@@ -67,3 +67,74 @@ def test_what_is_not_there_is_said(ragkit, tmp_path):
     assert (missing.returncode, "There is no file" in missing.stderr) == (5, True)
     assert not (tmp_path / "out").exists()
     assert ragkit("list").stdout == ""
+
+
+# -- written by a model --------------------------------------------------------------------------
+
+LETTER = (
+    "# The {0}\n\nThis letter is about the {0} that was delivered to the harbour of Oberhafen in "
+    "the spring, where Nora looked after {0} number 4711 for many weeks until the crew of the boat "
+    "took it out to the lake and left it there over the whole of a long and very cold winter.\n"
+)
+
+
+@pytest.fixture
+def written(ragkit, in_process, monkeypatch, server, tmp_path):
+    """The same with three letters, and with a model that answers."""
+    monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", server.url)
+    monkeypatch.setenv("RAGKIT_MODELS__RETRIES", "0")
+    topics = ("anchor", "buoy", "cable")
+    write_files(tmp_path / "files", {f"{one}.md": LETTER.format(one) for one in topics})
+    assert in_process("sync").returncode == 0
+    return ragkit
+
+
+def test_a_model_writes_a_set_that_can_be_asked(written, in_process):
+    done = written("write", "--count", "4", "--set", "mine", "--seed", "3")
+    assert (done.returncode, done.stderr) == (
+        0, 'llama3.2:3b wrote 4 questions; "mine" has 4 now.\n',
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert len(lines) == 4
+    assert lines[0].startswith("exact term  What is known of ")
+    paths = {line.rsplit("  ", 1)[1] for line in lines}
+    assert (len(paths), paths & {"notes/garten.txt", "data/prices.csv"}) == (2, set())
+    assert written("list").stdout.splitlines() == [
+        "mine                          4 questions       4 judgments   written by llama3.2:3b"
+    ]
+    assert json.loads(written("list", "--json").stdout)["written_by"] == ["llama3.2:3b"]
+    asked = in_process("eval", "--set", "mine", "--json")
+    assert asked.returncode == 0
+    assert json.loads(asked.stdout)["asked"] == 4
+    assert "were written by llama3.2:3b from the passages" in asked.stderr
+
+
+def test_kinds_stay_with_the_questions(written, tmp_path):
+    value = json.loads(written("write", "--count", "2", "--json").stdout)
+    assert (value["set"], value["total"], value["kinds"]) == (
+        "written", 2, {"exact term": 1, "number": 1},
+    )  # fmt: skip
+    assert [one["kind"] for one in value["questions"]] == ["exact term", "number"]
+    assert written("export", tmp_path / "out", "--set", "written").returncode == 0
+    rows = (tmp_path / "out" / "queries.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(row)["metadata"] for row in rows] == [
+        {"kind": "exact term", "written_by": "llama3.2:3b"},
+        {"kind": "number", "written_by": "llama3.2:3b"},
+    ]
+
+
+def test_fewer_questions_than_were_wanted_are_kept_and_said(written, server):
+    short = written("write", "--count", "19", "--json")
+    assert (short.returncode, json.loads(short.stdout)["total"]) == (1, 10)
+    assert short.stderr.splitlines()[-1] == "There is no other passage to ask about."
+    again = written("write", "--count", "10")
+    assert (again.returncode, again.stdout) == (0, "")
+    server.stop()
+    away = written("write", "--count", "19")
+    server.start()
+    assert away.returncode == 1
+    assert away.stderr.startswith("ragkit: ")
+    assert "Ollama" in away.stderr
+    assert away.stdout == ""
+    missing = written("write", "--model", "none:1b", "--set", "b")
+    assert "none:1b" in missing.stderr
