@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.shared import browser, evaluating, frame, state, summary
+from pages.shared import browser, evaluating, frame, set_writing, state, summary
 from pages.shared.library import open_library
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
 from ragkit.evaluation.background import BackgroundRuns
 from ragkit.evaluation.columns import ColumnSettings, as_text, from_text
+from ragkit.evaluation.question_sets import too_kind
 from ragkit.evaluation.runs import difference, in_words, main_metric
 from ragkit.evaluation.trials import Trial, judged_trial
 from ragkit.library import Library
@@ -38,8 +39,11 @@ def draw() -> None:
             st.page_link("pages/library.py", label="Library")
         elif record is None or not sets:
             nothing_judged()
+            set_writing.form(library, collection, expanded=True)
+            set_writing.live(library, collection)
         else:
             chosen = controls(library, collection, record.id, sets)
+            set_writing.live(library, collection)
             live(library)
             results(library, collection, record.id, chosen)
 
@@ -61,7 +65,8 @@ def nothing_judged() -> None:
             "How good are the answers?",
             "Judge some results first: keys 1, 2 and 3 on the Search and Compare pages say right, "
             "partly and no. Each judged question joins a set that can be asked again in any way. "
-            "Sets of questions from elsewhere are imported with: ragkit judgments import FILE",
+            "Sets of questions from elsewhere are imported with: ragkit judgments import FILE. "
+            "A model on this machine can write one as well.",
         )
     )
     with st.container(horizontal=True):
@@ -100,7 +105,11 @@ def controls(
 ) -> str:
     """The question sets as a list, the settings to run, and the button."""
     origins = library.catalog.judgments.origins(collection_id)
+    writers = library.catalog.judgments.writers(collection_id)
     names = list(sets)
+    wanted = set_writing.taken()
+    if wanted in names:
+        st.session_state[_SET] = wanted
     if st.session_state.get(_SET) not in names:
         st.session_state[_SET] = names[0]
     ways = choices(library, collection)
@@ -115,9 +124,13 @@ def controls(
             key=_SET,
             format_func=evaluating.set_title,
             captions=[
-                evaluating.set_caption(sets[one], origins.get(one, frozenset())) for one in names
+                evaluating.set_caption(
+                    sets[one], origins.get(one, frozenset()), writers.get(one, ())
+                )
+                for one in names
             ],
         )
+        set_writing.form(library, collection)
     with right, st.container(key="evaluate-controls"):
         picked = st.multiselect(
             "Settings to ask it with", list(ways), key=_WAYS, format_func=ways.__getitem__
@@ -197,7 +210,8 @@ def results(library: Library, collection: str, collection_id: int, question_set:
         )
         return
     shown = evaluating.latest(kept)
-    st.html(evaluating.table(shown))
+    writers = library.catalog.judgments.writers(collection_id).get(question_set)
+    st.html(evaluating.table(shown) + summary.notices([too_kind(writers)] if writers else []))
     metric = main_metric([name for name in evaluating.SHOWN if name in shown[0].run.means])
     drawn = evaluating.points(shown, metric)
     left, right = st.columns([1, 1], gap="large")

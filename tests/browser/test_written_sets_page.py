@@ -1,0 +1,108 @@
+"""A question set that a model writes, in a real browser: written, cancelled, asked, and marked."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+
+import pytest
+from ollama_failures import asked_about, passage_of
+from ollama_stand_in import OllamaStandIn
+from playwright.sync_api import expect
+from serving import Served, serving
+
+TOPICS = ("anchors", "buoys", "cables", "docks", "eels", "floats")
+
+
+class Gate:
+    """Answers of the model, one by one as the test lets them through."""
+
+    def __init__(self) -> None:
+        self.passes = threading.Semaphore(0)
+        self.open = threading.Event()
+
+    def reply(self, messages: list[dict[str, str]]) -> str:
+        while not self.open.is_set() and not self.passes.acquire(timeout=0.1):
+            pass
+        return json.dumps(asked_about(passage_of(messages)))
+
+
+@pytest.fixture(scope="module")
+def gate() -> Iterator[Gate]:
+    made = Gate()
+    yield made
+    made.open.set()
+
+
+@pytest.fixture(scope="module")
+def ollama(gate: Gate) -> Iterator[OllamaStandIn]:
+    with OllamaStandIn(reply=gate.reply) as server:
+        yield server
+        gate.open.set()
+
+
+@pytest.fixture(scope="module")
+def served(
+    tmp_path_factory: pytest.TempPathFactory, chromium: str, ollama: OllamaStandIn
+) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("documents") / "letters"
+    folder.mkdir()
+    for number, one in enumerate(TOPICS):
+        words = f"Letter {number} on {one} tells what the harbour of Oberhafen pays for {one}. "
+        (folder / f"{one}.md").write_text(f"# About {one}\n\n{words * 4}\n")
+    with serving(
+        tmp_path_factory,
+        folder,
+        RAGKIT_MODELS__OLLAMA_URL=ollama.url,
+        RAGKIT_MODELS__CONTEXTS="false",
+    ) as running:
+        yield running
+
+
+def test_a_set_is_written_cancelled_gone_on_with_and_asked(open_page, gate):
+    page = open_page("evaluate")
+    form = page.locator(".st-key-evaluate-write")
+    expect(form.get_by_role("combobox", name="Model")).to_have_value("llama3.2:3b")
+    count = form.get_by_role("spinbutton", name="Questions in the set")
+    count.fill("8")
+    count.press("Enter")
+    form.get_by_role("button", name="Write", exact=True).click()
+    writing = page.locator(".st-key-evaluate-writing")
+    gate.passes.release(1)
+    expect(writing).to_contain_text("Writing questions: 2 of 8")
+    expect(form.get_by_role("button", name="Write", exact=True)).to_be_disabled()
+    writing.get_by_role("button", name="Cancel").click()
+    expect(writing).to_contain_text("stopping after this passage")
+    gate.passes.release(1)
+    told = page.locator(".st-key-evaluate-written")
+    expect(told).to_contain_text(
+        'llama3.2:3b wrote 4 questions; "written" has 4 now. Stopped; what was written is kept.'
+    )
+    sets = page.locator(".st-key-eval_set")
+    expect(sets).to_contain_text("4 questions, 4 judgments, written by llama3.2:3b")
+
+    gate.open.set()
+    expect(form.get_by_role("spinbutton", name="Questions in the set")).to_have_value("8")
+    form.get_by_role("button", name="Write", exact=True).click()
+    expect(told).to_contain_text('llama3.2:3b wrote 4 questions; "written" has 8 now.')
+    expect(sets).to_contain_text("8 questions, 8 judgments, written by llama3.2:3b")
+    expect(page.get_by_role("radio", name="written")).to_be_checked()
+
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".rk-measures").first.locator("tbody tr")).to_have_count(2)
+    expect(page.locator(".rk-notice").filter(has_text="its figures are too kind")).to_be_visible()
+
+
+def test_without_ollama_it_says_what_to_do(open_page, ollama):
+    ollama.stop()
+    try:
+        page = open_page("evaluate", width=400)
+        form = page.locator(".st-key-evaluate-write")
+        form.get_by_text("Have a model write a set").click()
+        expect(form.locator(".rk-notice")).to_contain_text("ragkit judgments import FILE")
+        expect(form.get_by_role("button", name="Write", exact=True)).to_have_count(0)
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(wide) == 0
+    finally:
+        ollama.start()
