@@ -13,6 +13,7 @@ from ragkit.models.ollama_desk import OllamaLook
 
 _SEEN, _DONE, _COUNT = "writing_seen", "writing_done", "writing_count"
 _USUAL = 20
+_ALONE = 680
 _LOOKING_SECONDS, _IDLE_SECONDS = 1, 5
 
 
@@ -35,7 +36,10 @@ def taken() -> str | None:
 
 def form(library: Library, collection: str, *, expanded: bool = False) -> None:
     """How many questions and by which model, folded away where there are other sets."""
-    with st.expander("Have a model write a set", expanded=expanded, key="evaluate-write"):
+    width = _ALONE if expanded else "stretch"
+    with st.expander(
+        "Have a model write a set", expanded=expanded, key="evaluate-write", width=width
+    ):
         _form(library, collection)
 
 
@@ -61,11 +65,14 @@ def _fields(library: Library, collection: str, look: OllamaLook) -> None:
         f'what they answer. The set is called "{WRITTEN}"; one that was begun is gone on with.</p>'
     )
     st.session_state.setdefault(_COUNT, _USUAL)
-    count = st.number_input(
-        "Questions in the set", min_value=1, max_value=MOST_WANTED, step=5, key=_COUNT
-    )
     # A select box that is given other choices would take the words of the old one for a value.
-    model = st.selectbox("Model", names, index=at, key=f"writing-model-{at}-{'|'.join(names)}")
+    choice = f"writing-model-{at}-{'|'.join(names)}"
+    with st.container(horizontal=True, key="evaluate-write-fields"):
+        count = st.number_input(
+            "Questions in the set", min_value=1, max_value=MOST_WANTED, step=5, key=_COUNT,
+            width=150,
+        )  # fmt: skip
+        model = st.selectbox("Model", names, index=at, key=choice, width=230)
     running = writing.standing.running
     if st.button("Write", key="evaluate-write-begin", disabled=running):
         writing.start(library, collection, count=int(count), model=str(model))

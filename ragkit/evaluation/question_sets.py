@@ -91,7 +91,8 @@ def too_kind(writers: Sequence[str]) -> str:
     """What to know of the figures of a set that models wrote."""
     return (
         f"Questions of this set were written by {' and '.join(writers)} from the passages that "
-        "answer them, in much the same words: its figures are too kind. Compare settings by them."
+        "answer them, often in the same words: its figures are too kind, and serve to compare "
+        "settings."
     )
 
 
