@@ -39,9 +39,9 @@ __all__ = [
     "check_prompt",
     "choose_model",
     "estimate_tokens",
-    "find_model",
     "load_prompt",
     "prompt_hash",
+    "writing_model",
 ]
 
 _LARGEST_CHOICE = 6_000_000_000
@@ -68,7 +68,7 @@ def choose_model(models: Iterable[ModelInfo], wanted: str = "") -> ModelInfo | N
     return min(local, key=rank, default=None)
 
 
-def find_model(client: OllamaClient, wanted: str = "") -> ModelInfo:
+def writing_model(client: OllamaClient, wanted: str = "") -> ModelInfo:
     """The model of that name, or the best for writing that is there.
 
     Raises:
@@ -116,7 +116,7 @@ class ContextWriter:
         prompts = {kind: load_prompt(kind, override_dir) for kind in CONTEXT_KINDS}
         return cls(
             client,
-            find_model(client, settings.context_model),
+            writing_model(client, settings.context_model),
             prompts,
             window=settings.context_window,
             answer_tokens=settings.answer_tokens,

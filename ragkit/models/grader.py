@@ -9,7 +9,7 @@ from typing import Any
 
 from ragkit.errors import OllamaAnswerError, OllamaTimeoutError
 from ragkit.models.context_prompt import fenced, shortened
-from ragkit.models.context_writer import find_model
+from ragkit.models.context_writer import writing_model
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_text import estimate_tokens, one_line
 from ragkit.models.ollama_types import JsonObject, Message
@@ -97,7 +97,7 @@ class OllamaGrader:
             OllamaError: a part of the passages could not be graded, or not in time.
         """
         ends = self._clock() + self._seconds
-        model = find_model(self._client, self._wanted()).name
+        model = writing_model(self._client, self._wanted()).name
         self._found = model
         asked = shortened(" ".join(question.split()), _LONGEST_QUESTION)
         shown = [shortened(passage, LONGEST_PASSAGE) for passage in passages]

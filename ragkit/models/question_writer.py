@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragkit.models.context_prompt import divided, fenced, filled, prompt_text, shortened
-from ragkit.models.context_writer import find_model
+from ragkit.models.context_writer import writing_model
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_text import one_line
 from ragkit.models.ollama_types import JsonObject, Message, ModelInfo
@@ -95,7 +95,7 @@ class QuestionWriter:
         """
         return cls(
             client,
-            find_model(client, settings.context_model),
+            writing_model(client, settings.context_model),
             load_question_prompt(override_dir),
             window=settings.context_window,
             answer_tokens=settings.answer_tokens,
