@@ -60,7 +60,7 @@ def draw() -> None:
         with st.container(key="compare-head"):
             question = box()
             base = where(library)
-            columns = settings(columns)
+            columns = settings(library, columns)
         remember(columns)
         for one in strange:
             st.html(summary.notices([f'"{one}" in the address is no setting and is left out.']))
@@ -165,16 +165,17 @@ def replace_where(column: ColumnSettings, base: SearchOptions) -> ColumnSettings
     return replace(column, options=replace(column.options, collections=base.collections))
 
 
-def settings(columns: list[ColumnSettings]) -> list[ColumnSettings]:
+def settings(library: Library, columns: list[ColumnSettings]) -> list[ColumnSettings]:
     """A button for each column, behind which its settings are; hidden while voting blindly."""
     if st.session_state.get(_BLIND):
         return columns
     chosen = []
+    embedders = library.kept_embedders()
     with st.container(key="compare-columns", horizontal=True, vertical_alignment="center"):
         for index, (column, name) in enumerate(zip(columns, names(columns), strict=True)):
             head = f"{comparing.LETTERS[index]} · {MODES[column.options.mode]}"
             with st.popover(head, help=name if name != MODES[column.options.mode] else None):
-                chosen.append(_editor(column, index, len(columns)))
+                chosen.append(_editor(column, index, len(columns), embedders))
         if len(columns) < MOST:
             st.button("Add a column", key="cmp_add", type="tertiary", on_click=_add)
     if chosen != columns:
@@ -196,8 +197,8 @@ def _remove(index: int) -> None:
     change(texts)
 
 
-def _editor(column: ColumnSettings, index: int, count: int) -> ColumnSettings:
-    """The controls of one column."""
+def _editor(column: ColumnSettings, index: int, count: int, embedders: list[str]) -> ColumnSettings:
+    """The controls of one column; ``embedders`` are those that can be asked, the usual first."""
     options = column.options
     prefix = f"cmp-{st.session_state.get(_ROUND, 0)}-{index}"
 
@@ -249,9 +250,17 @@ def _editor(column: ColumnSettings, index: int, count: int) -> ColumnSettings:
         column.chunked,
         "Cuts a long question into its topics and merges what each finds.",
     )
+    embedder = column.embedder
+    listed = list(dict.fromkeys(["", *embedders[1:], *filter(None, [embedder])]))
+    if len(listed) > 1:
+        embedder = st.selectbox(
+            "Embedder", listed, index=listed.index(embedder), key=f"{prefix}-embedder",
+            format_func=lambda name: name or f"{embedders[0]} (answers now)",
+            help="Those that have a vector of every text. Others are chosen on the Library page.",
+        )  # fmt: skip
     if count > FEWEST:
         st.button("Remove this column", key=f"{prefix}-remove", on_click=_remove, args=(index,))
-    return ColumnSettings(replace(options, **changes), chunked)
+    return ColumnSettings(replace(options, **changes), chunked, embedder)
 
 
 # -- results -------------------------------------------------------------------------------------

@@ -24,17 +24,21 @@ FEWEST, MOST = 2, 4
 """How many columns are compared."""
 
 _PLAIN = SearchOptions()
-_CHUNKED = "chunked"
+_CHUNKED, _EMBEDDER = "chunked", "embedder"
 _LONGEST = 2000
 _NOT_ASKED = ("collections", "filters", "vector_levels", "field_weights")
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSettings:
-    """How one column searches. ``chunked`` asks the question's topics one by one."""
+    """How one column searches. ``chunked`` asks the question's topics one by one.
+
+    ``embedder`` names one whose vectors are kept; empty is the one that answers now.
+    """
 
     options: SearchOptions = _PLAIN
     chunked: bool = False
+    embedder: str = ""
 
 
 MODES: Mapping[Mode, str] = {
@@ -94,6 +98,7 @@ _WORDS: Mapping[str, Callable[[Any], str]] = {
     "vector_weight": lambda weight: f"meaning × {weight:g}",
     "keyword_weight": lambda weight: f"words × {weight:g}",
     "rerank_depth": lambda depth: f"{depth} chunks reranked",
+    _EMBEDDER: lambda name: f"embedded by {name}" if name else "the usual embedder",
     _CHUNKED: lambda on: "asked topic by topic" if on else "asked whole",
 }
 
@@ -126,6 +131,8 @@ def as_text(column: ColumnSettings) -> str:
     found = {"mode": column.options.mode.value, **written(column.options, _PLAIN)}
     if column.chunked:
         found[_CHUNKED] = True
+    if column.embedder:
+        found[_EMBEDDER] = column.embedder
     return ",".join(f"{name}:{_plain(value)}" for name, value in found.items())
 
 
@@ -135,7 +142,7 @@ def from_text(text: str, base: SearchOptions = _PLAIN) -> tuple[ColumnSettings, 
     Collections and filters are those of ``base``; all else is as usual unless it is said.
     """
     changes: dict[str, Any] = {}
-    chunked, strange = False, []
+    chunked, embedder, strange = False, "", []
     for part in text[:_LONGEST].split(","):
         name, _, value = part.strip().partition(":")
         if not name:
@@ -143,12 +150,15 @@ def from_text(text: str, base: SearchOptions = _PLAIN) -> tuple[ColumnSettings, 
         if name == _CHUNKED and value in ("true", "false"):
             chunked = value == "true"
             continue
+        if name == _EMBEDDER:
+            embedder = value
+            continue
         try:
             changes[name] = understood(name, value)
         except ValueError:
             strange.append(part.strip()[:80])
     plain = replace(_PLAIN, collections=base.collections, filters=base.filters)
-    return ColumnSettings(replace(plain, **changes), chunked), tuple(strange)
+    return ColumnSettings(replace(plain, **changes), chunked, embedder), tuple(strange)
 
 
 def _all(column: ColumnSettings) -> dict[str, Any]:
@@ -157,7 +167,7 @@ def _all(column: ColumnSettings) -> dict[str, Any]:
         for one in fields(SearchOptions)
         if one.name not in _NOT_ASKED
     }
-    return {**found, _CHUNKED: column.chunked}
+    return {**found, _EMBEDDER: column.embedder, _CHUNKED: column.chunked}
 
 
 def _plain(value: object) -> str:

@@ -91,7 +91,7 @@ class Comparison:
 
 
 class Searchable(Protocol):
-    """What can be compared: a library."""
+    """What can be asked: a library, or the kit of one of its embedders."""
 
     @property
     def engine(self) -> Engine:
@@ -104,7 +104,15 @@ class Searchable(Protocol):
         ...
 
 
-def compare(library: Searchable, question: str, columns: Sequence[ColumnSettings]) -> Comparison:
+class Comparable(Searchable, Protocol):
+    """What can be compared: a library."""
+
+    def kit_of(self, name: str) -> Searchable:
+        """What is asked for a column; a name other than the usual embedder's needs its vectors."""
+        ...
+
+
+def compare(library: Comparable, question: str, columns: Sequence[ColumnSettings]) -> Comparison:
     """Ask a question with two to four settings.
 
     A column that cannot be asked says why; the others are asked all the same.
@@ -122,7 +130,12 @@ def compare(library: Searchable, question: str, columns: Sequence[ColumnSettings
     answers: list[Answer | RagkitError] = []
     for one in columns:
         try:
-            answers.append(ask(library, question, one))
+            kit = library.kit_of(one.embedder)
+        except RagkitError as error:
+            answers.append(error)
+            continue
+        try:
+            answers.append(ask(kit, question, one))
         except (NotFoundError, QueryError):
             raise
         except RagkitError as error:
@@ -280,16 +293,21 @@ def ask(library: Searchable, question: str, column: ColumnSettings) -> Answer:
     return Answer(question, results, found.trace, (found.summary, *found.notices))
 
 
-def _warm_up(library: Searchable, question: str, columns: Sequence[ColumnSettings]) -> None:
+def _warm_up(library: Comparable, question: str, columns: Sequence[ColumnSettings]) -> None:
     """Ask everything once before it is timed.
 
     The first column would pay for opening indexes, and for the words of texts that others show
     as well. One more candidate makes it a search that the engine does not remember. No model is
     asked twice for it.
     """
-    for options in dict.fromkeys(replace(one.options, rerank=Rerank.NONE) for one in columns):
+    ways = [(one.embedder, replace(one.options, rerank=Rerank.NONE)) for one in columns]
+    for embedder, options in dict.fromkeys(ways):
         try:
-            library.engine.search(question, replace(options, candidates=options.candidates + 1))
+            kit = library.kit_of(embedder)
+        except RagkitError:
+            continue
+        try:
+            kit.engine.search(question, replace(options, candidates=options.candidates + 1))
         except (NotFoundError, QueryError):
             raise
         except RagkitError:

@@ -20,8 +20,10 @@ from ragkit.evaluation.comparing import (
     overlap,
     rank_biased_overlap,
 )
+from ragkit.library import Library
 from ragkit.results import Answer, DocumentRef, Result, SearchOptions, Stage, Trace
 from ragkit.retrieval.own_settings import with_own, written
+from ragkit.settings import load_settings
 
 WORDS = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
 MEANING = ColumnSettings(SearchOptions(mode=Mode.VECTOR))
@@ -194,6 +196,9 @@ def test_settings_go_into_an_address_and_back():
     )
     assert from_text(text) == (column, ())
     assert as_text(ColumnSettings()) == "mode:hybrid"
+    other = ColumnSettings(embedder="ollama:nomic-embed-text:latest")
+    assert as_text(other) == "mode:hybrid,embedder:ollama:nomic-embed-text:latest"
+    assert from_text(as_text(other)) == (other, ())
     base = SearchOptions(collections=("papers",), mode=Mode.VECTOR)
     assert from_text("", base)[0].options == SearchOptions(collections=("papers",))
 
@@ -264,6 +269,26 @@ def test_four_columns_and_a_question_in_pieces(library):
     assert [bool(one.cells) for one in found.columns] == [True] * 4
     assert " hits → " in found.columns[3].notices[0]
     assert found.columns[3].stages[0].name == "topics"
+
+
+def test_a_column_is_asked_of_another_embedder_whose_vectors_are_kept(tmp_path):
+    settings = load_settings(library=tmp_path / "library", models={"embedder": "hash"})
+    library = Library.open(settings, create=True)
+    add(library, write_files(tmp_path / "files", HANDBOOK))
+    library.choose_embedder("wordllama")
+    assert library.embed_now() == ""
+    options = library.options(mode=Mode.VECTOR)
+    columns = [ColumnSettings(options, embedder=one) for one in ("", "hash", "ollama:none:1b")]
+    usual, other, unknown = compare(library, "When does the token expire?", columns).columns
+    for found, engine in ((usual, library.engine), (other, library.kit_of("hash").engine)):
+        answer = engine.search("When does the token expire?", options)
+        assert [one.result for one in found.cells] == list(answer.results)
+    assert [one.result.score for one in usual.cells] != [one.result.score for one in other.cells]
+    assert [usual.problem, other.problem] == ["", ""]
+    assert unknown.cells == ()
+    assert "texts have no vector of ollama:none:1b" in unknown.problem
+    assert "embedded by hash" in other.name
+    library.close()
 
 
 def test_what_cannot_be_compared_is_said(library):
