@@ -197,6 +197,20 @@ def test_what_was_written_is_kept_when_the_model_dies(library, server):
     assert (again.total, len(again.questions), again.ended) == (12, 6, "")
 
 
+@pytest.mark.parametrize("way", ["told", "interrupted"])
+def test_whoever_stops_it_keeps_what_was_written(library, server, way):
+    def tell(progress):
+        if progress.done < 4:
+            return True
+        if way == "interrupted":
+            raise KeyboardInterrupt
+        return False
+
+    found = write_set(library, "default", count=12, tell=tell)
+    assert (found.stopped, found.total, len(texts(library))) == (True, 4, 4)
+    assert len(server.asked("/api/chat")) == 2
+
+
 def test_what_cannot_begin_says_why(library, server):
     with pytest.raises(ModelMissingError, match="nowhere"):
         write_set(library, "default", model="nowhere:1b")
