@@ -96,7 +96,7 @@ def _blind_head(letter: str, place: int) -> str:
 
 def _head(column: Column, index: int, letter: str, depth: int, usable: bool) -> str:
     notices = "".join(f'<p class="rk-soft">{text(one)}</p>' for one in column.notices)
-    agreement = "The others are compared with this one."
+    agreement = "" if index else "The others are compared with this one."
     if index and not column.problem:
         agreement = (
             f'<span title="The share of the first {depth} that both have, in any order.">'

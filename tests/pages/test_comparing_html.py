@@ -59,6 +59,11 @@ def test_movement_agreement_and_what_is_gone_are_said():
     assert "Use these settings" not in table(found, Shown(usable=False))
 
 
+def test_only_the_first_column_is_what_others_are_compared_with():
+    found = aligned("q", [WORDS, MEANING], [answer(result()), ModelError("Away.", "Wait.")])
+    assert visible(table(found, Shown())).count("The others are compared with this one.") == 1
+
+
 def test_what_is_judged_is_the_best_chunk_or_the_whole_document():
     chunks = {1: Chunk(1, 14, 20, 0, ())}
     assert span_of(result(), chunks) == Span(14, 20)
