@@ -5,15 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
-from pages.shared import browser, comparing, frame, judging, state, summary
+from pages.shared import browser, column_editor, comparing, frame, judging, state, summary
 from pages.shared.library import open_library
 from pages.shared.markup import action, plural, text
 from ragkit.catalog.judgments import Origin
-from ragkit.choices import Contexts, Expansion, Fusion, Granularity, Rerank
 from ragkit.errors import RagkitError
 from ragkit.evaluation.columns import FEWEST, MODES, MOST, ColumnSettings, as_text, from_text, names
 from ragkit.evaluation.comparing import Comparison, compare
@@ -29,23 +27,6 @@ _BLIND, _ORDER, _VOTED, _BEFORE, _PRESET = (
     "cmp_blind", "cmp_order", "cmp_voted", "cmp_before", "cmp_preset",
 )  # fmt: skip
 _FIRST = comparing.PRESETS["Keywords against meaning"]
-_CONTEXTS = {Contexts.MODEL: "Structure and model", Contexts.STRUCTURAL: "Structure only"}
-_FUSIONS = {Fusion.WEIGHTED: "Weighted sum", Fusion.RRF: "Reciprocal ranks (RRF)"}
-_RERANKINGS = {Rerank.NONE: "None", Rerank.MODEL: "By a model"}
-_GRANULARITIES = {
-    Granularity.CHUNK: "Chunks",
-    Granularity.SECTION: "Sections",
-    Granularity.DOCUMENT: "Documents",
-    Granularity.AUTO: "All levels",
-}
-_EXPANSIONS = {
-    Expansion.NEIGHBOURS: "Neighbouring chunks",
-    Expansion.CHUNK: "Only what matched",
-    Expansion.PARENT: "The larger chunk around",
-    Expansion.SECTION: "The whole section",
-    Expansion.DOCUMENT: "The whole document",
-    Expansion.AUTO: "Let ragkit choose",
-}
 
 
 def draw() -> None:
@@ -175,7 +156,11 @@ def settings(library: Library, columns: list[ColumnSettings]) -> list[ColumnSett
         for index, (column, name) in enumerate(zip(columns, names(columns), strict=True)):
             head = f"{comparing.LETTERS[index]} · {MODES[column.options.mode]}"
             with st.popover(head, help=name if name != MODES[column.options.mode] else None):
-                chosen.append(_editor(column, index, len(columns), embedders))
+                prefix = f"cmp-{st.session_state.get(_ROUND, 0)}-{index}"
+                chosen.append(column_editor.edit(column, prefix, embedders))
+                if len(columns) > FEWEST:
+                    st.button("Remove this column", key=f"{prefix}-remove",
+                              on_click=_remove, args=(index,))  # fmt: skip
         if len(columns) < MOST:
             st.button("Add a column", key="cmp_add", type="tertiary", on_click=_add)
     if chosen != columns:
@@ -195,72 +180,6 @@ def _remove(index: int) -> None:
     texts = list(st.session_state[_COLUMNS])
     del texts[index]
     change(texts)
-
-
-def _editor(column: ColumnSettings, index: int, count: int, embedders: list[str]) -> ColumnSettings:
-    """The controls of one column; ``embedders`` are those that can be asked, the usual first."""
-    options = column.options
-    prefix = f"cmp-{st.session_state.get(_ROUND, 0)}-{index}"
-
-    def pick(label: str, name: str, choices: Mapping[Any, str]) -> Any:
-        known = {**{one: one.value for one in type(getattr(options, name))}, **choices}
-        listed = list(known)
-        return st.selectbox(
-            label, listed, index=listed.index(getattr(options, name)),
-            format_func=known.__getitem__, key=f"{prefix}-{name}",
-        )  # fmt: skip
-
-    def switch(label: str, name: str, on: bool, help_: str) -> bool:
-        return bool(st.toggle(label, value=on, key=f"{prefix}-{name}", help=help_))
-
-    changes: dict[str, Any] = {
-        "mode": pick("How to search", "mode", MODES),
-        "contexts": pick("Context of chunks", "contexts", _CONTEXTS),
-        "fusion": pick("Put lists together by", "fusion", _FUSIONS),
-    }
-    weights = options.vector_weight + options.keyword_weight or 1.0
-    before = round(options.vector_weight / weights * 20) / 20
-    meaning = st.slider(
-        "Meaning against words", 0.0, 1.0, before, 0.05, key=f"{prefix}-weight",
-        help="1: meaning alone counts. 0: words alone.",
-    )  # fmt: skip
-    if meaning != before:
-        changes |= {"vector_weight": meaning, "keyword_weight": round(1 - meaning, 2)}
-    changes["rerank"] = pick("Reranking", "rerank", _RERANKINGS)
-    changes["granularity"] = pick("Search in", "granularity", _GRANULARITIES)
-    changes["expansion"] = pick("Show around a match", "expansion", _EXPANSIONS)
-    one_each = switch("One result per document", "one", options.per_document == 1,
-                      "Off: each matching chunk is a result of its own.")  # fmt: skip
-    if one_each != (options.per_document == 1):
-        changes["per_document"] = 1 if one_each else 0
-    changes["near_duplicates"] = switch(
-        "Fold near-identical texts", "near", options.near_duplicates, "Texts that are 95 % alike."
-    )
-    for name, label, usual, help_ in (
-        ("semantic_threshold", "Fold texts of the same meaning", 0.95, "By the cosine of vectors."),
-        ("mmr_lambda", "Prefer variety (MMR)", 0.7, "Trades some relevance for difference."),
-    ):
-        value = getattr(options, name)
-        on = switch(label, name, value is not None, help_)
-        if on != (value is not None):
-            changes[name] = usual if on else None
-    chunked = switch(
-        "Ask topic by topic",
-        "chunked",
-        column.chunked,
-        "Cuts a long question into its topics and merges what each finds.",
-    )
-    embedder = column.embedder
-    listed = list(dict.fromkeys(["", *embedders[1:], *filter(None, [embedder])]))
-    if len(listed) > 1:
-        embedder = st.selectbox(
-            "Embedder", listed, index=listed.index(embedder), key=f"{prefix}-embedder",
-            format_func=lambda name: name or f"{embedders[0]} (answers now)",
-            help="Those that have a vector of every text. Others are chosen on the Library page.",
-        )  # fmt: skip
-    if count > FEWEST:
-        st.button("Remove this column", key=f"{prefix}-remove", on_click=_remove, args=(index,))
-    return ColumnSettings(replace(options, **changes), chunked, embedder)
 
 
 # -- results -------------------------------------------------------------------------------------

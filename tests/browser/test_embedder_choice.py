@@ -46,6 +46,11 @@ def test_moving_to_an_embedder_of_ollamas_and_back(open_page, ollama):
     answer = open_page("?q=return+a+buoy")
     expect(answer.locator('.rk-card[data-path="handbook/refund-policy.md"]')).to_be_visible()
     expect(answer.get_by_text("by words alone")).to_have_count(0)
+    # Both have a vector of every text, and can be compared.
+    columns = "c=mode:vector&c=mode:vector,embedder:wordllama"
+    beside = open_page(f"compare?q=return+a+buoy&{columns}").locator('.rk-column[data-column="1"]')
+    expect(beside.locator("h2")).to_have_text("BMeaning only, embedded by wordllama")
+    expect(beside.locator(".rk-item").first).to_be_visible()
     ollama.stop()
     without = open_page("?q=harbour+office+keys")
     expect(without.locator(".rk-notice")).to_contain_text("These results are by words alone")
