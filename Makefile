@@ -19,7 +19,7 @@ test: $(DEV_READY) ## Run every check and test, a real Chromium included
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2
 
 lint: $(DEV_READY) ## Check style and types
 	$(BIN)/ruff check .

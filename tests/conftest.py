@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ollama_stand_in import OllamaStandIn
 from support import Shelf
+from xdist.scheduler import LoadScopeScheduling
 
 from ragkit.catalog import Catalog
 from ragkit.paths import LibraryPaths
@@ -20,6 +22,18 @@ _XDG = {
     "XDG_STATE_HOME": ".local/state",
 }
 _REAL_BROWSERS = Path.home() / ".cache" / "ms-playwright"
+
+
+class _BrowserTogether(LoadScopeScheduling):
+    """Keeps the tests with a browser in one worker: they share one server, and two would starve."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "browser" if nodeid.startswith("tests/browser/") else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return _BrowserTogether(config, log)
 
 
 def _isolate(patch: pytest.MonkeyPatch, home: Path) -> None:
