@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
 import subprocess
 import sys
 import time
@@ -42,9 +40,6 @@ if TYPE_CHECKING:
     from ragkit.settings import Settings
 
 _POLL_SECONDS = 0.2
-_LONGEST_NAME, _LONGEST_SUFFIX = 200, 40
-# What Windows takes for devices, whatever the suffix.
-_RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
 _ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
@@ -269,6 +264,8 @@ class Library(EmbedderDesk, ContextDesk):
 
         Another file of that name is never overwritten; the same bytes are stored once.
         """
+        from ragkit.indexing.uploads import store_upload
+
         folder = Path(self.uploads(collection).root)
         return store_upload(folder, self.paths.temporary, name, stream)
 
@@ -369,67 +366,3 @@ class Library(EmbedderDesk, ContextDesk):
         except RagkitError as error:
             trouble = str(error)
         return Parts(self.settings, self.paths, self.catalog, embedder, trouble)
-
-
-def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) -> str:
-    """Stream a file to disk under a safe name that no other file has, in one step."""
-    from ragkit.indexing.writer import hash_file
-
-    parts = [safe_name(part) for part in re.split(r"[\\/]+", name) if part not in ("", ".", "..")]
-    relative = Path(*(parts or ["unnamed"]))
-    temporary.mkdir(parents=True, exist_ok=True)
-    scratch = temporary / f"upload-{os.getpid()}-{time.monotonic_ns()}"
-    try:
-        with scratch.open("wb") as target:
-            shutil.copyfileobj(stream, target, 1 << 20)
-            target.flush()
-            os.fsync(target.fileno())
-        size, content = scratch.stat().st_size, hash_file(scratch)
-        number = 1
-        while True:
-            stem = relative.stem if number == 1 else f"{relative.stem} ({number})"
-            place = folder / relative.with_name(stem + relative.suffix)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            if _take_place(scratch, place):
-                break
-            if place.is_file() and place.stat().st_size == size and hash_file(place) == content:
-                break
-            number += 1
-        return place.relative_to(folder).as_posix()
-    except OSError as error:
-        raise SourceError(
-            f"{name} could not be stored: {(error.strerror or str(error)).lower()}.",
-            "Check the disk's free space.",
-        ) from error
-    finally:
-        scratch.unlink(missing_ok=True)
-
-
-def _take_place(scratch: Path, place: Path) -> bool:
-    """Give a file its name unless another has it, whoever else tries at the same moment."""
-    try:
-        os.link(scratch, place)
-    except FileExistsError:
-        return False
-    except OSError:
-        # A file system without links: reserve the name first.
-        try:
-            place.open("xb").close()
-        except FileExistsError:
-            return False
-        scratch.replace(place)
-    return True
-
-
-def safe_name(name: str) -> str:
-    """A file name that every file system takes: no separators, control characters or tricks."""
-    text = name.encode("utf-8", "replace").decode("utf-8")
-    cleaned = re.sub(r'[\x00-\x1f\x7f<>:"|?*\\/]', "_", text).strip(" .\u3000") or "unnamed"
-    base, dot, suffix = cleaned.rpartition(".")
-    if not dot or len(suffix.encode()) > _LONGEST_SUFFIX:
-        base, suffix = cleaned, ""
-    room = _LONGEST_NAME - len(suffix.encode()) - 1
-    base = base.encode()[:room].decode("utf-8", "ignore").strip(" .") or "unnamed"
-    if base.partition(".")[0].lower() in _RESERVED:
-        base = f"_{base}"
-    return f"{base}.{suffix}" if suffix else base

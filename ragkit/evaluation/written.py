@@ -14,7 +14,7 @@ from ragkit.catalog.judgments import JudgmentDraft, Origin
 from ragkit.errors import EvaluationError, ModelError, OllamaError
 from ragkit.evaluation.judging import folded_question
 from ragkit.evaluation.sampling import Sampled, sampled
-from ragkit.indexing.backfill_state import chosen_model
+from ragkit.indexing.backfill_state import wanted_model
 from ragkit.indexing.progress import JobCancelled, Progress
 from ragkit.models.question_checks import (
     REASONS,
@@ -127,7 +127,7 @@ def question_writer(home: Home, collection_id: int, model: str = "") -> Iterator
     from ragkit.models.question_writer import PROMPT, QuestionWriter
 
     settings = home.settings.models
-    wanted = model or chosen_model(home.catalog) or settings.context_model
+    wanted = model or wanted_model(home.catalog, settings)
     folders = home.paths.prompts(collection_id), home.paths.prompts()
     own = next((one for one in folders if (one / f"{PROMPT}.txt").exists()), None)
     with OllamaClient(settings) as client:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.context_records import ContextCounts
+
+if TYPE_CHECKING:
+    from ragkit.settings import ModelSettings
 
 PAUSED_KEY = "contexts paused"
 """Under it the catalog says whether the person has paused the writing."""
@@ -136,6 +139,11 @@ def is_paused(catalog: Catalog) -> bool:
 def chosen_model(catalog: Catalog) -> str:
     """The model that the person chose for this library; empty when the settings decide."""
     return str(catalog.contexts.said(_MODEL_KEY) or "")
+
+
+def wanted_model(catalog: Catalog, settings: ModelSettings) -> str:
+    """The model that is asked for whatever is written: the person's choice before the settings'."""
+    return chosen_model(catalog) or settings.context_model
 
 
 def choose_model(catalog: Catalog, name: str) -> None:

@@ -14,7 +14,6 @@ from ragkit.indexing.backfill_state import (
     BackfillState,
     choose_model,
     read_state,
-    seconds_for,
     set_paused,
     want_first,
 )
@@ -122,11 +121,6 @@ class ContextDesk:
     def tell_found(self, answer: Answer) -> None:
         """Note what a person's search found: its contexts are written first. Never waits."""
         FoundDocuments(self.paths).tell(result.document.id for result in answer.results)
-
-    def estimate_contexts(self, collection: str | None = None) -> float | None:
-        """How many seconds the waiting chunks will take, or ``None`` before any was written."""
-        state = self.backfill_state(collection)
-        return seconds_for(state.counts.pending, state.per_minute)
 
     def contextualize(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 from ragkit.catalog.records import CollectionRecord
-from ragkit.indexing.backfill_state import chosen_model
+from ragkit.indexing.backfill_state import wanted_model
 from ragkit.indexing.writer import Writer
 from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext
 
@@ -51,7 +51,7 @@ def context_models(writer: Writer) -> OpenModel:
     def open_model(collection: CollectionRecord) -> WritesContexts:
         folders = writer.paths.prompts(collection.id), writer.paths.prompts()
         own = next((folder for folder in folders if folder.is_dir()), None)
-        wanted = chosen_model(writer.catalog) or settings.context_model
+        wanted = wanted_model(writer.catalog, settings)
         asked = settings.model_copy(update={"context_model": wanted})
         return ContextWriter.open(client, asked, own)
 

@@ -226,9 +226,9 @@ def grader_of(models: ModelSettings, catalog: Catalog) -> OpenGrader:
     """
 
     def wanted() -> str:
-        from ragkit.indexing.backfill_state import chosen_model
+        from ragkit.indexing.backfill_state import wanted_model
 
-        return models.rerank_model or chosen_model(catalog) or models.context_model
+        return models.rerank_model or wanted_model(catalog, models)
 
     @cache
     def opened() -> Grader:

@@ -163,10 +163,7 @@ def build_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[M
     system, form = divided(prompt.text)
     passage = shortened(request.chunk_text, room // 2)
     fixed = {
-        "title": json.dumps(
-            one_line(request.document_title, _TITLE_CHARACTERS), ensure_ascii=False
-        ),
-        "place": json.dumps(one_line(request.structural_context), ensure_ascii=False),
+        **named(request.document_title, request.structural_context),
         "passage": fenced("passage", passage, passage),
     }
     spent = sum(estimate_tokens(part) for part in (system, form, *fixed.values()))
@@ -177,10 +174,7 @@ def build_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[M
         "outline": outline,
         "document": fenced("document", document, request.document_text),
     }
-    messages: list[Message] = [{"role": "user", "content": filled(form, values)}]
-    if system:
-        messages.insert(0, {"role": "system", "content": filled(system, values)})
-    return messages
+    return messages_of(system, form, values)
 
 
 def divided(text: str) -> tuple[str, str]:
@@ -189,7 +183,21 @@ def divided(text: str) -> tuple[str, str]:
     return (parts[0].strip(), parts[1].strip()) if len(parts) == 2 else ("", text.strip())
 
 
-def filled(form: str, values: Mapping[str, str]) -> str:
+def named(title: str, place: str) -> dict[str, str]:
+    """The slots that say what a passage belongs to, as quoted lines."""
+    lines = {"title": one_line(title, _TITLE_CHARACTERS), "place": one_line(place)}
+    return {slot: json.dumps(line, ensure_ascii=False) for slot, line in lines.items()}
+
+
+def messages_of(system: str, form: str, values: Mapping[str, str]) -> list[Message]:
+    """Fill what ``divided`` gave; without instructions there is the form alone."""
+    messages: list[Message] = [{"role": "user", "content": _filled(form, values)}]
+    if system:
+        messages.insert(0, {"role": "system", "content": _filled(system, values)})
+    return messages
+
+
+def _filled(form: str, values: Mapping[str, str]) -> str:
     """Fill all slots in one pass: what a document says between braces stays text."""
     return _SLOT.sub(lambda slot: values[slot[1]], form)
 

@@ -97,7 +97,6 @@ class ContextWriter:
     ) -> None:
         """Take a model, and a prompt for each kind; ``window`` counts prompt and answer."""
         self.model = model.name
-        self.model_digest = model.digest
         self._client = client
         self._prompts = dict(prompts)
         self._window = min(window, model.context_length or window)

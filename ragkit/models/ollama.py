@@ -19,17 +19,11 @@ from numpy.typing import NDArray
 from ragkit.errors import (
     InputTooLongError,
     ModelMissingError,
-    ModelUnsuitableError,
     OllamaAnswerError,
     OllamaError,
-    OllamaServerError,
 )
-from ragkit.models.ollama_errors import (
-    broke_off,
-    checked_address,
-    missing,
-    not_ollama,
-)
+from ragkit.models.ollama_errors import broke_off, checked_address, not_ollama
+from ragkit.models.ollama_models import OllamaModels
 from ragkit.models.ollama_text import (
     ThinkingFilter,
     estimate_tokens,
@@ -41,7 +35,7 @@ from ragkit.models.ollama_text import (
 )
 from ragkit.models.ollama_types import Health, JsonObject, Message, ModelInfo, PullProgress, Reply
 from ragkit.models.ollama_vectors import batches, checked_vectors
-from ragkit.models.ollama_wire import QUICK_SECONDS, OllamaWire
+from ragkit.models.ollama_wire import OllamaWire
 from ragkit.settings import ModelSettings
 
 logger = logging.getLogger(__name__)
@@ -54,8 +48,6 @@ _SHORTEST_TEXT = 16
 _SHORTER = 0.7
 _CHARACTERS_PER_TOKEN = 8
 _T = TypeVar("_T")
-_RUNS_ELSEWHERE = re.compile(r"[-:]cloud$")
-_POSSIBLE_NAME = re.compile(r"[\w][\w.:/-]{0,200}")
 _THINKERS = re.compile(r"r1|qwq|think|reason|magistral", re.I)
 
 
@@ -82,8 +74,7 @@ class OllamaClient:
         self.settings = settings
         self._clock = clock
         self._wire = OllamaWire(self.url, settings, clock, sleep)
-        self._shown: dict[tuple[str, str], ModelInfo] = {}
-        self._models: dict[str, ModelInfo] = {}
+        self._models = OllamaModels(self._wire, self.url, settings)
         self._widths: dict[str, int] = {}
 
     def __enter__(self) -> OllamaClient:
@@ -107,7 +98,7 @@ class OllamaClient:
             version = self._wire.get("/api/version").get("version")
             if not isinstance(version, str):
                 raise not_ollama(self.url)
-            models = tuple(model.name for model in self._listed(self._wire.get("/api/tags")))
+            models = tuple(model.name for model in self._models.listed())
         except OllamaError as error:
             return Health(False, "", (), error.message, error.cure)
         self._wire.breaker.answered()
@@ -125,19 +116,7 @@ class OllamaClient:
         Raises:
             OllamaError: they cannot be listed.
         """
-        found = []
-        for listed in self._wire.again(lambda: self._listed(self._wire.get("/api/tags"))):
-            key = (listed.name, listed.digest)
-            if key not in self._shown:
-                try:
-                    self._shown[key] = self._show(listed)
-                except (ModelMissingError, OllamaAnswerError, OllamaServerError) as error:
-                    logger.warning("What %s can do is not known: %s", listed.name, error)
-                    found.append(listed)
-                    continue
-            found.append(self._shown[key])
-        self._models = {model.name: model for model in found}
-        return tuple(sorted(found, key=lambda model: model.name))
+        return self._models.all()
 
     def model(self, name: str, *, fresh: bool = False) -> ModelInfo:
         """Find a model; the answer is remembered unless it is to be ``fresh``.
@@ -146,19 +125,7 @@ class OllamaClient:
             ModelMissingError: Ollama does not have it.
             ModelUnsuitableError: it runs elsewhere, and that is not allowed.
         """
-        full = _full_name(name)
-        if fresh or full not in self._models:
-            self.models()
-        info = self._models.get(full)
-        if info is None:
-            raise missing(name)
-        if (info.remote or _RUNS_ELSEWHERE.search(full)) and not self.settings.allow_remote:
-            raise ModelUnsuitableError(
-                f'The model "{one_line(name)}" runs on another machine: '
-                "your texts would leave this one.",
-                "Choose a local model, or set models.allow_remote to true.",
-            )
-        return info
+        return self._models.find(name, fresh=fresh)
 
     def window(self, model: str, wanted: int | None = None) -> int:
         """How many tokens are asked for: always the same for one model, so that it stays loaded."""
@@ -299,12 +266,7 @@ class OllamaClient:
         Raises:
             OllamaError: while iterating; what was downloaded is kept for the next try.
         """
-        elsewhere = _RUNS_ELSEWHERE.search(model) and not self.settings.allow_remote
-        if not _POSSIBLE_NAME.fullmatch(model) or ".." in model or elsewhere:
-            raise ModelUnsuitableError(
-                f'"{one_line(model, 80)}" is not the name of a local model.',
-                "Give a name such as llama3.2:3b.",
-            )
+        self._models.check_name(model)
         client = self._wire.client(self.settings.pull_seconds)
         status = ""
         for part in self._wire.parts(lambda: client.pull(model, stream=True), model):
@@ -312,14 +274,14 @@ class OllamaClient:
             yield PullProgress(one_line(status, 100), part.completed or 0, part.total or 0)
         if status != "success":
             raise broke_off(self.url)
-        self._models = {}
+        self._models.forget()
 
     def _ask(self, call: Callable[[], _T], model: str, *, patient: bool = True) -> _T:
         """Make a call of a model; one that is gone is forgotten."""
         try:
             return self._wire.again(call, model, patient=patient)
         except ModelMissingError:
-            self._models = {}
+            self._models.forget()
             raise
 
     def _options(
@@ -383,41 +345,6 @@ class OllamaClient:
         )
         return checked_vectors(answer.embeddings, len(texts), model)
 
-    def _listed(self, tags: JsonObject) -> list[ModelInfo]:
-        """Read the list of models."""
-        entries = tags.get("models") or []
-        if not isinstance(entries, list):
-            raise not_ollama(self.url)
-        return [
-            ModelInfo(
-                name=str(entry.get("model") or entry.get("name") or ""),
-                size=int(entry.get("size") or 0),
-                digest=str(entry.get("digest") or ""),
-                remote=bool(entry.get("remote_host") or entry.get("remote_model")),
-            )
-            for entry in entries
-            if isinstance(entry, dict)
-        ]
-
-    def _show(self, listed: ModelInfo) -> ModelInfo:
-        """Ask what one model can do."""
-        client = self._wire.client(QUICK_SECONDS)
-        shown = self._ask(lambda: client.show(listed.name), listed.name)
-        known = shown.modelinfo or {}
-        capabilities = tuple(shown.capabilities or ())
-        if not capabilities:
-            embeds = any(key.endswith("pooling_type") for key in known)
-            capabilities = ("embedding",) if embeds else ("completion",)
-        return ModelInfo(
-            name=listed.name,
-            capabilities=capabilities,
-            context_length=_number(known, ".context_length"),
-            dimensions=_number(known, ".embedding_length"),
-            size=listed.size,
-            digest=listed.digest,
-            remote=listed.remote,
-        )
-
 
 def _sent(messages: Sequence[Message]) -> list[Message]:
     return [{"role": one["role"], "content": sendable(one["content"])} for one in messages]
@@ -431,19 +358,6 @@ def _decoded(said: str, cleaned: str, model: str, cut: bool) -> JsonObject:
         after = "was cut off before its end" if cut else "is not the JSON object that was asked for"
         cure = "Raise models.answer_tokens." if cut else "Try again, or choose another model."
         raise OllamaAnswerError(f'The answer of "{one_line(model, 80)}" {after}.', cure) from error
-
-
-def _number(known: Any, ending: str) -> int:
-    """Find a figure whose name begins with the model's architecture."""
-    for key, value in known.items():
-        if str(key).endswith(ending) and isinstance(value, int | float) and value > 0:
-            return int(value)
-    return 0
-
-
-def _full_name(name: str) -> str:
-    """Ollama's own name for a model that is named without a tag."""
-    return name if ":" in name.rsplit("/", 1)[-1] else f"{name}:latest"
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragkit.models.context_prompt import divided, fenced, filled, prompt_text, shortened
+from ragkit.models.context_prompt import (
+    divided,
+    fenced,
+    messages_of,
+    named,
+    prompt_text,
+    shortened,
+)
 from ragkit.models.context_writer import writing_model
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.ollama_text import one_line
 from ragkit.models.ollama_types import JsonObject, Message, ModelInfo
 from ragkit.models.question_checks import (
     QUESTION_KINDS,
@@ -24,7 +29,6 @@ PROMPT = "questions"
 
 _SLOTS = ("title", "place", "passage")
 _NEEDED = ("passage",)
-_TITLE_CHARACTERS = 200
 _PASSAGE_SHARE = 0.8
 _TEXT = {"type": "string"}
 ANSWER: JsonObject = {
@@ -120,13 +124,8 @@ class QuestionWriter:
     def _messages(self, request: QuestionRequest) -> list[Message]:
         system, form = divided(self._prompt.text)
         room = int((self._window - self._answer_tokens) * _PASSAGE_SHARE)
-        title = one_line(request.title, _TITLE_CHARACTERS)
         values = {
-            "title": json.dumps(title, ensure_ascii=False),
-            "place": json.dumps(one_line(request.place), ensure_ascii=False),
+            **named(request.title, request.place),
             "passage": fenced("passage", shortened(request.passage, room), request.passage),
         }
-        messages: list[Message] = [{"role": "user", "content": filled(form, values)}]
-        if system:
-            messages.insert(0, {"role": "system", "content": filled(system, values)})
-        return messages
+        return messages_of(system, form, values)
