@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.shared import browser, evaluating, frame, set_writing, state, summary
+from pages.shared import browser, evaluating, frame, measures, set_writing, state, summary
 from pages.shared.library import open_library
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
 from ragkit.evaluation.background import BackgroundRuns
 from ragkit.evaluation.columns import ColumnSettings, as_text, from_text
+from ragkit.evaluation.kinds import kinds_of_run
+from ragkit.evaluation.metrics import HEADLINES
 from ragkit.evaluation.question_sets import too_kind
 from ragkit.evaluation.runs import difference, in_words, main_metric
 from ragkit.evaluation.trials import Trial, judged_trial
@@ -211,8 +213,16 @@ def results(library: Library, collection: str, collection_id: int, question_set:
         return
     shown = evaluating.latest(kept)
     writers = library.catalog.judgments.writers(collection_id).get(question_set)
-    st.html(evaluating.table(shown) + summary.notices([too_kind(writers)] if writers else []))
-    metric = main_metric([name for name in evaluating.SHOWN if name in shown[0].run.means])
+    st.html(measures.table(shown) + summary.notices([too_kind(writers)] if writers else []))
+    metric = main_metric([name for name in HEADLINES if name in shown[0].run.means])
+    kinds = library.catalog.judgments.kinds(collection_id, question_set)
+    figures = {
+        one.id: kinds_of_run(library.catalog, one.id, kinds, metric)
+        for one in (shown if any(kinds.values()) else ())
+    }
+    by_kind = measures.kinds_table(shown, figures, metric)
+    if by_kind:
+        st.html(by_kind)
     drawn = evaluating.points(shown, metric)
     left, right = st.columns([1, 1], gap="large")
     with left, st.container(key="evaluate-chart"):

@@ -21,6 +21,7 @@ MOST_CELLS = 160
 _INDEX_NAMES = {
     "vector": "meaning",
     "keyword": "words",
+    "title": "title and headings",
     "phrase": "exact phrase",
     "document": "whole document",
     "section": "whole section",
@@ -259,8 +260,9 @@ def _terms(chunk: MatchedChunk) -> str:
 
 def _part(one: Contribution) -> str:
     said = f"raw score {one.raw:.4g}, brought to {one.normalised:.4f}; adds {one.value:.4f}"
+    rank = f" rank {one.rank}" if one.rank else ""
     return (
-        f'<span title="{text(said)}">{text(index_name(one.index))} rank {one.rank}, '
+        f'<span title="{text(said)}">{text(index_name(one.index))}{rank}, '
         f"{one.normalised:.2f} × {one.weight:.2f}</span>"
     )
 

@@ -8,32 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from pages.shared import wording
 from pages.shared.embedder_choice import label
-from ragkit.choices import Contexts, Expansion, Fusion, Granularity, IndexMode, Rerank
 from ragkit.evaluation.columns import MODES, ColumnSettings
-
-_CONTEXTS = {Contexts.MODEL: "Structure and model", Contexts.STRUCTURAL: "Structure only"}
-_FUSIONS = {Fusion.WEIGHTED: "Weighted sum", Fusion.RRF: "Reciprocal ranks (RRF)"}
-_RERANKINGS = {Rerank.NONE: "None", Rerank.MODEL: "By a model"}
-_GRANULARITIES = {
-    Granularity.CHUNK: "Chunks",
-    Granularity.SECTION: "Sections",
-    Granularity.DOCUMENT: "Documents",
-    Granularity.AUTO: "All levels",
-}
-_EXPANSIONS = {
-    Expansion.NEIGHBOURS: "Neighbouring chunks",
-    Expansion.CHUNK: "Only what matched",
-    Expansion.PARENT: "The larger chunk around",
-    Expansion.SECTION: "The whole section",
-    Expansion.DOCUMENT: "The whole document",
-    Expansion.AUTO: "Let ragkit choose",
-}
-_INDEXES = {
-    IndexMode.AUTO: "Let ragkit choose",
-    IndexMode.EXACT: "Exact",
-    IndexMode.ANN: "Approximate (ANN)",
-}
 
 
 def edit(column: ColumnSettings, prefix: str, embedders: list[str]) -> ColumnSettings:
@@ -56,8 +33,8 @@ def edit(column: ColumnSettings, prefix: str, embedders: list[str]) -> ColumnSet
 
     changes: dict[str, Any] = {
         "mode": pick("How to search", "mode", MODES),
-        "contexts": pick("Context of chunks", "contexts", _CONTEXTS),
-        "fusion": pick("Put lists together by", "fusion", _FUSIONS),
+        "contexts": pick("Context of chunks", "contexts", wording.CONTEXTS),
+        "fusion": pick("Put lists together by", "fusion", wording.FUSIONS),
     }
     weights = options.vector_weight + options.keyword_weight or 1.0
     before = round(options.vector_weight / weights * 20) / 20
@@ -67,10 +44,10 @@ def edit(column: ColumnSettings, prefix: str, embedders: list[str]) -> ColumnSet
     )  # fmt: skip
     if meaning != before:
         changes |= {"vector_weight": meaning, "keyword_weight": round(1 - meaning, 2)}
-    changes["rerank"] = pick("Reranking", "rerank", _RERANKINGS)
-    changes["index"] = pick("Vector index", "index", _INDEXES)
-    changes["granularity"] = pick("Search in", "granularity", _GRANULARITIES)
-    changes["expansion"] = pick("Show around a match", "expansion", _EXPANSIONS)
+    changes["rerank"] = pick("Reranking", "rerank", wording.RERANKINGS)
+    changes["index"] = pick("Vector index", "index", wording.INDEXES)
+    changes["granularity"] = pick("Search in", "granularity", wording.GRANULARITIES)
+    changes["expansion"] = pick("Show around a match", "expansion", wording.EXPANSIONS)
     one_each = switch("One result per document", "one", options.per_document == 1,
                       "Off: each matching chunk is a result of its own.")  # fmt: skip
     if one_each != (options.per_document == 1):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
 from pages.shared import browser, summary, tables
@@ -13,6 +15,7 @@ from ragkit.library import Library
 
 _OPEN, _OFFERS, _COSTS = "embedder_dialog", "embedder_offers", "embedder_costs"
 _CHOSEN, _SAID = "embedder_chosen", "embedder_said"
+_SAID_SECONDS = 20.0
 _GET_ONE = "Get one, for example with: ollama pull embeddinggemma"
 
 
@@ -88,8 +91,8 @@ def live(library: Library) -> None:
     """How it stands, asked for again while in sight."""
     state = library.embedder_state()
     st.html(line(state))
-    said = st.session_state.pop(_SAID, "")
-    if said:
+    said, until = st.session_state.get(_SAID, ("", 0.0))
+    if said and time.monotonic() < until:
         st.html(summary.notices([said]))
     with st.container(horizontal=True, gap="small"):
         busy = bool(state.target or state.waiting)
@@ -114,9 +117,11 @@ def live(library: Library) -> None:
 def _back(library: Library, previous: str) -> None:
     try:
         library.embed_back()
-        st.session_state[_SAID] = f"{label(previous)} answers again; nothing had to be embedded."
+        said = f"{label(previous)} answers again; nothing had to be embedded."
     except RagkitError as error:
-        st.session_state[_SAID] = str(error)
+        said = str(error)
+    # For a while, not for one drawing: the next one may come before anybody has seen it.
+    st.session_state[_SAID] = (said, time.monotonic() + _SAID_SECONDS)
 
 
 # -- choosing ------------------------------------------------------------------------------------

@@ -7,27 +7,19 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pages.shared.markup import as_label, attributes, meter, name, number, plural, text
-from pages.shared.summary import took
+from pages.shared.measures import MEANINGS
 from pages.shared.tables import left, moment
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunRecord
 from ragkit.evaluation.background import Standing
 from ragkit.evaluation.background_writing import WritingStanding
+from ragkit.evaluation.metrics import HEADLINES
 from ragkit.evaluation.runs import Difference, QuestionChange
+from ragkit.indexing.progress import Progress
 from ragkit.models.ollama_desk import OllamaLook
 
 if TYPE_CHECKING:
     from altair import LayerChart
-
-SHOWN = ("ndcg@10", "mrr", "recall@10", "hit@1")
-"""The metrics of the table."""
-
-MEANINGS: Mapping[str, str] = {
-    "ndcg@10": "How near the top the right documents are, among the first ten. 1 is perfect.",
-    "mrr": "One divided by the rank of the first right document, on average.",
-    "recall@10": "Which share of the right documents is among the first ten.",
-    "hit@1": "How often the very first document is right.",
-}
 
 SETTINGS: Mapping[str, str] = {
     "mode:hybrid": "Meaning and words",
@@ -70,9 +62,11 @@ def latest(records: Sequence[RunRecord]) -> list[RunRecord]:
     chosen: dict[str, RunRecord] = {}
     for one in sorted(records, key=lambda record: (not record.run.partial, record.id)):
         chosen[one.run.address] = one
-    return sorted(
-        chosen.values(), key=lambda one: (-one.run.means.get(SHOWN[0], 0.0), one.run.name, one.id)
-    )
+    return sorted(chosen.values(), key=_best_first)
+
+
+def _best_first(one: RunRecord) -> tuple[float, str, int]:
+    return -one.run.means.get(HEADLINES[0], 0.0), one.run.name, one.id
 
 
 def progress_line(standing: Standing) -> str:
@@ -85,23 +79,28 @@ def progress_line(standing: Standing) -> str:
     if now.current:
         parts.append(f"<bdi>{name(now.current)}</bdi>")
     parts += [text(one) for one in (left(now.seconds_left),) if one]
+    return _progress(parts, what, now)
+
+
+def ended(standing: Standing) -> str:
+    """How the last run of this process ended, where that is not plain from the table."""
+    if standing.problem:
+        return _problem(standing.problem, standing.cure)
+    if standing.stopped:
+        kept = "What was asked is kept, marked as stopped." if standing.kept else "Nothing is kept."
+        return f'<p class="rk-notice" role="status">Stopped. {kept}</p>'
+    return ""
+
+
+def _progress(parts: Sequence[str], what: str, now: Progress) -> str:
     return (
         f'<div class="rk-progress" role="status">{" · ".join(parts)}'
         f"{meter(what, now.done, now.total)}</div>"
     )
 
 
-def ended(standing: Standing) -> str:
-    """How the last run of this process ended, where that is not plain from the table."""
-    if standing.problem:
-        return (
-            f'<p class="rk-notice rk-error-text" role="alert">{text(standing.problem)} '
-            f"{text(standing.cure)}</p>"
-        )
-    if standing.stopped:
-        kept = "What was asked is kept, marked as stopped." if standing.kept else "Nothing is kept."
-        return f'<p class="rk-notice" role="status">Stopped. {kept}</p>'
-    return ""
+def _problem(problem: str, cure: str) -> str:
+    return f'<p class="rk-notice rk-error-text" role="alert">{name(problem)} {name(cure)}</p>'
 
 
 def writing_line(standing: WritingStanding) -> str:
@@ -115,19 +114,13 @@ def writing_line(standing: WritingStanding) -> str:
     elif now.current:
         parts.append(f"<bdi>{name(now.current[-120:])}</bdi>")
     parts += [text(one) for one in (left(now.seconds_left),) if one and not standing.cancelled]
-    return (
-        f'<div class="rk-progress" role="status">{" · ".join(parts)}'
-        f"{meter(what, now.done, now.total)}</div>"
-    )
+    return _progress(parts, what, now)
 
 
 def writing_ended(standing: WritingStanding) -> str:
     """What came of the set that was written last; empty when none was."""
     if standing.problem:
-        return (
-            f'<p class="rk-notice rk-error-text" role="alert">{name(standing.problem)} '
-            f"{name(standing.cure)}</p>"
-        )
+        return _problem(standing.problem, standing.cure)
     if standing.found is None:
         return ""
     return f'<p class="rk-notice" role="status">{name(" ".join(standing.found.sentences))}</p>'
@@ -149,49 +142,6 @@ def nobody_writes(look: OllamaLook | None) -> str:
             f"the Health page. {instead}</p>"
         )
     return ""
-
-
-def table(records: Sequence[RunRecord]) -> str:
-    """Settings by metrics: the best in bold, 95 % intervals below, and the time of a search."""
-    known = [one for one in SHOWN if any(one in record.run.means for record in records)]
-    whole = [one for one in records if not one.run.partial] or list(records)
-    best = {one: max(record.run.means.get(one, 0.0) for record in whole) for one in known}
-    heads = "".join(
-        f'<th scope="col" title="{text(MEANINGS.get(one, one))}">{text(one)}</th>' for one in known
-    )
-    rows = "".join(_row(one, known, best) for one in records)
-    return (
-        '<div class="rk-wide"><table class="rk-measures"><thead><tr><th scope="col">Settings</th>'
-        f'{heads}<th scope="col" title="Half of the searches were faster; 95 % were faster than '
-        f'the second number.">Time</th></tr></thead><tbody>{rows}</tbody></table></div>'
-    )
-
-
-def _row(record: RunRecord, known: Sequence[str], best: Mapping[str, float]) -> str:
-    run = record.run
-    cells = []
-    ranges = {metric: (low, high) for metric, _value, low, high in run.metrics}
-    for one in known:
-        value = run.means.get(one)
-        if value is None:
-            cells.append("<td>–</td>")
-            continue
-        low, high = ranges[one]
-        shown = f"{value:.3f}"
-        if value == best[one] and not run.partial:
-            shown = f"<b>{shown}</b>"
-        cells.append(f"<td>{shown}<small>{low:.2f} – {high:.2f}</small></td>")
-    stopped = f", stopped after {run.asked} of {run.questions}" if run.partial else ""
-    about = f"run {record.id}, {moment(run.at)}, {plural(run.asked, 'question')}{stopped}"
-    return (
-        f'<tr><th scope="row">{text(run.name)}<small>{text(about)}</small></th>'
-        f"{''.join(cells)}<td>{_time(run.stages)}</td></tr>"
-    )
-
-
-def _time(stages: Sequence[tuple[str, float, float]]) -> str:
-    total = {name_: (p50, p95) for name_, p50, p95 in stages}.get("total")
-    return f"{took(total[0])}<small>{took(total[1])}</small>" if total else "–"
 
 
 def run_label(record: RunRecord) -> str:
@@ -254,7 +204,7 @@ def difference(told: Difference, collection: str) -> str:
         f"<td>{one.before:.3f}</td><td>{one.after:.3f}</td>"
         f"<td>{_change(one.after - one.before)}</td><td>{_chance(one.p)}</td></tr>"
         for one in told.metrics
-        if one.name in SHOWN
+        if one.name in HEADLINES
     )
     explained = (
         "How often chance alone would make a change as large (paired randomisation test). "

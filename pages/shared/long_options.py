@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import state
+from pages.shared import state, wording
 from ragkit.choices import IndexMode
 from ragkit.library import Library
 from ragkit.results import SearchOptions
@@ -22,11 +22,6 @@ _METHODS = {
 }
 _MERGES = {"Topics in turn": Merge.FAIR, "Best scores first": Merge.SCORE}
 _DEDUPS = {"a document": Dedup.DOCUMENT, "a section": Dedup.SECTION, "Keep all": Dedup.NONE}
-_MODES = {
-    "Let ragkit choose": IndexMode.AUTO,
-    "Exact": IndexMode.EXACT,
-    "Approximate (ANN)": IndexMode.ANN,
-}
 
 _NPROBE = "How widely the approximate index is searched: more finds more, and takes longer."
 _OVERFETCH = "How many candidates the approximate index brings for each that is kept."
@@ -57,7 +52,9 @@ def controls(library: Library, left_out: Iterable[int]) -> tuple[SearchOptions, 
     changes["whole_weight"] = _slider(
         "Weight of the whole text", "whole", 0.0, 2.0, first.whole_weight
     )
-    changes["mode"] = _choice("Vectors are searched", "mode", _MODES, first.mode)
+    changes["mode"] = _choice(
+        "Vectors are searched", "mode", wording.by_words(wording.INDEXES), first.mode
+    )
     if changes["mode"] is IndexMode.ANN:
         changes["nprobe"] = _slider("nprobe", "nprobe", 1, 256, first.nprobe, _NPROBE)
         changes["overfetch"] = _slider("Overfetch", "overfetch", 1, 20, first.overfetch, _OVERFETCH)

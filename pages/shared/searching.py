@@ -13,34 +13,19 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import export, query, state
+from pages.shared import export, query, state, wording
 from pages.shared.markup import name, number, text
-from ragkit.choices import Contexts, Expansion, Fusion, Granularity, Mode, Rerank
+from ragkit.choices import Contexts, Fusion
 from ragkit.errors import QueryError
+from ragkit.evaluation.columns import MODES
 from ragkit.library import Library
 from ragkit.results import Answer, Filters, SearchOptions
 
-_MODES = {
-    "Meaning and words": Mode.HYBRID,
-    "Words only": Mode.KEYWORD,
-    "Meaning only": Mode.VECTOR,
-}
-_EXPANSIONS = {
-    "Neighbouring chunks": Expansion.NEIGHBOURS,
-    "Only what matched": Expansion.CHUNK,
-    "The larger chunk around": Expansion.PARENT,
-    "The whole section": Expansion.SECTION,
-    "The whole document": Expansion.DOCUMENT,
-    "Let ragkit choose": Expansion.AUTO,
-}
-_GRANULARITIES = {
-    "Chunks": Granularity.CHUNK,
-    "Sections": Granularity.SECTION,
-    "Documents": Granularity.DOCUMENT,
-    "All levels": Granularity.AUTO,
-}
-_FUSIONS = {"Weighted sum": Fusion.WEIGHTED, "Reciprocal ranks (RRF)": Fusion.RRF}
-_RERANKINGS = {"None": Rerank.NONE, "By a model": Rerank.MODEL}
+_MODES = wording.by_words(MODES)
+_EXPANSIONS = wording.by_words(wording.EXPANSIONS)
+_GRANULARITIES = wording.by_words(wording.GRANULARITIES)
+_FUSIONS = wording.by_words(wording.FUSIONS)
+_RERANKINGS = wording.by_words(wording.RERANKINGS)
 Number = TypeVar("Number", int, float)
 _MOST_FACETS, _MOST_FIELDS = 12, 6
 _DATE = re.compile(r"\d{4}-\d\d")

@@ -190,6 +190,15 @@ class Judgments:
             found[name] = (*found.get(name, ()), writer)
         return found
 
+    def kinds(self, collection_id: int, question_set: str) -> dict[str, str]:
+        """Of what kind each question of a set is, by its text; empty where none was named."""
+        rows = self._connections.rows(
+            "SELECT question, MAX(kind) FROM judgments "
+            "WHERE collection_id = ? AND question_set = ? GROUP BY question",
+            (collection_id, question_set),
+        )
+        return {row[0]: row[1] for row in rows}
+
     # -- votes -----------------------------------------------------------------------------
 
     def vote(

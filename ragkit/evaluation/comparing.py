@@ -5,7 +5,7 @@ Everything but :func:`compare` is a pure function over values.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol, TypeVar
@@ -126,13 +126,13 @@ def compare(library: Comparable, question: str, columns: Sequence[ColumnSettings
         raise EvaluationError(
             f"{len(columns)} settings cannot be compared.", "Name two, three or four."
         )
-    _warm_up(library, question, columns)
+    kits = {name: _kit(library, name) for name in dict.fromkeys(one.embedder for one in columns)}
+    _warm_up(kits, question, columns)
     answers: list[Answer | RagkitError] = []
     for one in columns:
-        try:
-            kit = library.kit_of(one.embedder)
-        except RagkitError as error:
-            answers.append(error)
+        kit = kits[one.embedder]
+        if isinstance(kit, RagkitError):
+            answers.append(kit)
             continue
         try:
             answers.append(ask(kit, question, one))
@@ -293,7 +293,17 @@ def ask(library: Searchable, question: str, column: ColumnSettings) -> Answer:
     return Answer(question, results, found.trace, (found.summary, *found.notices))
 
 
-def _warm_up(library: Comparable, question: str, columns: Sequence[ColumnSettings]) -> None:
+def _kit(library: Comparable, name: str) -> Searchable | RagkitError:
+    """What is asked with an embedder, or why it cannot be; to know that, all texts are counted."""
+    try:
+        return library.kit_of(name)
+    except RagkitError as error:
+        return error
+
+
+def _warm_up(
+    kits: Mapping[str, Searchable | RagkitError], question: str, columns: Sequence[ColumnSettings]
+) -> None:
     """Ask everything once before it is timed.
 
     The first column would pay for opening indexes, and for the words of texts that others show
@@ -302,9 +312,8 @@ def _warm_up(library: Comparable, question: str, columns: Sequence[ColumnSetting
     """
     ways = [(one.embedder, replace(one.options, rerank=Rerank.NONE)) for one in columns]
     for embedder, options in dict.fromkeys(ways):
-        try:
-            kit = library.kit_of(embedder)
-        except RagkitError:
+        kit = kits[embedder]
+        if isinstance(kit, RagkitError):
             continue
         try:
             kit.engine.search(question, replace(options, candidates=options.candidates + 1))

@@ -31,6 +31,9 @@ MEASURES: Mapping[str, str] = {
 }
 """The metrics by the names that people write, and as ir-measures calls them."""
 
+HEADLINES = ("ndcg@10", "mrr", "recall@10", "hit@1")
+"""The metrics that a small table shows."""
+
 PASS_AT = (5, 10, 20)
 
 _RESAMPLES = 1000
@@ -74,12 +77,16 @@ def score(rankings: Rankings, judgments: Judgments) -> Values:
 def pass_at(
     rankings: Rankings, judgments: Judgments, same: Mapping[str, str], depths: Sequence[int]
 ) -> Values:
-    """Give for each question which share of its right rows has its content among the first."""
+    """Give for each question which share of its right rows has its content among the first.
+
+    Rows of the same content take one place together, as a search shows them once.
+    """
     values: Values = {f"pass@{depth}": {} for depth in depths}
     for question, found in rankings.items():
         right = [same.get(row, row) for row, grade in judgments[question].items() if grade > 0]
+        distinct = list(dict.fromkeys(same.get(row, row) for row in found))
         for depth in depths:
-            first = {same.get(row, row) for row in found[:depth]}
+            first = set(distinct[:depth])
             values[f"pass@{depth}"][question] = sum(row in first for row in right) / len(right)
     return values
 

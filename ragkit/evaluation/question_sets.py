@@ -72,10 +72,6 @@ class JudgedSet:
         """For each question's key, how relevant which paths are."""
         return {one.key: one.documents for one in self.questions}
 
-    def of_kind(self, kind: str) -> JudgedSet:
-        """The questions of one kind."""
-        return replace(self, questions=tuple(one for one in self.questions if one.kind == kind))
-
 
 @dataclass(frozen=True, slots=True)
 class Imported:

@@ -16,6 +16,7 @@ from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.comparing import ask
 from ragkit.evaluation.corpus import Question, QuestionSet, some_of
 from ragkit.evaluation.judges import DEPTH
+from ragkit.evaluation.kinds import KindFigures, by_kind
 from ragkit.evaluation.metrics import Metric, Values, summarise
 from ragkit.evaluation.trials import Trial, temporary_trial
 from ragkit.indexing.progress import JobCancelled, Reporter
@@ -41,6 +42,7 @@ class Evaluation:
     ``values`` hold each metric for each question's id and ``asked`` the texts of the questions
     that were asked; ``partial`` says that these are not all ``questions``. ``tokens`` is what
     models read and wrote for the contexts that were searched, ``seconds`` how long asking took.
+    ``kinds`` has the metrics by kind of question, where there are several.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Evaluation:
     tokens: int = 0
     seconds: float = 0.0
     generation: str = ""
+    kinds: tuple[KindFigures, ...] = ()
 
     @property
     def column(self) -> ColumnSettings:
@@ -127,6 +130,7 @@ def measure(
         trial.tokens,
         seconds,
         asking.generation,
+        by_kind(values, trial.kinds),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +32,7 @@ class Trial:
 
     ``contexts`` say how the model contexts of its chunks stand, and ``tokens`` what they cost.
     ``structural`` is False where only texts were indexed, without titles and headings.
+    ``kinds`` has the kind of each question's id, where there are kinds.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Trial:
     index_seconds: float = 0.0
     structural: bool = True
     notices: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextmanager
@@ -172,4 +174,5 @@ def judged_trial(
         catalog.contexts.counts(record.id),
         catalog.contexts.tokens(record.id),
         notices=(*judged.notices, *([too_kind(judged.writers)] if judged.writers else [])),
+        kinds={one.key: one.kind for one in judged.questions},
     )

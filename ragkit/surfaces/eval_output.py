@@ -41,8 +41,25 @@ def evaluation_as_text(found: Evaluation) -> list[str]:
         f"{one.name:<18}{one.value:>8.4f}   {one.low:.4f} to {one.high:.4f}"
         for one in found.metrics
     ]
+    lines += _kinds_as_text(found)
     lines += ["", f"{'stage, ms':<18}{'p50':>8}{'p95':>9}"]
     lines += [f"{one.name:<18}{one.p50:>8.2f}{one.p95:>9.2f}" for one in found.stages]
+    return lines
+
+
+def _kinds_as_text(found: Evaluation) -> list[str]:
+    """A table of the main metrics by kind of question, where there are kinds."""
+    from ragkit.evaluation.metrics import HEADLINES
+
+    if not found.kinds:
+        return []
+    names = [one for one in HEADLINES if one in found.values]
+    heads = "".join(f"{one:>11}" for one in names)
+    lines = ["", f"{'kind of question':<18}{'questions':>9}{heads}"]
+    for one in found.kinds:
+        means = {metric.name: metric.value for metric in one.metrics}
+        shown = "".join(f"{means[name]:>11.4f}" for name in names)
+        lines.append(f"{one.kind[:17] or 'not named':<18}{one.questions:>9}{shown}")
     return lines
 
 

@@ -100,7 +100,9 @@ def test_a_csv_is_taken_over(catalog, shelf, papers, tmp_path):
         ("opening", "", {"notes/harbour.txt": 1}),
     ]
     assert given.kinds == {"": 1, "number": 1}
-    assert [one.text for one in given.of_kind("number").questions] == ["refund, when?"]
+    kinds = catalog.judgments.kinds(shelf.collection_id, "mine")
+    assert kinds == {"refund, when?": "number", "opening": ""}
+    assert catalog.judgments.kinds(shelf.collection_id, "other") == {}
     assert collect(catalog, shelf.collection_id).questions == ()
 
 

@@ -45,6 +45,13 @@ def test_a_right_row_passes_when_any_row_of_its_content_is_found():
     assert values == {"pass@1": {"q1": 0.0}, "pass@5": {"q1": 0.5}, "pass@10": {"q1": 1.0}}
 
 
+def test_rows_of_one_content_take_one_place():
+    same = {"a": "a", "a2": "a", "a3": "a"}
+    rankings = {"q1": ["a2", "a", "a3", "x", "b"]}
+    values = pass_at(rankings, {"q1": {"b": 1}}, same, (2, 3))
+    assert values == {"pass@2": {"q1": 0.0}, "pass@3": {"q1": 1.0}}
+
+
 def test_intervals_hold_the_mean_and_are_the_same_each_time():
     values = {"recall@5": {str(i): float(i % 4 == 0) for i in range(400)}, "mrr": {}}
     (metric,) = summarise(values)

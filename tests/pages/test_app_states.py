@@ -7,21 +7,13 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from running import APP, html, run
 from streamlit.testing.v1 import AppTest
 
 from ragkit.evaluation.judging import Judging
 from ragkit.indexing.lock import writer_lock
 from ragkit.library import Library
 from ragkit.settings import load_settings
-
-APP = Path(__file__).resolve().parents[2] / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def _fresh_caches() -> Iterator[None]:
-    yield
-    st.cache_resource.clear()
-    st.cache_data.clear()
 
 
 @pytest.fixture
@@ -38,22 +30,6 @@ def fill(library: Library, folder: Path) -> None:
     (folder / "refund.md").write_text("# Refund policy\n\nA full refund within 30 days.\n")
     (folder / "other.md").write_text("# Harbour\n\nThe harbour office opens at nine.\n")
     library.wait(library.sync(library.add_folder(folder)))
-
-
-def run(library: Library, page: str = "", **query: str) -> AppTest:
-    with writer_lock(library.paths.lock, "test"):
-        app = AppTest.from_file(str(APP), default_timeout=30)
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
-        if page:
-            app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception
-    return app
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(str(one.proto.body) for one in app.get("html"))
 
 
 def test_an_empty_library_says_what_to_do_next(library):

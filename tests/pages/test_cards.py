@@ -104,6 +104,12 @@ def test_why_shows_parts_that_add_up():
     )
 
 
+def test_why_names_what_is_no_index_without_a_rank():
+    titled = Contribution("title", 0, 0.4, 0.8, 0.1, 0.08)
+    line = read(cards.why_line(replace(matched(1), contributions=(titled,)))).text
+    assert line.startswith("#2 title and headings, 0.80 × 0.10 ")
+
+
 def test_the_score_is_explained_where_it_stands():
     html = cards.card(result(), 0)
     assert 'title="0.86: how well the best passage fits (meaning 0.91, words 0.81); ' in html

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from pages.shared import evaluating
+from pages.shared import evaluating, measures
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunDraft, RunRecord
 from ragkit.evaluation.background import Standing
 from ragkit.evaluation.background_writing import WritingStanding
+from ragkit.evaluation.kinds import KindFigures
+from ragkit.evaluation.metrics import Metric
 from ragkit.evaluation.runs import Difference, MetricChange, QuestionChange
 from ragkit.evaluation.written import KeptQuestion, Written
 from ragkit.indexing.progress import Progress
@@ -80,15 +83,39 @@ def test_the_newest_whole_run_of_each_setting_counts():
 
 
 def test_the_best_is_bold_and_a_stopped_run_never_is():
-    html = evaluating.table(
-        [record(1, ndcg=0.9, asked=2), record(2, "a", 0.6), record(3, "b", 0.4)]
-    )
+    html = measures.table([record(1, ndcg=0.9, asked=2), record(2, "a", 0.6), record(3, "b", 0.4)])
     assert "<b>0.600</b><small>0.50 – 0.70</small>" in html
     assert html.count("<b>") == 1
     assert "2 questions, stopped after 2 of 4" in html
     assert "Way &lt;1&gt;" in html
     assert "12 ms<small>40 ms</small>" in html
     assert "mrr" not in html
+
+
+def test_kinds_of_question_stand_beside_each_other():
+    def figures(**values):
+        return tuple(
+            KindFigures(kind, 2, (Metric("mrr", value, 0.1, 0.9),))
+            for kind, value in values.items()
+        )
+
+    hostile = {"<i>*a*</i>": 0.25, "": 0.5}
+    html = measures.kinds_table(
+        [record(1), record(2), record(3, asked=2)],
+        {1: figures(number=0.75, **hostile), 2: figures(number=1.0), 3: figures(**{"": 0.6})},
+        "mrr",
+    )
+    assert "By kind of question (mrr)" in html
+    heads = re.findall(r"<bdi>(.*?)</bdi>", html)
+    assert heads == ["&lt;i&gt;*a*&lt;/i&gt;", "number", "not named"]
+    assert html.count("<small>2 questions</small>") == 3
+    rows = [re.findall(r"<td>(.*?)(?:<small>.*?)?</td>", row) for row in html.split("<tr>")[2:]]
+    assert rows == [
+        ["<b>0.250</b>", "0.750", "<b>0.500</b>"],
+        ["–", "<b>1.000</b>", "–"],
+        ["–", "–", "0.600"],
+    ]
+    assert measures.kinds_table([record(1)], {1: ()}, "mrr") == ""
 
 
 def test_progress_says_what_how_far_and_how_long():

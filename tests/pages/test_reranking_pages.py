@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from grading import grading
+from running import html, run
 from small_library import add, write_files
-from streamlit.testing.v1 import AppTest
 
 from pages.shared import comparing
 from ragkit.evaluation.columns import from_text, names
@@ -18,18 +15,10 @@ from ragkit.indexing.lock import writer_lock
 from ragkit.library import Library
 from ragkit.settings import load_settings
 
-APP = Path(__file__).resolve().parents[2] / "app.py"
 FILES = {
     "a.md": "# Turbine\n\nThe turbine turbine turns.\n",
     "b.md": "# Mill\n\nA mill with one turbine is best.\n",
 }
-
-
-@pytest.fixture(autouse=True)
-def _fresh_caches() -> Iterator[None]:
-    yield
-    st.cache_resource.clear()
-    st.cache_data.clear()
 
 
 @pytest.fixture
@@ -42,22 +31,6 @@ def library(tmp_path, monkeypatch, server):
     add(opened, write_files(tmp_path / "papers", FILES))
     yield opened
     opened.close()
-
-
-def run(library, page="", **query):
-    with writer_lock(library.paths.lock, "test"):
-        app = AppTest.from_file(str(APP), default_timeout=30)
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
-        if page:
-            app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception
-    return app
-
-
-def html(app):
-    return "\n".join(str(one.proto.body) for one in app.get("html"))
 
 
 def columns(app):

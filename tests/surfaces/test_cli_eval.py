@@ -29,6 +29,23 @@ def ragkit(in_process, monkeypatch, tmp_path):
     return in_process
 
 
+def test_figures_are_told_by_kind_of_question(ragkit, tmp_path):
+    kinds = ("paraphrase", "a kind with quite a long name")
+    lines = [json.dumps({**one, "kind": kind}) for one, kind in zip(JUDGED, kinds, strict=True)]
+    (tmp_path / "typed.jsonl").write_text("\n".join(lines), "utf-8")
+    assert ragkit("judgments", "import", tmp_path / "typed.jsonl").returncode == 0
+    done = ragkit("eval", "--set", "typed", "--mode", "keyword")
+    lines = done.stdout.splitlines()
+    at = lines.index("kind of question  questions    ndcg@10        mrr  recall@10      hit@1")
+    assert lines[at + 1].split()[-5:] == ["1", "1.0000", "1.0000", "1.0000", "1.0000"]
+    assert lines[at + 1].startswith("a kind with quite")
+    assert lines[at + 2].startswith("paraphrase                1     1.0000")
+    value = json.loads(ragkit("eval", "--set", "typed", "--json").stdout)
+    assert [(one["kind"], one["questions"]) for one in value["kinds"]] == [
+        ("a kind with quite a long name", 1), ("paraphrase", 1)
+    ]  # fmt: skip
+
+
 def test_a_library_is_asked_its_own_questions_and_the_run_is_kept(ragkit):
     done = ragkit("eval", "--set", "mine", "--mode", "keyword")
     assert done.returncode == 0
@@ -39,6 +56,7 @@ def test_a_library_is_asked_its_own_questions_and_the_run_is_kept(ragkit):
     again = ragkit("eval", "--set", "mine", "--limit", "1", "--against", "1", "--json")
     value = json.loads(again.stdout)
     assert (value["run"], value["asked"], value["options"]["mode"]) == (2, 1, "hybrid")
+    assert value["kinds"] == []
     told = value["against"]
     assert (told["run"], told["questions"], told["metric"]) == (1, 1, "ndcg@10")
     assert told["metrics"][0] == {"name": "ndcg@10", "before": 1.0, "after": 1.0, "p": 1.0}
@@ -150,7 +168,7 @@ def test_an_ablation_is_printed_drawn_and_written(ragkit, tmp_path):
     assert heads == ["Keywords", "Vectors", "Contexts"]
     assert "The chart and the figures are in out." in done.stderr
     assert (tmp_path / "out" / "ablation.svg").read_text("utf-8").startswith("<svg xmlns=")
-    assert len(json.loads((tmp_path / "out" / "ablation.json").read_text("utf-8"))["cells"]) == 25
+    assert len(json.loads((tmp_path / "out" / "ablation.json").read_text("utf-8"))["cells"]) == 26
 
 
 def test_an_ablation_of_a_librarys_own_set_says_what_is_missing(ragkit, tmp_path):
