@@ -28,8 +28,13 @@ class Contexts(StrEnum):
 
 
 class QuestionMerge(StrEnum):
-    """How the hits of a chunk's several vectors become one."""
+    """Which of a chunk's several vectors are searched, and how their hits become one.
 
+    Where a model wrote of a chunk, ``context`` takes the vector of that alone, in which the chunk's
+    text has a share (``with_texts``).
+    """
+
+    CONTEXT = "context"
     BEST = "best"
     SUM = "sum"
 

@@ -107,9 +107,10 @@ class SearchOptions:
     """Everything that decides what a search returns, besides the question and the library.
 
     ``candidates`` is how many hits each index gives; ``limit`` counts results. ``adaptive`` lets
-    keywords count more when the question holds an identifier. ``phrase_weight`` is what the
-    question's neighbouring words add when a chunk has them together, ``document_weight`` what
-    the best chunk of the same document adds; both act when two indexes are joined by weights.
+    keywords count more when the question holds an identifier. ``title_weight`` is what the
+    question's words add that stand in title and headings, ``phrase_weight`` what its neighbouring
+    words add when a chunk has them together, ``document_weight`` what the best chunk of the same
+    document adds; all act when two indexes are joined by weights.
     ``contexts`` says whether what a model wrote of the chunks is searched as well, and
     ``question_merge`` how the hits of its several vectors make a chunk's rank. For measuring,
     ``vector_levels`` names which of a chunk's vectors beside its own are looked at, and
@@ -131,6 +132,7 @@ class SearchOptions:
     keyword_weight: float = 0.5
     rrf_k: int = 60
     adaptive: bool = True
+    title_weight: float = 0.1
     phrase_weight: float = 0.1
     document_weight: float = 0.3
     candidates: int = 100
@@ -139,7 +141,7 @@ class SearchOptions:
     filters: Filters = Filters()
     granularity: Granularity = Granularity.CHUNK
     contexts: Contexts = Contexts.MODEL
-    question_merge: QuestionMerge = QuestionMerge.BEST
+    question_merge: QuestionMerge = QuestionMerge.CONTEXT
     chunk_aware: bool = True
     expansion: Expansion = Expansion.NEIGHBOURS
     neighbours: int = 1
@@ -162,23 +164,11 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """An entry found by one index. ``rank`` counts from 1; ``raw`` is that index's own score."""
-
-    entry_id: int
-    document_id: int
-    chunk_index: int
-    level: Level
-    rank: int
-    raw: float
-
-
-@dataclass(frozen=True, slots=True)
 class Contribution:
     """What one index added to a score: ``value == weight * normalised``.
 
     ``rank`` counts from 1 in that index's own list; 0 when the entry is not in it, or when the
-    part is no index's: "phrase" and "document" (see ``SearchOptions``).
+    part is no index's: "title", "phrase" and "document" (see ``SearchOptions``).
     """
 
     index: str

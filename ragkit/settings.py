@@ -113,10 +113,11 @@ class SearchSettings(_Group):
     keyword_weight: float = Field(0.5, ge=0)
     rrf_k: int = Field(60, ge=1)
     adaptive: bool = Field(True, description="words count more when identifiers are asked for")
+    title_weight: float = Field(0.1, ge=0, le=1, description="for words of title and headings")
     phrase_weight: float = Field(0.1, ge=0, le=1, description="for words that stand together")
     document_weight: float = Field(0.3, ge=0, le=1, description="for the document's best chunk")
     contexts: Contexts = Contexts.MODEL
-    question_merge: QuestionMerge = QuestionMerge.BEST
+    question_merge: QuestionMerge = QuestionMerge.CONTEXT
     candidates: int = Field(100, ge=1, le=1000, description="hits taken from each index")
     limit: int = Field(10, ge=1, le=200, description="documents in the answer")
     parent_chunks: int = Field(3, ge=1, le=100, description="chunks in a larger one around")

@@ -61,6 +61,7 @@ class Field(StrEnum):
     """The separately weighted parts of an entry in the keyword index."""
 
     TEXT = "text"
+    TITLE = "title"
     CONTEXT = "context"
     KEYWORDS = "keywords"
     QUESTIONS = "questions"
@@ -75,7 +76,13 @@ LEVEL_CODES = {
 }
 """The number that stands for a level in the catalog and in index files."""
 
-FIELD_CODES = {Field.TEXT: 0, Field.CONTEXT: 1, Field.KEYWORDS: 2, Field.QUESTIONS: 3}
+FIELD_CODES = {
+    Field.TEXT: 0,
+    Field.CONTEXT: 1,
+    Field.KEYWORDS: 2,
+    Field.QUESTIONS: 3,
+    Field.TITLE: 4,
+}
 """The number that stands for a field in the catalog and in index files."""
 
 

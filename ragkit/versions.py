@@ -11,5 +11,5 @@ CHUNKER_VERSION = "2"
 TOKENIZER_VERSION = "2"
 """Bump when the same text gives other tokens; indexes are then rebuilt."""
 
-ENTRIES_VERSION = "3"
+ENTRIES_VERSION = "4"
 """Bump when other entries are made of a document than before."""

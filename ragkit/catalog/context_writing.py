@@ -148,12 +148,12 @@ def _renew_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str
     """Insert a copy of a chunk's own entry with other words in the fields of its context."""
     import numpy as np
 
-    text = FIELD_CODES[Field.TEXT]
+    kept = (FIELD_CODES[Field.TEXT], FIELD_CODES[Field.TITLE])
     new_id = copy_entry(scope.connection, old_id)
     scope.connection.execute(
         "INSERT INTO entry_tokens SELECT ?, field, ids FROM entry_tokens "
-        "WHERE entry_id = ? AND field = ?",
-        (new_id, old_id, text),
+        "WHERE entry_id = ? AND field IN (?, ?)",
+        (new_id, old_id, *kept),
     )
     ids = scope.ids.of(scope.connection, {one for words in tokens.values() for one in words})
     scope.connection.executemany(
@@ -161,7 +161,7 @@ def _renew_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str
         [
             (new_id, code, np.array([ids[one] for one in words], np.uint32).tobytes())
             for code, words in sorted(tokens.items())
-            if words and code != text
+            if words and code not in kept
         ],
     )
 

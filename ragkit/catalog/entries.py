@@ -41,9 +41,10 @@ class Entries:
         dimensions: int,
         after: int = 0,
     ) -> EntryRows:
-        """The live entries of those levels with ids above ``after``, with vectors and tokens."""
+        """The live entries of those levels with ids above ``after``, as indexes take them."""
         import numpy as np
 
+        from ragkit.indexes.families import with_texts
         from ragkit.indexes.rows import EntryRows
 
         scope = (collection_id, after, _level_list(levels))
@@ -59,7 +60,7 @@ class Entries:
             tokens = {
                 field: _tokens(connection, scope, ids, code) for field, code in FIELD_CODES.items()
             }
-        return EntryRows(
+        found = EntryRows(
             entry_ids=ids,
             document_ids=np.ascontiguousarray(table[:, 1]),
             levels=table[:, 2].astype(np.int8),
@@ -68,6 +69,7 @@ class Entries:
             has_vector=has_vector,
             tokens={field: column for field, column in tokens.items() if len(column.flat)},
         )
+        return with_texts(found)
 
     def count(self, collection_id: int, levels: Sequence[Level] = tuple(Level)) -> int:
         """How many live entries of those levels the collection has."""
@@ -83,7 +85,7 @@ class Entries:
             "SELECT id, content_key FROM entries WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(entry_ids)),),
         )
-        return {row[0]: bytes(row[1]) for row in rows}
+        return dict(rows)
 
     def removed_since(self, collection_id: int, version: int) -> NDArray[np.int64]:
         """Ids of entries that were removed after that version of the collection."""

@@ -17,7 +17,7 @@ from ragkit.evaluation.runs import main_metric
 from ragkit.evaluation.trials import Trial
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.results import SearchOptions
-from ragkit.retrieval.candidates import FIELD_WEIGHTS
+from ragkit.retrieval.candidates import FIELD_WEIGHTS, WRITTEN
 from ragkit.types import Field, Level
 
 KEYWORDS, VECTORS, GRID = "Keywords", "Vectors", "Contexts"
@@ -81,8 +81,15 @@ class Ablation:
         return found
 
 
+_SAME_WEIGHT = (
+    (Field.TEXT, 1.0),
+    (Field.TITLE, -1.0),  # A title's words stand in the text twice.
+    *((one, 1.0) for one in WRITTEN),
+)
+
+
 def _fields(*names: Field) -> tuple[tuple[Field, float], ...]:
-    return tuple((one, FIELD_WEIGHTS[one]) for one in (Field.TEXT, *names))
+    return tuple((one, FIELD_WEIGHTS[one]) for one in (Field.TEXT, Field.TITLE, *names))
 
 
 def keyword_plans() -> list[Plan]:
@@ -90,12 +97,11 @@ def keyword_plans() -> list[Plan]:
     every = (Field.CONTEXT, Field.QUESTIONS, Field.KEYWORDS)
     base = {"mode": Mode.KEYWORD, "contexts": Contexts.MODEL}
     rows: list[tuple[str, str, dict[str, Any], tuple[str, ...]]] = [
-        ("F0", "text", {"field_weights": _fields()}, ()),
+        ("F0", "text", {"field_weights": ((Field.TEXT, 1.0),)}, ()),
         ("F1", "text + context", {"field_weights": _fields(Field.CONTEXT)}, (_MODEL,)),
         ("F2", "text + questions", {"field_weights": _fields(Field.QUESTIONS)}, (_MODEL,)),
         ("F3", "text + keywords", {"field_weights": _fields(Field.KEYWORDS)}, (_MODEL,)),
-        ("F3b", "all, the same weight", {"field_weights": tuple((f, 1.0) for f in Field)},
-         (_MODEL,)),
+        ("F3b", "all, the same weight", {"field_weights": _SAME_WEIGHT}, (_MODEL,)),
         ("F4", "all, weighted", {"field_weights": _fields(*every)}, (_MODEL,)),
         ("F5", "all, weighted, reranked",
          {"field_weights": _fields(*every), "rerank": Rerank.MODEL}, (_MODEL, _RERANKER)),
@@ -110,6 +116,7 @@ def vector_plans() -> list[Plan]:
     rows: list[tuple[str, str, dict[str, Any], tuple[str, ...]]] = [
         ("V0", "text", {"vector_levels": ()}, ()),
         ("V1", "text + context", {"vector_levels": (Level.CONTEXT,)}, (_MODEL,)),
+        ("V1b", "context for its chunk", {"question_merge": QuestionMerge.CONTEXT}, (_MODEL,)),
         ("V2", "text + questions", {"vector_levels": (Level.QUESTION,)}, (_MODEL,)),
         ("V3", "all, best rank", {"vector_levels": both, "question_merge": QuestionMerge.BEST},
          (_MODEL,)),
@@ -145,11 +152,6 @@ def grid_plans(*, rrf: bool = True) -> list[Plan]:
         for context, said, of, needs in contexts
         for way, how in ways
     ]
-
-
-def all_plans() -> list[Plan]:
-    """Every cell of the three tables."""
-    return [*keyword_plans(), *vector_plans(), *grid_plans()]
 
 
 def ablate(

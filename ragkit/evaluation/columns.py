@@ -75,6 +75,7 @@ _VALUES: Mapping[str, Mapping[StrEnum, str]] = {
         IndexMode.ANN: "vectors searched approximately",
     },
     "question_merge": {
+        QuestionMerge.CONTEXT: "a context's vector for its chunk",
         QuestionMerge.BEST: "best of a chunk's vectors",
         QuestionMerge.SUM: "sum over a chunk's vectors",
     },

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from ragkit.indexes.delta import Delta
 from ragkit.indexes.families import Families
 from ragkit.indexes.found import Candidates, EntryMask, WordScores
-from ragkit.indexes.keyword import Bm25Parameters, Totals, best_rows
+from ragkit.indexes.keyword import Bm25Parameters, best_rows
 from ragkit.indexes.removed import Removed
 from ragkit.indexes.rows import Bools, EntryRows, Ids, TokenColumn, join, level_code
 from ragkit.indexes.segment import Segment, lookup_mask
 from ragkit.indexes.ways import VectorSearch, Way, choose_way
+from ragkit.indexes.word_scores import WordScorer
 from ragkit.types import Field, Level
 
 _FEW_REMOVED = 1000
@@ -156,48 +157,23 @@ class CollectionIndex:
         field_weights: Mapping[Field, float],
         depth: int,
         mask: EntryMask | None = None,
-        term_weights: Sequence[Sequence[float]] | None = None,
     ) -> list[Candidates]:
-        """Find the entries with the best weighted sum of BM25 scores, for each question.
+        """Find the entries with the best BM25 scores, for each question of token ids.
 
-        ``queries`` hold token ids; one that stands twice counts twice. ``term_weights``, if
-        given, has one weight a token. Entries without any of the tokens never come back.
+        Entries without any of the tokens never come back.
         """
-        found = []
-        for i, query in enumerate(queries):
-            given = term_weights[i] if term_weights is not None else None
-            scores = self.word_scores(query, field_weights, given)
-            found.append(self.best_by_words(scores, depth, mask))
-        return found
+        return [
+            self.best_by_words(self.word_scores(query, field_weights), depth, mask)
+            for query in queries
+        ]
 
-    def word_scores(
-        self,
-        query: Sequence[int],
-        field_weights: Mapping[Field, float],
-        term_weights: Sequence[float] | None = None,
-    ) -> WordScores:
-        """Give the weighted sum of BM25 scores of every entry for one question.
+    def word_scores(self, query: Sequence[int], field_weights: Mapping[Field, float]) -> WordScores:
+        """Give the BM25 score of every entry for one question of token ids.
 
-        The parameters are those of ``keyword_candidates``.
+        Of several fields, words are counted over all of them (``JoinedFields``). A token that
+        stands twice in the question counts twice.
         """
-        token_ids, weights = _weighed(query, term_weights)
-        base = np.zeros(len(self._base), np.float32)
-        delta = np.zeros(len(self._delta), np.float32)
-        for name in sorted(field_weights, key=lambda one: one.value):
-            weighted = weights * np.float32(field_weights[name])
-            if field_weights[name] == 0.0:
-                continue
-            index = self._base.keywords.get(name)
-            if self._changed:
-                idf, ratio = self._idf(name, token_ids)
-                if name in self._norms:
-                    norms = self._norms[name]
-                    self._delta.add_scores(delta, name, token_ids, weighted * idf, norms)
-                weighted = weighted * ratio
-            if index is not None:
-                index.add_scores(base, token_ids, weighted)
-        base[self._removed.rows] = 0.0
-        return WordScores(base, delta)
+        return self._words.scores(query, field_weights)
 
     def best_by_words(
         self, scores: WordScores, depth: int, mask: EntryMask | None = None
@@ -282,6 +258,10 @@ class CollectionIndex:
                 scores[here] = index.scores_of(asked, rows[here])
         return scores
 
+    def holds(self, name: Field) -> bool:
+        """Whether any entry has words in a field."""
+        return name in self._base.keywords or name in self._delta.postings
+
     @property
     def entries_per_chunk(self) -> float:
         """How many entries a chunk has on average; 1 where there are no contexts."""
@@ -297,30 +277,49 @@ class CollectionIndex:
                 found[here] = ids[families.heads(rows[here])]
         return found
 
+    @cached_property
+    def standing(self) -> EntryMask | None:
+        """The entries whose vectors stand for chunks (``Families.standing``); ``None``: all."""
+        found = [one.standing() for one in self._families]
+        if all(one is None for one in found):
+            return None
+        base, delta = (
+            np.ones(len(ids), np.bool_) if one is None else one
+            for one, ids in zip(found, self._id_columns, strict=True)
+        )
+        return EntryMask(base, delta)
+
     def entries_of_chunks(
-        self, entry_ids: Ids, levels: Iterable[Level] | None = None
+        self,
+        entry_ids: Ids,
+        levels: Iterable[Level] | None = None,
+        among: EntryMask | None = None,
     ) -> tuple[Ids, Ids]:
         """Give all entries of chunks named by their own, and whose place each belongs to.
 
-        ``levels`` leaves out entries of others.
+        ``levels`` leaves out entries of others, and ``among`` those that it does not let through.
         """
         codes = None if levels is None else np.array([level_code(one) for one in levels])
         members, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         columns = (self._base.levels, self._delta.rows.levels)
-        for ids, families, own in zip(self._id_columns, self._families, columns, strict=True):
+        masks = (None, None) if among is None else (among.base, among.delta)
+        for ids, families, own, mask in zip(
+            self._id_columns, self._families, columns, masks, strict=True
+        ):
             if len(ids):
                 rows, here = _rows_of(ids, entry_ids)
                 inside, owner = families.members(rows[here])
+                kept = np.ones(len(inside), np.bool_) if mask is None else mask[inside]
                 if codes is not None:
-                    among = np.isin(own[inside], codes)
-                    inside, owner = inside[among], owner[among]
+                    kept = kept & np.isin(own[inside], codes)
+                inside, owner = inside[kept], owner[kept]
                 members.append(ids[inside])
                 owners.append(np.flatnonzero(here)[owner])
         return np.concatenate(members), np.concatenate(owners)
 
     def idf(self, token_ids: Sequence[int], name: Field) -> NDArray[np.float32]:
         """Give the inverse document frequency of tokens among the live entries."""
-        return self._idf(name, np.array(token_ids, dtype=np.int64))[0]
+        return self._words.idf(name, np.array(token_ids, dtype=np.int64))
 
     def tokens_of(self, entry_ids: Ids, name: Field) -> TokenColumn:
         """Give the tokens of entries in reading order; none for one that is not here."""
@@ -329,6 +328,9 @@ class CollectionIndex:
             (self._base.entry_ids, index.column if index else None),
             (self._delta.rows.entry_ids, self._delta.rows.tokens.get(name)),
         )
+        rows, here = _rows_of(self._base.entry_ids, entry_ids)
+        if index is not None and here.all():
+            return index.column.take(rows)
         flat = [np.zeros(0, np.uint32)] * len(entry_ids)
         for ids, column in parts:
             if column is None:
@@ -343,40 +345,6 @@ class CollectionIndex:
         np.cumsum([len(one) for one in flat], out=offsets[1:])
         return TokenColumn(np.concatenate(flat) if flat else np.zeros(0, np.uint32), offsets)
 
-    def _idf(self, name: Field, token_ids: Ids) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Give the live idf of tokens, and its ratio to that in the segment's scores."""
-        index = self._base.keywords.get(name)
-        frozen = index.document_frequencies(token_ids) if index else np.zeros_like(token_ids)
-        if index and not self._changed:
-            return index.totals.idf(frozen), np.ones(len(token_ids), np.float32)
-        added = self._delta.document_frequencies(name, token_ids)
-        live = frozen + added - self._removed.document_frequencies(name, token_ids)
-        idf = self._totals(name).idf(live)
-        then = index.totals.idf(frozen) if index else idf
-        return idf, np.where(frozen > 0, idf / np.where(then > 0, then, 1), 1).astype(np.float32)
-
-    def _totals(self, name: Field) -> Totals:
-        """Count the live rows and tokens of a field."""
-        index = self._base.keywords.get(name)
-        base = index.totals if index else Totals(0, 0)
-        gone = self._removed.totals.get(name, Totals(0, 0))
-        new = self._delta.totals(name)
-        return Totals(base.rows - gone.rows + new.rows, base.tokens - gone.tokens + new.tokens)
-
-    @cached_property
-    def _norms(self) -> dict[Field, NDArray[np.float32]]:
-        """The length normalisation of the delta's rows, by the live average length."""
-        return {
-            name: self._totals(name).norms(column.lengths, self._base.parameters)
-            for name, column in self._delta.rows.tokens.items()
-            if len(column.flat)
-        }
-
-    @property
-    def _changed(self) -> bool:
-        """Whether anything came or went since the segment was built."""
-        return bool(len(self._removed.rows) or len(self._delta))
-
     @property
     def _id_columns(self) -> tuple[Ids, Ids]:
         """The entry ids of the segment and of the delta."""
@@ -386,6 +354,11 @@ class CollectionIndex:
     def _families(self) -> tuple[Families, Families]:
         """The chunks of the segment and of the delta."""
         return Families(self._base.levels), Families(self._delta.rows.levels)
+
+    @cached_property
+    def _words(self) -> WordScorer:
+        """What scores by words."""
+        return WordScorer(self._base, self._delta, self._removed, self._alive)
 
     @cached_property
     def _alive(self) -> Bools:
@@ -427,21 +400,6 @@ class CollectionIndex:
         chunks = np.concatenate([base.chunk_indexes[rows], delta.chunk_indexes[added]])
         levels = np.concatenate([base.levels[rows], delta.levels[added]])
         return Candidates(ids[order], documents[order], chunks[order], levels[order], both[order])
-
-
-def _weighed(
-    query: Sequence[int], term_weights: Sequence[float] | None
-) -> tuple[Ids, NDArray[np.float32]]:
-    """Give the distinct tokens of a question and how much each counts.
-
-    They stay in the order of the question: sums must not depend on how ids were given out.
-    """
-    weights: dict[int, np.float32] = {}
-    given = term_weights if term_weights is not None else [1.0] * len(query)
-    for token, weight in zip(query, given, strict=True):
-        weights[token] = weights.get(token, np.float32(0)) + np.float32(weight)
-    ids = np.fromiter(weights, np.int64, len(weights))
-    return ids, np.fromiter(weights.values(), np.float32, len(weights))
 
 
 def _rows_of(ids: Ids, wanted: Ids) -> tuple[Ids, Bools]:

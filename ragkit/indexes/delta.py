@@ -94,6 +94,16 @@ class Delta:
                 counts = postings.counts[start:end]
                 into[rows] += weight * (counts / (counts + norms[rows]))
 
+    def counts_of(self, field: Field, token_id: int) -> tuple[Ids, NDArray[np.float32]]:
+        """Give the rows in which a token stands, and how often in each."""
+        postings = self.postings.get(field)
+        if postings is None:
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        starts, ends = self._bounds(field, np.array([token_id], np.int64))
+        here = slice(int(starts[0]), int(ends[0]))
+        rows = (postings.keys[here] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        return rows, postings.counts[here]
+
     def _bounds(self, field: Field, token_ids: Ids) -> tuple[Ids, Ids]:
         """Find where each token's postings start and end."""
         postings = self.postings.get(field)

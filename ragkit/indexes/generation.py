@@ -30,8 +30,8 @@ from ragkit.indexes.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows
 from ragkit.indexes.segment import VECTORS, Segment
 
-FORMAT_VERSION = 1
-"""Changes whenever files of an older version could not be read."""
+FORMAT_VERSION = 2
+"""Changes whenever files of an older version could not be read, or hold other vectors."""
 
 _TEMPORARY = ".making-"
 _CURE = "It is made anew from the catalog."

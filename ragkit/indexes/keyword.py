@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,7 @@ class KeywordIndex:
         """Give in how many rows each token stands; 0 for tokens that it does not know."""
         if not len(self._token_ids):
             return np.zeros(len(token_ids), np.int64)
-        places, known = self._places(token_ids)
+        places, known = self.places(token_ids)
         frequencies = self._indptr[places + 1] - self._indptr[places]
         return np.where(known, frequencies, 0)
 
@@ -143,11 +144,26 @@ class KeywordIndex:
 
         Tokens are added in the order given, so that equal questions give equal sums.
         """
-        places, known = self._places(token_ids)
+        places, known = self.places(token_ids)
         for place, weight in zip(places[known].tolist(), weights[known], strict=True):
             start, end = self._indptr[place], self._indptr[place + 1]
             scores = self._data[start:end]
             np.add.at(into, self._indices[start:end], scores if weight == 1.0 else scores * weight)
+
+    def counts_at(self, place: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Give the rows in which the token of a place stands, and how often in each.
+
+        The counts are read back from the scores, which is as good as exact.
+        """
+        start, end = self._indptr[place], self._indptr[place + 1]
+        rows, scores = self._indices[start:end], self._data[start:end]
+        idf = self.totals.idf(np.array([end - start]))[0]
+        counts: NDArray[np.float32] = np.rint(self._norms[rows] * scores / (idf - scores))
+        return rows, counts
+
+    @cached_property
+    def _norms(self) -> NDArray[np.float32]:
+        return self.totals.norms(self.column.lengths, self.parameters)
 
     def scores(self, token_ids: Ids, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Give every row's score, float32 (n,); 0 where no token stands."""
@@ -214,11 +230,13 @@ class KeywordIndex:
             Bm25Parameters(parameters["k1"], parameters["b"]),
         )
 
-    def _places(self, token_ids: Ids) -> tuple[Ids, NDArray[np.bool_]]:
+    def places(self, token_ids: Ids) -> tuple[Ids, NDArray[np.bool_]]:
         """Find tokens among the sorted ids; unknown ones get place 0 and False."""
         if not len(self._token_ids):
             return np.zeros(len(token_ids), np.int64), np.zeros(len(token_ids), np.bool_)
-        places = np.minimum(np.searchsorted(self._token_ids, token_ids), len(self._token_ids) - 1)
+        # Of the same type as those that it is looked for among, which would all be copied else.
+        wanted = token_ids.astype(self._token_ids.dtype)
+        places = np.minimum(np.searchsorted(self._token_ids, wanted), len(self._token_ids) - 1)
         known = self._token_ids[places] == token_ids
         return np.where(known, places, 0), known
 

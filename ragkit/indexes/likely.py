@@ -3,104 +3,149 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.rows import Bools, Ids
 
-_SLICE = 64
+_SLICE = 32
+_MOST_PAIRS = 64
 _BLOCK = 2048
-_FEWEST_ROWS, _ROWS = 16 * _BLOCK, 64 * _BLOCK
+_ROWS = 1 << 17
 _QUERIES = 32
 _MOST_THREADS = 4
+_MOST_CODE = 127
 # Larger products are shared out to threads that wait busily for each other: on processors that
 # others use as well, that takes many times as long.
-_PRODUCT = 1 << 18
-# A half-precision number whose bits are moved into place in a single-precision one is too small
-# by 2 ** 112. The queries make up for most of it; all of it would be too much for a float.
-_SHIFT, _LIFT, _LEFT = 13, 2.0**100, 2.0**-12
-_KEPT = np.int32(-0x70000001)
+_PRODUCT = (1 << 19) - 1
 _INEXACT = 1e-4
 """More than two ways of adding up one inner product of unit vectors can differ."""
 
 
 def reached(scores: NDArray[np.float32], depth: int) -> float:
-    """Give a score above 0 that at least ``depth`` of many rows (n,) reach; 0 if none is known.
-
-    Each of the best ``depth`` slices of rows has one as good as the worst of their maxima.
-    """
+    """Give a score above 0 that at least ``depth`` of the rows (n,) reach; 0 if none is known."""
     slices = len(scores) // _SLICE
-    if not slices > depth > 0:
-        return 0.0
-    maxima = scores[: slices * _SLICE].reshape(_SLICE, slices).max(axis=0)
-    return max(float(np.partition(maxima, slices - depth)[slices - depth]), 0.0)
+    maxima = scores[: slices * _SLICE].reshape(_SLICE, slices).max(axis=0, initial=0.0)
+    return float(reached_by_slices(maxima[:, None], depth)[0])
 
 
-def likely_rows(
-    vectors: NDArray[np.float16],
-    queries: NDArray[np.float32],
-    depth: int,
-    allowed: Bools | None = None,
-) -> Ids | None:
-    """Give rows, ascending, that hold the ``depth`` best of each query, and not many more.
+def reached_by_slices(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
+    """Give for each column of slices' best scores (s, q) what ``depth`` rows reach; 0 if unknown.
 
-    ``vectors`` (n, d) are finite, contiguous and of length 1, as ``queries`` (q, d) should be;
-    ``allowed`` (n,) says which may be found. Sums are those of one matrix product a block, so a
-    query costs half of what it costs alone. ``None`` where too few rows are like a query.
+    Each of the best ``depth`` slices has a row as good as the worst of their maxima.
     """
-    threads = max(min(os.cpu_count() or 1, _MOST_THREADS, len(vectors) // _FEWEST_ROWS), 1)
-    step = min(-(-len(vectors) // threads), _ROWS)
-    if step // _SLICE <= depth:
-        return None
-    parts = [
-        (queries[first : first + _QUERIES], start, min(start + step, len(vectors)))
-        for start in range(0, len(vectors), step)
-        for first in range(0, len(queries), _QUERIES)
-    ]
-    with ThreadPoolExecutor(threads) as pool:
-        found = list(
-            pool.map(lambda one: _likely(vectors, one[0], one[1], one[2], depth, allowed), parts)
-        )
-    known = [one for one in found if one is not None]
-    return np.unique(np.concatenate(known)) if len(known) == len(found) > 0 else None
+    if not len(maxima) > depth > 0:
+        return np.zeros(maxima.shape[1], np.float32)
+    least: NDArray[np.float32] = np.partition(maxima, -depth, axis=0)[-depth]
+    return np.maximum(least, np.float32(0.0))
 
 
-def _likely(
-    vectors: NDArray[np.float16],
-    queries: NDArray[np.float32],
-    start: int,
-    stop: int,
-    depth: int,
-    allowed: Bools | None,
-) -> Ids | None:
-    """Give the likely rows from one to another."""
-    scores = _products(vectors[start:stop], queries)
-    if allowed is not None:
-        scores *= allowed[start:stop]
-    found = []
-    for of_one, query in zip(scores, queries, strict=True):
-        least = reached(of_one, depth) - float(np.linalg.norm(query)) * _INEXACT * _LEFT
-        if least <= 0.0:
-            return None
-        found.append(np.flatnonzero(of_one >= least) + start)
-    return np.concatenate(found)
+@dataclass(frozen=True, slots=True)
+class Coarse:
+    """Vectors by one byte a number, to be looked through before the vectors themselves.
+
+    ``codes`` int8 (n, d) times ``scale`` float32 (d,) are near the vectors; measured in scales,
+    none is further away than ``error``.
+    """
+
+    codes: NDArray[np.int8]
+    scale: NDArray[np.float32]
+    error: float
+
+    @classmethod
+    def of(cls, vectors: NDArray[np.float16]) -> Coarse:
+        """Round finite vectors (n, d)."""
+        largest = np.zeros(vectors.shape[1], np.float32)
+        starts = range(0, len(vectors), _BLOCK)
+        for start in starts:
+            np.maximum(largest, np.abs(vectors[start : start + _BLOCK]).max(axis=0), out=largest)
+        scale = np.where(largest > 0, largest / np.float32(_MOST_CODE), np.float32(1))
+        codes = np.empty(vectors.shape, np.int8)
+        error = 0.0
+        for start in starts:
+            exact = vectors[start : start + _BLOCK] / scale
+            rounded = np.rint(exact)
+            codes[start : start + _BLOCK] = rounded
+            exact -= rounded
+            error = max(error, float(np.einsum("ij,ij->i", exact, exact).max()))
+        return cls(codes, scale, error**0.5)
+
+    def likely_rows(
+        self, queries: NDArray[np.float32], depth: int, allowed: Bools | None = None
+    ) -> Ids | None:
+        """Give rows, ascending, that hold the ``depth`` best of each query, and not many more.
+
+        ``queries`` (q, d) should be of length 1; ``allowed`` (n,) says which rows may be found.
+        ``None`` where too few rows are like a query.
+        """
+        found = []
+        for first in range(0, len(queries), _QUERIES):
+            some = queries[first : first + _QUERIES]
+            scaled = some * self.scale
+            # What is among the best may seem too small by the error, and what is not too large.
+            doubt = 2 * self.error * _lengths(scaled) + _INEXACT * _lengths(some)
+            for start in range(0, len(self.codes), _ROWS):
+                part = slice(start, start + _ROWS)
+                given = None if allowed is None else allowed[part]
+                scores, maxima = _products(self.codes[part], scaled, given)
+                least = reached_by_slices(maxima, depth) - doubt
+                if (least <= 0).any():
+                    return None
+                slices, asked = np.nonzero(maxima >= least)
+                block, place = np.divmod(slices, scores.shape[2])
+                near = scores[block, :, place, asked]
+                pair, at = np.nonzero(near >= least[asked, None])
+                rows = (block[pair] * scores.shape[1] + at) * scores.shape[2] + place[pair]
+                found.append(rows + start)
+        return np.unique(np.concatenate(found)) if found else None
 
 
-def _products(vectors: NDArray[np.float16], queries: NDArray[np.float32]) -> NDArray[Any]:
-    """Give the inner products (q, n), times ``_LEFT``."""
-    bits = vectors.view(np.int16)
-    lifted = np.ascontiguousarray(queries.T * np.float32(_LIFT))
-    rows = max(_PRODUCT // lifted.size, 1)
-    block = rows * max(_BLOCK // rows, 1)
-    wide = np.zeros((block, bits.shape[1]), np.int32)
-    scores = np.empty((len(queries), len(bits)), np.float32)
-    for start in range(0, len(bits), block):
-        here = bits[start : start + block]
-        np.left_shift(here, _SHIFT, out=wide[: len(here)], dtype=np.int32)
-        np.bitwise_and(wide, _KEPT, out=wide)
-        found = wide.view(np.float32).reshape(-1, rows, wide.shape[1]) @ lifted
-        scores[:, start : start + block] = found.reshape(block, -1)[: len(here)].T
-    return scores
+def _products(
+    codes: NDArray[np.int8], scaled: NDArray[np.float32], allowed: Bools | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Multiply codes with queries: scores (blocks, rows of a slice, slices, q), and slices' best.
+
+    The rows of a slice (s, q) are as far apart as there are slices in a block. Rows that may not
+    be found, and those that fill the last block, have 0.
+    """
+    turned = np.ascontiguousarray(scaled.T)
+    pairs = min(max(_PRODUCT // (2 * turned.size), 1), _MOST_PAIRS)
+    block, blocks = pairs * _SLICE, -(-len(codes) // (pairs * _SLICE))
+    scores = np.empty((blocks, _SLICE, pairs, len(scaled)), np.float32)
+    maxima = np.empty((blocks, pairs, len(scaled)), np.float32)
+    left = deque(range(blocks))
+
+    def multiply() -> None:
+        wide = np.zeros((block, len(turned)), np.float32)
+        while left:
+            try:
+                number = left.popleft()
+            except IndexError:  # Another thread took the last one.
+                return
+            here = slice(number * block, min((number + 1) * block, len(codes)))
+            count = here.stop - here.start
+            np.copyto(wide[:count], codes[here])
+            wide[count:] = 0.0
+            near = scores[number].reshape(block, -1)
+            products = wide.reshape(-1, 2 * pairs, len(turned))
+            np.matmul(products, turned, out=near.reshape(*products.shape[:2], -1))
+            if allowed is not None:
+                near[:count] *= allowed[here, None]
+            scores[number].max(axis=0, out=maxima[number])
+
+    helpers = max(min(os.cpu_count() or 1, _MOST_THREADS, blocks) - 1, 1)
+    with ThreadPoolExecutor(helpers) as pool:
+        others = [pool.submit(multiply) for _ in range(helpers)]
+        multiply()
+        for one in others:
+            one.result()
+    return scores, maxima.reshape(-1, len(scaled))
+
+
+def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths: NDArray[np.float32] = np.linalg.norm(vectors, axis=1).astype(np.float32)
+    return lengths

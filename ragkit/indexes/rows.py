@@ -58,10 +58,12 @@ class TokenColumn:
 
     def take(self, rows: Ids) -> TokenColumn:
         """Give the column of some rows, in their order."""
-        lengths = self.lengths[rows]
+        # Not by ``lengths``, which would cost what the whole column holds.
+        starts = self.offsets[rows]
+        lengths = self.offsets[rows + 1] - starts
         offsets = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
-        places = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        places = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
         return TokenColumn(np.ascontiguousarray(self.flat[places]), offsets)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.graph import Graph
 from ragkit.indexes.graph_files import LateGraph
-from ragkit.indexes.likely import likely_rows
+from ragkit.indexes.likely import Coarse
 from ragkit.indexes.rows import Bools, Ids
 from ragkit.indexes.ways import Way
 
@@ -21,6 +22,7 @@ _MOST_THREADS = 4
 _EXACT = Way(0, "exact")
 _MANY = 6
 _WORTH_NARROWING = 20_000
+_MOST_COARSE = 128 << 20
 
 
 class VectorIndex:
@@ -36,6 +38,8 @@ class VectorIndex:
         self._size = size
         self._all = len(rows) == size
         self._late_graph = graph
+        self._coarse: Coarse | None = None
+        self._guard = threading.Lock()
 
     @classmethod
     def build(cls, vectors: NDArray[np.float16], has_vector: Bools) -> VectorIndex:
@@ -203,8 +207,8 @@ class VectorIndex:
             selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
             parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
         index, among = self._index, None
-        if len(queries) >= _MANY and len(self) >= _WORTH_NARROWING:
-            among = likely_rows(self.usable_vectors(), queries, fetch, allowed)
+        if len(queries) >= _MANY and self._worth_narrowing:
+            among = self._looked_through().likely_rows(queries, fetch, allowed)
         if among is not None:
             index, parameters = self._of_rows(among), None
         scores, positions = index.search(
@@ -216,6 +220,18 @@ class VectorIndex:
             (places[places >= 0], given[places >= 0])
             for places, given in zip(positions, scores, strict=True)
         ]
+
+    @property
+    def _worth_narrowing(self) -> bool:
+        """Whether there is much to score, and not too much to keep once more by the byte."""
+        return len(self) >= _WORTH_NARROWING and len(self) * self.dimensions <= _MOST_COARSE
+
+    def _looked_through(self) -> Coarse:
+        """The vectors by one byte a number, made when they are first needed."""
+        with self._guard:
+            if self._coarse is None:
+                self._coarse = Coarse.of(self.usable_vectors())
+            return self._coarse
 
     def _of_rows(self, positions: Ids) -> Any:
         """A faiss index of some positions, which scores them to the last bit as the whole one."""

@@ -49,7 +49,8 @@ def draft(one: FileToWrite, processed: Processed) -> DocumentDraft:
 def _entries(processed: Processed) -> Iterator[EntryDraft]:
     """One entry a level: a section's and a document's words are those of their chunks.
 
-    Title and headings stand before the text and count twice; pages are not searched for.
+    Title and headings stand before the text and count twice, and a chunk has them in a field of
+    their own as well; pages are not searched for.
     """
     import numpy as np
 
@@ -68,12 +69,17 @@ def _entries(processed: Processed) -> Iterator[EntryDraft]:
         if len(one.chunks) > 1:
             joined = joined[:_MOST_COARSE_WORDS]
         numbers = np.concatenate([above, above, joined])
+        tokens: dict[int, list[str] | NumberedTokens] = {
+            FIELD_CODES[Field.TEXT]: NumberedTokens(found.words, numbers)
+        }
+        if one.level is Level.CHUNK:
+            tokens[FIELD_CODES[Field.TITLE]] = NumberedTokens(found.words, above)
         yield EntryDraft(
             level=LEVEL_CODES[one.level],
             position=first.index,
             text_hash=one.text_hash,
             content_key=found.keys[first.start, last.end],
-            tokens={FIELD_CODES[Field.TEXT]: NumberedTokens(found.words, numbers)},
+            tokens=tokens,
         )
 
 

@@ -142,11 +142,6 @@ def parent_of(index: int, size: int) -> int:
     return index // max(size, 1)
 
 
-def slices_of(text: str, plan: DocumentPlan) -> list[str]:
-    """Cut a plan's passages out of the whole text."""
-    return [text[one.start : one.end] for one in plan.passages]
-
-
 def make_passages(
     plan: DocumentPlan,
     slices: Sequence[str],

@@ -23,19 +23,33 @@ from ragkit.retrieval.fusion import (
     share_of_best,
     union,
 )
+from ragkit.retrieval.phrases import ShareOf, phrase_shares, title_shares
 from ragkit.retrieval.questions import best_of_each, by_chunk
-from ragkit.retrieval.ranking import PHRASE_TOP, phrase_shares, with_documents, with_phrases
+from ragkit.retrieval.ranking import (
+    TITLE_FLOOR,
+    phrase_top,
+    with_documents,
+    with_phrases,
+    with_titles,
+)
 from ragkit.types import Field, Level
 
 FIELD_WEIGHTS: Mapping[Field, float] = {
-    Field.TEXT: 1.0,
+    Field.TEXT: 1.75,
+    Field.TITLE: -2.5,
     Field.CONTEXT: 0.5,
-    Field.KEYWORDS: 1.0,
-    Field.QUESTIONS: 0.5,
+    Field.KEYWORDS: 2.0,
+    Field.QUESTIONS: 0.75,
 }
-"""How much a word counts in each field of the keyword index."""
+"""How much a word counts in each field, where a model wrote something.
 
-_TEXT_ONLY: Mapping[Field, float] = {Field.TEXT: FIELD_WEIGHTS[Field.TEXT]}
+A title's words stand in the text as well, twice: together they count 1.
+"""
+
+WRITTEN = (Field.CONTEXT, Field.KEYWORDS, Field.QUESTIONS)
+"""The fields that a model writes."""
+
+_TEXT_ONLY: Mapping[Field, float] = {Field.TEXT: 1.0}
 _MOST_EACH = 8
 
 
@@ -56,25 +70,28 @@ class Scope:
     contexts: Contexts = Contexts.MODEL
     levels: tuple[Level, ...] | None = None
     weights: tuple[tuple[Field, float], ...] | None = None
+    standing: EntryMask | None = None
 
     @property
     def entries_per_chunk(self) -> float:
         """How many entries a chunk has that may be found by their vectors."""
-        return self.index.entries_per_chunk if self.contexts is Contexts.MODEL else 1.0
+        several = self.contexts is Contexts.MODEL and self.standing is None
+        return self.index.entries_per_chunk if several else 1.0
+
+    @property
+    def vector_mask(self) -> EntryMask | None:
+        """The entries that may be found by their vectors."""
+        if self.standing is None or self.mask is None:
+            return self.standing or self.mask
+        return self.mask & self.standing
 
     @property
     def field_weights(self) -> Mapping[Field, float]:
         """How much a word counts in each field."""
         if self.weights is not None:
             return dict(self.weights)
-        return FIELD_WEIGHTS if self.contexts is Contexts.MODEL else _TEXT_ONLY
-
-
-def vector_list(
-    scopes: Sequence[Scope], asked: Asked, weight: float, depth: int, options: SearchOptions
-) -> IndexList:
-    """The chunks, sections or documents with the vectors most like the question's."""
-    return vector_lists(scopes, [asked], [weight], depth, options)[0]
+        written = self.contexts is Contexts.MODEL and any(map(self.index.holds, WRITTEN))
+        return FIELD_WEIGHTS if written else _TEXT_ONLY
 
 
 def vector_lists(
@@ -84,9 +101,10 @@ def vector_lists(
     depth: int,
     options: SearchOptions,
 ) -> list[IndexList]:
-    """The same for several questions, for which each index is gone through once.
+    """For each question, the chunks, sections or documents with the vectors most like its own.
 
-    Chunks with several vectors are looked for as deep as it takes to find enough of them.
+    Each index is gone through once for all of them. Chunks with several vectors are looked for as
+    deep as it takes to find enough of them.
     """
     found: list[list[Candidates]] = [[] for _ in asked]
     telling = [
@@ -98,7 +116,7 @@ def vector_lists(
         queries = np.stack([vector for _at, vector in telling])
         for scope in scopes:
             lists = scope.index.vector_candidates(
-                queries, _entries_deep(scope, depth), scope.mask, _search_of(options)
+                queries, _entries_deep(scope, depth), scope.vector_mask, _search_of(options)
             )
             for (at, _vector), one in zip(telling, lists, strict=True):
                 found[at].append(one)
@@ -112,7 +130,8 @@ def vector_ways(scopes: Sequence[Scope], depth: int, options: SearchOptions) -> 
     """How ``vector_lists`` searches each scope, and why."""
     search = _search_of(options)
     return [
-        scope.index.vector_way(_entries_deep(scope, depth), scope.mask, search) for scope in scopes
+        scope.index.vector_way(_entries_deep(scope, depth), scope.vector_mask, search)
+        for scope in scopes
     ]
 
 
@@ -188,13 +207,18 @@ def rank(
     if len(lists) < 2 or options.fusion is not Fusion.WEIGHTED:
         return fuse(lists, options.fusion, options.rrf_k, None, normalisers)
     fused = fuse(lists, options.fusion, options.rrf_k, exact_scores(lists), normalisers)
+    if level is Level.CHUNK and options.title_weight > 0:
+        every = np.array([0, len(fused)])
+        titled = shares_in(title_shares, Field.TITLE, scopes, [asked], fused.entry_ids, every)
+        fused = with_titles(fused, titled, share_of_best(titled, TITLE_FLOOR), options.title_weight)
     if level is Level.CHUNK and options.phrase_weight > 0:
-        top = fused.order[:PHRASE_TOP]
+        top = fused.order[: phrase_top(options)]
         for part in fused.parts:
             if part.index == "keyword":
                 # Where no word of the question stands, no two do.
                 top = top[part.raw[top] > 0.0]
-        shares = phrases_in(scopes, asked, fused.entry_ids[top])
+        found, every = fused.entry_ids[top], np.array([0, len(top)])
+        shares = shares_in(phrase_shares, Field.TEXT, scopes, [asked], found, every)
         fused = with_phrases(fused, top, shares, options.phrase_weight)
     return with_documents(fused, options.document_weight)
 
@@ -224,20 +248,30 @@ def _best_vectors(
     """What the vectors say of chunks: the best of each one's entries."""
     if scope.contexts is Contexts.STRUCTURAL or scope.index.entries_per_chunk == 1.0:
         return scope.index.vector_scores_of(vector, entry_ids).astype(np.float64)
-    members, owners = scope.index.entries_of_chunks(entry_ids, scope.levels)
+    members, owners = scope.index.entries_of_chunks(entry_ids, scope.levels, scope.standing)
     scores = scope.index.vector_scores_of(vector, members)
     return best_of_each(scores, owners, len(entry_ids))
 
 
-def phrases_in(scopes: Sequence[Scope], asked: Asked, entry_ids: NDArray[np.int64]) -> Scores:
-    """How much of the question stands in entries as neighbouring words, from 0 to 1."""
+def shares_in(
+    share_of: ShareOf,
+    name: Field,
+    scopes: Sequence[Scope],
+    asked: Sequence[Asked],
+    entry_ids: NDArray[np.int64],
+    bounds: NDArray[np.int64],
+) -> Scores:
+    """How much of its question stands in a field of each entry, from 0 to 1, (n,).
+
+    ``entry_ids[bounds[i]:bounds[i + 1]]`` are looked at for question ``i``. Words are as rare as
+    they are in texts.
+    """
     shares = np.zeros(len(entry_ids))
-    if len(asked.token_ids) < 2:
-        return shares
-    for scope in scopes:
-        idf = scope.index.idf(asked.token_ids, Field.TEXT)
-        tokens = scope.index.tokens_of(entry_ids, Field.TEXT)
-        shares += phrase_shares(asked.token_ids, idf, tokens)
+    queries = [one.token_ids for one in asked]
+    words = [token for query in queries for token in query]
+    for scope in scopes if words else ():
+        idf = scope.index.idf(words, Field.TEXT)
+        shares += share_of(queries, idf, scope.index.tokens_of(entry_ids, name), bounds)
     return shares
 
 

@@ -13,10 +13,9 @@ import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
-from ragkit.choices import Contexts, IndexMode, Mode, Rerank
+from ragkit.choices import Contexts, IndexMode, Mode, QuestionMerge, Rerank
 from ragkit.errors import ModelError, RagkitError
 from ragkit.indexes.rows import Ids
-from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
 from ragkit.results import Answer, Filters, Result, SearchOptions, Trace
 from ragkit.retrieval.beside import Beside
@@ -26,9 +25,9 @@ from ragkit.retrieval.fusion import FusedHit, IndexList
 from ragkit.retrieval.highlight import Highlighter, question_words
 from ragkit.retrieval.levels import levels_of, prefer_finer
 from ragkit.retrieval.open_indexes import OpenIndexes
+from ragkit.retrieval.planning import Plan, Planner
 from ragkit.retrieval.presenting import CatalogLookups, Presenter
-from ragkit.retrieval.question import ParsedQuestion, parse_question
-from ragkit.retrieval.question_vectors import QuestionVectors, Vectors
+from ragkit.retrieval.question import ParsedQuestion
 from ragkit.retrieval.ranking import index_weights
 from ragkit.retrieval.recent import RecentAnswers
 from ragkit.retrieval.selection import Selected, select
@@ -45,27 +44,6 @@ _WIDEN = 4
 _REMEMBERED_SECONDS = 300.0
 _REST_AFTER_FAILURE, _SLOW_SECONDS = 10, 1.0
 _WORTH_A_THREAD = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """A question made ready for the indexes. ``trouble`` says why it has no vector."""
-
-    parsed: ParsedQuestion
-    collections: tuple[CollectionRecord, ...]
-    filters: tuple[Filters, ...]
-    asked: Asked
-    tokens: tuple[str, ...]
-    trouble: str = ""
-
-    @property
-    def note(self) -> str:
-        """What the trace says of the question."""
-        return "by words alone" if self.trouble else "words known to the library"
-
-    def asking(self, options: SearchOptions) -> SearchOptions:
-        """The options, with words alone where there is no vector."""
-        return replace(options, mode=Mode.KEYWORD) if self.trouble else options
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +75,10 @@ class Engine:
         self._catalog = catalog
         self._indexes = indexes
         self._embedder = embedder
-        self._questions = QuestionVectors(embedder)
+        self._planner = Planner(catalog, embedder)
         self._presenter = Presenter(catalog)
         self._recent = RecentAnswers()
         self._beside = Beside()
-        self._field_names: dict[int, tuple[int, tuple[str, ...]]] = {}
 
     def search(self, question: str, options: SearchOptions) -> Answer:
         """Answer a question; the same library, question and options give the same answer.
@@ -144,7 +121,7 @@ class Engine:
             return []
         named = tuple(self._catalog.collections.get(name) for name in options.collections)
         with clock.stage("question", len(texts)) as count:
-            plans = self._planned([ParsedQuestion(text) for text in texts], options, named)
+            plans = self._planner.plans([ParsedQuestion(text) for text in texts], options, named)
             count.out = sum(len(plan.asked.token_ids) for plan in plans)
             count.note = plans[0].note
         options = plans[0].asking(options)
@@ -175,7 +152,7 @@ class Engine:
             ModelError: the results were to be reranked and could not be.
         """
         named = tuple(self._catalog.collections.get(name) for name in options.collections)
-        (plan,) = self._planned([ParsedQuestion(text)], options, named)
+        (plan,) = self._planner.plans([ParsedQuestion(text)], options, named)
         selected, ranked = self._ordered(plan, plan.asking(options), Clock())
         if ranked and ranked.failed:
             raise ModelError(ranked.why)
@@ -194,11 +171,11 @@ class Engine:
         """The answer, and for how many seconds it may be given again."""
         clock = Clock()
         with clock.stage("question", len(question)) as count:
-            plan = self._plan(question, options, named)
+            plan = self._planner.plan(question, options, named)
             count.out = len(plan.asked.token_ids)
             count.note = plan.note
         options = plan.asking(options)
-        notices = list(self._notices(plan))
+        notices = list(plan.notices)
         selected, ranked = self._ordered(plan, options, clock)
         with clock.stage("reconstruction", len(selected.groups)) as count:
             results = self.present(selected, options, plan.tokens, plan.parsed.text)
@@ -220,7 +197,7 @@ class Engine:
         return Answer(question, tuple(results), trace, tuple(notices)), seconds
 
     def _ordered(
-        self, plan: _Plan, options: SearchOptions, clock: Clock
+        self, plan: Plan, options: SearchOptions, clock: Clock
     ) -> tuple[Selected, Reranked | None]:
         """What a question finds, reranked where that is asked for."""
         fused, selected = self._enough(plan, options, clock)
@@ -245,7 +222,7 @@ class Engine:
         return selected
 
     def _enough(
-        self, plan: _Plan, options: SearchOptions, clock: Clock
+        self, plan: Plan, options: SearchOptions, clock: Clock
     ) -> tuple[list[FusedHit], Selected]:
         """What a question finds, looked for as deep as it takes to fill a page."""
         depth = max(options.candidates, options.limit)
@@ -257,60 +234,11 @@ class Engine:
                 return fused, selected
             depth = min(depth * _WIDEN, _MOST_CANDIDATES)
 
-    def _all_found(self, plan: _Plan, selected: Selected) -> bool:
+    def _all_found(self, plan: Plan, selected: Selected) -> bool:
         """True when every document that there is has been found: looking deeper brings none."""
         counts = self._catalog.documents.counts
         there = sum(counts(collection.id).indexed for collection in plan.collections)
         return len({hit.document_id for hit in selected.hits}) >= there
-
-    def _plan(
-        self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
-    ) -> _Plan:
-        # Half characters, such as a badly decoded command line gives, stop some tokenizers.
-        question = question.encode("utf-8", "replace").decode("utf-8")
-        parsed = parse_question(question, self._fields(named) if ":" in question else ())
-        return self._planned([parsed], options, named)[0]
-
-    def _planned(
-        self,
-        parsed: Sequence[ParsedQuestion],
-        options: SearchOptions,
-        named: Sequence[CollectionRecord],
-    ) -> list[_Plan]:
-        # Stop words are not indexed; a question of nothing else is still highlighted.
-        tokens = [tuple(index_tokens(one.text) or tokenize(one.text)) for one in parsed]
-        known = self._catalog.entries.token_ids([token for words in tokens for token in words])
-        vectors: Vectors = [None] * len(parsed)
-        trouble = ""
-        if options.mode is not Mode.KEYWORD and any(one.text for one in parsed):
-            vectors, trouble = self._questions.of([one.text for one in parsed])
-        plans = []
-        for one, words, vector in zip(parsed, tokens, vectors, strict=True):
-            own = tuple(self._catalog.collections.get(name) for name in one.collections)
-            ids = [known[token] for token in words if token in known]
-            filters = tuple(part for part in (options.filters, one.filters) if not part.empty)
-            asked = Asked(ids, vector if one.text else None)
-            plans.append(_Plan(one, own or tuple(named), filters, asked, words, trouble))
-        return plans
-
-    def _fields(self, named: Sequence[CollectionRecord]) -> list[str]:
-        """The front-matter fields that may be filters; read again when a collection changes."""
-        found: set[str] = set()
-        for one in named:
-            known = self._field_names.get(one.id)
-            if known is None or known[0] != one.version:
-                known = (one.version, self._catalog.filters.field_names(one.id))
-                self._field_names[one.id] = known
-            found.update(known[1])
-        return sorted(found)
-
-    def _notices(self, plan: _Plan) -> Sequence[str]:
-        trouble = [plan.trouble] if plan.trouble else []
-        if plan.parsed.cut:
-            return ["The question is very long; only its beginning was asked.", *trouble]
-        if not plan.parsed.text:
-            return ["The question holds no words to look for."]
-        return trouble
 
     def lacking(
         self, options: SearchOptions, named: Sequence[CollectionRecord] | None = None
@@ -330,12 +258,12 @@ class Engine:
         return []
 
     def _candidates(
-        self, plan: _Plan, options: SearchOptions, depth: int, clock: Clock
+        self, plan: Plan, options: SearchOptions, depth: int, clock: Clock
     ) -> list[FusedHit]:
         return self._candidates_of([plan], options, depth, clock)[0]
 
     def _candidates_of(
-        self, plans: Sequence[_Plan], options: SearchOptions, depth: int, clock: Clock
+        self, plans: Sequence[Plan], options: SearchOptions, depth: int, clock: Clock
     ) -> list[list[FusedHit]]:
         """What questions find that ask the same collections with the same filters."""
         found: list[list[FusedHit]] = [[] for _ in plans]
@@ -420,6 +348,9 @@ class Engine:
             levels = (level,)
         elif options.vector_levels is not None:
             levels = (level, *options.vector_levels)
+        standing = None
+        if levels is None and options.question_merge is QuestionMerge.CONTEXT:
+            standing = index.standing
         mask = index.mask_for(levels=levels)
         if filters:
             documents = [self._documents(collection, one) for one in filters]
@@ -429,7 +360,7 @@ class Engine:
                 levels=levels,
                 entry_ids=reduce(np.intersect1d, entries) if entries else None,
             )
-        return Scope(index, mask, options.contexts, levels, options.field_weights)
+        return Scope(index, mask, options.contexts, levels, options.field_weights, standing)
 
     def _documents(self, collection: CollectionRecord, filters: Filters) -> Ids:
         return self._catalog.filters.documents(collection.id, replace(filters, headings=()))

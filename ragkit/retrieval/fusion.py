@@ -149,12 +149,18 @@ def cosine(raw: Scores) -> Scores:
     return clipped
 
 
-def share_of_best(raw: Scores) -> Scores:
-    """Divide each score by the best of them."""
-    best = float(raw.max(initial=0.0))
-    if best <= 0.0:
-        return np.zeros(len(raw))
-    shares: Scores = np.maximum(raw, 0.0) / best
+def share_of_best(raw: Scores, least: float = 0.0) -> Scores:
+    """Divide each score by the best of them, or by ``least`` if that is more."""
+    return shares_of_best(raw, np.zeros(len(raw), np.int64), 1, least)
+
+
+def shares_of_best(
+    raw: Scores, numbers: NDArray[np.int64], count: int, least: float = 0.0
+) -> Scores:
+    """The same for ``count`` questions at once; ``numbers`` (n,) say whose each score is."""
+    best = np.full(count, least)
+    np.maximum.at(best, numbers, raw)
+    shares: Scores = np.maximum(raw, 0.0) / np.where(best > 0.0, best, 1.0)[numbers]
     return shares
 
 

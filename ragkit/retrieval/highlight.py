@@ -129,16 +129,6 @@ def highlight(text: str, query_tokens: Collection[str]) -> _Spans:
     return Highlighter(query_tokens).spans(text)
 
 
-def matched_terms(
-    text: str, query_tokens: Collection[str], query_words: Sequence[str]
-) -> tuple[str, ...]:
-    """Give those of the person's own words that a text has, in the order of the question.
-
-    A word counts when one of its tokens does: "caching" matches "cached".
-    """
-    return Highlighter(query_tokens, query_words).terms(text)
-
-
 def question_words(question: str) -> tuple[str, ...]:
     """Give the words of a question as they are written: identifiers whole, Chinese in pairs."""
     words: list[str] = []

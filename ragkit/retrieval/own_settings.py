@@ -23,7 +23,8 @@ _LEAST = {"candidates": 1, "limit": 1, "rrf_k": 1, "chunks_per_doc": 1, "section
           "parent_chunks": 1, "nprobe": 1, "overfetch": 1, "rerank_depth": 1}  # fmt: skip
 _MOST = {"candidates": 1000, "limit": 200, "min_score": 1, "mmr_lambda": 1, "rrf_k": 10_000,
          "neighbours": 50, "semantic_threshold": 1, "phrase_weight": 1,
-         "document_weight": 1, "vector_weight": 100, "keyword_weight": 100,
+         "title_weight": 1, "document_weight": 1,
+         "vector_weight": 100, "keyword_weight": 100,
          "per_document": 1000, "chunks_per_doc": 100, "adjacent_top_docs": 200,
          "section_characters": 1_000_000, "parent_chunks": 100, "nprobe": 1000,
          "overfetch": 100, "rerank_depth": 100}  # fmt: skip

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.choices import Contexts, Fusion, QuestionMerge
-from ragkit.indexes.rows import TokenColumn
 from ragkit.results import SearchOptions
-from ragkit.retrieval.candidates import Asked, Scope, rank
+from ragkit.retrieval.candidates import Asked, Scope, rank, shares_in
 from ragkit.retrieval.fusion import (
     Fused,
     IndexList,
@@ -21,8 +20,16 @@ from ragkit.retrieval.fusion import (
     Scores,
     cosine,
     shares_of,
+    shares_of_best,
 )
-from ragkit.retrieval.ranking import PHRASE_TOP, phrase_shares, with_documents, with_phrases
+from ragkit.retrieval.phrases import phrase_shares, title_shares
+from ragkit.retrieval.ranking import (
+    TITLE_FLOOR,
+    phrase_top,
+    with_documents,
+    with_phrases,
+    with_titles,
+)
 from ragkit.types import Field, Level
 
 _FEW = 4
@@ -61,16 +68,22 @@ def rank_all(
         raw[places] = np.concatenate([one.raw for one in found])
         lacking = np.flatnonzero(ranks == 0)
         raw[lacking] = _exact(name, found, scopes, asked, numbers[lacking], keys[lacking] % width)
-        normalised = cosine(raw) if name == "vector" else _shares_of_best(raw, numbers, len(lists))
+        normalised = cosine(raw) if name == "vector" else shares_of_best(raw, numbers, len(lists))
         parts.append(Part(name, weights[numbers, at], ranks, raw, normalised))
     documents, chunks, levels = columns
     wide = numbers * (int(documents.max(initial=0)) + 1) + documents
     whole = Fused(keys, wide, chunks, levels, tuple(parts))
+    if level is Level.CHUNK and options.title_weight > 0:
+        bounds = np.searchsorted(numbers, np.arange(len(lists) + 1))
+        titled = shares_in(title_shares, Field.TITLE, scopes, asked, keys % width, bounds)
+        shares = shares_of_best(titled, numbers, len(lists), TITLE_FLOOR)
+        whole = with_titles(whole, titled, shares, options.title_weight)
     if level is Level.CHUNK and options.phrase_weight > 0:
         order = np.lexsort((keys, -whole.scores, numbers))
         place = np.arange(len(keys)) - np.searchsorted(numbers, numbers)
-        top = order[(place < PHRASE_TOP) & (parts[1].raw[order] > 0.0)]
-        shares = _phrases(scopes, asked, numbers[top], keys[top] % width)
+        top = order[(place < phrase_top(options)) & (parts[1].raw[order] > 0.0)]
+        bounds = np.searchsorted(numbers[top], np.arange(len(lists) + 1))
+        shares = shares_in(phrase_shares, Field.TEXT, scopes, asked, keys[top] % width, bounds)
         whole = with_phrases(whole, top, shares, options.phrase_weight)
     whole = with_documents(whole, options.document_weight)
     bounds = np.searchsorted(numbers, np.arange(len(lists) + 1)).tolist()
@@ -91,7 +104,7 @@ def _plain(
         and all(min(shares_of(of_one)) > 0 for of_one in lists)
         and all(one.vector is not None for one in asked)
         and options.fusion is Fusion.WEIGHTED
-        and options.question_merge is QuestionMerge.BEST
+        and options.question_merge is not QuestionMerge.SUM
         and all(
             one.contexts is Contexts.STRUCTURAL or one.index.entries_per_chunk == 1.0
             for one in scopes
@@ -145,37 +158,6 @@ def _exact(
         if one.exact is not None and start < end:
             scores[start:end] = one.exact(entry_ids[start:end])
     return scores
-
-
-def _phrases(
-    scopes: Sequence[Scope],
-    asked: Sequence[Asked],
-    numbers: NDArray[np.int64],
-    entry_ids: NDArray[np.int64],
-) -> Scores:
-    """How much of their questions, ascending, stands in entries as neighbouring words."""
-    shares = np.zeros(len(entry_ids))
-    bounds = np.searchsorted(numbers, np.arange(len(asked) + 1)).tolist()
-    words = [token for one in asked for token in one.token_ids]
-    for scope in scopes:
-        idf = scope.index.idf(words, Field.TEXT)
-        tokens = scope.index.tokens_of(entry_ids, Field.TEXT)
-        read = 0
-        for one, (start, end) in zip(asked, pairwise(bounds), strict=True):
-            last = read + len(one.token_ids)
-            offsets = tokens.offsets[start : end + 1]
-            column = TokenColumn(tokens.flat[offsets[0] : offsets[-1]], offsets - offsets[0])
-            shares[start:end] += phrase_shares(one.token_ids, idf[read:last], column)
-            read = last
-    return shares
-
-
-def _shares_of_best(raw: Scores, numbers: NDArray[np.int64], count: int) -> Scores:
-    """Divide each score by the best of its question."""
-    best = np.zeros(count)
-    np.maximum.at(best, numbers, raw)
-    shares: Scores = np.maximum(raw, 0.0) / np.where(best > 0.0, best, 1.0)[numbers]
-    return shares
 
 
 def _cut(whole: Fused, start: int, end: int) -> Fused:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support import digest, vector_bytes
+from support import digest, entry, vector_bytes
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.context_records import (
@@ -125,7 +125,15 @@ def test_the_words_of_a_context_stand_in_their_own_fields_of_the_chunk(shelf):
     assert words(shelf, Field.KEYWORDS, 1) == ["promotion", "chief", "of", "staff"]
     assert words(shelf, Field.QUESTIONS, 1) == ["who", "was", "promoted?", "since", "when?"]
     assert words(shelf, Field.CONTEXT, 0) == []
-    assert [words(shelf, field, 2) for field in Field] == [[], [], [], []]
+    assert [words(shelf, field, 2) for field in Field] == [[]] * len(Field)
+
+
+def test_the_words_of_the_title_stay(shelf):
+    fields = {Field.TEXT: ["one", "piece"], Field.TITLE: ["sea", "chart"]}
+    document = shelf.put("a.md", "one piece", entries=(entry("one piece", tokens=fields),))
+    put(shelf, drafted(shelf, document))
+    assert words(shelf, Field.TITLE, 0) == ["sea", "chart"]
+    assert words(shelf, Field.TEXT, 0) == ["one", "piece"]
 
 
 def test_every_entry_has_its_vector_and_the_key_of_its_chunk(shelf):
@@ -133,10 +141,14 @@ def test_every_entry_has_its_vector_and_the_key_of_its_chunk(shelf):
     put(shelf, drafted(shelf, document))
     rows = shelf.rows(embedder_id=shelf.embedder_id)
     assert rows.has_vector.tolist() == [True] * 4
-    expected = [
-        vector_bytes(text) for text in ("one piece", f"{ANSWER.context} 0", *ANSWER.questions)
-    ]
-    assert [row.tobytes() for row in rows.vectors] == expected
+    own, context, *questions = (
+        np.frombuffer(vector_bytes(text), "<f2").astype(float)
+        for text in ("one piece", f"{ANSWER.context} 0", *ANSWER.questions)
+    )
+    # What stands for the chunk is of its context, and by a quarter of its text.
+    both = 0.75 * context + 0.25 * own
+    expected = [own, both / np.linalg.norm(both), *questions]
+    assert rows.vectors.tolist() == pytest.approx(np.array(expected), abs=1e-3)
     keys = shelf.catalog.entries.content_keys(shelf.entry_ids())
     assert set(keys.values()) == {digest("one piece")}
 

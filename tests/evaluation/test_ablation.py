@@ -13,7 +13,7 @@ from published_set import write_published
 
 from ragkit.choices import Mode, Rerank
 from ragkit.errors import ModelError
-from ragkit.evaluation.ablation import ablate, all_plans, grid_plans, keyword_plans, vector_plans
+from ragkit.evaluation.ablation import ablate, grid_plans, keyword_plans, vector_plans
 from ragkit.evaluation.ablation_output import as_json, as_svg, as_text
 from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.corpus import Question, load_question_set
@@ -63,7 +63,7 @@ def test_each_field_finds_what_only_it_says(trials):
 
 def test_each_kind_of_vector_finds_what_only_it_says(trials):
     found = firsts(ablate(vector_plans(), *trials[:2]))
-    assert set(found) == {"V0", "V1", "V2", "V3", "V4"}
+    assert set(found) == {"V0", "V1", "V1b", "V2", "V3", "V4"}
     assert "q4" not in found["V0"]
     assert "q4" in found["V2"] & found["V3"]
 
@@ -81,8 +81,12 @@ def test_the_grid_has_texts_places_and_contexts(trials):
     assert found.cells[0].found.options.collections == ("evaluation",)
 
 
+def every_plan():
+    return [*keyword_plans(), *vector_plans(), *grid_plans()]
+
+
 def test_what_cannot_be_run_says_why(trials, server):
-    found = ablate(all_plans(), trials[2])
+    found = ablate(every_plan(), trials[2])
     reasons = {one.plan.name: one.reason for one in found.cells if one.found is None}
     assert reasons["F1"].startswith("no model contexts are there")
     assert reasons["none × vector"].startswith("texts without titles and headings")
@@ -90,7 +94,7 @@ def test_what_cannot_be_run_says_why(trials, server):
     grid = {f"structural × {way}" for way in ("vector", "keyword", "weighted", "rrf")}
     assert run == {"F0", "V0"} | grid
     server.models = {}
-    whole = ablate(all_plans(), *trials[:2])
+    whole = ablate(every_plan(), *trials[:2])
     lacking = {one.plan.name: one.reason for one in whole.cells if one.found is None}
     reason = (
         "no model reranks: Ollama has no model that writes text. "
@@ -101,7 +105,7 @@ def test_what_cannot_be_run_says_why(trials, server):
 
 def test_where_a_model_answers_the_reranked_cells_are_run(trials, server):
     server.reply = grading(lambda text: 10 if "Apples" in text else 0)
-    plans = [one for one in all_plans() if one.name in ("F4", "F5", "V3", "V5")]
+    plans = [one for one in every_plan() if one.name in ("F4", "F5", "V3", "V5")]
     found = ablate(plans, trials[0])
     assert [(one.plan.name, one.reason) for one in found.cells] == [
         ("F4", ""), ("F5", ""), ("V3", ""), ("V5", "")

@@ -225,13 +225,12 @@ def test_levels_restrict_only_where_there_are_others():
     assert mixed.vector_candidates(VECTORS[:1], 5, narrowed)[0].entry_ids.tolist() == [11]
 
 
-def test_term_weights_and_repetition_count_alike():
+@pytest.mark.parametrize("weights", [{Field.TEXT: 1.5}, {Field.TEXT: 1.5, Field.CONTEXT: 0.5}])
+def test_a_word_that_is_asked_twice_counts_twice(weights):
     index = CollectionIndex.build(make_rows(range(1, 100)))
-    twice = index.keyword_candidates([[7, 4, 7]], WEIGHTS, 20)
-    weighted = index.keyword_candidates([[7, 4]], WEIGHTS, 20, term_weights=[[2.0, 1.0]])
-    assert plain(twice) == plain(weighted)
-    only = index.keyword_candidates([[7, 4]], WEIGHTS, 20, term_weights=[[1.0, 0.0]])
-    assert plain(only) == plain(index.keyword_candidates([[7]], WEIGHTS, 20))
+    once, other, both = (index.word_scores(query, weights).base for query in ([7], [4], [7, 4, 7]))
+    assert once.max() > 0
+    assert both.tolist() == pytest.approx((2 * once + other).tolist(), rel=1e-5)
 
 
 def test_results_do_not_depend_on_how_ids_were_given_out():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ragkit.indexes import likely
 from ragkit.indexes import vector as vector_module
-from ragkit.indexes.likely import likely_rows, reached
+from ragkit.indexes.likely import Coarse, reached, reached_by_slices
 from ragkit.indexes.vector import VectorIndex
 
 DIMENSIONS = 48
@@ -24,15 +25,30 @@ def halves() -> np.ndarray:
     return rows
 
 
+@pytest.fixture(scope="module")
+def coarse(halves) -> Coarse:
+    return Coarse.of(halves)
+
+
+def test_codes_are_near_the_vectors(halves, coarse):
+    near = coarse.codes * coarse.scale
+    exact = halves.astype(np.float32)
+    assert np.abs(exact - near).max() <= coarse.scale.max() / 2 + 1e-6
+    away = np.linalg.norm((exact - near) / coarse.scale, axis=1)
+    assert away.max() == pytest.approx(coarse.error, rel=1e-5)
+    assert coarse.codes.nbytes * 2 == halves.nbytes
+
+
 @pytest.mark.parametrize("depth", [1, 30])
 @pytest.mark.parametrize("share", [None, 0.5])
-def test_the_best_are_among_them(halves, depth, share):
+def test_the_best_are_among_them(halves, coarse, depth, share):
     random = np.random.default_rng(depth)
     queries = np.concatenate([unit(random, 40), halves[7:8].astype(np.float32)])
     allowed = None if share is None else random.random(len(halves)) < share
-    rows = likely_rows(halves, queries, depth, allowed)
+    rows = coarse.likely_rows(queries, depth, allowed)
     assert rows is not None
     assert len(rows) < 41 * (2 * depth + 40)
+    assert rows.tolist() == sorted(set(rows.tolist()))
     scores = queries.astype(np.float64) @ halves.astype(np.float64).T
     if allowed is not None:
         assert allowed[rows].all()
@@ -41,7 +57,7 @@ def test_the_best_are_among_them(halves, depth, share):
     assert set(best.reshape(-1).tolist()) <= set(rows.tolist())
 
 
-def test_small_numbers_and_signs_are_kept():
+def test_what_can_hardly_be_told_apart_is_kept_and_signs_count():
     values = np.zeros((40_000, 4), np.float16)
     values[:, 0] = 1
     values[100] = [0, 1, 0, 0]
@@ -49,17 +65,42 @@ def test_small_numbers_and_signs_are_kept():
     values[300] = [0, 0.9, 0, 0]
     values[400] = [0, -1, 0, 0]
     query = np.array([[0.001, 1, 0, 0]], np.float32)
-    rows = likely_rows(values, query, 2)
+    rows = Coarse.of(values).likely_rows(query, 2)
     assert rows is not None
     assert rows.tolist() == [100, 200, 300]
 
 
-def test_none_where_too_few_rows_are_like_a_query(halves):
+@pytest.mark.parametrize("count", [40_000, 39_169, 33_000])
+def test_the_last_rows_are_found_once(count):
+    random = np.random.default_rng(count)
+    values = unit(random, count).astype(np.float16)
+    queries = values[-3:].astype(np.float32)
+    rows = Coarse.of(values).likely_rows(queries, 1)
+    assert rows is not None
+    assert {count - 3, count - 2, count - 1} <= set(rows.tolist())
+    assert rows.max() < count
+
+
+def test_parts_of_many_rows_are_looked_through_one_by_one(halves, coarse, monkeypatch):
+    queries = unit(np.random.default_rng(3), 3)
+    whole = coarse.likely_rows(queries, 5)
+    monkeypatch.setattr(likely, "_ROWS", 15_000)
+    monkeypatch.setattr(likely, "_QUERIES", 2)
+    parts = coarse.likely_rows(queries, 5)
+    assert whole is not None
+    assert parts is not None
+    best = np.argsort(-(queries @ halves.astype(np.float32).T), axis=1)[:, :5]
+    for rows in (whole, parts):
+        assert set(best.reshape(-1).tolist()) <= set(rows.tolist())
+    assert len(parts) >= len(whole)
+
+
+def test_none_where_too_few_rows_are_like_a_query(halves, coarse):
     nothing = np.zeros((1, DIMENSIONS), np.float32)
-    assert likely_rows(halves, nothing, 3) is None
-    assert likely_rows(halves[:1000], halves[:2].astype(np.float32), 30) is None
+    assert coarse.likely_rows(nothing, 3) is None
     few = np.arange(len(halves)) < 20
-    assert likely_rows(halves, halves[:1].astype(np.float32), 30, few) is None
+    assert coarse.likely_rows(halves[:1].astype(np.float32), 30, few) is None
+    assert Coarse.of(halves[:20]).likely_rows(halves[:2].astype(np.float32), 30) is None
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -93,6 +134,15 @@ def test_reached_is_reached_by_enough():
         least = reached(scores, depth)
         if least > 0:
             assert np.count_nonzero(scores >= least) >= depth
-    assert reached(np.ones(640, np.float32), 10) == 0
-    assert reached(np.ones(704, np.float32), 10) == 1
-    assert reached(-np.ones(704, np.float32), 10) == 0
+    assert reached(np.ones(320, np.float32), 10) == 0
+    assert reached(np.ones(352, np.float32), 10) == 1
+    assert reached(-np.ones(352, np.float32), 10) == 0
+    assert reached(np.ones(0, np.float32), 1) == 0
+
+
+def test_each_question_has_a_least_of_its_own():
+    maxima = np.array([[3, -1], [1, 5], [2, 6]], np.float32)
+    assert reached_by_slices(maxima, 2).tolist() == [2, 5]
+    assert reached_by_slices(maxima, 1).tolist() == [3, 6]
+    assert reached_by_slices(maxima, 3).tolist() == [0, 0]
+    assert reached_by_slices(-maxima, 2).tolist() == [0, 0]

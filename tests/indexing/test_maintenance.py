@@ -339,7 +339,7 @@ def test_an_index_with_other_vectors_or_words_is_found_only_by_verify(library):
     _work(library, "rebuild_indexes")
     assert _bad(library) == {}
     _sql(library, "INSERT INTO vocabulary VALUES (0, 'zero')")
-    _sql(library, "UPDATE entry_tokens SET ids = zeroblob(4) WHERE entry_id = 1")
+    _sql(library, "UPDATE entry_tokens SET ids = zeroblob(4) WHERE entry_id = 1 AND field = 0")
     assert "words (text) are not" in _finding(library, "indexes").sentence
 
 

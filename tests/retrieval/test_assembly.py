@@ -17,7 +17,6 @@ from ragkit.retrieval.assembly import (
     DocumentPlan,
     make_passages,
     plan_document,
-    slices_of,
     wanted_chunks,
 )
 from ragkit.retrieval.highlight import Highlighter
@@ -65,6 +64,10 @@ class Paper:
         plan = plan_document(matched, self.chunks, self.sections, len(self.text), options, rank)
         assert plan is not None
         return plan
+
+
+def slices_of(text, plan):
+    return [text[one.start : one.end] for one in plan.passages]
 
 
 def result(plan: DocumentPlan, paper: Paper) -> Result:

@@ -9,7 +9,7 @@ from ragkit.choices import Fusion
 from ragkit.indexes.collection import CollectionIndex
 from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
 from ragkit.results import SearchOptions
-from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_list
+from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_lists
 from ragkit.types import Field, Level
 
 OPTIONS = SearchOptions()
@@ -36,11 +36,15 @@ RIGHT = index(20, [[7, 7], [1, 2, 6, 6]], [[0, 1], [0.28, 0.96]])
 ASKED = Asked([1, 2], np.array([1, 0], np.float32))
 
 
+def by_vector(scopes, asked, weight, depth, options):
+    return vector_lists(scopes, [asked], [weight], depth, options)[0]
+
+
 def ranked(indexes=(LEFT, RIGHT), depth=100, level=Level.CHUNK, **changed):
     options = SearchOptions(**changed)
     scopes = [Scope(one, None) for one in indexes]
     lists = [
-        vector_list(scopes, ASKED, options.vector_weight, depth, options),
+        by_vector(scopes, ASKED, options.vector_weight, depth, options),
         keyword_list(scopes, ASKED, options.keyword_weight, depth),
     ]
     return rank(lists, scopes, ASKED, options, level)
@@ -48,12 +52,12 @@ def ranked(indexes=(LEFT, RIGHT), depth=100, level=Level.CHUNK, **changed):
 
 def test_lists_of_several_scopes_are_one_list():
     scopes = [Scope(LEFT, None), Scope(RIGHT, None)]
-    found = vector_list(scopes, ASKED, 0.5, 3, OPTIONS)
+    found = by_vector(scopes, ASKED, 0.5, 3, OPTIONS)
     assert found.entry_ids.tolist() == [10, 12, 11]
     assert found.raw.tolist() == pytest.approx([1, 0.8, 0.6], abs=1e-3)
     words = keyword_list(scopes, ASKED, 0.5, 9)
     assert set(words.entry_ids.tolist()) == {10, 12, 21}
-    assert vector_list(scopes, Asked([], None), 0.5, 9, OPTIONS).entry_ids.tolist() == []
+    assert by_vector(scopes, Asked([], None), 0.5, 9, OPTIONS).entry_ids.tolist() == []
     assert len(keyword_list([], ASKED, 0.5, 9)) == 0
 
 
@@ -69,7 +73,7 @@ def test_every_candidate_has_both_scores_however_short_the_lists():
 
 
 def test_parts_add_up_and_are_named():
-    best = ranked().hits()[0]
+    best = ranked(title_weight=0).hits()[0]
     assert best.entry_id == 10
     assert [part.index for part in best.contributions] == [
         "vector", "keyword", "phrase", "document",

@@ -15,7 +15,6 @@ from ragkit.retrieval.highlight import (
     Highlighter,
     best_window,
     highlight,
-    matched_terms,
     merge_spans,
     question_words,
 )
@@ -109,7 +108,11 @@ def test_matched_terms_are_the_persons_own_words_in_their_order():
     words = question_words(question)
     assert words == ("Caching", "DB", "connections", "for", "the", "load_user")
     text = "the connection for a user is cached"
-    assert matched_terms(text, tokenize(question), words) == ("Caching", "connections", "load_user")
+    assert Highlighter(tokenize(question), words).terms(text) == (
+        "Caching",
+        "connections",
+        "load_user",
+    )
 
 
 def test_the_words_of_a_question():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from small_library import add, find, open_library, write_files
 
-from ragkit.choices import Contexts, Fusion, Mode
+from ragkit.choices import Contexts, Fusion, Mode, QuestionMerge
 from ragkit.evaluation.columns import as_text, from_text
 from ragkit.indexing.backfill import Backfill, Manners
 from ragkit.models.context_types import WrittenContext
@@ -81,17 +81,38 @@ def test_vectors_of_a_level_are_looked_at_or_not(library):
     # A question is embedded with the title of its document, which was not asked for.
     assert 0.8 < best["all"] < 0.95
     assert max(best["own"], best["context"]) < 0.5
-    usual = find(library, question, mode=Mode.VECTOR)
-    assert [(r.document.path, r.score) for r in usual.results] == [
+    every = find(library, question, mode=Mode.VECTOR, question_merge=QuestionMerge.BEST)
+    assert [(r.document.path, r.score) for r in every.results] == [
         (r.document.path, r.score) for r in scores["all"]
     ]
+
+
+@pytest.mark.parametrize("mode", [Mode.VECTOR, Mode.HYBRID])
+def test_usually_the_vector_of_a_context_stands_for_its_chunk(library, mode):
+    def likeness(question, **options):
+        (result,) = (
+            one
+            for one in find(library, question, mode=mode, **options).results
+            if one.document.path == "b.txt"
+        )
+        parts = {one.index: one.raw for one in result.matched_chunks[0].contributions}
+        return parts["vector"]
+
+    of_context = {"vector_levels": (Level.CONTEXT,)}
+    written, said = "gulls ctxgulls keygulls", "Gulls nest on the roof."
+    assert (
+        likeness(written) == likeness(written, **of_context) > likeness(written, vector_levels=())
+    )
+    assert likeness(said) < likeness(said, vector_levels=())
+    asked = "gulls questgulls harbour tide"
+    assert likeness(asked) < likeness(asked, question_merge=QuestionMerge.BEST)
 
 
 def test_exact_scores_look_at_the_same_vectors(library):
     question = "gulls questgulls harbour tide"
     chosen = {"fusion": Fusion.WEIGHTED, "vector_weight": 1.0, "keyword_weight": 1.0}
     own = score(library, question, vector_levels=(), **chosen)
-    every = score(library, question, **chosen)
+    every = score(library, question, question_merge=QuestionMerge.BEST, **chosen)
     text = ((Field.TEXT, 1.0),)
     plain = score(library, question, contexts=Contexts.STRUCTURAL, **chosen)
     assert score(

@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 from test_fusion import listed
 
 from ragkit.choices import Fusion
-from ragkit.indexes.rows import TokenColumn
 from ragkit.results import SearchOptions
-from ragkit.retrieval.fusion import fuse
+from ragkit.retrieval.fusion import fuse, share_of_best
 from ragkit.retrieval.ranking import (
     holds_identifier,
     index_weights,
-    phrase_shares,
     with_documents,
     with_phrases,
+    with_titles,
 )
 
 WEIGHTED = fuse(
@@ -54,38 +53,6 @@ def test_words_count_more_where_there_is_an_identifier():
     assert index_weights("the cache_data", only) == (1.0, 0.0)
 
 
-def brute_shares(query, idf, rows):
-    pairs = {}
-    for a, b, left, right in zip(query, query[1:], idf, idf[1:], strict=False):
-        pairs.setdefault((a, b), min(left, right))
-    found = []
-    for row in rows:
-        near = {(row[i], row[j]) for j in range(len(row)) for i in range(max(0, j - 2), j)}
-        found.append(sum(weight for pair, weight in pairs.items() if pair in near))
-    total = sum(idf)
-    return [one / total if total else 0.0 for one in found]
-
-
-def test_a_phrase_counts_the_rarer_half_less_and_only_in_order():
-    idf = np.array([1.0, 3.0, 2.0], np.float32)
-    rows = [[5, 6, 7], [6, 5, 9, 7], [5, 0, 6, 0, 0, 7], [7, 6, 5], [], [5]]
-    shares = phrase_shares([5, 6, 7], idf, TokenColumn.of(rows))
-    assert shares.tolist() == pytest.approx([3 / 6, 0, 1 / 6, 0, 0, 0])
-
-
-tokens = st.lists(st.integers(0, 5), max_size=12)
-
-
-@given(tokens, st.lists(tokens, max_size=5))
-def test_phrase_shares_are_those_counted_one_by_one(query, rows):
-    weights = {token: float(np.float32(0.3 + token * 0.7)) for token in range(6)}
-    idf = [weights[token] for token in query]
-    shares = phrase_shares(query, np.array(idf, np.float32), TokenColumn.of(rows))
-    assert shares.tolist() == pytest.approx(brute_shares(query, idf, rows), abs=1e-6)
-    assert len(shares) == len(rows)
-    assert all(0 <= one <= 1 for one in shares)
-
-
 def test_an_entry_alone_keeps_its_score_and_another_gains_by_its_document():
     before = {hit.entry_id: hit.score for hit in WEIGHTED.hits()}
     after = {hit.entry_id: hit for hit in with_documents(WEIGHTED, 0.3).hits()}
@@ -94,6 +61,18 @@ def test_an_entry_alone_keeps_its_score_and_another_gains_by_its_document():
     assert after[11].score == pytest.approx((before[11] + 0.3 * before[12]) / 1.3)
     assert after[11].contributions[-1].index == "document"
     assert after[11].contributions[-1].raw == before[12]
+
+
+def test_titles_are_a_part_of_their_own():
+    raw = np.array([0.0, 0.2, 0.4, 0.0])
+    ranked = with_titles(WEIGHTED, raw, share_of_best(raw, 0.8), 0.25)
+    by_entry = {hit.entry_id: hit for hit in ranked.hits()}
+    part = by_entry[21].contributions[-1]
+    assert (part.index, part.raw, part.normalised, part.weight) == ("title", 0.4, 0.5, 0.2)
+    assert by_entry[21].score == pytest.approx((0.3 + 0.25 * 0.5) / 1.25)
+    assert by_entry[31].score == pytest.approx(0.25 / 1.25)
+    assert share_of_best(raw, 0.1).tolist() == [0.0, 0.5, 1.0, 0.0]
+    assert with_titles(WEIGHTED, raw, raw, 0.0) is WEIGHTED
 
 
 def test_phrases_are_a_part_of_their_own():

@@ -32,7 +32,7 @@ def library(random: np.random.Generator, first: int, count: int) -> CollectionIn
         (ids % 5).astype(np.int32),
         unit(random, count).astype(np.float16),
         np.ones(count, np.bool_),
-        {Field.TEXT: TokenColumn.of(texts)},
+        {Field.TEXT: TokenColumn.of(texts), Field.TITLE: TokenColumn.of([t[:3] for t in texts])},
     )
     old = CollectionIndex.build(rows.take(np.arange(count - 10)))
     return old.with_changes(rows.take(np.arange(count - 10, count)), [first + 3], 2)
@@ -69,7 +69,9 @@ def parts(hit):
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("changed", [{}, {"phrase_weight": 0.0}, {"document_weight": 0.0}])
+@pytest.mark.parametrize(
+    "changed", [{}, {"phrase_weight": 0.0}, {"document_weight": 0.0}, {"title_weight": 0.0}]
+)
 def test_together_is_as_alone(seed, changed, monkeypatch):
     monkeypatch.setattr(together, "rank", None)
     for one, other in zip(*both_ways(seed, **changed), strict=True):
@@ -88,7 +90,7 @@ def test_what_cannot_be_joined_is_ranked_alone(changed):
         assert one.hits(5) == other.hits(5)
 
 
-def test_coarser_levels_have_no_phrases(monkeypatch):
+def test_coarser_levels_have_no_titles_and_no_phrases(monkeypatch):
     monkeypatch.setattr(together, "rank", None)
     for one, other in zip(*both_ways(4, Level.DOCUMENT), strict=True):
         assert [part.index for part in other.parts] == ["vector", "keyword", "document"]
