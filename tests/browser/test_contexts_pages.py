@@ -6,13 +6,12 @@ import json
 import os
 import re
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from functools import partial
 
-import psutil
 import pytest
+from gate import Gate
 from ollama_failures import described, passage_of
 from ollama_stand_in import OllamaStandIn
 from playwright.sync_api import expect
@@ -31,17 +30,13 @@ TOPICS = [
 PROMOTION = "Ines is offered the promotion to head of the whole office <b>soon</b>."
 
 
-class Gate:
-    """Answers of the model, one by one as the test lets them through."""
+class Writer:
+    """A model that refuses to write of passages with one word, while there is one."""
 
     def __init__(self) -> None:
-        self.passes = threading.Semaphore(0)
-        self.open = threading.Event()
         self.refusing = ""
 
     def reply(self, messages: list[dict[str, str]]) -> str:
-        while not self.open.is_set() and not self.passes.acquire(timeout=0.1):
-            pass
         passage = passage_of(messages)
         if self.refusing and self.refusing in passage:
             return json.dumps({**described(passage), "context": ""})
@@ -49,22 +44,21 @@ class Gate:
             return json.dumps({**described(passage), "context": PROMOTION})
         return json.dumps(described(passage))
 
-    def let(self, count: int) -> None:
-        self.passes.release(count)
+
+@pytest.fixture(scope="module")
+def gate() -> Gate:
+    return Gate()
 
 
 @pytest.fixture(scope="module")
-def gate() -> Iterator[Gate]:
-    made = Gate()
-    yield made
-    made.open.set()
+def writer() -> Writer:
+    return Writer()
 
 
 @pytest.fixture(scope="module")
-def ollama(gate: Gate) -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(reply=gate.reply) as server:
+def ollama(gate: Gate, writer: Writer) -> Iterator[OllamaStandIn]:
+    with gate.before(writer.reply) as server:
         yield server
-        gate.open.set()
 
 
 @pytest.fixture(scope="module")
@@ -87,11 +81,7 @@ def library(served: Served) -> Iterator[Library]:
     opened.close()
 
 
-def _is_zombie(pid: int) -> bool:
-    return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-
-
-def test_a_backfill_is_watched_paused_killed_and_resumed(open_page, library, gate, ollama):
+def test_a_backfill_is_watched_paused_killed_and_resumed(open_page, library, gate, writer, ollama):
     page = open_page("health")
     standing, counts = page.locator("#contexts-standing"), page.locator("#contexts-counts")
     expect(counts).to_contain_text("0 written")
@@ -125,7 +115,7 @@ def test_a_backfill_is_watched_paused_killed_and_resumed(open_page, library, gat
     page.get_by_role("button", name="Resume").click()
     let_written(5, 6)
     assert library.worker_state().record.pid != worker.pid
-    gate.refusing = "anchors"
+    writer.refusing = "anchors"
     gate.open.set()
     expect(standing).to_contain_text(
         "Done · 12 of 13 chunks, 1 could not be written", timeout=30_000
@@ -134,7 +124,7 @@ def test_a_backfill_is_watched_paused_killed_and_resumed(open_page, library, gat
     expect(counts).to_contain_text("1 failed")
     page.get_by_text("Last errors").click()
     expect(page.locator("#contexts-failures")).to_contain_text("anchors.md")
-    gate.refusing = ""
+    writer.refusing = ""
     page.get_by_role("button", name="Retry failed").click()
     expect(standing).to_contain_text("All is written · 13 of 13 chunks", timeout=30_000)
     expect(counts).to_contain_text("0 failed")

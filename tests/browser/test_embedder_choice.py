@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
+from library_files import write_files
 from ollama_stand_in import OllamaStandIn
 from playwright.sync_api import expect
+from serving import Served, free_port, serving
 
 
 @pytest.fixture
-def ollama(served):
+def served(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Iterator[Served]:
+    """A library for each test: moving it leaves vectors behind that change what comes next.
+
+    Contexts written beside the move would be texts that one of the embedders has not seen.
+    """
+    folder = tmp_path_factory.mktemp("documents") / "papers"
+    write_files(folder)
+    with serving(
+        tmp_path_factory,
+        folder,
+        RAGKIT_MODELS__OLLAMA_URL=f"http://127.0.0.1:{free_port()}",
+        RAGKIT_MODELS__EMBED_TEXTS="8",
+        RAGKIT_MODELS__CONTEXTS="false",
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def ollama(served: Served) -> Iterator[OllamaStandIn]:
     """Ollama at the address that the served library looks at."""
     port = served.environment["RAGKIT_MODELS__OLLAMA_URL"].rpartition(":")[2]
     with OllamaStandIn(port=int(port)) as server:
@@ -58,3 +79,6 @@ def test_moving_to_an_embedder_of_ollamas_and_back(open_page, ollama):
     part.get_by_role("button", name="Go back to WordLlama").click()
     expect(part).to_contain_text("Meaning is found by WordLlama (built in)")
     expect(part).to_contain_text("nothing had to be embedded")
+    # It is still there when the part has been drawn again.
+    page.wait_for_timeout(5_000)
+    expect(part).to_contain_text("nothing had to be embedded", timeout=1_000)

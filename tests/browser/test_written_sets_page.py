@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 
 import pytest
+from gate import Gate
 from ollama_failures import asked_about, passage_of
 from ollama_stand_in import OllamaStandIn
 from playwright.sync_api import expect
@@ -15,31 +15,15 @@ from serving import Served, serving
 TOPICS = ("anchors", "buoys", "cables", "docks", "eels", "floats")
 
 
-class Gate:
-    """Answers of the model, one by one as the test lets them through."""
-
-    def __init__(self) -> None:
-        self.passes = threading.Semaphore(0)
-        self.open = threading.Event()
-
-    def reply(self, messages: list[dict[str, str]]) -> str:
-        while not self.open.is_set() and not self.passes.acquire(timeout=0.1):
-            pass
-        return json.dumps(asked_about(passage_of(messages)))
-
-
 @pytest.fixture(scope="module")
-def gate() -> Iterator[Gate]:
-    made = Gate()
-    yield made
-    made.open.set()
+def gate() -> Gate:
+    return Gate()
 
 
 @pytest.fixture(scope="module")
 def ollama(gate: Gate) -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(reply=gate.reply) as server:
+    with gate.before(lambda messages: json.dumps(asked_about(passage_of(messages)))) as server:
         yield server
-        gate.open.set()
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +53,12 @@ def test_a_set_is_written_cancelled_gone_on_with_and_asked(open_page, gate):
     count.press("Enter")
     form.get_by_role("button", name="Write", exact=True).click()
     writing = page.locator(".st-key-evaluate-writing")
-    gate.passes.release(1)
+    gate.let(1)
     expect(writing).to_contain_text("Writing questions: 2 of 8")
     expect(form.get_by_role("button", name="Write", exact=True)).to_be_disabled()
     writing.get_by_role("button", name="Cancel").click()
     expect(writing).to_contain_text("stopping after this passage")
-    gate.passes.release(1)
+    gate.let(1)
     told = page.locator(".st-key-evaluate-written")
     expect(told).to_contain_text(
         'llama3.2:3b wrote 4 questions; "written" has 4 now. Stopped; what was written is kept.'
@@ -100,7 +84,9 @@ def test_without_ollama_it_says_what_to_do(open_page, ollama):
         page = open_page("evaluate", width=400)
         form = page.locator(".st-key-evaluate-write")
         form.get_by_text("Have a model write a set").click()
-        expect(form.locator(".rk-notice")).to_contain_text("ragkit judgments import FILE")
+        # What was seen of Ollama counts for 10 s, and the page looks every 5.
+        notice = form.locator(".rk-notice")
+        expect(notice).to_contain_text("ragkit judgments import FILE", timeout=30_000)
         expect(form.get_by_role("button", name="Write", exact=True)).to_have_count(0)
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(wide) == 0

@@ -173,6 +173,8 @@ class FolderUnderWatch(RuleBasedStateMachine):
 # watchdog 7.1's reading thread dies of a KeyError after some moves of watched folders. That the
 # watcher notices, and starts another, is part of what is tested here.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+# CPython 3.11 before 3.11.9 may lose count when two threads parse (gh-106905); hypothesis parses.
+@pytest.mark.flaky(reruns=1, only_rerun="AST constructor recursion depth mismatch")
 @pytest.mark.slow
 class TestFolderUnderWatch(FolderUnderWatch.TestCase):
     """Runs the machine; RAGKIT_CHAOS_EXAMPLES and RAGKIT_CHAOS_STEPS make it longer."""

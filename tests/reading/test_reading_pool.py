@@ -119,12 +119,16 @@ def text_tasks(folder, count, size=100):
     return tasks
 
 
+def reads(process: psutil.Process) -> bool:
+    try:
+        return "ragkit.reading.child" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        # It has just ended, or waits to be collected.
+        return False
+
+
 def children():
-    return [
-        one
-        for one in psutil.Process().children(recursive=True)
-        if "ragkit.reading.child" in " ".join(one.cmdline())
-    ]
+    return [one for one in psutil.Process().children(recursive=True) if reads(one)]
 
 
 def test_every_file_comes_back_once_as_read_in_process(tmp_path):
