@@ -37,7 +37,7 @@ from ragkit.retrieval.beside import Beside
 from ragkit.settings import load_settings
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
 
-LAYOUT = 1
+LAYOUT = 2
 DEPTH = 50
 PIECE_WORDS, CHUNK_PIECES, DOCUMENT_CHUNKS = 60, 3, 10
 _SETS = ("scifact", "mtrag_pool", "anthropic_codebase")
@@ -139,8 +139,12 @@ def draft(number, chosen, pieces, tokens, library, home) -> DocumentDraft:
                 text_hash=keys[at],
                 content_key=content_key(bodies[at]),
                 tokens={
-                    FIELD_CODES[Field.TEXT]: [token for one in row for token in tokens[one]],
-                    FIELD_CODES[Field.CONTEXT]: contexts,
+                    FIELD_CODES[Field.TEXT]: [
+                        *contexts,
+                        *contexts,
+                        *(token for one in row for token in tokens[one]),
+                    ],
+                    FIELD_CODES[Field.TITLE]: contexts,
                 },
             )
             for at, row in enumerate(chosen)
@@ -238,7 +242,7 @@ def measure(chunks: int, count: int) -> dict[str, float | int]:
                 for stage in answer.trace.stages:
                     stages.setdefault(stage.name, []).append(stage.ms)
         # Asked last, of words that are known by then: a little less than it would cost first.
-        library.engine._remembered.clear()
+        library.engine._recent.forget()
         library.engine._beside = one_thread
         taken["one_thread"] = timed(lambda q=question: library.search(q, options[Mode.HYBRID]))
         library.engine._beside = threads
