@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -21,9 +22,9 @@ def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) ->
     """Stream a file to disk under a safe name that no other file has, in one step."""
     parts = [safe_name(part) for part in re.split(r"[\\/]+", name) if part not in ("", ".", "..")]
     relative = Path(*(parts or ["unnamed"]))
-    temporary.mkdir(parents=True, exist_ok=True)
     scratch = temporary / f"upload-{os.getpid()}-{time.monotonic_ns()}"
     try:
+        temporary.mkdir(parents=True, exist_ok=True)
         with scratch.open("wb") as target:
             shutil.copyfileobj(stream, target, 1 << 20)
             target.flush()
@@ -43,10 +44,11 @@ def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) ->
     except OSError as error:
         raise SourceError(
             f"{name} could not be stored: {(error.strerror or str(error)).lower()}.",
-            "Check the disk's free space.",
+            "Check the disk's free space, and that ragkit may write there.",
         ) from error
     finally:
-        scratch.unlink(missing_ok=True)
+        with suppress(OSError):
+            scratch.unlink()
 
 
 def _take_place(scratch: Path, place: Path) -> bool:
