@@ -2,12 +2,39 @@
 //
 // At rest: the server drops what a run has not yet sent of a fragment when that fragment runs
 // again at once, and the page would then be put together wrongly.
+
+// Ask by itself. Streamlit puts off what has changed by setTimeout(..., 0) and sends it together;
+// when a fragment asks for news in the same moment, only that fragment runs, and a click or a file
+// that came with it has no effect. So wait until what was put off has been sent, give up when more
+// came meanwhile, and send at once. Returns by `done` whether it was sent.
+function alone(ask, done) {
+  const put = window.setTimeout;
+  let others = false;
+  window.setTimeout = (work, pause, ...rest) => {
+    others ||= !pause;
+    return put(work, pause, ...rest);
+  };
+  put(() => {
+    const asked = [];
+    window.setTimeout = (work, pause, ...rest) =>
+      pause ? put(work, pause, ...rest) : asked.push(() => work(...rest));
+    try {
+      if (!others) ask();
+    } finally {
+      window.setTimeout = put;
+    }
+    for (const send of asked) send();
+    done(!others);
+  }, 10);
+}
+
 export default function (component) {
   const { data, setTriggerValue } = component;
   const pause = 1000 * Math.max(1, Number(data?.seconds) || 5);
   const app = document.querySelector(".stApp");
   let due = Date.now() + pause;
   let busy = Date.now();
+  let here = true;
   const look = () => {
     if (document.hidden) return;
     // Popovers and dialogs hang outside the app's element and would not know its colour scheme.
@@ -15,15 +42,18 @@ export default function (component) {
     const now = Date.now();
     if ((app?.dataset.testScriptState ?? "notRunning") !== "notRunning") busy = now;
     if (now < due || now - busy < 400 || now - (window.ragkitTicked ?? 0) < 600) return;
-    due = now + pause;
     window.ragkitTicked = now;
-    setTriggerValue("tick", now);
+    alone(
+      () => here && setTriggerValue("tick", now),
+      (sent) => { if (sent) due = now + pause; },
+    );
   };
   const back = () => { if (!document.hidden) { due = 0; look(); } };
   look();
   const timer = window.setInterval(look, 200);
   document.addEventListener("visibilitychange", back);
   return () => {
+    here = false;
     window.clearInterval(timer);
     document.removeEventListener("visibilitychange", back);
   };
