@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.shared import browser, dialogs, embedder_choice, frame, state, summary, tables
+from pages.shared import (
+    browser,
+    dialogs,
+    drop_zone,
+    embedder_choice,
+    frame,
+    state,
+    summary,
+    tables,
+)
 from pages.shared.library import open_library
 from pages.shared.markup import plural
 from ragkit.catalog.records import Counts, DocumentRecord
-from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.types import Status
 
 _PAGE = 200
 _SEEN, _WHOLE = "library_seen", "library_whole"
-_TAKES = (
-    "Markdown, text, HTML, PDF, Word, PowerPoint, Excel, CSV, EPUB, mail, notebooks, JSON, code"
-)
 
 
 def draw() -> None:
@@ -35,7 +39,7 @@ def draw() -> None:
             sources(library, collection)
             embedder_choice.draw(library)
         with right, st.container(key="documents"):
-            drop(library, collection)
+            drop_zone.draw(library, collection)
             documents(library, collection)
             # Last, and moved up by the theme: what is redrawn alone should push nothing aside.
             st.session_state[_WHOLE] = True
@@ -109,38 +113,6 @@ def sources(library: Library, collection: str) -> None:
                 )
 
 
-# -- dropping files ------------------------------------------------------------------------------
-
-
-def drop(library: Library, collection: str) -> None:
-    """A place to drop files and folders; they are stored at once and forgotten by the session."""
-    state.start(**{state.UPLOADS: 0})
-    with st.container(key="drop"):
-        dropped = st.file_uploader(
-            "Drop files or folders here",
-            accept_multiple_files=True,
-            key=f"files_{st.session_state[state.UPLOADS]}",
-            help=_TAKES,
-        )
-        # All in this container: what stands below must keep its place for its own redrawing.
-        if dropped and store(library, collection, dropped):
-            st.session_state[state.UPLOADS] += 1
-            st.rerun()
-
-
-def store(library: Library, collection: str, dropped: Sequence[UploadedFile]) -> bool:
-    """Write dropped files to disk and ask for them to be read; says why when that fails."""
-    try:
-        with st.spinner(f"Storing {plural(len(dropped), 'file')} …"):
-            for file in dropped:
-                library.upload(file.name, file, collection)
-            library.sync(library.uploads(collection))
-    except RagkitError as error:
-        st.html(summary.problem(error.message, error.cure))
-        return False
-    return True
-
-
 # -- what goes on --------------------------------------------------------------------------------
 
 
@@ -166,8 +138,8 @@ def live(library: Library) -> None:
                 on_click=library.catalog.jobs.cancel, args=(job.id,),
             )  # fmt: skip
     browser.pulse("live-pulse", 1 if now else 3)
-    if changed and not whole:
-        # What stands in the tables has changed: draw them again.
+    if (changed or drop_zone.is_due()) and not whole:
+        # What stands in the tables has changed, or files can be let go: draw the page again.
         st.rerun(scope="app")
 
 

@@ -15,7 +15,7 @@ OPENED_MORE = "opened_more"
 ASKED = "asked"
 GO = "go"
 ACTIVE = "active_collection"
-UPLOADS = "uploads_round"
+UPLOADERS = "uploaders"
 
 ALL = "All collections"
 

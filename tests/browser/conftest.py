@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in Path(item.path).parents:
             item.add_marker(pytest.mark.browser)
-            # On a starved machine a click can fall between two drawings of a page.
+            # What is looked at can be late on a starved machine.
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 

@@ -10,20 +10,18 @@ from playwright.sync_api import expect
 
 def drop(page, paths):
     """Drop real files or folders, as the system's file manager would."""
-    zone = page.locator(".st-key-drop [data-testid=stFileUploaderDropzone]")
-    # For a moment after the last drop, the old place and the new one are both there.
-    expect(zone).to_have_count(1)
+    zone = page.locator(".st-key-drop [data-testid=stFileUploaderDropzone]").locator("visible=true")
     zone.wait_for()
     session = page.context.new_cdp_session(page)
     data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
-    while True:
-        box = zone.bounding_box()
-        place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
-        for kind in ("dragEnter", "dragOver"):
-            session.send("Input.dispatchDragEvent", {"type": kind, "data": data, **place})
-        # What the page says of the last drop moves the place; a drop beside it would be lost.
-        if zone.bounding_box() == box:
-            break
+    box, before = zone.bounding_box(), None
+    # What the page says of the last drop moves the place; a drop beside it would be lost.
+    while box is None or box != before:
+        if box:
+            place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+            for kind in ("dragEnter", "dragOver"):
+                session.send("Input.dispatchDragEvent", {"type": kind, "data": data, **place})
+        box, before = zone.bounding_box(), box
     session.send("Input.dispatchDragEvent", {"type": "drop", "data": data, **place})
 
 
@@ -57,6 +55,32 @@ def test_dropping_a_file_and_a_folder(open_page, tmp_path):
     expect(card).to_contain_text("whistles twice")
     card = wait_until_found(open_page, "vernagt+turquoise+tarn", "glacier.txt")
     expect(card).to_contain_text("calves into a")
+
+
+def test_drops_that_follow_at_once_are_all_kept(open_page, tmp_path):
+    words = ("alder", "birch", "cedar", "damson", "elder", "feijoa")
+    page = open_page("library")
+    for number, word in enumerate(words):
+        file = tmp_path / f"{word}.txt"
+        file.write_text(f"The {word} was felled in the year of the long frost.\n")
+        drop(page, [file])
+        # From at once to after the page has been drawn again.
+        page.wait_for_timeout(100 * number)
+    for word in words:
+        wait_until_found(open_page, f"{word}+felled", f"{word}.txt")
+
+
+def test_what_is_refused_is_told_beside_what_is_stored(open_page, tmp_path):
+    big, small = tmp_path / "tome.txt", tmp_path / "leaflet.txt"
+    big.write_bytes(b"a" * (51 << 20))
+    small.write_text("The leaflet praises the quince.\n")
+    page = open_page("library")
+    drop(page, [big, small])
+    wait_until_found(open_page, "leaflet+quince", "leaflet.txt")
+    told = page.locator(".st-key-drop .stFileChip").locator("visible=true")
+    expect(told).to_have_count(1)
+    expect(told).to_contain_text("tome.txt")
+    expect(told).to_contain_text("must be 50.0MB or smaller")
 
 
 def test_adding_a_folder_by_its_path_and_removing_it(open_page, tmp_path):
@@ -115,3 +139,20 @@ def test_the_table_says_why_a_file_is_left_out(open_page, served):
 def test_the_status_says_that_all_is_read(open_page):
     page = open_page("library")
     expect(page.locator(".rk-status")).to_contain_text("up to date", timeout=20_000)
+
+
+_CLICK = "document.querySelector('[class*=st-key-remove-] button').click();"
+_NEWS = "document.dispatchEvent(new Event('visibilitychange'));"
+
+
+@pytest.mark.parametrize("moment", [_CLICK + _NEWS, _NEWS + _CLICK])
+def test_a_click_that_comes_with_a_request_for_news_is_not_lost(open_page, moment):
+    page = open_page("library")
+    for _ in range(3):
+        # The page asks for news when its tab is looked at again, once it has been at rest.
+        page.wait_for_timeout(1_100)
+        page.evaluate(moment)
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text("Remove from the library?", timeout=5_000)
+        dialog.get_by_role("button", name="Close").click()
+        expect(dialog).to_have_count(0)

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from ragkit.library import Library
+from ragkit.settings import load_settings
+
 ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
@@ -19,3 +22,12 @@ def _fresh_caches() -> Iterator[None]:
     yield
     st.cache_resource.clear()
     st.cache_data.clear()
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    """An empty library whose lock is held, so that no worker is started."""
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
+    opened = Library.open(load_settings(), create=True)
+    yield opened
+    opened.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,16 +12,6 @@ from streamlit.testing.v1 import AppTest
 from ragkit.evaluation.judging import Judging
 from ragkit.indexing.lock import writer_lock
 from ragkit.library import Library
-from ragkit.settings import load_settings
-
-
-@pytest.fixture
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
-    """An empty library whose lock is held, so that no worker is started."""
-    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
-    opened = Library.open(load_settings(), create=True)
-    yield opened
-    opened.close()
 
 
 def fill(library: Library, folder: Path) -> None:
