@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.likely import reached
+from ragkit.indexes.likely import promising_rows
 from ragkit.indexes.rows import Ids, TokenColumn
 
 _DATA, _INDICES, _INDPTR = (f"{name}.csc.index.npy" for name in ("data", "indices", "indptr"))
@@ -147,8 +147,9 @@ class KeywordIndex:
         places, known = self.places(token_ids)
         for place, weight in zip(places[known].tolist(), weights[known], strict=True):
             start, end = self._indptr[place], self._indptr[place + 1]
-            scores = self._data[start:end]
-            np.add.at(into, self._indices[start:end], scores if weight == 1.0 else scores * weight)
+            # Much quicker with numbers as wide as those that numpy counts rows by.
+            rows, scores = self._indices[start:end].astype(np.intp), self._data[start:end]
+            np.add.at(into, rows, scores if weight == 1.0 else scores * weight)
 
     def counts_at(self, place: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Give the rows in which the token of a place stands, and how often in each.
@@ -262,9 +263,9 @@ def load_array(path: Path) -> NDArray[Any]:
 
 def best_rows(scores: NDArray[np.float32], depth: int) -> Ids:
     """Give the rows with the highest scores, best first, ties by row; zeros never come back."""
-    least = reached(scores, depth)
-    # Zeros are far quicker to find over truth values than over numbers.
-    rows = np.flatnonzero(scores >= least if least > 0 else scores != 0)
+    if not len(scores):
+        return np.zeros(0, np.int64)
+    rows = promising_rows(scores, depth)
     if len(rows) > depth > 0:
         found = scores[rows]
         edge = np.partition(found, len(found) - depth)[len(found) - depth]

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from ragkit.indexes.rows import Bools, Ids
 
 _SLICE = 32
+_LONG_SLICE = 128
+_ENOUGH = 8
 _MOST_PAIRS = 64
 _BLOCK = 2048
 _ROWS = 1 << 17
@@ -26,11 +29,22 @@ _INEXACT = 1e-4
 """More than two ways of adding up one inner product of unit vectors can differ."""
 
 
-def reached(scores: NDArray[np.float32], depth: int) -> float:
-    """Give a score above 0 that at least ``depth`` of the rows (n,) reach; 0 if none is known."""
-    slices = len(scores) // _SLICE
-    maxima = scores[: slices * _SLICE].reshape(_SLICE, slices).max(axis=0, initial=0.0)
-    return float(reached_by_slices(maxima[:, None], depth)[0])
+def promising_rows(scores: NDArray[np.float32], depth: int) -> Ids:
+    """Give rows (n,), ascending, that hold the ``depth`` best scores, and not many more.
+
+    All rows but those of 0 where too few are above 0 for that.
+    """
+    slices = len(scores) // _LONG_SLICE
+    sliced = scores[: slices * _LONG_SLICE].reshape(_LONG_SLICE, slices)
+    maxima = sliced.max(axis=0, initial=0.0)
+    least = reached_by_slices(maxima[:, None], depth)[0]
+    if least <= 0:
+        # Zeros are far quicker to find over truth values than over numbers.
+        return np.flatnonzero(scores != 0)
+    near = np.flatnonzero(maxima >= least)
+    at, which = np.nonzero(sliced[:, near] >= least)
+    rest = np.flatnonzero(scores[sliced.size :] >= least) + sliced.size
+    return np.sort(np.concatenate([at * slices + near[which], rest]))
 
 
 def reached_by_slices(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
@@ -92,7 +106,7 @@ class Coarse:
                 part = slice(start, start + _ROWS)
                 given = None if allowed is None else allowed[part]
                 scores, maxima = _products(self.codes[part], scaled, given)
-                least = reached_by_slices(maxima, depth) - doubt
+                least = reached_by_slices(_longer(maxima, depth), depth) - doubt
                 if (least <= 0).any():
                     return None
                 slices, asked = np.nonzero(maxima >= least)
@@ -102,6 +116,16 @@ class Coarse:
                 rows = (block[pair] * scores.shape[1] + at) * scores.shape[2] + place[pair]
                 found.append(rows + start)
         return np.unique(np.concatenate(found)) if found else None
+
+
+def _longer(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
+    """Join slices where there are many: fewer are quicker to order, and tell nearly as much."""
+    joined = _LONG_SLICE // _SLICE
+    longer = len(maxima) // joined
+    if longer < _ENOUGH * depth:
+        return maxima
+    best: NDArray[np.float32] = maxima[: longer * joined].reshape(longer, joined, -1).max(axis=1)
+    return best
 
 
 def _products(
@@ -137,13 +161,23 @@ def _products(
                 near[:count] *= allowed[here, None]
             scores[number].max(axis=0, out=maxima[number])
 
-    helpers = max(min(os.cpu_count() or 1, _MOST_THREADS, blocks) - 1, 1)
-    with ThreadPoolExecutor(helpers) as pool:
-        others = [pool.submit(multiply) for _ in range(helpers)]
-        multiply()
-        for one in others:
+    others = [_helpers().submit(multiply) for _ in range(min(_helping(), blocks - 1))]
+    multiply()
+    for one in others:
+        # One that has not begun, because others search too, has nothing left to do.
+        if not one.cancel():
             one.result()
     return scores, maxima.reshape(-1, len(scaled))
+
+
+def _helping() -> int:
+    """How many threads multiply beside the one that asks."""
+    return max(min(os.cpu_count() or 1, _MOST_THREADS) - 1, 1)
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_helping(), "ragkit-multiply")
 
 
 def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

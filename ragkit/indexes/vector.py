@@ -179,7 +179,7 @@ class VectorIndex:
             inside[inside] = self._rows[places[inside]] == rows[inside]
         scores = np.zeros(len(rows), np.float32)
         if inside.any():
-            found = self._index.reconstruct_batch(places[inside])
+            found = self.usable_vectors()[places[inside]].astype(np.float32)
             if query.ndim == 1:
                 scores[inside] = found @ query
             else:
@@ -211,6 +211,8 @@ class VectorIndex:
             among = self._looked_through().likely_rows(queries, fetch, allowed)
         if among is not None:
             index, parameters = self._of_rows(among), None
+            # So few are scored at once that threads would only wait, busily, for each other.
+            faiss.omp_set_num_threads(1)
         scores, positions = index.search(
             np.ascontiguousarray(queries, dtype=np.float32), fetch, params=parameters
         )

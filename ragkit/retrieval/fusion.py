@@ -94,11 +94,15 @@ class Fused:
     @property
     def order(self) -> NDArray[np.int64]:
         """Places of the entries, best first; ties go to the smaller entry id."""
-        return np.lexsort((self.entry_ids, -self.scores))
+        return self._ordered(self.scores)
+
+    def _ordered(self, scores: Scores) -> NDArray[np.int64]:
+        return np.lexsort((self.entry_ids, -scores))
 
     def hits(self, most: int | None = None) -> list[FusedHit]:
         """The best entries; their parts are put down when they are looked at."""
-        order = self.order[:most]
+        scores = self.scores
+        order = self._ordered(scores)[:most]
         return [
             FusedHit(entry_id, document_id, chunk, _LEVELS[level], score, self._parts_of(place))
             for place, entry_id, document_id, chunk, level, score in zip(
@@ -107,7 +111,7 @@ class Fused:
                 self.document_ids[order].tolist(),
                 self.chunk_indexes[order].tolist(),
                 self.levels[order].tolist(),
-                self.scores[order].tolist(),
+                scores[order].tolist(),
                 strict=True,
             )
         ]

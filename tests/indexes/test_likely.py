@@ -7,7 +7,7 @@ import pytest
 
 from ragkit.indexes import likely
 from ragkit.indexes import vector as vector_module
-from ragkit.indexes.likely import Coarse, reached, reached_by_slices
+from ragkit.indexes.likely import Coarse, reached_by_slices
 from ragkit.indexes.vector import VectorIndex
 
 DIMENSIONS = 48
@@ -126,18 +126,33 @@ def test_many_queries_find_what_each_alone_finds(halves, masked, monkeypatch, tm
         assert scores.tolist() == alone_scores.tolist()
 
 
-def test_reached_is_reached_by_enough():
+@pytest.mark.parametrize("share_of_zeros", [0.0, 0.5, 0.999])
+def test_promising_rows_hold_the_best_and_not_many_more(share_of_zeros):
     random = np.random.default_rng(2)
     for _ in range(50):
-        scores = random.normal(size=random.integers(64, 5000)).astype(np.float32)
+        scores = random.random(random.integers(0, 9000)).astype(np.float32)
+        scores[random.random(len(scores)) < share_of_zeros] = 0
         depth = int(random.integers(1, 40))
-        least = reached(scores, depth)
-        if least > 0:
-            assert np.count_nonzero(scores >= least) >= depth
-    assert reached(np.ones(320, np.float32), 10) == 0
-    assert reached(np.ones(352, np.float32), 10) == 1
-    assert reached(-np.ones(352, np.float32), 10) == 0
-    assert reached(np.ones(0, np.float32), 1) == 0
+        rows = likely.promising_rows(scores, depth)
+        best = np.argsort(-scores, kind="stable")[:depth]
+        assert set(best[scores[best] > 0].tolist()) <= set(rows.tolist())
+        assert rows.tolist() == sorted(set(rows.tolist()))
+        assert (scores[rows] > 0).all()
+    scores = random.random(100_000).astype(np.float32)
+    assert 20 <= len(likely.promising_rows(scores, 20)) < 40
+
+
+def test_rows_after_the_last_slice_are_promising_too():
+    scores = np.zeros(128 * 30 + 5, np.float32)
+    scores[::100] = 1.0
+    scores[-3] = 2.0
+    assert likely.promising_rows(scores, 3).tolist()[-1] == len(scores) - 3
+    assert len(likely.promising_rows(scores, 3)) == 40
+
+
+def test_scores_that_are_all_alike_are_all_promising():
+    assert likely.promising_rows(np.ones(5000, np.float32), 10).tolist() == list(range(5000))
+    assert likely.promising_rows(np.zeros(5000, np.float32), 10).tolist() == []
 
 
 def test_each_question_has_a_least_of_its_own():
