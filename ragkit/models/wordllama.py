@@ -95,6 +95,7 @@ class WordLlamaEmbedder:
         self._load = load
         self._count_power = count_power
         self._words, self._plain_words = _Known(), _Known()
+        self._asked: dict[str, NDArray[np.float32]] = {}
         self.fingerprint = fingerprint
         self.dimensions = dimensions
 
@@ -150,8 +151,22 @@ class WordLlamaEmbedder:
         return unit
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed questions, (n, d): questions and passages are embedded alike."""
-        return self.embed_passages(texts)
+        """Embed questions, (n, d): questions and passages are embedded alike.
+
+        Those of the last call are remembered: the messages that tell where a long text changes
+        its topic are asked next.
+        """
+        import numpy as np
+
+        known = self._asked
+        unknown = [text for text in dict.fromkeys(texts) if text not in known]
+        if unknown:
+            known = {**known, **dict(zip(unknown, self.embed_passages(unknown), strict=True))}
+        self._asked = {text: known[text] for text in texts}
+        rows = np.empty((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            rows[row] = known[text]
+        return rows
 
     def _encode(self, text: str) -> list[int]:
         """Give the tokens of a whole text."""

@@ -69,6 +69,16 @@ def test_a_batch_gives_what_single_texts_give(wordllama: WordLlamaEmbedder):
         assert np.array_equal(together[i], wordllama.embed_query(texts[i]))
 
 
+def test_questions_that_are_remembered_have_the_vectors_of_passages(wordllama: WordLlamaEmbedder):
+    for asked in (
+        ["a lost buoy", "two anchors"],
+        ["two anchors", "fog", "two anchors"],
+        ["", "fog"],
+    ):
+        assert np.array_equal(wordllama.embed_queries(asked), wordllama.embed_passages(asked))
+    assert wordllama.embed_queries([]).shape == (0, 256)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
