@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 from ragkit.choices import IndexMode, Rerank
 from ragkit.errors import QueryError
-from ragkit.models.base import Embedder
+from ragkit.models.base import Embedder, embed_queries
 from ragkit.models.factory import is_remote, local_embedder
 from ragkit.results import Result, SearchOptions, Trace
 from ragkit.retrieval.clock import Clock
@@ -44,7 +45,6 @@ logger = logging.getLogger(__name__)
 
 _WORDS_HIGHLIGHTED = 400
 _DEEPER = 4
-_FEWEST_CANDIDATES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class ChunkedSearch:
         text = text.encode("utf-8", "replace").decode("utf-8")
         clock = Clock()
         with clock.stage("topics", len(text)) as count:
-            topics = cut_question(text, self._cutter.embed_passages, chunked.cut)
+            topics = cut_question(text, partial(embed_queries, self._cutter), chunked.cut)
             pieces = sum(len(topic.pieces) for topic in topics)
             count.out, count.note = len(topics), f"{pieces} pieces"
         asked = self._ask(text, topics, options, chunked, clock)
@@ -250,7 +250,7 @@ class ChunkedSearch:
         wanted = replace(
             _as_indexed(options, chunked),
             limit=each,
-            candidates=min(options.candidates, max(_FEWEST_CANDIDATES, _DEEPER * each)),
+            candidates=min(options.candidates, _DEEPER * max(each, chunked.limit)),
             mmr_lambda=None,
         )
         found = self._engine.find_many([one[:LONGEST_QUESTION] for one in texts], wanted, clock)

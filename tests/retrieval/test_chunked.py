@@ -81,6 +81,13 @@ def ask(library, text, **changes):
     return library.search_chunked(text, chunked=library.chunked_options(**changes))
 
 
+@pytest.mark.parametrize(("limit", "candidates"), [(2, 20), (5, 20), (7, 28)])
+def test_the_more_is_shown_the_deeper_each_piece_looks(sample, limit, candidates):
+    answer = ask(sample, "buoy\n\nboat\n\nharbour\n\nstation\n\nsensor " * 40, limit=limit)
+    (vector,) = (stage for stage in answer.trace.stages if stage.name == "vector")
+    assert vector.count_out == answer.pieces * candidates
+
+
 def test_a_conversation_finds_documents_of_all_its_topics_and_one_question_does_not(sample):
     record = next(one for one in sample.documents() if one.path == LONG)
     text = sample.document(record.id).text
