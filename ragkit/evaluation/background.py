@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ragkit.catalog import Catalog
-from ragkit.evaluation.beside import Beside, WorkStanding
+from ragkit.evaluation.background_work import BackgroundWork, WorkStanding
 from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.run import measure
 from ragkit.evaluation.runs import in_words, keep
@@ -29,7 +29,7 @@ class Standing(WorkStanding):
     stopped: bool = False
 
 
-class BackgroundRuns(Beside[Standing]):
+class BackgroundRuns(BackgroundWork[Standing]):
     """Asks question sets in a thread of its own. Safe to share between threads."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragkit.evaluation.beside import Beside, WorkStanding
+from ragkit.evaluation.background_work import BackgroundWork, WorkStanding
 from ragkit.evaluation.written import WRITTEN, Home, Written, write_set
 
 
@@ -16,7 +16,7 @@ class WritingStanding(WorkStanding):
     found: Written | None = None
 
 
-class BackgroundWriting(Beside[WritingStanding]):
+class BackgroundWriting(BackgroundWork[WritingStanding]):
     """Has sets written in a thread of its own. Safe to share between threads."""
 
     def __init__(self) -> None:

@@ -32,7 +32,7 @@ class WorkStanding:
 Known = TypeVar("Known", bound=WorkStanding)
 
 
-class Beside(Generic[Known]):
+class BackgroundWork(Generic[Known]):
     """Does one piece of work in a thread of its own. Safe to share between threads."""
 
     def __init__(self, standing: Known, name: str) -> None:
