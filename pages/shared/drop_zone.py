@@ -56,6 +56,10 @@ class Uploaders:
         if number == self.newest:
             self.newest += 1
 
+    def waiting(self, files: Sequence[UploadedFile]) -> list[UploadedFile]:
+        """Those of the files that are not on disk yet."""
+        return [file for file in files if file.file_id not in self.stored]
+
     def let_go(self, waiting: set[int]) -> None:
         """Forget those that nothing came to for a while; where files wait, a while begins anew."""
         now = time.monotonic()
@@ -83,8 +87,9 @@ def draw(library: Library, collection: str) -> None:
         }
         uploaders.stored &= {file.file_id for files in held.values() for file in files}
         for number, dropped in uploaders.earlier.items():
-            _store(library, dropped.collection, _waiting(held[number], uploaders), uploaders)
-    uploaders.let_go({number for number, files in held.items() if _waiting(files, uploaders)})
+            waiting = uploaders.waiting(held[number])
+            _store(library, dropped.collection, waiting, uploaders.stored)
+    uploaders.let_go({number for number, files in held.items() if uploaders.waiting(files)})
 
 
 def is_due() -> bool:
@@ -104,16 +109,12 @@ def _files(uploaders: Uploaders, number: int, collection: str) -> list[UploadedF
     )
 
 
-def _waiting(files: Sequence[UploadedFile], uploaders: Uploaders) -> list[UploadedFile]:
-    return [file for file in files if file.file_id not in uploaders.stored]
-
-
 def _store(
-    library: Library, collection: str, files: Sequence[UploadedFile], uploaders: Uploaders
+    library: Library, collection: str, files: Sequence[UploadedFile], stored: set[str]
 ) -> None:
     """Write files to disk and ask for them to be read; says why when that fails.
 
-    Another drop ends the run that this is part of, so that each is noted once it is stored.
+    Another drop ends the run that this is part of: each is noted in ``stored`` when it is there.
     """
     if not files:
         return
@@ -121,7 +122,7 @@ def _store(
         with st.spinner(f"Storing {plural(len(files), 'file')} …"):
             for file in files:
                 library.upload(file.name, file, collection)
-                uploaders.stored.add(file.file_id)
+                stored.add(file.file_id)
             library.sync(library.uploads(collection))
     except RagkitError as error:
         st.html(summary.problem(error.message, error.cure))

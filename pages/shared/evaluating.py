@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from pages.shared.markup import as_label, attributes, meter, name, number, plural, text
+from pages.shared.markup import as_label, attributes, name, number, plural, text
 from pages.shared.measures import MEANINGS
-from pages.shared.tables import left, moment
+from pages.shared.tables import left, moment, with_meter
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunRecord
 from ragkit.evaluation.background import Standing
 from ragkit.evaluation.background_writing import WritingStanding
 from ragkit.evaluation.metrics import HEADLINES
 from ragkit.evaluation.runs import Difference, QuestionChange
-from ragkit.indexing.progress import Progress
 from ragkit.models.ollama_desk import OllamaLook
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def progress_line(standing: Standing) -> str:
     if now.current:
         parts.append(f"<bdi>{name(now.current)}</bdi>")
     parts += [text(one) for one in (left(now.seconds_left),) if one]
-    return _progress(parts, what, now)
+    return with_meter(parts, what, now)
 
 
 def ended(standing: Standing) -> str:
@@ -90,13 +89,6 @@ def ended(standing: Standing) -> str:
         kept = "What was asked is kept, marked as stopped." if standing.kept else "Nothing is kept."
         return f'<p class="rk-notice" role="status">Stopped. {kept}</p>'
     return ""
-
-
-def _progress(parts: Sequence[str], what: str, now: Progress) -> str:
-    return (
-        f'<div class="rk-progress" role="status">{" · ".join(parts)}'
-        f"{meter(what, now.done, now.total)}</div>"
-    )
 
 
 def _problem(problem: str, cure: str) -> str:
@@ -114,7 +106,7 @@ def writing_line(standing: WritingStanding) -> str:
     elif now.current:
         parts.append(f"<bdi>{name(now.current[-120:])}</bdi>")
     parts += [text(one) for one in (left(now.seconds_left),) if one and not standing.cancelled]
-    return _progress(parts, what, now)
+    return with_meter(parts, what, now)
 
 
 def writing_ended(standing: WritingStanding) -> str:

@@ -6,7 +6,7 @@
 // Ask by itself. Streamlit puts off what has changed by setTimeout(..., 0) and sends it together;
 // when a fragment asks for news in the same moment, only that fragment runs, and a click or a file
 // that came with it has no effect. So wait until what was put off has been sent, give up when more
-// came meanwhile, and send at once. Returns by `done` whether it was sent.
+// came meanwhile, and send at once. `done` is told whether it was sent.
 function alone(ask, done) {
   const put = window.setTimeout;
   let others = false;

@@ -101,9 +101,14 @@ def progress_line(job: JobRecord, progress: Progress, waiting: int) -> str:
         parts.append(f"{number(progress.failed)} failed")
     if waiting > 1:
         parts.append(f"{plural(waiting - 1, 'job')} after this")
+    return with_meter(parts, phase, progress)
+
+
+def with_meter(parts: Sequence[str], what: str, progress: Progress) -> str:
+    """What is said of some work, in HTML, with a meter below; ``what`` names the meter."""
     return (
         f'<div class="rk-progress" role="status">{" · ".join(parts)}'
-        f"{meter(phase, progress.done, progress.total)}</div>"
+        f"{meter(what, progress.done, progress.total)}</div>"
     )
 
 
