@@ -197,7 +197,7 @@ class Judgments:
             "WHERE collection_id = ? AND question_set = ? GROUP BY question",
             (collection_id, question_set),
         )
-        return {row[0]: row[1] for row in rows}
+        return dict(rows)
 
     # -- votes -----------------------------------------------------------------------------
 

@@ -324,18 +324,15 @@ class CollectionIndex:
     def tokens_of(self, entry_ids: Ids, name: Field) -> TokenColumn:
         """Give the tokens of entries in reading order; none for one that is not here."""
         index = self._base.keywords.get(name)
-        parts = (
-            (self._base.entry_ids, index.column if index else None),
-            (self._delta.rows.entry_ids, self._delta.rows.tokens.get(name)),
-        )
-        rows, here = _rows_of(self._base.entry_ids, entry_ids)
-        if index is not None and here.all():
-            return index.column.take(rows)
+        columns = (index.column if index else None, self._delta.rows.tokens.get(name))
+        located = [_rows_of(ids, entry_ids) for ids in self._id_columns]
+        rows, here = located[0]
+        if columns[0] is not None and here.all():
+            return columns[0].take(rows)
         flat = [np.zeros(0, np.uint32)] * len(entry_ids)
-        for ids, column in parts:
+        for (rows, here), column in zip(located, columns, strict=True):
             if column is None:
                 continue
-            rows, here = _rows_of(ids, entry_ids)
             places = np.flatnonzero(here)
             starts, ends = column.offsets[rows[places]], column.offsets[rows[places] + 1]
             spans = zip(places.tolist(), starts.tolist(), ends.tolist(), strict=True)

@@ -198,21 +198,20 @@ class VectorIndex:
         """Ask faiss for several queries (q, d) at once."""
         import faiss
 
-        # The setting is one of the calling thread's. One query is many times slower in two
-        # threads; several queries are shared out among them.
-        faiss.omp_set_num_threads(min(len(queries), _MOST_THREADS, os.cpu_count() or 1))
-        parameters = None
-        if allowed is not None:
-            bits = np.packbits(allowed, bitorder="little")
-            selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
-            parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
-        index, among = self._index, None
+        index, parameters, among = self._index, None, None
+        threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
         if len(queries) >= _MANY and self._worth_narrowing:
             among = self._looked_through().likely_rows(queries, fetch, allowed)
         if among is not None:
-            index, parameters = self._of_rows(among), None
-            # So few are scored at once that threads would only wait, busily, for each other.
-            faiss.omp_set_num_threads(1)
+            # So few are scored that threads would only wait, busily, for each other.
+            index, threads = self._of_rows(among), 1
+        elif allowed is not None:
+            bits = np.packbits(allowed, bitorder="little")
+            selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
+            parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
+        # The setting is one of the calling thread's. One query is many times slower in two
+        # threads; several queries are shared out among them.
+        faiss.omp_set_num_threads(threads)
         scores, positions = index.search(
             np.ascontiguousarray(queries, dtype=np.float32), fetch, params=parameters
         )

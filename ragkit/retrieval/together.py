@@ -54,6 +54,7 @@ def rank_all(
             for of_one, question in zip(lists, asked, strict=True)
         ]
     numbers, keys, width = _keys(lists)
+    bounds = np.searchsorted(numbers, np.arange(len(lists) + 1))
     weights = np.array([shares_of(of_one) for of_one in lists])
     columns = [np.zeros(len(keys), np.int64) for _ in range(3)]
     parts = []
@@ -74,7 +75,6 @@ def rank_all(
     wide = numbers * (int(documents.max(initial=0)) + 1) + documents
     whole = Fused(keys, wide, chunks, levels, tuple(parts))
     if level is Level.CHUNK and options.title_weight > 0:
-        bounds = np.searchsorted(numbers, np.arange(len(lists) + 1))
         titled = shares_in(title_shares, Field.TITLE, scopes, asked, keys % width, bounds)
         shares = shares_of_best(titled, numbers, len(lists), TITLE_FLOOR)
         whole = with_titles(whole, titled, shares, options.title_weight)
@@ -82,13 +82,12 @@ def rank_all(
         order = np.lexsort((keys, -whole.scores, numbers))
         place = np.arange(len(keys)) - np.searchsorted(numbers, numbers)
         top = order[(place < phrase_top(options)) & (parts[1].raw[order] > 0.0)]
-        bounds = np.searchsorted(numbers[top], np.arange(len(lists) + 1))
-        shares = shares_in(phrase_shares, Field.TEXT, scopes, asked, keys[top] % width, bounds)
+        of_top = np.searchsorted(numbers[top], np.arange(len(lists) + 1))
+        shares = shares_in(phrase_shares, Field.TEXT, scopes, asked, keys[top] % width, of_top)
         whole = with_phrases(whole, top, shares, options.phrase_weight)
     whole = with_documents(whole, options.document_weight)
-    bounds = np.searchsorted(numbers, np.arange(len(lists) + 1)).tolist()
     whole = replace(whole, entry_ids=keys % width, document_ids=documents)
-    return [_cut(whole, start, end) for start, end in pairwise(bounds)]
+    return [_cut(whole, start, end) for start, end in pairwise(bounds.tolist())]
 
 
 def _plain(
