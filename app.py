@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import frame
+from pages.parts.common import frame
 
 st.set_page_config(
     page_title="ragkit",

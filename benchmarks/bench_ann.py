@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from common import SHARED, arguments, report
 
-from ragkit.indexes.files import record
-from ragkit.indexes.graph import GraphParameters
-from ragkit.indexes.graph_files import LateGraph, write_graph
-from ragkit.indexes.vector import VectorIndex
-from ragkit.indexes.ways import WIDTH_PER_PROBE, Way
+from ragkit.indexes.local.files import record
+from ragkit.indexes.local.hnsw import GraphParameters
+from ragkit.indexes.local.hnsw_files import LateGraph, write_graph
+from ragkit.indexes.local.strategy import WIDTH_PER_PROBE, SearchStrategy
+from ragkit.indexes.local.vector import VectorIndex
 from ragkit.models.wordllama import WordLlamaEmbedder
 
 QUESTIONS, WORDS, NEAR, NOISE = 200, 160, 5, 0.15
@@ -85,7 +85,9 @@ def compared(
     for question in asked:
         for one in (0, width):
             started = time.thread_time()
-            [(found, _scores)] = index.search_many(question[None], depth, mask, Way(one, ""))
+            [(found, _scores)] = index.search_many(
+                question[None], depth, mask, SearchStrategy(one, "")
+            )
             times[one].append((time.thread_time() - started) * 1000)
             rows[one].append(found)
     exact, graph = (statistics.median(times[one]) for one in (0, width))

@@ -16,10 +16,10 @@ from typing import Any
 import common
 import numpy as np
 
+from ragkit.background.contexts import Backfill
+from ragkit.background.worker import Worker
 from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
 from ragkit.indexes.tokenizer import index_tokens
-from ragkit.indexing.backfill import Backfill
-from ragkit.indexing.worker import Worker
 from ragkit.library import Library
 from ragkit.models.context_types import WrittenContext
 from ragkit.settings import load_settings

@@ -16,8 +16,8 @@ import psutil
 from bench_search import library_of, questions
 from common import arguments, median, percentile, process_seconds, python, report
 
-from ragkit.choices import Mode
 from ragkit.library import Library
+from ragkit.options import Mode
 from ragkit.settings import load_settings
 
 CHANGES = 10

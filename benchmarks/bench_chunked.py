@@ -22,9 +22,9 @@ from bench_search import library_of, lines, questions
 from common import SHARED, arguments, median, percentile, report
 
 from ragkit.library import Library
-from ragkit.retrieval.chunked import ChunkedOptions
-from ragkit.retrieval.merging import Merge
-from ragkit.retrieval.pieces import CutMethod, CutSettings
+from ragkit.retrieval.merge import Merge
+from ragkit.retrieval.multi_query import ChunkedOptions
+from ragkit.retrieval.query_segmentation import CutMethod, CutSettings
 from ragkit.settings import load_settings
 
 PIECES = 20

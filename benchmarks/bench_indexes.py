@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ragkit.indexes.collection import CollectionIndex
-from ragkit.indexes.generation import open_newest, write_generation
+from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.local.generation import open_newest, write_generation
 from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
 from ragkit.types import Field, Level
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from common import SHARED, arguments, report
 
-from ragkit.choices import Expansion, Fusion, Mode
 from ragkit.evaluation.corpus import load_question_set
 from ragkit.evaluation.run import evaluate
+from ragkit.options import Expansion, Fusion, Mode
 from ragkit.results import SearchOptions
 from ragkit.settings import load_settings
 

@@ -26,14 +26,14 @@ import numpy as np
 from common import SAMPLE, SHARED, arguments, median, percentile, process_seconds, python, report
 
 from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
-from ragkit.choices import Mode
 from ragkit.chunking import contextualised
-from ragkit.chunking.embedded import content_key
+from ragkit.chunking.embedding_texts import content_key
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION, tokenize
 from ragkit.library import Library
 from ragkit.models.factory import open_embedder
+from ragkit.options import Mode
 from ragkit.results import Answer
-from ragkit.retrieval.beside import Beside
+from ragkit.retrieval.concurrency import Beside
 from ragkit.settings import load_settings
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
 
@@ -192,7 +192,7 @@ def bare(library: Library):
         rows.dimensions, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
     )
     vectors.add(rows.vectors.astype(np.float32))
-    from ragkit.indexes.keyword import KeywordIndex
+    from ragkit.indexes.local.keyword import KeywordIndex
 
     index = KeywordIndex.build(rows.tokens[Field.TEXT])
     words, known = index.as_bm25s(), index._token_ids

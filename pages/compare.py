@@ -8,17 +8,28 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.shared import browser, column_editor, comparing, frame, judging, state, summary
-from pages.shared.library import open_library
-from pages.shared.markup import action, plural, text
+from pages.parts.common import browser, frame, judging, state
+from pages.parts.common.markup import action, plural, text
+from pages.parts.common.opened_library import open_library
+from pages.parts.compare import column_editor
+from pages.parts.compare import comparison_html as comparing
+from pages.parts.search import summary
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import RagkitError
-from ragkit.evaluation.columns import FEWEST, MODES, MOST, ColumnSettings, as_text, from_text, names
-from ragkit.evaluation.comparing import Comparison, compare
+from ragkit.evaluation.comparison import Comparison, compare
 from ragkit.evaluation.judging import Judging
+from ragkit.evaluation.search_config import (
+    FEWEST,
+    MODES,
+    MOST,
+    ColumnSettings,
+    as_text,
+    from_text,
+    names,
+)
 from ragkit.library import Library
 from ragkit.results import SearchOptions
-from ragkit.retrieval.own_settings import written
+from ragkit.retrieval.option_codec import written
 from ragkit.retrieval.rerank import why_not
 from ragkit.types import Chunk
 

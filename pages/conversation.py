@@ -9,13 +9,15 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import browser, conversation, frame, long_options, state, summary
-from pages.shared.library import open_library
-from pages.shared.markup import action
+from pages.parts.common import browser, frame, state
+from pages.parts.common.markup import action
+from pages.parts.common.opened_library import open_library
+from pages.parts.search import long_options, summary
+from pages.parts.search import long_question as conversation
 from ragkit.errors import RagkitError
 from ragkit.library import Library
-from ragkit.retrieval.chunked import ChunkedAnswer
 from ragkit.retrieval.context_block import format_as_context
+from ragkit.retrieval.multi_query import ChunkedAnswer
 from ragkit.surfaces.long_text import as_conversation, read_dropped
 
 TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT = (
@@ -26,7 +28,7 @@ _SAMPLE = "conversations/2026-03-14-ines-and-rui.md"
 
 @cache
 def _css() -> str:
-    place = Path(__file__).parent / "shared" / "conversation.css"
+    place = Path(__file__).parent / "parts" / "search" / "conversation.css"
     return place.read_text(encoding="utf-8")
 
 

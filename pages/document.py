@@ -9,27 +9,22 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import (
-    browser,
-    context_desk,
-    frame,
-    markup,
-    programs,
-    reader,
-    state,
-    summary,
-    tables,
-)
-from pages.shared.library import open_library
-from pages.shared.markup import action, name, plural
+from pages.parts.common import browser, frame, markup, state
+from pages.parts.common import open_in_os as programs
+from pages.parts.common.markup import action, name, plural
+from pages.parts.common.opened_library import open_library
+from pages.parts.document import context_dialog as context_desk
+from pages.parts.document import reader
+from pages.parts.library import source_tables as tables
+from pages.parts.search import summary
 from ragkit.catalog.context_records import ContextStatus
 from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import RagkitError
 from ragkit.indexes.tokenizer import tokenize
 from ragkit.library import DocumentDetail, Library
+from ragkit.reading.pdf_page import PageImage, picture_of
 from ragkit.retrieval.highlight import highlight
-from ragkit.retrieval.question import parse_question
-from ragkit.surfaces.pdf_page import PageImage, picture_of
+from ragkit.retrieval.query_parser import parse_question
 from ragkit.types import Page, Status
 
 _AT, _WIDER, _PAGE = "document_at", "document_wider", "document_page"

@@ -6,17 +6,21 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.shared import browser, evaluating, frame, measures, set_writing, state, summary
-from pages.shared.library import open_library
+from pages.parts.common import browser, frame, state
+from pages.parts.common.opened_library import open_library
+from pages.parts.evaluate import evaluation_html as evaluating
+from pages.parts.evaluate import run_tables as measures
+from pages.parts.evaluate import set_writing
+from pages.parts.search import summary
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
-from ragkit.evaluation.background import BackgroundRuns
-from ragkit.evaluation.columns import ColumnSettings, as_text, from_text
-from ragkit.evaluation.kinds import kinds_of_run
+from ragkit.evaluation.background_runs import BackgroundRuns
+from ragkit.evaluation.experiments import Experiment, judged_trial
 from ragkit.evaluation.metrics import HEADLINES
 from ragkit.evaluation.question_sets import too_kind
+from ragkit.evaluation.question_types import kinds_of_run
 from ragkit.evaluation.runs import difference, in_words, main_metric
-from ragkit.evaluation.trials import Trial, judged_trial
+from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text
 from ragkit.library import Library
 from ragkit.results import SearchOptions
 
@@ -165,7 +169,7 @@ def start(
     base = SearchOptions(collections=(collection,))
     columns = [from_text(one, base)[0] for one in addresses]
 
-    def trial() -> Trial:
+    def trial() -> Experiment:
         return judged_trial(library, library.catalog, collection, question_set)
 
     runs_of(library).start(trial, columns, library.catalog, collection_id)

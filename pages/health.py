@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared import browser, context_panel, frame, state, summary, tables, wellness
-from pages.shared.library import open_library
+from pages.parts.common import browser, frame, state
+from pages.parts.common.opened_library import open_library
+from pages.parts.health import context_panel
+from pages.parts.health import health_view as wellness
+from pages.parts.library import source_tables as tables
+from pages.parts.search import summary
 from ragkit.errors import RagkitError
-from ragkit.indexing.maintenance import Depth, Finding
+from ragkit.health.checks import Depth, Finding
 from ragkit.library import Library
 
 _VERIFIED, _SEEN = "health_verified", "health_seen"

@@ -7,18 +7,12 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from pages.shared import (
-    browser,
-    dialogs,
-    drop_zone,
-    embedder_choice,
-    frame,
-    state,
-    summary,
-    tables,
-)
-from pages.shared.library import open_library
-from pages.shared.markup import plural
+from pages.parts.common import browser, frame, state
+from pages.parts.common.markup import plural
+from pages.parts.common.opened_library import open_library
+from pages.parts.library import dialogs, drop_zone, embedder_choice
+from pages.parts.library import source_tables as tables
+from pages.parts.search import summary
 from ragkit.catalog.records import Counts, DocumentRecord
 from ragkit.library import Library
 from ragkit.types import Status

@@ -8,26 +8,20 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import (
-    browser,
-    cards,
-    extras,
-    frame,
-    judging,
-    programs,
-    query,
-    searching,
-    state,
-    summary,
-)
-from pages.shared.library import open_library
-from pages.shared.markup import number, plural
-from pages.shared.passages import Extra
+from pages.parts.common import browser, frame, judging, state
+from pages.parts.common import open_in_os as programs
+from pages.parts.common.markup import number, plural
+from pages.parts.common.opened_library import open_library
+from pages.parts.search import cards, summary
+from pages.parts.search import controls as searching
+from pages.parts.search import expanded_content as extras
+from pages.parts.search import query_text as query
+from pages.parts.search.passages import Extra
 from ragkit.catalog.context_records import ContextRecord
 from ragkit.catalog.judgments import Origin
-from ragkit.choices import Contexts
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
+from ragkit.options import Contexts
 from ragkit.results import Answer, Result, SearchOptions
 from ragkit.types import Chunk
 

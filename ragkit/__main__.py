@@ -12,7 +12,7 @@ def main() -> None:
     gc.disable()
     # Looking for them among all installed packages takes longer than making the settings.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    from ragkit.surfaces.cli import main as command_line
+    from ragkit.surfaces.cli.app import main as command_line
 
     gc.freeze()
     gc.enable()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, overload
 
-from ragkit.choices import (
+from ragkit.options import (
     Contexts,
     Expansion,
     Fusion,

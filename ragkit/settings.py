@@ -18,8 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from ragkit.choices import Contexts, Fusion, IndexMode, Mode, QuestionMerge, Rerank
 from ragkit.errors import SettingsError
+from ragkit.options import Contexts, Fusion, IndexMode, Mode, QuestionMerge, Rerank
 
 _NPROBE = "how widely the approximate index is searched: 32 of its vectors lead on for each"
 _OVERFETCH = "candidates that the approximate index brings for each that is kept"

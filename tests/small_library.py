@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.catalog.records import JobRecord
-from ragkit.choices import Expansion, Fusion, Granularity, Mode
 from ragkit.library import Library
 from ragkit.models.hashing import HashEmbedder
+from ragkit.options import Expansion, Fusion, Granularity, Mode
 from ragkit.results import Answer, Result
 from ragkit.settings import load_settings
 from ragkit.surfaces.render import answer_as_json

@@ -16,7 +16,7 @@ _PACKAGE = _ROOT / "ragkit"
 _FILES = sorted(_PACKAGE.rglob("*.py"))
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("types", "errors", "choices", "results", "versions", "children"),
+    ("types", "errors", "options", "results", "versions", "children"),
     ("settings", "paths"),
     ("sources", "reading", "chunking"),
     ("models",),
@@ -24,7 +24,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("catalog",),
     ("retrieval",),
     ("indexing",),
-    ("answering", "evaluation"),
+    ("health",),
+    ("background",),
+    ("evaluation",),
     ("library",),
     ("surfaces",),
 )
@@ -36,11 +38,9 @@ ONLY_IN = {
     "llama_index": {
         "indexing/pipeline.py",
         "models/llama_index.py",
-        "retrieval/llama_index.py",
-        "answering/",
     },
-    "faiss": {"indexes/vector.py", "indexes/graph.py"},
-    "bm25s": {"indexes/keyword.py"},
+    "faiss": {"indexes/local/vector.py", "indexes/local/hnsw.py"},
+    "bm25s": {"indexes/local/keyword.py"},
     "sqlite3": {"catalog/"},
     "streamlit": set(),
 }
@@ -171,14 +171,10 @@ def _loaded(module: str, *unwanted: str) -> list[str]:
 
 
 def test_the_search_path_loads_neither_llama_index_nor_streamlit():
-    if not (_PACKAGE / "retrieval" / "engine.py").exists():
-        pytest.skip("ragkit/retrieval/engine.py is not there yet")
-    assert _loaded("ragkit.retrieval.engine", "llama_index", "streamlit", "torch") == []
+    assert _loaded("ragkit.retrieval.search", "llama_index", "streamlit", "torch") == []
 
 
 def test_the_library_loads_neither_llama_index_nor_streamlit():
-    if not (_PACKAGE / "library.py").exists():
-        pytest.skip("ragkit/library.py is not there yet")
     assert _loaded("ragkit.library", "llama_index", "streamlit", "torch") == []
 
 
@@ -212,13 +208,11 @@ names = [
     ".".join(file.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
     for file in sorted(root.rglob("*.py")) if file.name != "__main__.py"
 ]
-third_party = {
-    f"ragkit.{one}" for one in ("indexing.pipeline", "models.llama_index", "retrieval.llama_index")
-}
+third_party = {"ragkit.indexing.pipeline", "ragkit.models.llama_index"}
 sys.addaudithook(watch)
 sys.dont_write_bytecode = True
-for name in sorted(names, key=lambda one: (one in third_party or ".answering" in one, one)):
-    current = name if name not in third_party and ".answering" not in name else ""
+for name in sorted(names, key=lambda one: (one in third_party, one)):
+    current = name if name not in third_party else ""
     importlib.import_module(name)
     current = ""
 for one in touched:

@@ -12,12 +12,12 @@ from ollama_failures import replaying_sample
 from ollama_stand_in import OllamaStandIn
 from small_library import paths
 
-from ragkit.choices import Contexts
+from ragkit.background.recorded_contexts import RECORDED, read_recorded
 from ragkit.errors import IndexingError
-from ragkit.indexing.context_recorded import RECORDED, read_recorded
 from ragkit.library import Library
 from ragkit.models.context_checks import checked_context
 from ragkit.models.context_types import ContextRequest
+from ragkit.options import Contexts
 from ragkit.settings import load_settings
 from ragkit.types import Span
 

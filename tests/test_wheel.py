@@ -36,7 +36,7 @@ def test_the_app_its_pages_its_theme_and_the_sample_are_inside(names: list[str])
         "app.py",
         "pages/search.py",
         "pages/library.py",
-        "pages/shared/theme.css",
+        "pages/parts/common/theme.css",
         ".streamlit/config.toml",
         "sample_data/library/handbook/refund-policy.md",
         "sample_data/contexts.jsonl",

@@ -104,7 +104,7 @@ class Embedding:
                 (embedder_id, target, time.time()),
             )
 
-    def aim(self, target: str) -> None:
+    def set_target(self, target: str) -> None:
         """Have the library moved to that embedder; an empty name stops moving."""
         self._set("target = ?, target_id = NULL, paused = 0", target)
 

@@ -44,7 +44,7 @@ class Entries:
         """The live entries of those levels with ids above ``after``, as indexes take them."""
         import numpy as np
 
-        from ragkit.indexes.families import with_texts
+        from ragkit.indexes.local.chunk_groups import with_texts
         from ragkit.indexes.rows import EntryRows
 
         scope = (collection_id, after, _level_list(levels))

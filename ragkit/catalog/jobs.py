@@ -139,7 +139,7 @@ class Jobs:
                 "UPDATE jobs SET state = 'pending', progress = '{}' WHERE state = 'running'"
             ).rowcount
 
-    def beat(self, pid: int, started_at: float, state: str, notes: dict[str, Any]) -> None:
+    def heartbeat(self, pid: int, started_at: float, state: str, notes: dict[str, Any]) -> None:
         """Store a sign of life of the worker."""
         with self._connections.write() as connection:
             connection.execute(

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from ragkit.chunking.blocks import find_blocks
 from ragkit.chunking.chunks import find_chunks
-from ragkit.chunking.context import contextualised, structural_context
 from ragkit.chunking.messages import whole_messages
 from ragkit.chunking.sections import find_sections
+from ragkit.chunking.structural_context import contextualised, structural_context
 from ragkit.chunking.structure import find_structure
-from ragkit.chunking.words import word_count
+from ragkit.chunking.word_count import word_count
 from ragkit.types import Divided
 from ragkit.versions import CHUNKER_VERSION
 

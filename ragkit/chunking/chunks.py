@@ -7,8 +7,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ragkit.chunking.families import find_families
-from ragkit.chunking.pieces import (
+from ragkit.chunking.section_merging import find_families
+from ragkit.chunking.sections import common_prefix
+from ragkit.chunking.sizes import ChunkSizes
+from ragkit.chunking.splitter import (
     LINE_END,
     SENTENCE_END,
     Piece,
@@ -17,9 +19,7 @@ from ragkit.chunking.pieces import (
     is_mark,
     make_piece,
 )
-from ragkit.chunking.sections import common_prefix
-from ragkit.chunking.sizes import ChunkSizes
-from ragkit.chunking.words import TOKEN, WORD, is_unspaced, token_weight, weight
+from ragkit.chunking.word_count import TOKEN, WORD, is_unspaced, token_weight, weight
 from ragkit.types import Block, BlockKind, Chunk, Page, Section
 
 _Bounds = tuple[int, int]

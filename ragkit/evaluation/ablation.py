@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ragkit.choices import Contexts, Fusion, Mode, QuestionMerge, Rerank
 from ragkit.errors import ModelError, RagkitError
-from ragkit.evaluation.columns import ColumnSettings
+from ragkit.evaluation.experiments import Experiment
 from ragkit.evaluation.run import Evaluation, measure
 from ragkit.evaluation.runs import main_metric
-from ragkit.evaluation.trials import Trial
+from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
+from ragkit.options import Contexts, Fusion, Mode, QuestionMerge, Rerank
 from ragkit.results import SearchOptions
 from ragkit.retrieval.candidates import FIELD_WEIGHTS, WRITTEN
 from ragkit.types import Field, Level
@@ -156,8 +156,8 @@ def grid_plans(*, rrf: bool = True) -> list[Plan]:
 
 def ablate(
     plans: Sequence[Plan],
-    trial: Trial,
-    plain: Trial | None = None,
+    trial: Experiment,
+    plain: Experiment | None = None,
     base: SearchOptions | None = None,
     reporter: Reporter | None = None,
     *,
@@ -200,7 +200,7 @@ def ablate(
     return Ablation(trial.name, tuple(cells), partial, _notices(cells, trial, partial, len(plans)))
 
 
-def _lacking(plan: Plan, trial: Trial, plain: Trial | None) -> str:
+def _lacking(plan: Plan, trial: Experiment, plain: Experiment | None) -> str:
     """Why a cell cannot be run; empty when it can."""
     have = trial.contexts.complete + trial.contexts.truncated
     if _MODEL in plan.needs and not have:
@@ -210,7 +210,9 @@ def _lacking(plan: Plan, trial: Trial, plain: Trial | None) -> str:
     return ""
 
 
-def _notices(cells: Sequence[Cell], trial: Trial, partial: bool, planned: int) -> tuple[str, ...]:
+def _notices(
+    cells: Sequence[Cell], trial: Experiment, partial: bool, planned: int
+) -> tuple[str, ...]:
     found = dict.fromkeys(notice for one in cells if one.found for notice in one.found.notices)
     stand = trial.contexts
     have = stand.complete + stand.truncated

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragkit.background.recorded_contexts import RECORDED
 from ragkit.errors import ContextRejectedError, EvaluationError
 from ragkit.evaluation.corpus import Row, read_lines, some_of
-from ragkit.indexing.context_recorded import RECORDED
 from ragkit.models.context_checks import checked_context
 from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext
 from ragkit.reading.decode import clean

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ragkit.choices import Rerank
 from ragkit.errors import EvaluationError, ModelError, QueryError
-from ragkit.evaluation.columns import ColumnSettings
-from ragkit.evaluation.comparing import ask
+from ragkit.evaluation.comparison import ask
 from ragkit.evaluation.corpus import Question, QuestionSet, some_of
-from ragkit.evaluation.judges import DEPTH
-from ragkit.evaluation.kinds import KindFigures, by_kind
+from ragkit.evaluation.experiments import Experiment, temporary_trial
 from ragkit.evaluation.metrics import Metric, Values, summarise
-from ragkit.evaluation.trials import Trial, temporary_trial
+from ragkit.evaluation.question_types import TypeFigures, by_kind
+from ragkit.evaluation.scorers import DEPTH
+from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
+from ragkit.options import Rerank
 from ragkit.results import Answer, SearchOptions
 from ragkit.settings import Settings
 
@@ -61,7 +61,7 @@ class Evaluation:
     tokens: int = 0
     seconds: float = 0.0
     generation: str = ""
-    kinds: tuple[KindFigures, ...] = ()
+    kinds: tuple[TypeFigures, ...] = ()
 
     @property
     def column(self) -> ColumnSettings:
@@ -70,7 +70,7 @@ class Evaluation:
 
 
 def measure(
-    trial: Trial,
+    trial: Experiment,
     column: ColumnSettings | None = None,
     reporter: Reporter | None = None,
     *,
@@ -156,7 +156,7 @@ class _Asking:
     """Asks the questions, and remembers the times and what could not be asked."""
 
     def __init__(
-        self, trial: Trial, column: ColumnSettings, reporter: Reporter, timed: bool
+        self, trial: Experiment, column: ColumnSettings, reporter: Reporter, timed: bool
     ) -> None:
         self._trial = trial
         self._column = column

@@ -16,8 +16,8 @@ from ragkit import __version__
 from ragkit.catalog import Catalog
 from ragkit.catalog.runs import QuestionValues, RunDraft, RunRecord
 from ragkit.errors import EvaluationError
-from ragkit.evaluation.columns import MODES, ColumnSettings, as_text, names
 from ragkit.evaluation.run import Evaluation
+from ragkit.evaluation.search_config import MODES, ColumnSettings, as_text, names
 from ragkit.results import SearchOptions
 
 MAIN_METRICS = ("pass@10", "ndcg@10", "token_recall")

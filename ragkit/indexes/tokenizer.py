@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from ragkit.indexes.folding import fold, fold_with_offsets, word_pattern
-from ragkit.indexes.words import STOP_WORDS, Piece, analyse, telling_tokens, tokens_of
+from ragkit.indexes.analyzer import STOP_WORDS, Piece, analyse, telling_tokens, tokens_of
+from ragkit.indexes.normalise import fold, fold_with_offsets, word_pattern
 from ragkit.versions import TOKENIZER_VERSION
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragkit.catalog.records import DocumentDraft, EntryDraft, NumberedTokens, SpeakerRecord
-from ragkit.indexing.preparing import find_words
+from ragkit.indexing.preparation import find_words
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
 if TYPE_CHECKING:

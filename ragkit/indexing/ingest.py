@@ -20,7 +20,7 @@ from ragkit.catalog.records import (
 )
 from ragkit.errors import CatalogError, ReadingError, SkippedError
 from ragkit.indexing.drafts import draft
-from ragkit.indexing.preparing import Prepared, unpack
+from ragkit.indexing.preparation import Prepared, unpack
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import FileToWrite, Writer, hash_file
 from ragkit.reading import Making, ReaderPool, ReadOutcome, ReadTask
@@ -79,7 +79,7 @@ class Ingest:
         importing.start()
         self._is_ready = lambda: not importing.is_alive()
         sizes = self._writer.chunking(self._collection).model_dump()
-        making = Making("ragkit.indexing.preparing", sizes)
+        making = Making("ragkit.indexing.preparation", sizes)
         with ReaderPool(self._writer.settings.reading, making) as pool:
             for batch in self._batches(pool.read(self._tasks(files, again))):
                 self._write(batch)

@@ -19,14 +19,14 @@ from pydantic import PrivateAttr
 
 from ragkit.catalog.records import ChunkRecord
 from ragkit.chunking import divide, structural_context
-from ragkit.chunking.embedded import (
+from ragkit.chunking.embedding_texts import (
     chunk_text,
     document_name,
     document_text,
     section_text,
     text_hash,
 )
-from ragkit.indexing.preparing import DocumentWords, Prepared
+from ragkit.indexing.preparation import DocumentWords, Prepared
 from ragkit.models.base import Embedder
 from ragkit.models.llama_index import LlamaIndexEmbedding
 from ragkit.settings import ChunkingSettings

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragkit.indexes.saved import is_current
+from ragkit.indexes.local.manifest_check import is_current
 from ragkit.types import Level
 from ragkit.versions import CHUNKER_VERSION, ENTRIES_VERSION, READER_VERSION, TOKENIZER_VERSION
 
@@ -41,11 +41,11 @@ class Writer:
         return self.follow() if self.follow is not None else self
 
     @property
-    def defers(self) -> bool:
+    def embeds_in_background(self) -> bool:
         """Whether vectors are made later: no document waits for a server that may be away."""
-        from ragkit.models.late import is_deferred
+        from ragkit.models.lazy import is_lazy
 
-        return self.follow is not None and is_deferred(self.embedder)
+        return self.follow is not None and is_lazy(self.embedder)
 
     @cached_property
     def indexes(self) -> OpenIndexes:
@@ -97,7 +97,7 @@ class Writer:
         return self._pipelines[chunking]
 
     def _known_texts(self, hashes: Iterable[bytes]) -> set[bytes]:
-        if self.defers:
+        if self.embeds_in_background:
             return set(hashes)
         return self.catalog.vectors.known(hashes, self.embedder_id)
 

@@ -63,10 +63,10 @@ def open_known(name: str, fingerprint: str, dimensions: int, settings: ModelSett
         opened = open_named(name, settings)
         if opened.fingerprint == fingerprint:
             return opened
-    from ragkit.models.late import LateEmbedder
+    from ragkit.models.lazy import LazyEmbedder
 
     once = settings.model_copy(update={"retries": 0, "rest_seconds": _QUESTION_REST_SECONDS})
-    return LateEmbedder(name, fingerprint, dimensions, lambda: open_named(name, once))
+    return LazyEmbedder(name, fingerprint, dimensions, lambda: open_named(name, once))
 
 
 def is_remote(name: str) -> bool:

@@ -7,8 +7,8 @@ import re
 import warnings
 from itertools import accumulate
 
-from ragkit.reading.assemble import file_name
 from ragkit.reading.formats import code_language
+from ragkit.reading.reading_parts import file_name
 from ragkit.types import Markup, OutlineEntry, Reading
 
 _MOST_SYMBOLS = 5000

@@ -6,12 +6,12 @@ import posixpath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ragkit.reading.archive import open_archive, xml
-from ragkit.reading.assemble import one_line, put, stem
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.front_matter import metadata_from
 from ragkit.reading.html import declared_encoding, to_markdown
 from ragkit.reading.limits import damaged
+from ragkit.reading.reading_parts import one_line, put, stem
+from ragkit.reading.zip_container import open_archive, xml
 from ragkit.types import Markup, Metadata, Reading
 
 if TYPE_CHECKING:

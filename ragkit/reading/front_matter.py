@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from ragkit.reading.assemble import iso_date, one_line
+from ragkit.reading.reading_parts import iso_date, one_line
 
 if TYPE_CHECKING:
     from ragkit.types import Metadata

@@ -9,8 +9,8 @@ from email.message import EmailMessage
 from email.policy import default as default_policy
 from typing import TYPE_CHECKING
 
-from ragkit.reading.assemble import iso_date, one_line, put, stem, tidy
 from ragkit.reading.decode import clean, decode
+from ragkit.reading.reading_parts import iso_date, one_line, put, stem, tidy
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:

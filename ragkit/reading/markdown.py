@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ragkit.reading.assemble import one_line, stem
 from ragkit.reading.front_matter import read_front_matter
+from ragkit.reading.reading_parts import one_line, stem
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:

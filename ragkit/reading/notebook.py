@@ -6,10 +6,10 @@ import json
 import re
 from typing import Any
 
-from ragkit.reading.assemble import put, stem
 from ragkit.reading.decode import clean
 from ragkit.reading.limits import damaged, too_deep
 from ragkit.reading.markdown import first_heading, strip_embedded
+from ragkit.reading.reading_parts import put, stem
 from ragkit.types import Markup, Reading
 
 _OUTPUT_LINES = 20

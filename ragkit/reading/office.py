@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ragkit.reading.archive import open_archive
-from ragkit.reading.assemble import one_line, put, stem, table, tidy, tile
 from ragkit.reading.converter import convert
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import NAMES
 from ragkit.reading.front_matter import metadata_from
 from ragkit.reading.markdown import first_heading, strip_embedded
+from ragkit.reading.reading_parts import one_line, put, stem, table, tidy, tile
+from ragkit.reading.zip_container import open_archive
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:

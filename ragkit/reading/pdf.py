@@ -9,10 +9,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ragkit.errors import ReadingError
-from ragkit.reading.assemble import iso_date, one_line, put, stem, tidy, tile
 from ragkit.reading.decode import clean
 from ragkit.reading.limits import MEGABYTE, damaged, no_text, too_much_text
 from ragkit.reading.paragraphs import flow, words_of
+from ragkit.reading.reading_parts import iso_date, one_line, put, stem, tidy, tile
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragkit.reading.assemble import one_line, stem
+from ragkit.reading.reading_parts import one_line, stem
 from ragkit.types import Markup, OutlineEntry, Reading
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")

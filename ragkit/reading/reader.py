@@ -102,7 +102,7 @@ def _read(file_format: str, data: bytes, name: str, settings: Limits) -> Reading
     costs.check_text((text,), settings)
     text = clean(text)
     if file_format in ("text", "markdown", "json", "jsonl"):
-        from ragkit.reading.conversations.dispatch import read_export
+        from ragkit.reading.conversations.detection import read_export
 
         conversation = read_export(text, name, file_format, data, warnings)
         if conversation is not None:
@@ -118,11 +118,11 @@ def _read(file_format: str, data: bytes, name: str, settings: Limits) -> Reading
 def _read_conversations(file_format: str, data: bytes, name: str, settings: Limits) -> Reading:
     """Read a file of several conversations: a mailbox, or the archive of an export."""
     if file_format == "export":
-        from ragkit.reading.conversations.archives import read_archive
+        from ragkit.reading.conversations.export_archives import read_archive
 
         return read_archive(data, name, settings)
     from ragkit.reading.conversations.mbox import read_mbox
-    from ragkit.reading.conversations.writing import to_reading
+    from ragkit.reading.conversations.rendering import to_reading
 
     return to_reading(read_mbox(data, name))
 
@@ -142,7 +142,7 @@ def _text_reader(file_format: str) -> Callable[[str, str], Reading]:
 
         return read_html
     if file_format == "csv":
-        from ragkit.reading.tables import read_csv
+        from ragkit.reading.csv_table import read_csv
 
         return read_csv
     if file_format == "ipynb":
@@ -153,6 +153,6 @@ def _text_reader(file_format: str) -> Callable[[str, str], Reading]:
         from ragkit.reading.code import read_code
 
         return read_code
-    from ragkit.reading.data import read_data
+    from ragkit.reading.structured_data import read_data
 
     return lambda text, name: read_data(text, name, file_format)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from ragkit.reading.archive import xml
-from ragkit.reading.assemble import iso_date, one_line, put, stem, table, tile
 from ragkit.reading.decode import clean
 from ragkit.reading.limits import damaged
+from ragkit.reading.reading_parts import iso_date, one_line, put, stem, table, tile
+from ragkit.reading.zip_container import xml
 from ragkit.types import Markup, Metadata, Reading
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from ragkit.catalog.records import ChunkRecord
-from ragkit.choices import Expansion
+from ragkit.options import Expansion
 from ragkit.results import Later, MatchedChunk, Passage, SearchOptions
 from ragkit.types import Chunk, Level, Page, Section
 

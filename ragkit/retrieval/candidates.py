@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.choices import Contexts, Fusion, QuestionMerge
-from ragkit.indexes.collection import CollectionIndex
-from ragkit.indexes.found import Candidates, EntryMask
-from ragkit.indexes.ways import VectorSearch, Way
+from ragkit.indexes.local.candidates import Candidates, EntryMask
+from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.local.strategy import SearchStrategy, VectorSearch
+from ragkit.options import Contexts, Fusion, QuestionMerge
 from ragkit.results import SearchOptions
 from ragkit.retrieval.fusion import (
     NORMALISERS,
@@ -23,8 +23,8 @@ from ragkit.retrieval.fusion import (
     share_of_best,
     union,
 )
-from ragkit.retrieval.phrases import ShareOf, phrase_shares, title_shares
-from ragkit.retrieval.questions import best_of_each, by_chunk
+from ragkit.retrieval.multi_vector import best_of_each, by_chunk
+from ragkit.retrieval.proximity import ShareOf, phrase_shares, title_shares
 from ragkit.retrieval.ranking import (
     TITLE_FLOOR,
     phrase_top,
@@ -126,7 +126,9 @@ def vector_lists(
     ]
 
 
-def vector_ways(scopes: Sequence[Scope], depth: int, options: SearchOptions) -> list[Way]:
+def vector_ways(
+    scopes: Sequence[Scope], depth: int, options: SearchOptions
+) -> list[SearchStrategy]:
     """How ``vector_lists`` searches each scope, and why."""
     search = _search_of(options)
     return [

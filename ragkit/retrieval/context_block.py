@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from ragkit.results import Answer, Passage, Result
-from ragkit.retrieval.chunked import ChunkedAnswer
 from ragkit.retrieval.highlight import best_window
+from ragkit.retrieval.multi_query import ChunkedAnswer
 
 HEADING = "## Related documents"
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.choices import Fusion
+from ragkit.options import Fusion
 from ragkit.results import Contribution, Later
 from ragkit.types import LEVEL_CODES, Level
 

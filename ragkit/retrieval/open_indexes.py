@@ -11,10 +11,10 @@ from pathlib import Path
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import IndexCorruptError
-from ragkit.indexes.collection import CollectionIndex
-from ragkit.indexes.files import generations
-from ragkit.indexes.generation import open_newest, prune, write_generation
-from ragkit.indexes.keyword import Bm25Parameters
+from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.local.files import generations
+from ragkit.indexes.local.generation import open_newest, prune, write_generation
+from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.models.base import Embedder
@@ -77,7 +77,7 @@ class OpenIndexes:
         """The name of the generation that the current chunk index stands on; empty for none."""
         return self._place(collection.id, Level.CHUNK).generation
 
-    def take_notice(self, collection: CollectionRecord) -> str:
+    def pop_notice(self, collection: CollectionRecord) -> str:
         """A sentence about a repair that has not been told yet, or an empty string."""
         said = ""
         for level in INDEXED_LEVELS:

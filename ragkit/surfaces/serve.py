@@ -16,7 +16,7 @@ from types import FrameType
 
 from ragkit.errors import LibraryBusyError, RagkitError
 from ragkit.library import Library
-from ragkit.surfaces import console
+from ragkit.surfaces.cli import console
 
 _ADDRESS = "127.0.0.1"
 _PORTS_TO_TRY = 20
@@ -84,7 +84,7 @@ def _index_sample(library: Library) -> None:
 
 def run_worker(library: Library) -> None:
     """Be the worker until stopped. Ends at once, and quietly, when there is one already."""
-    from ragkit.indexing.worker import Worker
+    from ragkit.background.worker import Worker
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("faiss").setLevel(logging.WARNING)

@@ -26,7 +26,7 @@ def test_it_switches_only_when_nothing_lacks(shelf):
     embedding.begin(shelf.embedder_id)
     document = shelf.put("a.md", "apple pie", "banana bread")
     other = _other(shelf)
-    embedding.aim("other")
+    embedding.set_target("other")
     assert not embedding.switch(other)
     embedding.found_target("other", other)
     names = embedding.lacking_texts(document, other)
@@ -47,9 +47,9 @@ def test_a_move_that_was_stopped_does_not_switch(shelf):
     embedding = shelf.catalog.embedding
     embedding.begin(shelf.embedder_id)
     other = _other(shelf)
-    embedding.aim("other")
+    embedding.set_target("other")
     embedding.found_target("other", other)
-    embedding.aim("")
+    embedding.set_target("")
     assert not embedding.switch(other)
     assert embedding.choice().active.name == "hashing"
 

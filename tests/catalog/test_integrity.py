@@ -183,7 +183,7 @@ def test_a_damaged_file_is_said(shelf, integrity, library_paths):
 def test_a_copy_is_one_whole_file_without_jobs(shelf, integrity, tmp_path):
     shelf.put("a.md", "first", "second")
     shelf.catalog.jobs.add("sync")
-    shelf.catalog.jobs.beat(1, 1.0, "idle", {})
+    shelf.catalog.jobs.heartbeat(1, 1.0, "idle", {})
     integrity.copy(tmp_path / "copy")
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith("copy")] == ["copy"]
     examine(tmp_path / "copy")

@@ -145,8 +145,8 @@ def test_old_ended_jobs_are_forgotten_but_never_open_ones(catalog):
 def test_the_worker_is_known_by_its_last_sign_of_life(catalog):
     assert catalog.jobs.worker() is None
     before = time.time()
-    catalog.jobs.beat(7, 100.0, "idle", {"b": 1})
-    catalog.jobs.beat(8, 200.0, "busy", {"role": "it's"})
+    catalog.jobs.heartbeat(7, 100.0, "idle", {"b": 1})
+    catalog.jobs.heartbeat(8, 200.0, "busy", {"role": "it's"})
     worker = catalog.jobs.worker()
     assert (worker.pid, worker.started_at, worker.state) == (8, 200.0, "busy")
     assert worker.notes == {"role": "it's"}

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from ragkit.indexing.worker import Worker
+from ragkit.background.worker import Worker
 from ragkit.library import Library
 from ragkit.settings import load_settings
 

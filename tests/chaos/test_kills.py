@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from ragkit.indexing.findings import Parts
-from ragkit.indexing.maintenance import verify_library
+from ragkit.health.checks import verify_library
+from ragkit.health.findings import Parts
 from ragkit.library import Library
 from ragkit.settings import load_settings
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import ragkit.indexing.pipeline  # noqa: F401 - loaded before forking, it takes seconds
-from ragkit.indexing.worker import work_off
+from ragkit.background.worker import work_off
 from ragkit.library import Library
 from ragkit.settings import load_settings
 

@@ -11,18 +11,18 @@ import pytest
 from grading import grading
 from published_set import write_published
 
-from ragkit.choices import Mode, Rerank
 from ragkit.errors import ModelError
 from ragkit.evaluation.ablation import ablate, grid_plans, keyword_plans, vector_plans
 from ragkit.evaluation.ablation_output import as_json, as_svg, as_text
-from ragkit.evaluation.columns import ColumnSettings
 from ragkit.evaluation.corpus import Question, load_question_set
-from ragkit.evaluation.judges import DocumentJudge
+from ragkit.evaluation.ephemeral_library import RowsAs
+from ragkit.evaluation.experiments import temporary_trial
 from ragkit.evaluation.replay import load_contexts
 from ragkit.evaluation.run import measure
-from ragkit.evaluation.temporary import RowsAs
-from ragkit.evaluation.trials import temporary_trial
+from ragkit.evaluation.scorers import DocumentScorer
+from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
+from ragkit.options import Mode, Rerank
 from ragkit.results import SearchOptions
 from ragkit.settings import load_settings
 
@@ -142,7 +142,7 @@ def test_judged_documents_are_those_of_the_new_order(trials, server):
     server.reply = grading(lambda text: 10 if "Apples" in text else 0)
     column = ColumnSettings(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
     searched = trials[0].searched
-    judge = DocumentJudge(searched, {})
+    judge = DocumentScorer(searched, {})
     (best,) = {
         one.document.path
         for one in searched.engine.search(

@@ -14,7 +14,7 @@ from ragkit.evaluation.run import evaluate
 from ragkit.evaluation.spans import length, overlap
 from ragkit.results import SearchOptions
 from ragkit.settings import load_settings
-from ragkit.surfaces.cli import app
+from ragkit.surfaces.cli.app import app
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

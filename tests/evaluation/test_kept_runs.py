@@ -10,15 +10,15 @@ import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit import __version__
-from ragkit.choices import Mode
 from ragkit.errors import EvaluationError, NotFoundError
 from ragkit.evaluation import runs
-from ragkit.evaluation.columns import ColumnSettings
+from ragkit.evaluation.experiments import judged_trial
 from ragkit.evaluation.judging import Judging
 from ragkit.evaluation.run import measure
 from ragkit.evaluation.runs import difference, keep, main_metric, paired_p
-from ragkit.evaluation.trials import judged_trial
+from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
+from ragkit.options import Mode
 from ragkit.results import SearchOptions
 
 RIGHT = {

@@ -8,17 +8,17 @@ import pytest
 from ollama_stand_in import OllamaStandIn, replaying
 from published_set import CONTEXTS, ROWS, jsonl, write_published
 
-from ragkit.choices import Contexts, Mode
 from ragkit.errors import EvaluationError, NotFoundError
-from ragkit.evaluation import trials
-from ragkit.evaluation.columns import ColumnSettings
+from ragkit.evaluation import experiments as trials
 from ragkit.evaluation.corpus import load_question_set
+from ragkit.evaluation.ephemeral_library import RowsAs
+from ragkit.evaluation.experiments import temporary_trial
 from ragkit.evaluation.replay import load_contexts
 from ragkit.evaluation.run import measure
-from ragkit.evaluation.temporary import RowsAs
-from ragkit.evaluation.trials import temporary_trial
+from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.models.context_writer import ContextWriter
 from ragkit.models.ollama import OllamaClient
+from ragkit.options import Contexts, Mode
 from ragkit.results import SearchOptions
 from ragkit.settings import load_settings
 

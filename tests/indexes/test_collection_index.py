@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_rows import DIMENSIONS, make_rows
 
-from ragkit.indexes.collection import CollectionIndex
-from ragkit.indexes.found import Candidates
+from ragkit.indexes.local.candidates import Candidates
+from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.rows import EntryRows, TokenColumn, join
 from ragkit.types import Field, Level
 
@@ -269,7 +269,8 @@ def test_importing_the_indexes_imports_no_heavy_library():
     import subprocess
 
     code = (
-        "import sys, ragkit.indexes.generation, ragkit.indexes.tokenizer, ragkit.models.factory\n"
+        "import sys, ragkit.indexes.local.generation, ragkit.indexes.tokenizer\n"
+        "import ragkit.models.factory\n"
         "print(sorted({'faiss', 'bm25s', 'Stemmer', 'tokenizers', 'llama_index', 'wordllama'}"
         " & set(sys.modules)))"
     )

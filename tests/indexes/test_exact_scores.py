@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from index_rows import DIMENSIONS, make_rows
 
-from ragkit.indexes.collection import CollectionIndex
+from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.types import Field
 
 WEIGHTS = {Field.TEXT: 1.0, Field.CONTEXT: 0.5}

@@ -13,9 +13,9 @@ import pytest
 from index_rows import DIMENSIONS, make_rows
 
 from ragkit.errors import IndexCorruptError
-from ragkit.indexes.files import generations
-from ragkit.indexes.generation import Generation, open_newest, prune, write_generation
-from ragkit.indexes.keyword import Bm25Parameters
+from ragkit.indexes.local.files import generations
+from ragkit.indexes.local.generation import Generation, open_newest, prune, write_generation
+from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows
 from ragkit.types import Field
 
@@ -165,7 +165,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from index_rows import make_rows
-from ragkit.indexes.generation import write_generation
+from ragkit.indexes.local.generation import write_generation
 count = 1
 print("ready", flush=True)
 while True:

@@ -6,7 +6,7 @@ import bm25s
 import numpy as np
 import pytest
 
-from ragkit.indexes.keyword import Bm25Parameters, KeywordIndex, best_rows
+from ragkit.indexes.local.keyword import Bm25Parameters, KeywordIndex, best_rows
 from ragkit.indexes.rows import TokenColumn
 
 ONE = np.ones(1, np.float32)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragkit.indexes.folding import fold, fold_with_offsets
+from ragkit.indexes.analyzer import LONGEST_TOKEN, STOP_WORDS
+from ragkit.indexes.normalise import fold, fold_with_offsets
 from ragkit.indexes.tokenizer import index_tokens, token_spans, tokenize, without_stop_words
-from ragkit.indexes.words import LONGEST_TOKEN, STOP_WORDS
 
 SCRIPTS = st.text(
     st.one_of(

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragkit.indexes.vector import VectorIndex
+from ragkit.indexes.local.vector import VectorIndex
 
 
 def unit(n: int, d: int = 24, seed: int = 1) -> np.ndarray:

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pages.shared import cards, passages
-from pages.shared.passages import Extra
+from pages.parts.search import cards, passages
+from pages.parts.search.passages import Extra
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.types import Chunk, Level
 

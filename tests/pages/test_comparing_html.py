@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from pages.shared.comparing import PRESETS, Shown, snippet, table, tally
-from pages.shared.judging import buttons, span_of
-from ragkit.choices import Mode
+from pages.parts.common.judging import buttons, span_of
+from pages.parts.compare.comparison_html import PRESETS, Shown, snippet, table, tally
 from ragkit.errors import ModelError
-from ragkit.evaluation.columns import ColumnSettings, as_text, from_text
-from ragkit.evaluation.comparing import aligned
+from ragkit.evaluation.comparison import aligned
+from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text
+from ragkit.options import Mode
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, SearchOptions, Trace
 from ragkit.types import Chunk, Level, Span
 

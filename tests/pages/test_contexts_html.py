@@ -7,8 +7,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pages.shared import cards, contexts, reader
-from pages.shared.passages import Extra
+from pages.parts.document import context_text as contexts
+from pages.parts.document import reader
+from pages.parts.search import cards
+from pages.parts.search.passages import Extra
+from ragkit.background.context_state import BackfillPhase, BackfillState
+from ragkit.background.recorded_contexts import RECORDED
 from ragkit.catalog.context_records import (
     BY_PERSON,
     ContextAnswer,
@@ -18,9 +22,7 @@ from ragkit.catalog.context_records import (
     FailedContext,
 )
 from ragkit.catalog.records import ChunkRecord
-from ragkit.indexing.backfill_state import BackfillPhase, BackfillState
-from ragkit.indexing.context_recorded import RECORDED
-from ragkit.models.ollama_desk import Download, OllamaLook
+from ragkit.models.ollama_monitor import Download, OllamaLook
 from ragkit.models.ollama_types import Health, ModelInfo
 from ragkit.results import DocumentRef, MatchedChunk, Result
 from ragkit.types import Chunk

@@ -10,7 +10,7 @@ import pytest
 from running import html, run
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.drop_zone import Uploaders
+from pages.parts.library.drop_zone import Uploaders
 from ragkit.indexing.lock import writer_lock
 
 
@@ -80,7 +80,7 @@ def test_files_that_could_not_be_stored_are_tried_again_for_their_collection(app
 
 def test_an_uploader_is_let_go_once_nothing_comes(monkeypatch):
     now = 1_000.0
-    monkeypatch.setattr("pages.shared.drop_zone.time.monotonic", lambda: now)
+    monkeypatch.setattr("pages.parts.library.drop_zone.time.monotonic", lambda: now)
     uploaders = Uploaders()
     uploaders.arrived(0, "default")
     uploaders.arrived(1, "default")
@@ -95,7 +95,7 @@ def test_an_uploader_is_let_go_once_nothing_comes(monkeypatch):
 
 def test_files_that_wait_are_not_let_go(monkeypatch):
     now = 1_000.0
-    monkeypatch.setattr("pages.shared.drop_zone.time.monotonic", lambda: now)
+    monkeypatch.setattr("pages.parts.library.drop_zone.time.monotonic", lambda: now)
     uploaders = Uploaders()
     uploaders.arrived(0, "default")
     now += 61

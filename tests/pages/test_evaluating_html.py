@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from pages.shared import evaluating, measures
+from pages.parts.evaluate import evaluation_html as evaluating
+from pages.parts.evaluate import run_tables as measures
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunDraft, RunRecord
-from ragkit.evaluation.background import Standing
-from ragkit.evaluation.background_writing import WritingStanding
-from ragkit.evaluation.kinds import KindFigures
+from ragkit.evaluation.background_runs import Standing
+from ragkit.evaluation.background_sets import WritingStanding
+from ragkit.evaluation.generated_sets import KeptQuestion, Written
 from ragkit.evaluation.metrics import Metric
+from ragkit.evaluation.question_types import TypeFigures
 from ragkit.evaluation.runs import Difference, MetricChange, QuestionChange
-from ragkit.evaluation.written import KeptQuestion, Written
 from ragkit.indexing.progress import Progress
-from ragkit.models.ollama_desk import OllamaLook
+from ragkit.models.ollama_monitor import OllamaLook
 from ragkit.models.ollama_types import Health, ModelInfo
 
 
@@ -95,7 +96,7 @@ def test_the_best_is_bold_and_a_stopped_run_never_is():
 def test_kinds_of_question_stand_beside_each_other():
     def figures(**values):
         return tuple(
-            KindFigures(kind, 2, (Metric("mrr", value, 0.1, 0.9),))
+            TypeFigures(kind, 2, (Metric("mrr", value, 0.1, 0.9),))
             for kind, value in values.items()
         )
 

@@ -9,12 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from pages.shared import export, folders, markup, programs, query, reader, summary, tables
+from pages.parts.common import markup
+from pages.parts.common import open_in_os as programs
+from pages.parts.document import reader
+from pages.parts.library import folders
+from pages.parts.library import source_tables as tables
+from pages.parts.search import export, summary
+from pages.parts.search import query_text as query
 from ragkit.catalog.records import Counts, JobRecord, JobState, SourceRecord
 from ragkit.errors import QueryError, SourceError
 from ragkit.indexing.progress import Progress
+from ragkit.reading.pdf_page import PageImage, Rectangle
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, Stage, Trace
-from ragkit.surfaces.pdf_page import PageImage, Rectangle
 from ragkit.types import Page, Section
 
 

@@ -9,8 +9,8 @@ from grading import grading
 from running import html, run
 from small_library import add, write_files
 
-from pages.shared import comparing
-from ragkit.evaluation.columns import from_text, names
+from pages.parts.compare import comparison_html as comparing
+from ragkit.evaluation.search_config import from_text, names
 from ragkit.indexing.lock import writer_lock
 from ragkit.library import Library
 from ragkit.settings import load_settings

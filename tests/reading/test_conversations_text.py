@@ -12,9 +12,9 @@ from ragkit.reading.conversations import (
     consolidate_messages_to_markdown,
     read_conversation,
 )
-from ragkit.reading.conversations.moments import moment, shown
+from ragkit.reading.conversations.rendering import safe_text, write
+from ragkit.reading.conversations.timestamps import moment, shown
 from ragkit.reading.conversations.whatsapp import read_whatsapp
-from ragkit.reading.conversations.writing import safe_text, write
 from ragkit.settings import ReadingSettings
 from ragkit.types import Markup, OutlineEntry
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkit.catalog.records import ChunkRecord
-from ragkit.choices import Expansion
+from ragkit.options import Expansion
 from ragkit.results import DocumentRef, MatchedChunk, Result, SearchOptions
 from ragkit.retrieval.assembly import (
     DOCUMENT_SECTIONS,

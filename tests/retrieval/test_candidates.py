@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragkit.choices import Fusion
-from ragkit.indexes.collection import CollectionIndex
+from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
+from ragkit.options import Fusion
 from ragkit.results import SearchOptions
 from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_lists
 from ragkit.types import Field, Level

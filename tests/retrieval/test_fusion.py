@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragkit.choices import Fusion
+from ragkit.options import Fusion
 from ragkit.retrieval.fusion import IndexList, fuse, union
 from ragkit.types import LEVEL_CODES, Level
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from small_library import add, find, open_library, write_files
 
-from ragkit.choices import Contexts, Fusion, Mode, QuestionMerge
-from ragkit.evaluation.columns import as_text, from_text
-from ragkit.indexing.backfill import Backfill, Manners
+from ragkit.background.contexts import Backfill, Throttle
+from ragkit.evaluation.search_config import as_text, from_text
 from ragkit.models.context_types import WrittenContext
+from ragkit.options import Contexts, Fusion, Mode, QuestionMerge
 from ragkit.types import Field, Level
 
 FILES = {"a.txt": "Seals rest on the sandbank.\n", "b.txt": "Gulls nest on the roof.\n"}
@@ -34,7 +34,7 @@ def library(tmp_path_factory):
     root = tmp_path_factory.mktemp("switches")
     opened = open_library(root / "library")
     add(opened, write_files(root / "files", FILES))
-    backfill = Backfill(opened.writer(), lambda _c: Writer(), Manners(), heed_pause=False)
+    backfill = Backfill(opened.writer(), lambda _c: Writer(), Throttle(), heed_pause=False)
     assert backfill.work()
     yield opened
     opened.close()

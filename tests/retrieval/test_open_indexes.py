@@ -66,7 +66,7 @@ def test_an_empty_collection_has_an_empty_index(indexes, shelf):
     assert index.entries == 0
     assert indexes.generation(_collection(shelf)) == ""
     assert indexes.save(_collection(shelf)) == 0
-    assert indexes.take_notice(_collection(shelf)) == ""
+    assert indexes.pop_notice(_collection(shelf)) == ""
 
 
 def test_a_refreshed_index_equals_a_fresh_one(indexes, shelf, library_paths):
@@ -214,7 +214,7 @@ def test_readers_do_not_fill_the_disk_with_generations(shelf, library_paths):
     assert len(list(folder.iterdir())) == 2
     again = OpenIndexes(shelf.catalog, library_paths, _Embedder())
     assert again.current(_collection(shelf)).entry_ids().tolist() == [1]
-    assert again.take_notice(_collection(shelf)) == ""
+    assert again.pop_notice(_collection(shelf)) == ""
 
 
 def test_rows_without_vectors_are_found_by_their_words(indexes, shelf):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
-from ragkit.choices import Expansion, Mode
+from ragkit.options import Expansion, Mode
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_fusion import listed
 
-from ragkit.choices import Fusion
+from ragkit.options import Fusion
 from ragkit.results import SearchOptions
 from ragkit.retrieval.fusion import fuse, share_of_best
 from ragkit.retrieval.ranking import (

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from ragkit.choices import Granularity
 from ragkit.errors import ModelError, RagkitError
+from ragkit.options import Granularity
 from ragkit.results import MatchedChunk, SearchOptions
 from ragkit.retrieval.assembly import _choose
 from ragkit.retrieval.fusion import FusedHit
+from ragkit.retrieval.grouping import select
 from ragkit.retrieval.rerank import NOT_RERANKED, in_order, places_of, rerank, usable
-from ragkit.retrieval.selection import select
 from ragkit.types import Level
 
 

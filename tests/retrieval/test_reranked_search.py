@@ -11,8 +11,8 @@ from grading import grading, passages_in
 from ollama_stand_in import WRITER, OllamaStandIn
 from small_library import add, find, open_library, paths, without_times, write_files
 
-from ragkit.choices import Granularity, Rerank
 from ragkit.errors import ModelError
+from ragkit.options import Granularity, Rerank
 from ragkit.retrieval.rerank import NOT_RERANKED
 from ragkit.surfaces.render import answer_as_text
 

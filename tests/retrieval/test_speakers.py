@@ -12,7 +12,7 @@ from ragkit.catalog.records import SpeakerRecord
 from ragkit.catalog.speakers import speaker_key
 from ragkit.errors import QueryError
 from ragkit.results import Filters
-from ragkit.retrieval.question import FILTER_NAMES, format_filters, parse_question
+from ragkit.retrieval.query_parser import FILTER_NAMES, format_filters, parse_question
 
 _DAYS = ("2026-01-10", "2026-02-14", "2026-03-20")
 _FILLER = "and then we talked about the weather for quite a while, as one does on such days. " * 4

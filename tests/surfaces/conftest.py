@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ragkit.surfaces import cli
+from ragkit.surfaces.cli import app as cli
 
 
 @pytest.fixture

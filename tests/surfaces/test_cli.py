@@ -13,7 +13,8 @@ from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit.indexing.lock import writer_lock
 from ragkit.paths import LibraryPaths
-from ragkit.surfaces import cli, console
+from ragkit.surfaces.cli import app as cli
+from ragkit.surfaces.cli import console
 
 HOSTILE = (
     "# Hostile \x1b[31m title\n\nA walrus \x1b]0;owned\x07 and \x9b2J bells \x07\x08 "
@@ -306,7 +307,7 @@ def test_a_question_of_a_megabyte_from_the_environment_of_a_script(library):
 def test_the_search_path_imports_neither_llama_index_nor_streamlit(library):
     code = (
         "import sys\n"
-        "from ragkit.surfaces.cli import app\n"
+        "from ragkit.surfaces.cli.app import app\n"
         "try:\n    app(['search', 'refund'])\nexcept SystemExit:\n    pass\n"
         "bad = {name.split('.')[0] for name in sys.modules} & "
         "{'llama_index', 'streamlit', 'pandas', 'nltk', 'torch', 'kreuzberg', 'bm25s'}\n"
@@ -334,12 +335,12 @@ def test_commands_elsewhere_are_those_that_their_modules_add():
 
     import typer
 
-    from ragkit.surfaces.commands import ELSEWHERE
+    from ragkit.surfaces.cli.commands import ELSEWHERE
 
     found = {}
     for name in dict.fromkeys(ELSEWHERE.values()):
         part = typer.Typer()
-        import_module(f"ragkit.surfaces.{name}").register(part)
+        import_module(f"ragkit.surfaces.cli.{name}").register(part)
         found.update(dict.fromkeys(typer.main.get_group(part).commands, name))
     assert found == ELSEWHERE
 
@@ -356,7 +357,7 @@ def test_looking_at_an_unchanged_folder_imports_little(tmp_path):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("RAGKIT_")}
     code = (
         "import sys\n"
-        "from ragkit.surfaces.cli import app\n"
+        "from ragkit.surfaces.cli.app import app\n"
         "try:\n    app(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
         "found = {name.split('.')[0] for name in sys.modules}\n"
         "heavy = {'llama_index', 'numpy', 'faiss', 'tokenizers', 'pydantic_settings', 'psutil'}\n"

@@ -10,11 +10,11 @@ import pytest
 from small_library import HANDBOOK, add, make_older, open_library, write_files
 from typer.testing import CliRunner
 
+from ragkit.background.worker import Worker
 from ragkit.catalog.context_records import ContextCounts
 from ragkit.errors import OllamaUnreachableError
-from ragkit.indexing.worker import Worker
-from ragkit.surfaces.cli import app
-from ragkit.surfaces.cli_context import duration
+from ragkit.surfaces.cli.app import app
+from ragkit.surfaces.cli.contextualize import duration
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from ragkit.library import Library
 from ragkit.settings import load_settings
-from ragkit.surfaces.cli import app
+from ragkit.surfaces.cli.app import app
 
 NAME = f"ollama:{EMBEDDER}"
 

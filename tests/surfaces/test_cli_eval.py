@@ -110,9 +110,9 @@ def test_a_published_set_is_compared_and_not_kept_unless_asked_to(ragkit, tmp_pa
 
 
 def test_ctrl_c_prints_what_was_asked_and_says_so(ragkit, monkeypatch):
-    from ragkit.evaluation.judges import DocumentJudge
+    from ragkit.evaluation.scorers import DocumentScorer
 
-    looking = DocumentJudge.look
+    looking = DocumentScorer.look
     looked = []
 
     def look(self, question, column):
@@ -121,7 +121,7 @@ def test_ctrl_c_prints_what_was_asked_and_says_so(ragkit, monkeypatch):
         looked.append(question)
         return looking(self, question, column)
 
-    monkeypatch.setattr(DocumentJudge, "look", look)
+    monkeypatch.setattr(DocumentScorer, "look", look)
     done = ragkit("eval", "--set", "mine", "--fail-under", "ndcg@10=1")
     assert done.returncode == 130
     assert done.stdout.startswith("mine: 1 questions, 5 documents")

@@ -10,7 +10,7 @@ import pytest
 
 from ragkit.catalog import Catalog
 from ragkit.library import Library
-from ragkit.surfaces.cli import main
+from ragkit.surfaces.cli.app import main
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ragkit.reading.conversations.dispatch import CONVERSATION_FORMATS, read_conversation
-from ragkit.reading.conversations.model import Conversation, Message
-from ragkit.reading.conversations.rows import consolidate_messages_to_markdown
-from ragkit.reading.conversations.writing import to_reading
+from ragkit.reading.conversations.detection import CONVERSATION_FORMATS, read_conversation
+from ragkit.reading.conversations.message import Conversation, Message
+from ragkit.reading.conversations.message_rows import consolidate_messages_to_markdown
+from ragkit.reading.conversations.rendering import to_reading
 
 __all__ = [
     "CONVERSATION_FORMATS",

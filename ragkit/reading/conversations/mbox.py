@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
-from ragkit.reading.assemble import stem
-from ragkit.reading.conversations.model import Conversation, Message
-from ragkit.reading.conversations.moments import moment
+from ragkit.reading.conversations.message import Conversation, Message
+from ragkit.reading.conversations.timestamps import moment
 from ragkit.reading.mail import open_mail
+from ragkit.reading.reading_parts import stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,11 +9,11 @@ from datetime import date, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ragkit.reading.assemble import stem
-from ragkit.reading.conversations.model import Conversation, Message
-from ragkit.reading.conversations.moments import moment
-from ragkit.reading.conversations.writing import FORMAT, metadata_of, name_of
+from ragkit.reading.conversations.message import Conversation, Message
+from ragkit.reading.conversations.rendering import FORMAT, metadata_of, name_of
+from ragkit.reading.conversations.timestamps import moment
 from ragkit.reading.markdown import fenced_lines
+from ragkit.reading.reading_parts import stem
 from ragkit.types import MessageSpan, Reading
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from ragkit.reading.assemble import stem
-from ragkit.reading.conversations.model import Conversation, Message
-from ragkit.reading.conversations.writing import name_of
+from ragkit.reading.conversations.message import Conversation, Message
+from ragkit.reading.conversations.rendering import name_of
+from ragkit.reading.reading_parts import stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,0 +1,1 @@
+"""What the pages share: the opened library, session keys, theme, and safe markup."""

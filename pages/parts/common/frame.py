@@ -1,0 +1,140 @@
+"""What surrounds every page: its look, the status at the right, and errors said in words."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+from streamlit.navigation.page import Page
+
+from pages.parts.common import browser
+from pages.parts.common.markup import name, number
+from pages.parts.common.opened_library import open_library
+from pages.parts.search import summary
+from ragkit.errors import RagkitError
+from ragkit.indexing.progress import Progress
+from ragkit.library import Library
+
+_FRAMED = "framed"
+_BUSY_SECONDS, _IDLE_SECONDS, _START_AGAIN_SECONDS = 1, 5, 15
+logger = logging.getLogger(__name__)
+
+
+@cache
+def _css() -> str:
+    folder = Path(__file__).parent.parent
+    files = ("common/theme", "compare/compare", "evaluate/evaluate")
+    return "".join((folder / f"{name}.css").read_text("utf-8") for name in files)
+
+
+def style() -> None:
+    """Give the app its own look."""
+    st.html(f"<style>{_css()}</style>")
+
+
+def navigation() -> Page:
+    """The pages and their order; returns the one that was asked for."""
+    return st.navigation(
+        [
+            st.Page("pages/search.py", title="Search", url_path="search", default=True),
+            st.Page("pages/library.py", title="Library", url_path="library"),
+            st.Page("pages/compare.py", title="Compare", url_path="compare"),
+            st.Page("pages/conversation.py", title="Conversation", url_path="conversation"),
+            st.Page("pages/evaluate.py", title="Evaluate", url_path="evaluate"),
+            st.Page("pages/health.py", title="Health", url_path="health"),
+            st.Page(
+                "pages/document.py", title="Document", url_path="document", visibility="hidden"
+            ),
+        ],
+        position="top",
+    )
+
+
+def inside() -> None:
+    """Say that the frame has been drawn around the page that runs next."""
+    st.session_state[_FRAMED] = True
+
+
+def required() -> None:
+    """Start again within the frame when a page was run without it.
+
+    Until ``st.navigation`` has run once in a server, Streamlit takes each file in ``pages/`` for
+    a page of its own: the first visitor with a deep link would see it bare.
+    """
+    if not st.session_state.pop(_FRAMED, False):
+        navigation()
+        st.rerun()
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Show what a page could not do as a sentence and its mend, never as a traceback."""
+    try:
+        yield
+    except RagkitError as error:
+        with st.container(key="page-refused"):
+            st.html(summary.problem(error.message, error.cure))
+    except Exception:
+        # A fault of the program: the log has it; the person gets a way on. Streamlit's own
+        # signals to rerun or stop are not exceptions of this kind.
+        logger.exception("a page failed")
+        with st.container(key="page-failed"):
+            st.html(
+                summary.problem(
+                    "Something unexpected went wrong on this page.",
+                    "Load it again. If it comes back, the server's log says what happened.",
+                )
+            )
+
+
+def status() -> None:
+    """The dot at the right: what the library is doing; nothing where there is no library."""
+    try:
+        library = open_library()
+    except RagkitError:
+        return
+    _status(library)
+
+
+@st.fragment
+def _status(library: Library) -> None:
+    """Look again every few seconds, and only while the tab is in sight."""
+    said, style_, busy = _standing(library)
+    with st.container(key="status"):
+        st.html(f'<span class="rk-status {style_}" role="status">{said}</span>')
+        browser.pulse("status-pulse", _BUSY_SECONDS if busy else _IDLE_SECONDS)
+
+
+def _standing(library: Library) -> tuple[str, str, bool]:
+    """What is said, its style, and whether something is being done."""
+    running = library.worker_state().running
+    if not running and _may_start_again():
+        running = library.ensure_worker()
+    now = library.progress()
+    if not running:
+        return "not running", "rk-off", False
+    if now is None:
+        return "up to date", "", False
+    return brief(now[1]), "rk-busy", True
+
+
+def _may_start_again() -> bool:
+    """Whether it is long enough since this session last started the worker."""
+    last = st.session_state.get("worker_started", 0.0)
+    if time.monotonic() - last < _START_AGAIN_SECONDS:
+        return False
+    st.session_state["worker_started"] = time.monotonic()
+    return True
+
+
+def brief(progress: Progress) -> str:
+    """``reading 12 of 40`` for the header."""
+    phase = name(progress.phase or "starting").lower()
+    if not progress.total:
+        return phase
+    return f"{phase} {number(progress.done)} of {number(progress.total)}"

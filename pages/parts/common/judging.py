@@ -1,0 +1,97 @@
+"""Judging on the pages: three buttons under a result, and what a click on them does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from pages.parts.common.markup import action, plural
+from ragkit.catalog.judgments import Origin
+from ragkit.errors import RagkitError
+from ragkit.evaluation.judging import GRADES, Grades, Judging
+from ragkit.library import Library
+from ragkit.results import Result
+from ragkit.types import Chunk, Level, Span
+
+_KEYS = {2: "1", 1: "2", 0: "3"}
+_MEANINGS = {2: "answers the question", 1: "answers it in part", 0: "does not answer it"}
+
+
+def span_of(result: Result, chunks: Mapping[int, Chunk]) -> Span | None:
+    """What is judged with a result: its best matched chunk, or the whole document."""
+    best = result.matched_chunks[0] if result.matched_chunks else None
+    if best is None or best.level is Level.DOCUMENT or best.index not in chunks:
+        return None
+    return Span(chunks[best.index].start, chunks[best.index].end)
+
+
+def buttons(result: Result, span: Span | None, grade: int | None) -> str:
+    """``Right · Partly · No`` as HTML, what was said before being pressed."""
+    place = "" if span is None else f"{span.start}-{span.end}"
+    parts = [
+        action(
+            "judge",
+            label,
+            style="rk-act rk-grade",
+            data_grade=number,
+            data_id=result.document.id,
+            data_place=place,
+            data_collection=result.document.collection,
+            aria_pressed=str(grade == number).lower(),
+            title=f"This passage {_MEANINGS[number]}. Key {_KEYS[number]}.",
+        )
+        for number, label in GRADES.items()
+    ]
+    dot = '<span aria-hidden="true">·</span>'
+    return f'<span class="rk-judge" role="group" aria-label="Judge">{dot.join(parts)}</span>'
+
+
+def grades_of(library: Library, question: str, collection: str) -> Grades:
+    """What was said of a question's results in a collection."""
+    record = library.catalog.collections.find(collection)
+    if record is None or not question.strip():
+        return Grades()
+    return Judging(library.catalog).grades(record.id, question)
+
+
+def act(library: Library, values: Mapping[str, str], question: str, origin: Origin) -> bool:
+    """Keep or take back a judgment when a button asks for it; says whether one did."""
+    verb = values.get("rk", "")
+    if verb not in ("judge", "unjudge"):
+        return False
+    try:
+        collection = library.catalog.collections.get(values["collection"])
+        judging = Judging(library.catalog)
+        if verb == "judge":
+            start, _, end = values["place"].partition("-")
+            span = Span(int(start), int(end)) if start and end else None
+            judging.judge(
+                collection.id, question, int(values["id"]), int(values["grade"]),
+                span=span, origin=origin,
+            )  # fmt: skip
+        else:
+            taken = judging.undo(collection.id)
+            if taken is None:
+                st.toast("There is nothing to take back.")
+    except RagkitError as error:
+        st.toast(str(error))
+    return True
+
+
+def counted(library: Library, collection: str, grades: Grades) -> str:
+    """``3 judged for this question · 12 in 5 questions`` as HTML; before the first, the keys."""
+    record = library.catalog.collections.find(collection)
+    if record is None:
+        return ""
+    questions, places = library.catalog.judgments.sets(record.id).get("", (0, 0))
+    if not places:
+        return (
+            '<p class="rk-soft rk-judged">Judge what is shown: <kbd>1</kbd> right, '
+            "<kbd>2</kbd> partly, <kbd>3</kbd> no; <kbd>j</kbd> and <kbd>k</kbd> move.</p>"
+        )
+    undo = action("unjudge", "Undo", data_collection=collection, title="Key u")
+    return (
+        f'<p class="rk-soft rk-judged" role="status">{len(grades.placed)} judged for this question '
+        f"· {places} in {plural(questions, 'question')} {undo}</p>"
+    )

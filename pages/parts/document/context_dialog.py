@@ -1,0 +1,116 @@
+"""Changing contexts on the Document page: the dialog, and what came of what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from pages.parts.common.markup import name
+from pages.parts.search import summary
+from ragkit.catalog.records import JobState
+from ragkit.library import Library
+
+_DIALOG, _JOB = "context_dialog", "context_job"
+_LONGEST = 2000
+_UNDER_WAY = {
+    JobState.PENDING: "Asked for; the worker does it next.",
+    JobState.RUNNING: "Working …",
+}
+
+
+def act(library: Library, values: Mapping[str, str], document_id: int | None) -> bool:
+    """Do what a button beside a chunk asks for; returns whether it was one of these."""
+    verb = values.get("rk", "")
+    if verb not in ("edit-context", "write-again") or document_id is None:
+        return False
+    index = int(values["chunk"])
+    if verb == "edit-context" or _of_person(library, document_id, index):
+        st.session_state[_DIALOG] = (verb, document_id, index)
+    else:
+        write_again(library, document_id, index)
+    return True
+
+
+def write_again(library: Library, document_id: int, index: int | None = None) -> None:
+    """Have one chunk's context written anew, or all of the document but a person's."""
+    st.session_state[_JOB] = (document_id, library.regenerate(document_id, index))
+    library.ensure_worker()
+
+
+def _of_person(library: Library, document_id: int, index: int) -> bool:
+    known = library.contexts_at([(document_id, index)]).get((document_id, index))
+    return known is not None and known.answer.by_person
+
+
+def close() -> None:
+    """Forget the dialog that is open."""
+    st.session_state.pop(_DIALOG, None)
+
+
+def draw(library: Library, document_id: int) -> None:
+    """Draw the dialog that is open for this document, if one is."""
+    verb, of, index = st.session_state.get(_DIALOG, ("", 0, 0))
+    if of != document_id:
+        close()
+    elif verb == "edit-context":
+        edit(library, document_id, index)
+    elif verb == "write-again":
+        replace(library, document_id, index)
+
+
+@st.dialog("Write what situates this chunk", on_dismiss=close)
+def edit(library: Library, document_id: int, index: int) -> None:
+    """Let the person write a context."""
+    known = library.contexts_at([(document_id, index)]).get((document_id, index))
+    st.caption(
+        f"Chunk {index + 1}. Say in a sentence or two what it is about and where it belongs. "
+        "Searches use it, it is marked as yours, and no model changes it."
+    )
+    said = st.text_area(
+        "Context",
+        value=known.answer.context if known else "",
+        max_chars=_LONGEST,
+        height=160,
+        key=f"context-text-{document_id}-{index}",
+    )
+    with st.container(horizontal=True):
+        if st.button("Save", type="primary", key="context-save"):
+            if not said.strip():
+                st.html(summary.notices(["Write something first, or have it written again."]))
+                return
+            job = library.edit_context(document_id, index, said)
+            st.session_state[_JOB] = (document_id, job)
+            library.ensure_worker()
+            close()
+            st.rerun()
+        if st.button("Leave it", key="context-leave", on_click=close):
+            st.rerun()
+
+
+@st.dialog("Replace your words?", on_dismiss=close)
+def replace(library: Library, document_id: int, index: int) -> None:
+    """Ask before a model writes over what a person wrote."""
+    st.html(
+        f"<p>You wrote the context of chunk {index + 1}. A model will write another, and yours "
+        "will be gone.</p>"
+    )
+    with st.container(horizontal=True):
+        if st.button("Write again", type="primary", key="context-replace"):
+            write_again(library, document_id, index)
+            close()
+            st.rerun()
+        if st.button("Keep mine", key="context-keep", on_click=close):
+            st.rerun()
+
+
+def outcome(library: Library, document_id: int) -> tuple[str, bool]:
+    """What came of the last thing asked for, as HTML, and whether it is still to come."""
+    of, job_id = st.session_state.get(_JOB, (0, 0))
+    job = library.catalog.jobs.get(job_id) if of == document_id else None
+    if job is None:
+        return "", False
+    said = _UNDER_WAY.get(job.state, job.message)
+    style = "rk-error-text" if job.state is JobState.FAILED else "rk-soft"
+    html = f'<p class="{style}" id="context-outcome" role="status">{name(said)}</p>'
+    return html, job.state in _UNDER_WAY

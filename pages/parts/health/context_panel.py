@@ -1,0 +1,153 @@
+"""The Health page's part about contexts: how the writing stands, and which model writes."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.common import browser, state
+from pages.parts.document import context_text as contexts
+from pages.parts.library.source_tables import size
+from ragkit.background.context_state import BackfillPhase
+from ragkit.errors import NotFoundError
+from ragkit.library import Library
+from ragkit.models.ollama_monitor import SUGGESTED_BYTES, SUGGESTED_MODEL, OllamaLook
+
+_SCOPE = "contexts_scope"
+_BEST = "Let ragkit choose"
+_WORKING_SECONDS, _IDLE_SECONDS = 1, 4
+
+
+def draw(library: Library) -> None:
+    """The whole part."""
+    st.html(
+        '<h2>Contexts</h2><p class="rk-soft">A model on this machine writes a sentence or two that '
+        "situates each chunk, so that searches also find what is only meant.</p>"
+    )
+    with st.container(key="contexts"):
+        live(library)
+        model(library)
+
+
+@st.fragment
+def live(library: Library) -> None:
+    """How the writing stands, asked for only while in sight."""
+    scope = _scope(library)
+    try:
+        now = library.backfill_state(scope)
+    except NotFoundError:
+        # Removed since the page was drawn.
+        scope, now = None, library.backfill_state()
+    switched_on = library.settings.models.contexts
+    st.html(contexts.standing(now, switched_on))
+    counts = now.counts
+    with st.container(horizontal=True, vertical_alignment="center", key="contexts-acts"):
+        if now.paused:
+            st.button("Resume", key="contexts-resume", on_click=_resume, args=(library,))
+        else:
+            st.button(
+                "Pause", key="contexts-pause", on_click=library.pause_contexts,
+                disabled=not counts.pending or not switched_on,
+            )  # fmt: skip
+        st.button(
+            "Retry failed", key="contexts-retry", type="tertiary", disabled=not counts.failed,
+            on_click=_retry, args=(library, scope),
+        )  # fmt: skip
+        if scope is not None:
+            st.button(
+                "Write these first", key="contexts-first", type="tertiary",
+                disabled=not counts.pending, on_click=_first, args=(library, scope),
+            )  # fmt: skip
+    failed = contexts.failures(library.failed_contexts(scope), counts.failed)
+    if failed:
+        st.html(failed)
+    busy = now.phase is BackfillPhase.WORKING or (counts.pending and not now.running)
+    browser.pulse("contexts-pulse", _WORKING_SECONDS if busy else _IDLE_SECONDS)
+
+
+def _scope(library: Library) -> str | None:
+    """The one collection that is looked at; asked only when there are several."""
+    names = [one.name for one in library.collections()]
+    if len(names) < 2:
+        return None
+    if st.session_state.get(_SCOPE) not in (None, state.ALL, *names):
+        st.session_state.pop(_SCOPE)
+    chosen = st.selectbox(
+        "Collection", [state.ALL, *names], key=_SCOPE, label_visibility="collapsed", width=240
+    )
+    return None if chosen == state.ALL else chosen
+
+
+def _resume(library: Library) -> None:
+    library.resume_contexts()
+    library.ensure_worker()
+
+
+def _retry(library: Library, scope: str | None) -> None:
+    library.retry_contexts(scope)
+    library.ensure_worker()
+
+
+def _first(library: Library, scope: str) -> None:
+    library.write_contexts_first(scope)
+    library.ensure_worker()
+
+
+# -- which model writes ----------------------------------------------------------------------------
+
+
+@st.fragment
+def model(library: Library) -> None:
+    """Whether Ollama is there, which of its models writes, and a way to get one."""
+    desk = library.ollama
+    look, download = desk.look(), desk.download
+    chosen = library.backfill_state().chosen
+    st.html(contexts.ollama_line(look, chosen))
+    if look is not None and look.health.reachable:
+        _choice(library, look, chosen)
+    running = download is not None and not download.ended
+    if download is not None:
+        with st.container(horizontal=True, vertical_alignment="center", key="download"):
+            st.html(contexts.download_line(download))
+            st.button(
+                "Cancel" if running else "Close", key="download-end", type="tertiary",
+                on_click=desk.cancel if running else desk.forget_download,
+            )  # fmt: skip
+    if look is not None and look.health.reachable and not running:
+        _offer(library, look)
+    browser.pulse("model-pulse", _WORKING_SECONDS if running or look is None else _IDLE_SECONDS)
+
+
+def _choice(library: Library, look: OllamaLook, chosen: str) -> None:
+    """The models that can write; the worker takes another one from the next chunk on."""
+    choices = ["", *(one.name for one in look.writers)]
+    if chosen not in choices:
+        choices.append(chosen)
+    # A select box that is given other choices would take the words of the old one for a value.
+    key = f"context-model-{chosen}-{'|'.join(choices)}"
+
+    def choose() -> None:
+        library.choose_context_model(st.session_state[key])
+
+    st.selectbox(
+        "Model that writes contexts",
+        choices,
+        index=choices.index(chosen),
+        format_func=lambda one: one or _BEST,
+        key=key,
+        on_change=choose,
+        help="It takes effect with the next chunk. What is written already stays as it is.",
+    )
+
+
+def _offer(library: Library, look: OllamaLook) -> None:
+    """Offer a small model to those who do not have it."""
+    if any(one.name == SUGGESTED_MODEL for one in look.writers):
+        return
+    st.button(
+        f"Get {SUGGESTED_MODEL} ({size(SUGGESTED_BYTES)})",
+        key="download-begin",
+        type="tertiary" if look.writers else "primary",
+        on_click=library.ollama.pull,
+        args=(SUGGESTED_MODEL, library.choose_context_model),
+        help="A small model that writes well enough. Ollama downloads it; then it is used here.",
+    )

@@ -1,0 +1,135 @@
+"""The Library page's dialogs. What is open is remembered: the page may be drawn anew meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.parts.common.markup import as_label, plural
+from pages.parts.library import folders
+from pages.parts.library import source_tables as tables
+from pages.parts.search import summary
+from ragkit.catalog.records import DocumentRecord, SourceRecord
+from ragkit.errors import RagkitError
+from ragkit.library import Library
+
+_BROWSE, _DIALOG = "browse_at", "library_dialog"
+
+
+def ask(kind: str, payload: object = None) -> None:
+    """Open a dialog: ``folder``, ``source`` with its id, or ``documents`` with theirs."""
+    st.session_state[_DIALOG] = (kind, payload)
+
+
+def close() -> None:
+    """Forget the dialog that is open."""
+    st.session_state.pop(_DIALOG, None)
+
+
+def draw(library: Library, collection: str) -> None:
+    """Draw the dialog that is open, if one is."""
+    kind, payload = st.session_state.get(_DIALOG, ("", None))
+    if kind == "folder":
+        choose_folder(library, collection)
+    elif kind == "source":
+        found = [one for one in library.sources() if one.id == payload]
+        if found:
+            confirm_removal(library, found[0])
+    elif kind == "documents":
+        wanted = set(payload)
+        shown = [one for one in library.documents(collection) if one.id in wanted]
+        confirm_documents(library, shown)
+
+
+def add_folder(library: Library, collection: str, path: str) -> None:
+    """Make a folder a source and read it; say why when that cannot be."""
+    if not path.strip():
+        st.html('<p class="rk-notice rk-warn">Write the path of a folder first.</p>')
+        return
+    try:
+        library.sync(library.add_folder(Path(path.strip()), collection))
+    except RagkitError as error:
+        st.html(summary.notices([str(error)]))
+        return
+    st.session_state.pop(_BROWSE, None)
+    close()
+    st.rerun()
+
+
+@st.dialog("Choose a folder", on_dismiss=close)
+def choose_folder(library: Library, collection: str) -> None:
+    """Walk through this machine's folders."""
+    allowed = folders.roots(library.settings.sources.allowed_roots)
+    if not allowed:
+        st.write("None of the allowed folders is there.")
+        return
+    here = Path(st.session_state.get(_BROWSE) or allowed[0])
+    if not folders.inside(here, allowed):
+        here = allowed[0]
+    st.text(str(here))
+    st.caption(plural(folders.files_in(here), "file") + " directly in it")
+    above = folders.parent(here, allowed)
+    with st.container(height=320):
+        if above is not None:
+            st.button("Up", key="browse-up", on_click=_look_at, args=(above,), type="tertiary",
+                      icon=":material/arrow_upward:")  # fmt: skip
+        elif len(allowed) > 1:
+            for root in allowed:
+                st.button(str(root), key=f"root-{root}", on_click=_look_at, args=(root,))
+        inside = folders.subfolders(here, allowed)
+        for place, folder in enumerate(inside):
+            st.button(
+                as_label(folder.name[:80]),
+                key=f"browse-{place}-{folder.name}",
+                on_click=_look_at,
+                args=(folder,),
+                type="tertiary",
+                icon=":material/folder:",
+            )
+        if not inside:
+            st.caption("No folders in here.")
+    if st.button("Add this folder", type="primary", key="browse-add"):
+        add_folder(library, collection, str(here))
+
+
+def _look_at(folder: Path) -> None:
+    st.session_state[_BROWSE] = str(folder)
+
+
+@st.dialog("Remove from the library?", on_dismiss=close)
+def confirm_removal(library: Library, source: SourceRecord) -> None:
+    """Ask first, and say what will be lost."""
+    st.html(tables.source_html(source) + f"<p>{tables.loss(source)}</p>")
+    with st.container(horizontal=True):
+        if st.button("Remove", type="primary", key="really-remove"):
+            library.ask("remove_source", source_id=source.id)
+            close()
+            st.rerun()
+        if st.button("Keep", key="keep", on_click=close):
+            st.rerun()
+
+
+@st.dialog("Remove documents?", on_dismiss=close)
+def confirm_documents(library: Library, chosen: list[DocumentRecord]) -> None:
+    """Ask first; files of a watched folder stay, since they would come back."""
+    uploads = {one.id for one in library.sources() if one.kind == "uploads"}
+    removable = [one for one in chosen if one.source_id in uploads]
+    kept = len(chosen) - len(removable)
+    if removable:
+        st.html(
+            f"<p>This deletes {plural(len(removable), 'dropped file')}, from the library and from "
+            "disk. It cannot be undone.</p>"
+        )
+    if kept:
+        st.html(
+            f"<p>{plural(kept, 'file')} of a watched folder cannot be removed here. Delete the "
+            "file itself, or name it in a <code>.ragkitignore</code> file in the folder.</p>"
+        )
+    with st.container(horizontal=True):
+        if st.button("Remove", type="primary", key="really", disabled=not removable):
+            library.ask("remove_documents", document_ids=[one.id for one in removable])
+            close()
+            st.rerun()
+        if st.button("Keep", key="keep-documents", on_click=close):
+            st.rerun()

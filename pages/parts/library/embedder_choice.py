@@ -1,0 +1,218 @@
+"""Which embedder finds the meaning, how far a move to another is, and the choice of one."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from pages.parts.common import browser
+from pages.parts.common.markup import as_label, meter, number, plural, text
+from pages.parts.common.markup import name as shown_name
+from pages.parts.library import source_tables as tables
+from pages.parts.search import summary
+from ragkit.errors import RagkitError
+from ragkit.library import Library
+from ragkit.library.embedders import EmbedderOffer, EmbedderState, EmbeddingPhase, Offers
+
+_OPEN, _OFFERS, _COSTS = "embedder_dialog", "embedder_offers", "embedder_costs"
+_CHOSEN, _SAID = "embedder_chosen", "embedder_said"
+_SAID_SECONDS = 20.0
+_GET_ONE = "Get one, for example with: ollama pull embeddinggemma"
+
+
+def label(embedder: str) -> str:
+    """What people call an embedder."""
+    if embedder == "wordllama":
+        return "WordLlama (built in)"
+    if embedder.startswith("ollama:"):
+        return f"{embedder.removeprefix('ollama:').removesuffix(':latest')} (Ollama)"
+    return embedder
+
+
+def line(state: EmbedderState) -> str:
+    """What finds the meaning now, and what goes on about it."""
+    parts = [
+        f'<p class="rk-source">Meaning is found by <b>{shown_name(label(state.active))}</b></p>'
+    ]
+    if state.target:
+        parts.append(_progress(state))
+    elif state.waiting:
+        wait = "waits" if state.waiting == 1 else "wait"
+        said = f"{plural(state.waiting, 'document')} {wait} for vectors; words find them already."
+        parts.append(f'<p class="rk-soft" role="status">{text(said)}</p>')
+    if state.paused:
+        parts.append('<p class="rk-notice">The work rests until you let it go on.</p>')
+    elif state.message and (state.target or state.waiting):
+        parts.append(f'<p class="rk-notice rk-warn">{text(state.message)}</p>')
+    return "".join(parts)
+
+
+def _progress(state: EmbedderState) -> str:
+    counted = f"{number(state.done)} of {number(state.total)} texts" if state.total else "starting"
+    pace = tables.left(state.seconds_left) if state.phase is EmbeddingPhase.WORKING else ""
+    said = " · ".join(one for one in (counted, pace) if one)
+    target = shown_name(label(state.target))
+    return (
+        f'<div class="rk-progress" role="status"><b>Moving to {target}</b> · {text(said)}'
+        f"{meter('Texts embedded', state.done, state.total)}</div>"
+        f'<p class="rk-soft">{text(label(state.active))} answers until all are done.</p>'
+    )
+
+
+def cost(offer: EmbedderOffer, seconds: float | None) -> str:
+    """What choosing an embedder costs, in a sentence."""
+    if offer.active:
+        return "It answers now."
+    if not offer.lacking:
+        return "Every text has its vector already: it costs nothing."
+    texts = plural(offer.lacking, "text")
+    if seconds is None:
+        return f"{texts} have to be embedded first."
+    time_left = "less than a minute" if seconds < 60 else f"about {_long(seconds)}"
+    return (
+        f"{texts} have to be embedded first: {time_left}, measured on a few of them. "
+        "Until then all goes on as it is."
+    )
+
+
+def _long(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return plural(minutes, "minute") if minutes < 120 else plural(round(minutes / 60), "hour")
+
+
+def draw(library: Library) -> None:
+    """The part of the Library page that is about embedders."""
+    st.html("<h2>Meaning</h2>")
+    with st.container(key="embedder"):
+        live(library)
+
+
+@st.fragment
+def live(library: Library) -> None:
+    """How it stands, asked for again while in sight."""
+    state = library.embedder_state()
+    st.html(line(state))
+    said, until = st.session_state.get(_SAID, ("", 0.0))
+    if said and time.monotonic() < until:
+        st.html(summary.notices([said]))
+    with st.container(horizontal=True, gap="small"):
+        busy = bool(state.target or state.waiting)
+        if busy and state.paused:
+            st.button("Go on", key="embedder-resume", type="tertiary",
+                      on_click=library.resume_embedding)  # fmt: skip
+        elif busy:
+            st.button("Pause", key="embedder-pause", type="tertiary",
+                      on_click=library.pause_embedding)  # fmt: skip
+        if state.target:
+            st.button("Stop", key="embedder-stop", type="tertiary",
+                      on_click=library.cancel_embedding)  # fmt: skip
+        elif state.previous:
+            st.button(f"Go back to {as_label(label(state.previous)[:60])}", key="embedder-back",
+                      type="tertiary", on_click=_back, args=(library, state.previous))  # fmt: skip
+        if not state.target and st.button("Change …", key="embedder-change", type="tertiary"):
+            _open()
+            st.rerun(scope="app")
+    browser.pulse("embedder-pulse", 1 if busy else 4)
+
+
+def _back(library: Library, previous: str) -> None:
+    try:
+        library.revert_embedder()
+        said = f"{label(previous)} answers again; nothing had to be embedded."
+    except RagkitError as error:
+        said = str(error)
+    # For a while, not for one drawing: the next one may come before anybody has seen it.
+    st.session_state[_SAID] = (said, time.monotonic() + _SAID_SECONDS)
+
+
+# -- choosing ------------------------------------------------------------------------------------
+
+
+def _open() -> None:
+    for key in (_OFFERS, _COSTS, _CHOSEN):
+        st.session_state.pop(key, None)
+    st.session_state[_OPEN] = True
+
+
+def close() -> None:
+    """Forget that the dialog is open."""
+    st.session_state.pop(_OPEN, None)
+
+
+def draw_dialog(library: Library) -> None:
+    """Draw the dialog if it is open."""
+    if st.session_state.get(_OPEN):
+        choose(library)
+
+
+@st.dialog("What finds the meaning", on_dismiss=close)
+def choose(library: Library) -> None:
+    """Choose among the built-in embedder and what Ollama has."""
+    if _OFFERS not in st.session_state:
+        with st.spinner("Looking what Ollama has …"):
+            st.session_state[_OFFERS] = library.embedder_offers()
+    offers: Offers = st.session_state[_OFFERS]
+    by_name = {one.name: one for one in offers.offers}
+    names = list(by_name)
+    here = next((at for at, one in enumerate(offers.offers) if one.active), 0)
+    chosen = st.radio(
+        "Embedder",
+        names,
+        index=here,
+        key=_CHOSEN,
+        format_func=lambda one: as_label(label(one)[:60]),
+        captions=[_about(one) for one in offers.offers],
+        label_visibility="collapsed",
+    )
+    if offers.trouble:
+        st.html(summary.notices([offers.trouble]))
+    elif not any(one.startswith("ollama:") for one in names):
+        st.html(summary.notices([f"Ollama answers, and has no embedding model. {_GET_ONE}."]))
+    offer = by_name.get(chosen or names[here], offers.offers[here])
+    seconds = _measured(library, offer)
+    st.html(f'<p class="rk-soft" role="status">{text(cost(offer, seconds))}</p>')
+    with st.container(horizontal=True):
+        word = "Use it" if not offer.lacking else "Embed everything with it"
+        if not offer.active and st.button(word, type="primary", key="embedder-choose"):
+            _take(library, offer)
+        if st.button("Keep what is", key="embedder-keep", on_click=close):
+            st.rerun()
+
+
+def _about(offer: EmbedderOffer) -> str:
+    """Size and length of vectors; nothing of it is anybody's text."""
+    parts = ["answers now"] if offer.active else []
+    if offer.size:
+        parts.append(tables.size(offer.size))
+    if offer.dimensions:
+        parts.append(f"vectors of {offer.dimensions} numbers")
+    if offer.name == "wordllama":
+        parts.append("fast, needs no other program")
+    return " · ".join(parts)
+
+
+def _measured(library: Library, offer: EmbedderOffer) -> float | None:
+    """How long it would take, measured once while the dialog is open; says why when it cannot."""
+    if offer.active or not offer.lacking:
+        return None
+    costs: dict[str, float | None] = st.session_state.setdefault(_COSTS, {})
+    if offer.name not in costs:
+        try:
+            with st.spinner("Measuring on a few texts …"):
+                costs[offer.name] = library.estimate_embedding(offer.name)
+        except RagkitError as error:
+            costs[offer.name] = None
+            st.html(summary.notices([str(error)]))
+    return costs[offer.name]
+
+
+def _take(library: Library, offer: EmbedderOffer) -> None:
+    try:
+        library.choose_embedder(offer.name)
+        library.ensure_worker()
+    except (RagkitError, OSError) as error:
+        st.html(summary.notices([str(error)]))
+        return
+    close()
+    st.rerun()

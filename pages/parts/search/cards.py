@@ -1,0 +1,305 @@
+"""From a result to HTML. Pure functions: whatever a document says comes out as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pages.parts.common.markup import (
+    action,
+    attributes,
+    document_url,
+    excerpt,
+    name,
+    text,
+)
+from pages.parts.document.context_text import on_card
+from pages.parts.search.passages import NO_CHUNKS, NOTHING, Extra, heading_path, passages
+from ragkit.results import Contribution, MatchedChunk, Result
+from ragkit.types import Chunk, Level
+
+MOST_CELLS = 160
+_INDEX_NAMES = {
+    "vector": "meaning",
+    "keyword": "words",
+    "title": "title and headings",
+    "phrase": "exact phrase",
+    "document": "whole document",
+    "section": "whole section",
+    "text": "words",
+    "context": "words of the context",
+    "keywords": "keywords",
+    "questions": "questions",
+}
+_LEVELS = {
+    Level.CHUNK: "chunk",
+    Level.SECTION: "whole section",
+    Level.DOCUMENT: "whole document",
+    Level.QUESTION: "question it answers",
+}
+
+
+def card(result: Result, number_: int, question: str = "", extra: Extra = NOTHING) -> str:
+    """One result as an article."""
+    document = result.document
+    best = result.matched_chunks[0].index if result.matched_chunks else 0
+    label = f"rk-title-{number_}"
+    parts = [
+        f'<article class="rk-card" id="rk-result-{number_}"',
+        attributes(data_document=document.id, data_path=document.path, aria_labelledby=label),
+        ">",
+        '<header class="rk-card-head">',
+        f'<h2 class="rk-title" id="{label}">{open_link(result, best, question)}</h2>',
+        _score(result),
+        "</header>",
+        _where(result, extra.chunks),
+        _coverage(result, question),
+        _missing(result),
+        on_card(extra.context),
+        passages(result, number_, extra),
+        _more(result, number_, extra),
+        _why(result),
+        _foot(result, number_, extra),
+        "</article>",
+    ]
+    return "".join(parts)
+
+
+def open_link(result: Result, chunk: int, question: str) -> str:
+    """The title as a link to the Document page."""
+    return (
+        f'<a class="rk-link" target="_self" data-rk="open"'
+        f"{_target(result.document.id, chunk, question)}>"
+        f"<bdi>{name(result.document.title or result.document.path)}</bdi></a>"
+    )
+
+
+def _target(document_id: int, chunk: int | None, question: str) -> str:
+    return attributes(
+        href=document_url(document_id, chunk, question),
+        data_id=document_id,
+        data_chunk=None if chunk is None else chunk + 1,
+    )
+
+
+def _score(result: Result) -> str:
+    best = result.matched_chunks[0] if result.matched_chunks else None
+    parts = ", ".join(
+        f"{index_name(one.index)} {one.normalised:.2f}"
+        for one in (best.contributions if best else ())
+    )
+    inside = f" ({parts})" if parts else ""
+    several = len(result.matched_chunks) > 1
+    mean = f"; {result.avg_score:.2f} on average over those that matched" if several else ""
+    graded = f"; {_graded(best.grade)}" if best and best.grade is not None else ""
+    said = f"{result.score:.2f}: how well the best passage fits{inside}{mean}{graded}"
+    return (
+        f'<span class="rk-score" tabindex="0" role="note" title="{text(said)}" '
+        f'aria-label="Score {text(said)}">{result.score:.2f}</span>'
+    )
+
+
+def _graded(grade: float) -> str:
+    """What a reranker gave; grades decide before scores."""
+    return f"graded {grade:g} of 10 by the model"
+
+
+def index_name(index: str) -> str:
+    """The plain word for an index."""
+    return _INDEX_NAMES.get(index, index)
+
+
+def pages_of(result: Result, chunks: Mapping[int, Chunk] = NO_CHUNKS) -> str:
+    """``p. 14`` or ``p. 14–15``: where what matched stands, or else what is shown."""
+    spans = [chunk.pages for chunk in chunks.values() if chunk.pages]
+    found = [page for span in spans for page in span]
+    found = found or [passage.page for passage in result.passages if passage.page is not None]
+    if not found:
+        return ""
+    first, last = min(found), max(found)
+    return f"p. {first}" if first == last else f"p. {first}–{last}"
+
+
+def _headings_of(result: Result, chunks: Mapping[int, Chunk]) -> tuple[str, ...]:
+    """The heading path above the best matched chunk."""
+    best = result.matched_chunks[0].index if result.matched_chunks else -1
+    if best in chunks:
+        return chunks[best].heading_path
+    return next((p.heading_path for p in result.passages if p.heading_path), ())
+
+
+def _where(result: Result, chunks: Mapping[int, Chunk]) -> str:
+    document = result.document
+    parts = [f'<span class="rk-path"><bdi>{name(document.path)}</bdi></span>']
+    if pages := pages_of(result, chunks):
+        parts.append(f'<span class="rk-page">{pages}</span>')
+    if document.date:
+        parts.append(f"<span>{name(document.date[:10])}</span>")
+    heading = _headings_of(result, chunks)
+    trail = ""
+    if heading and list(heading) != [document.title]:
+        trail = f'<p class="rk-headings">{heading_path(heading)}</p>'
+    also = ""
+    if result.also_at:
+        places = ", ".join(f"<bdi>{name(place)}</bdi>" for place in result.also_at[:5])
+        rest = len(result.also_at) - 5
+        more = f" and {rest} more" if rest > 0 else ""
+        also = f'<p class="rk-also">The same text is also at {places}{more}</p>'
+    return f'<div class="rk-meta">{trail}<p class="rk-where">{" · ".join(parts)}</p></div>{also}'
+
+
+def _coverage(result: Result, question: str) -> str:
+    chips = "".join(
+        f'<a class="rk-number" target="_self" data-rk="open"'
+        f"{_target(result.document.id, chunk.index, question)}"
+        f' title="Chunk {chunk.index + 1} scored {chunk.score:.2f}. Opens it in the document.">'
+        f"#{chunk.index + 1} <b>{chunk.score:.2f}</b></a>"
+        for chunk in result.matched_chunks
+    )
+    context = ""
+    if result.context_chunks:
+        listed = ", ".join(str(index + 1) for index in result.context_chunks[:12])
+        tail = " …" if len(result.context_chunks) > 12 else ""
+        context = f'<span class="rk-soft">{listed}{tail} as context</span>'
+    return (
+        f'<div class="rk-cover">{coverage_bar(result, question)}'
+        f'<span class="rk-coverage">{text(result.chunk_coverage)}</span>'
+        f"{chips}{context}</div>"
+    )
+
+
+def coverage_bar(result: Result, question: str = "") -> str:
+    """One cell a chunk: matched (shaded by score), context, or not shown.
+
+    Beyond ``MOST_CELLS`` chunks a cell stands for several, and says so.
+    """
+    total = max(1, result.document.chunks)
+    scores = {chunk.index: chunk.score for chunk in result.matched_chunks}
+    context = set(result.context_chunks)
+    best = max(scores.values(), default=0.0) or 1.0
+    step = -(-total // MOST_CELLS)
+    cells = []
+    for first in range(0, total, step):
+        inside = range(first, min(first + step, total))
+        matched = [scores[index] for index in inside if index in scores]
+        last = inside[-1]
+        names = f"chunk {first + 1}" if step == 1 else f"chunks {first + 1}–{last + 1}"
+        if matched:
+            kind = f"rk-hit rk-shade-{max(1, min(4, round(4 * max(matched) / best)))}"
+            said = f"{names}: matched, {max(matched):.2f}"
+        elif context.intersection(inside):
+            kind, said = "rk-near", f"{names}: shown as context"
+        else:
+            kind, said = "rk-none", f"{names}: not shown"
+        where = _target(result.document.id, first, question)
+        cells.append(
+            f'<a class="rk-cell {kind}" target="_self" data-rk="open" tabindex="-1" '
+            f'aria-hidden="true" title="{said}"{where}></a>'
+        )
+    return (
+        f'<span class="rk-bar" role="img" aria-label="{text(result.chunk_coverage)}" '
+        f'style="--cells:{len(cells)}">{"".join(cells)}</span>'
+    )
+
+
+def _missing(result: Result) -> str:
+    if not result.missing:
+        return ""
+    return (
+        '<p class="rk-notice rk-warn">The file is no longer where it was. '
+        "This is the text as it was last read.</p>"
+    )
+
+
+def _more(result: Result, number_: int, extra: Extra) -> str:
+    if not result.more or not extra.more:
+        return ""
+    items = "".join(
+        f'<li><a class="rk-number" target="_self" data-rk="open"'
+        f"{_target(result.document.id, chunk.index, '')}>"
+        f"#{chunk.index + 1} <b>{chunk.score:.2f}</b></a> "
+        f'<span dir="auto">{excerpt(extra.more[chunk.index], (), 240)}</span></li>'
+        for chunk in result.more
+        if chunk.index in extra.more
+    )
+    return f'<ul class="rk-more" id="rk-more-{number_}">{items}</ul>'
+
+
+def _why(result: Result) -> str:
+    if not result.matched_chunks:
+        return ""
+    lines = "".join(f"<li>{why_line(chunk)}</li>" for chunk in result.matched_chunks)
+    graded = any(chunk.grade is not None for chunk in result.matched_chunks)
+    grades = " Grades decide before scores." if graded else ""
+    return (
+        f'<details class="rk-why"><summary>Why here</summary><ul>{lines}</ul>'
+        '<p class="rk-soft">Each index gives its best hits a rank and a score between 0 and 1. '
+        "Meaning compares vectors; words compares keywords (BM25). Score × weight, added up, "
+        f"is the total.{grades}</p></details>"
+    )
+
+
+def why_line(chunk: MatchedChunk) -> str:
+    """How the parts of a chunk's score add up, as HTML."""
+    parts = [_part(one) for one in chunk.contributions]
+    words = f" ({', '.join(name(term) for term in chunk.terms[:12])})" if chunk.terms else ""
+    level = "" if chunk.level is Level.CHUNK else f" · found as a {_LEVELS[chunk.level]}"
+    if chunk.grade is not None:
+        level += f" · {_graded(chunk.grade)}"
+    total = f" = <b>{chunk.score:.2f}</b>"
+    body = " + ".join(parts) if parts else f"score {chunk.score:.2f}"
+    return f"<b>#{chunk.index + 1}</b> {body}{words if not parts else ''}" + (
+        f"{_terms(chunk)}{total}{level}" if parts else level
+    )
+
+
+def _terms(chunk: MatchedChunk) -> str:
+    if not chunk.terms:
+        return ""
+    return f' <span class="rk-soft">({", ".join(name(term) for term in chunk.terms[:12])})</span>'
+
+
+def _part(one: Contribution) -> str:
+    said = f"raw score {one.raw:.4g}, brought to {one.normalised:.4f}; adds {one.value:.4f}"
+    rank = f" rank {one.rank}" if one.rank else ""
+    return (
+        f'<span title="{text(said)}">{text(index_name(one.index))}{rank}, '
+        f"{one.normalised:.2f} × {one.weight:.2f}</span>"
+    )
+
+
+def _foot(result: Result, number_: int, extra: Extra) -> str:
+    document = result.document
+    best = result.matched_chunks[0].index if result.matched_chunks else 0
+    parts = [
+        f'<a class="rk-act" target="_self" data-rk="open"{_target(document.id, best, "")}>Open</a>'
+    ]
+    if extra.opens and not result.missing:
+        parts.append(
+            action(
+                "launch",
+                extra.opens,
+                data_id=document.id,
+                title="Opens the file itself, on this machine, in the program it belongs to.",
+            )
+        )
+    parts.append(action("copy-passage", "Copy passage", data_result=number_))
+    parts.append(action("copy-path", "Copy path", data_text=document.file or document.path))
+    also = f"{document_url(document.id)}#also-see"
+    parts.append(
+        f'<a class="rk-act" target="_self"{attributes(href=also)} '
+        'title="The documents most like this one.">Also see</a>'
+    )
+    parts.append(extra.judge)
+    if result.more:
+        count = len(result.more)
+        shown = bool(extra.more)
+        parts.append(
+            action(
+                "more",
+                f"Hide {count} more" if shown else f"+{count} more in this document",
+                style="rk-act rk-end",
+                data_id=document.id,
+                aria_expanded=str(shown).lower(),
+            )
+        )
+    return f'<footer class="rk-foot">{"".join(parts)}</footer>'

@@ -1,0 +1,159 @@
+"""A long question as HTML: its topics in the text, the results by topic, the small map. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pages.parts.common.markup import action, attributes, excerpt, name, plural, text
+from pages.parts.search.cards import coverage_bar, open_link
+from ragkit.catalog.records import DocumentRecord
+from ragkit.results import Result
+from ragkit.retrieval.multi_query import ChunkedAnswer, ChunkedResult, TopicAnswer
+
+COLOURS = 8
+LONGEST_SHOWN = 100_000
+_EXCERPT, _TITLE = 260, 60
+
+
+def colour(topic: int) -> str:
+    """The class that gives a topic its colour; they come round again after ``COLOURS``."""
+    return f"rk-topic-{topic % COLOURS}"
+
+
+def topic_list(topics: Sequence[TopicAnswer], chosen: int | None) -> str:
+    """A line for each topic, which chooses it."""
+    items = "".join(_topic(one, one.topic.index == chosen) for one in topics)
+    return f'<ul class="rk-topics" aria-label="Topics">{items}</ul>'
+
+
+def _topic(one: TopicAnswer, pressed: bool) -> str:
+    number = one.topic.index
+    data = attributes(data_rk="topic", data_number=number, aria_pressed=str(pressed).lower())
+    return (
+        f'<li><button type="button" class="rk-topic {colour(number)}"{data}>{dot(number)}'
+        f"<bdi>{name(one.topic.name)}</bdi>"
+        f'<span class="rk-soft">{len(one.documents)}</span></button></li>'
+    )
+
+
+def dot(topic: int) -> str:
+    """A topic's number in its colour."""
+    return f'<span class="rk-dot {colour(topic)}" title="Topic {topic + 1}">{topic + 1}</span>'
+
+
+def dots(topics: Sequence[int]) -> str:
+    """The topics that found something."""
+    if not topics:
+        return '<span class="rk-soft">found by the whole text</span>'
+    said = f"Found by {plural(len(topics), 'topic')}"
+    inner = "".join(dot(one) for one in topics)
+    return f'<span class="rk-dots" role="note" aria-label="{said}">{inner}</span>'
+
+
+def coloured(value: str, topics: Sequence[TopicAnswer], chosen: int | None) -> str:
+    """The text with each topic's span in its colour; the text is only ever text."""
+    parts, position = [], 0
+    stop = min(len(value), LONGEST_SHOWN)
+    for one in topics:
+        start, end = min(one.topic.start, stop), min(one.topic.end, stop)
+        if start >= end:
+            continue
+        mark = " rk-chosen" if one.topic.index == chosen else ""
+        parts += [
+            text(value[position:start].strip()),
+            f'<span class="rk-span {colour(one.topic.index)}{mark}" '
+            f'id="rk-span-{one.topic.index}" title="Topic {one.topic.index + 1}">',
+            text(value[start:end].strip()),
+            "</span>",
+        ]
+        position = end
+    parts.append(text(value[position:stop].strip()))
+    more = '<p class="rk-soft">… the rest is asked too, but not shown.</p>' * (len(value) > stop)
+    return f'<div class="rk-long-text" tabindex="0" dir="auto">{"".join(parts)}{more}</div>'
+
+
+def summary(answer: ChunkedAnswer) -> str:
+    """``7 pieces → 35 hits → 12 documents → 5 shown``."""
+    return (
+        '<p class="rk-summary" role="status"><span class="rk-counts" title="Each piece of the '
+        'text asks for itself; what they find is joined and the best are shown.">'
+        f"{text(answer.summary)}</span> · {answer.trace.ms:.0f} ms</p>"
+    )
+
+
+def matrix(answer: ChunkedAnswer) -> str:
+    """Which topic found which of the results, and how well: a small map."""
+    if len(answer.topics) < 2 or not answer.results:
+        return ""
+    scores = [dict(one.documents) for one in answer.topics]
+    best = max((s for found in scores for s in found.values()), default=0.0) or 1.0
+    head = "".join(f"<th scope=col>{dot(one.topic.index)}</th>" for one in answer.topics)
+    rows = {one.result.document.id: one.result for one in answer.results}
+    body = "".join(_row(result, scores, best) for result in rows.values())
+    return (
+        '<div class="rk-wide"><table class="rk-matrix"><caption class="rk-soft">Topics × '
+        "documents</caption><thead><tr><td></td>"
+        f"{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(result: Result, scores: Sequence[Mapping[int, float]], best: float) -> str:
+    document = result.document
+    cells = []
+    for number, found in enumerate(scores):
+        score = found.get(document.id)
+        if score is None:
+            cells.append(f'<td aria-label="topic {number + 1}: not found"></td>')
+            continue
+        said = f"topic {number + 1}: {score:.2f}"
+        strength = round(0.35 + 0.65 * max(0.0, score) / best, 2)
+        cells.append(
+            f'<td class="{colour(number)}" title="{said}" aria-label="{said}">'
+            f'<i style="opacity:{strength}"></i></td>'
+        )
+    title = name((document.title or document.path)[:_TITLE])
+    return f"<tr><th scope=row><bdi>{title}</bdi></th>{''.join(cells)}</tr>"
+
+
+def compact_card(found: ChunkedResult, number: int) -> str:
+    """One result, short, with the topics that found it."""
+    result = found.result
+    document = result.document
+    best = result.matched_chunks[0].index if result.matched_chunks else 0
+    facts = [f'<span class="rk-path"><bdi>{name(document.path)}</bdi></span>']
+    if document.date:
+        facts.append(f"<span>{name(document.date[:10])}</span>")
+    inside = [one for one in result.passages if one.chunks[0] <= best <= one.chunks[1]]
+    passage = next(iter(inside or result.passages), None)
+    shown = excerpt(passage.text, passage.highlights, _EXCERPT) if passage else ""
+    return (
+        f'<article class="rk-card rk-compact" id="rk-result-{number}"'
+        f"{attributes(data_document=document.id, data_path=document.path)}>"
+        f'<header class="rk-card-head"><h2 class="rk-title">{open_link(result, best, "")}</h2>'
+        f'<span class="rk-score" title="How well the best passage fits">{result.score:.2f}</span>'
+        f'</header><p class="rk-where">{" · ".join(facts)}</p>'
+        f'<div class="rk-cover">{dots(found.topics)}{coverage_bar(result)}'
+        f'<span class="rk-coverage">{text(result.chunk_coverage)}</span></div>'
+        f'<p class="rk-passage">{shown}</p></article>'
+    )
+
+
+def topic_results(one: TopicAnswer, records: Mapping[int, DocumentRecord]) -> str:
+    """What a topic found by itself."""
+    number = one.topic.index
+    items = "".join(
+        f'<li><a class="rk-link" target="_self" data-rk="open" href="document?id={document}"'
+        f' data-id="{document}"><bdi>{name(record.title or record.path)}</bdi></a> '
+        f'<span class="rk-number"><b>{score:.2f}</b></span> '
+        f'<span class="rk-soft"><bdi>{name(record.path)}</bdi></span></li>'
+        for document, score in one.documents
+        for record in [records.get(document)]
+        if record is not None
+    )
+    body = f"<ol>{items}</ol>" if items else '<p class="rk-soft">It found nothing.</p>'
+    back = action("topic", "Show all topics", data_number="")
+    return (
+        f'<section class="rk-notice rk-of-topic {colour(number)}" aria-label="Results of topic '
+        f'{number + 1}"><p>{dot(number)} <bdi>{name(one.topic.name)}</bdi></p>{body}{back}'
+        "</section>"
+    )

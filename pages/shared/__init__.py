@@ -1,1 +1,0 @@
-"""What the pages share: the opened library, session keys, theme, and pure renderers of HTML."""

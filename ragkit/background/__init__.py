@@ -1,0 +1,1 @@
+"""What the worker does beside indexing: contexts, vectors, graphs, jobs."""

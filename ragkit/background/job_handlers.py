@@ -1,0 +1,192 @@
+"""What the writer can be asked to do. Every change of a library is one of these jobs."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragkit.catalog.records import JobRecord, JobState, SourceRecord
+from ragkit.errors import NotFoundError, RagkitError
+from ragkit.indexing.progress import JobCancelled, Progress, Reporter
+from ragkit.indexing.sync import SyncReport, sync_source
+
+if TYPE_CHECKING:
+    from ragkit.indexing.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """How a job ended, in a sentence."""
+
+    state: JobState
+    message: str
+
+
+def run_job(
+    writer: Writer,
+    job: JobRecord,
+    watch: Callable[[Progress], None] | None = None,
+    stopping: threading.Event | None = None,
+) -> JobResult:
+    """Do one job and record how it ended. Only a crash of the process leaves it running.
+
+    When ``stopping`` is set, the job goes back into the queue at its next step.
+    """
+    jobs = writer.catalog.jobs
+
+    def tell(progress: Progress) -> bool:
+        if watch is not None:
+            watch(progress)
+        wanted = jobs.report(job.id, progress.as_dict())
+        return wanted and not (stopping is not None and stopping.is_set())
+
+    handler = _handler(job.kind)
+    try:
+        if handler is None:
+            result = JobResult(JobState.FAILED, f'This version cannot do "{job.kind}".')
+        else:
+            result = JobResult(JobState.DONE, handler(writer, job.arguments, Reporter(tell)))
+    except JobCancelled:
+        if stopping is not None and stopping.is_set():
+            jobs.requeue(job.id)
+            return JobResult(JobState.PENDING, "It goes on when the worker starts again.")
+        result = JobResult(JobState.CANCELLED, "Stopped when asked to. What was done is kept.")
+    except RagkitError as error:
+        result = JobResult(JobState.FAILED, str(error))
+    jobs.finish(job.id, result.state, result.message)
+    return result
+
+
+def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    started = time.time()
+    source_id = arguments.get("source_id")
+    collections = writer.catalog.collections
+    if source_id is not None:
+        sources = [collections.source(int(source_id))]
+    else:
+        name = arguments.get("collection")
+        wanted = None if name is None else collections.get(str(name)).id
+        sources = collections.sources(wanted)
+    reports = [
+        sync_source(
+            writer,
+            source,
+            reporter,
+            paths=arguments.get("paths"),
+            accept_empty=bool(arguments.get("accept_empty", False)),
+        )
+        for source in sources
+    ]
+    _restore_contexts(writer, started)
+    _save_indexes(writer, sources, reporter)
+    return summary(reports)
+
+
+def _retry(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    started = time.time()
+    documents = writer.catalog.documents.get_many([int(one) for one in arguments["document_ids"]])
+    writer.catalog.documents.forget_attempt(list(documents))
+    collections = writer.catalog.collections
+    sources = [collections.source(one) for one in sorted({d.source_id for d in documents.values()})]
+    reports = [sync_source(writer, source, reporter) for source in sources]
+    _restore_contexts(writer, started)
+    _save_indexes(writer, sources, reporter)
+    return summary(reports)
+
+
+def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    """Remove uploaded files for good. Files of a folder stay as long as they lie in it."""
+    documents = writer.catalog.documents.get_many([int(one) for one in arguments["document_ids"]])
+    sources = {s.id: s for s in writer.catalog.collections.sources()}
+    removable = [d for d in documents.values() if sources[d.source_id].kind == "uploads"]
+    for document in removable:
+        Path(document.root, document.path).unlink(missing_ok=True)
+    writer.catalog.documents.remove([document.id for document in removable])
+    _save_indexes(writer, [sources[d.source_id] for d in removable], reporter)
+    kept = len(documents) - len(removable)
+    note = f" {kept} lie in a watched folder: delete or ignore them there." if kept else ""
+    return f"Removed {len(removable)} documents.{note}"
+
+
+def _remove_source(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    source = writer.catalog.collections.source(int(arguments["source_id"]))
+    known = writer.catalog.documents.known_files(source.id)
+    reporter.start("Removing", len(known))
+    writer.catalog.documents.remove([file.document_id for file in known.values()])
+    if source.kind == "uploads":
+        shutil.rmtree(source.root, ignore_errors=True)
+    writer.catalog.collections.delete_source(source.id)
+    _save_indexes(writer, [source], reporter)
+    return f"Removed {source.root} with {len(known)} documents."
+
+
+def _remove_collection(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    collection = writer.catalog.collections.get(str(arguments["collection"]))
+    for source in writer.catalog.collections.sources(collection.id):
+        _remove_source(writer, {"source_id": source.id}, reporter)
+    writer.catalog.collections.delete(collection.id)
+    shutil.rmtree(writer.paths.collection_indexes(collection.id), ignore_errors=True)
+    return f'Removed the collection "{collection.name}".'
+
+
+def _save_indexes(writer: Writer, sources: list[SourceRecord], reporter: Reporter) -> None:
+    for name in sorted({source.collection for source in sources}):
+        try:
+            collection = writer.catalog.collections.get(name)
+        except NotFoundError:
+            continue
+        if writer.is_saved(collection):
+            continue
+        reporter.start("Saving the index", 1)
+        writer.indexes.save(collection)
+
+
+_HANDLERS: dict[str, Callable[[Writer, Mapping[str, Any], Reporter], str]] = {
+    "sync": _sync,
+    "retry": _retry,
+    "remove_documents": _remove_documents,
+    "remove_source": _remove_source,
+    "remove_collection": _remove_collection,
+}
+
+
+def _handler(kind: str) -> Callable[[Writer, Mapping[str, Any], Reporter], str] | None:
+    """What does jobs of that kind; the rarer ones are imported when one is to be done."""
+    if kind not in _HANDLERS:
+        from ragkit.background import context_jobs
+        from ragkit.background import recorded_contexts as context_recorded
+        from ragkit.health import repair as compaction
+
+        rarer = {**compaction.HANDLERS, **context_jobs.HANDLERS, **context_recorded.HANDLERS}
+        return rarer.get(kind)
+    return _HANDLERS[kind]
+
+
+def _restore_contexts(writer: Writer, since: float) -> None:
+    """Give documents that were read since then the contexts that they had before."""
+    if writer.catalog.contexts.remembers():
+        from ragkit.background.context_jobs import restore_contexts
+
+        restore_contexts(writer, since)
+
+
+def summary(reports: list[SyncReport]) -> str:
+    """Say in a sentence what several syncs did."""
+    offline = [report for report in reports if report.offline]
+    counts = [
+        (sum(report.indexed for report in reports), "indexed"),
+        (sum(len(report.removed) for report in reports), "removed"),
+        (sum(report.skipped for report in reports), "skipped"),
+        (sum(report.failed for report in reports), "failed"),
+        (sum(len(report.moved) for report in reports), "moved"),
+        (sum(report.unsettled for report in reports), "still being written"),
+    ]
+    said = ", ".join(f"{count} {word}" for count, word in counts if count)
+    unchanged = sum(report.unchanged + report.touched for report in reports)
+    text = f"{said or 'Nothing new'}, {unchanged} unchanged."
+    return " ".join([text, *(report.offline for report in offline)])

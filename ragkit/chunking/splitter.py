@@ -1,0 +1,160 @@
+"""Pieces: what a block is broken into when it has to be, at ever finer borders."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ragkit.chunking.word_count import RUN, WORD, token_weight, weight
+from ragkit.types import BlockKind
+
+CHARACTERS_PER_WORD = 12
+_MARKS_KEPT = 8
+"""How many combining marks at most are kept with the character before them."""
+
+_JOINER = "\u200d"
+
+SENTENCE_END = re.compile(
+    r"(?<![.!?…])[.!?…]++[\"'”’)\]*_»]*+\s++(?![a-z])|(?<![。！？｡।])[。！？｡।]++[」』）】”’]*+\s*+|\n\s*\n\s*+"
+)
+"""Ends where the next sentence starts."""
+
+LINE_END = re.compile(r"\n\s*+")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*+")
+_ITEM = re.compile(r"\n(?= {0,3}(?:[-*+•]|\d{1,9}[.)])\s)")
+
+_BORDERS: dict[BlockKind, tuple[re.Pattern[str], ...]] = {
+    BlockKind.LIST: (_ITEM, LINE_END, SENTENCE_END),
+    BlockKind.TABLE: (LINE_END,),
+    BlockKind.CODE: (_BLANK_LINE, LINE_END),
+    BlockKind.FRONT_MATTER: (LINE_END, SENTENCE_END),
+    BlockKind.MESSAGE: (_BLANK_LINE, SENTENCE_END, LINE_END),
+}
+_PROSE = (SENTENCE_END, LINE_END)
+_BROKEN = 99
+"""The depth of a piece that is broken no further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The most that a chunk may hold: tenths of a word, and characters."""
+
+    weight: int
+    characters: int
+
+    @classmethod
+    def of_words(cls, words: int) -> Size:
+        """Allow so many words, and as many characters as long words have."""
+        return cls(words * WORD, words * CHARACTERS_PER_WORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block, or a part of one, without the blank space around it.
+
+    ``depth`` says how far it has been broken already, ``opens`` that a message begins with it.
+    """
+
+    start: int
+    end: int
+    weight: int
+    kind: BlockKind
+    depth: int = 0
+    opens: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether it cannot be broken any further."""
+        return self.depth >= _BROKEN
+
+    def joined(self, after: Piece) -> Piece:
+        """Make one piece of two neighbours that belong together."""
+        weighs = self.weight + after.weight
+        return Piece(self.start, after.end, weighs, after.kind, _BROKEN, after.opens)
+
+
+def make_piece(text: str, start: int, end: int, kind: BlockKind, depth: int = 0) -> Piece | None:
+    """Trim a span to what is not blank; ``None`` when nothing is left."""
+    inside = text[start:end]
+    left = inside.lstrip()
+    if not left:
+        return None
+    start = end - len(left)
+    words = left.rstrip()
+    opens = kind is BlockKind.MESSAGE and not depth
+    return Piece(start, start + len(words), weight(words), kind, depth, opens)
+
+
+def break_piece(text: str, piece: Piece, most: Size) -> list[Piece]:
+    """Break a piece at its coarsest borders; at the finest, into quarters of the most allowed.
+
+    Returns more than one piece, or the same one marked as whole.
+    """
+    parts = _parts(text, piece, most)
+    if piece.opens:
+        parts[0] = replace(parts[0], opens=True)
+    return parts
+
+
+def _parts(text: str, piece: Piece, most: Size) -> list[Piece]:
+    borders = _BORDERS.get(piece.kind, _PROSE)
+    for depth in range(piece.depth, len(borders)):
+        parts = list(_cut(text, piece, borders[depth], depth + 1))
+        if len(parts) > 1:
+            return parts
+    return list(_cut_words(text, piece, Size(max(most.weight // 4, WORD), most.characters // 4)))
+
+
+def _cut(text: str, piece: Piece, border: re.Pattern[str], depth: int) -> Iterator[Piece]:
+    """Cut a piece at every match of a border."""
+    start = piece.start
+    for found in border.finditer(text, piece.start, piece.end):
+        part = make_piece(text, start, found.end(), piece.kind, depth)
+        if part is not None:
+            yield part
+        start = found.end()
+    part = make_piece(text, start, piece.end, piece.kind, depth)
+    if part is not None:
+        yield part
+
+
+def _cut_words(text: str, piece: Piece, most: Size) -> Iterator[Piece]:
+    """Cut a piece between words, and words that are too long between characters."""
+    start, end, total = -1, -1, 0
+    for token in RUN.finditer(text, piece.start, piece.end):
+        weighs = token_weight(token)
+        full = total + weighs > most.weight or token.end() - start > most.characters
+        kept = total + weighs <= most.weight * 2 and _continues(text, token.start(), start, most)
+        if start >= 0 and full and not kept:
+            yield Piece(start, end, total, piece.kind, _BROKEN)
+            start, total = -1, 0
+        if start < 0:
+            start = token.start()
+        while token.end() - start > most.characters + _MARKS_KEPT:
+            cut = _before_marks(text, start + most.characters)
+            yield Piece(start, cut, total + weighs, piece.kind, _BROKEN)
+            start, total = cut, 0
+        end, total = token.end(), total + weighs
+    if start >= 0:
+        yield Piece(start, end, total, piece.kind, _BROKEN)
+
+
+def _continues(text: str, at: int, start: int, most: Size) -> bool:
+    """Tell whether a character belongs to the one before it and may still be kept with it."""
+    near = at - start < most.characters + _MARKS_KEPT
+    return near and not text[at - 1].isspace() and is_mark(text[at])
+
+
+def _before_marks(text: str, cut: int) -> int:
+    """Move a cut inside a word to before the character whose marks it would separate."""
+    for moved in range(_MARKS_KEPT):
+        if not is_mark(text[cut - moved]) and text[cut - moved - 1] != _JOINER:
+            return cut - moved
+    return cut
+
+
+def is_mark(character: str) -> bool:
+    """Tell whether a character is drawn onto the one before it."""
+    return character == _JOINER or unicodedata.category(character).startswith("M")

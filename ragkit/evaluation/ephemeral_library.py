@@ -1,0 +1,257 @@
+"""A library for one evaluation: the product's own parts over a directory of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragkit.background.context_model import WritesContexts, grader_of
+from ragkit.background.contexts import Backfill, Throttle
+from ragkit.catalog import Catalog
+from ragkit.catalog.context_records import ContextCounts
+from ragkit.catalog.records import CollectionRecord, FileState, SourceRecord
+from ragkit.chunking.embedding_texts import content_key
+from ragkit.errors import EvaluationError
+from ragkit.evaluation.corpus import Row
+from ragkit.indexing.drafts import draft
+from ragkit.indexing.progress import Reporter
+from ragkit.indexing.sync import sync_source
+from ragkit.indexing.writer import FileToWrite, Writer
+from ragkit.models.factory import open_embedder
+from ragkit.paths import LibraryPaths
+from ragkit.reading.decode import clean
+from ragkit.retrieval.open_indexes import OpenIndexes
+from ragkit.retrieval.search import Engine
+from ragkit.settings import Settings
+from ragkit.types import Block, Divided, Level, Reading, Section
+
+if TYPE_CHECKING:
+    from ragkit.indexing.pipeline import EmbeddedText, Processed
+
+COLLECTION = "evaluation"
+
+_BATCH_ROWS = 500
+_CONTEXTS_TOGETHER = 200
+_MOST_WORDS = 5000
+_BETWEEN = "\n\n"
+
+
+class RowsAs(StrEnum):
+    """What rows that share a title are: chunks of one document, or a document each."""
+
+    JOINED = "joined"
+    APART = "apart"
+
+
+class EphemeralLibrary:
+    """Catalog, writer, indexes and engine, wired as the product wires them."""
+
+    def __init__(self, root: Path, settings: Settings) -> None:
+        """Make a library in an empty directory."""
+        self._settings = settings
+        self._paths = LibraryPaths(root)
+        self._paths.create()
+        self.catalog = Catalog.open(self._paths.catalog, create=True)
+        self.embedder = open_embedder(settings.models)
+        self._indexes = OpenIndexes(self.catalog, self._paths, self.embedder)
+        self._writer = Writer(
+            settings, self._paths, self.catalog, self.embedder, lambda: self._indexes
+        )
+        self.engine = Engine(
+            self.catalog,
+            self._indexes,
+            self.embedder,
+            grader_of(settings.models, self.catalog),
+        )
+        self.collection: CollectionRecord = self.catalog.collections.ensure(COLLECTION)
+
+    def close(self) -> None:
+        """Close files and connections."""
+        self.catalog.close()
+
+    def add_folder(self, folder: Path, reporter: Reporter) -> None:
+        """Read and index the files of a folder, as a source of the collection.
+
+        Raises:
+            EvaluationError: nothing in it could be indexed.
+        """
+        source = self._source("folder", str(folder.resolve()))
+        report = sync_source(self._writer, source, reporter)
+        if not report.indexed:
+            raise EvaluationError(f"Nothing in {folder} could be indexed.", "Look at its files.")
+        self._save()
+
+    def add_rows(
+        self,
+        rows: Sequence[Row],
+        reporter: Reporter,
+        *,
+        whole: bool = False,
+        rows_as: RowsAs = RowsAs.JOINED,
+        structural: bool = True,
+    ) -> RowPlaces:
+        """Index rows: those that share a title are the chunks of one document, unless apart.
+
+        A row that is longer than a chunk is cut as any text is, unless rows stay ``whole``.
+        Without ``structural`` context, only the text of a row is indexed, not its title.
+        """
+        source = self._source("folder", "/rows")
+        recipe = self._writer.recipe(self.collection)
+        chunking = self._writer.chunking(self.collection)
+        if whole:
+            chunking = chunking.model_copy(update={"words": _MOST_WORDS})
+        pipeline = self._writer.pipeline(chunking)
+        places = RowPlaces()
+        reporter.start("Indexing", len(rows))
+        apart = ([row] for row in rows)
+        grouped = _by_title(rows) if rows_as is RowsAs.JOINED else apart
+        for number, groups in enumerate(_batches(grouped)):
+            flat = [row for group in groups for row in group]
+            readings = [_reading(row, structural=structural) for row in flat]
+            processed = iter(pipeline.run(readings))
+            for place, group in enumerate(groups):
+                parts = [next(processed) for _ in group]
+                path = f"{number:05d}/{place:05d}"
+                file = FileToWrite(
+                    source.id, self.collection.id, FileState(path, 0, 0), path, recipe, 0.0
+                )
+                joined, of_chunk = _joined(parts)
+                if not joined.embedded:
+                    places.blank += len(group)
+                    continue
+                document = self.catalog.documents.put(draft(file, joined), self._writer.embedder_id)
+                places.add(document, [group[part] for part in of_chunk])
+            reporter.step(done=len(flat))
+        self._save()
+        return places
+
+    def write_contexts(self, model: WritesContexts, reporter: Reporter) -> ContextCounts:
+        """Have the backfill write the contexts of all chunks with a model; says how they stand."""
+        contexts = self.catalog.contexts
+        reporter.start("Writing contexts", contexts.counts(self.collection.id).pending)
+        backfill = Backfill(
+            self._writer,
+            lambda _collection: model,
+            Throttle(batch=_CONTEXTS_TOGETHER),
+            heed_pause=False,
+            watch=lambda progress: reporter.step(progress.current),
+        )
+        backfill.work(self.collection.id)
+        self._save()
+        return contexts.counts(self.collection.id)
+
+    def counts(self) -> tuple[int, int]:
+        """How many documents and chunks it holds."""
+        counts = self.catalog.documents.counts(self.collection.id)
+        return counts.indexed, counts.chunks
+
+    def _source(self, kind: str, root: str) -> SourceRecord:
+        return self.catalog.collections.ensure_source(self.collection.id, kind, root)
+
+    def _save(self) -> None:
+        self._indexes.save(self.catalog.collections.get(COLLECTION), always=True)
+
+
+class RowPlaces:
+    """Which rows of a corpus stand in which chunks, and which rows read the same."""
+
+    def __init__(self) -> None:
+        self.blank = 0
+        self._rows: dict[tuple[int, int], str] = {}
+        self._keys: dict[str, bytes] = {}
+        self._twins: dict[bytes, list[str]] = {}
+
+    def add(self, document_id: int, rows: Sequence[Row]) -> None:
+        """Take the row of each chunk of a document, in order."""
+        for index, row in enumerate(rows):
+            self._rows[document_id, index] = row.id
+        for row in dict.fromkeys(rows):
+            key = content_key(clean(row.text))
+            self._keys[row.id] = key
+            self._twins.setdefault(key, []).append(row.id)
+
+    def ranking(self, chunks: Iterable[tuple[int, int]]) -> list[str]:
+        """The rows of ranked chunks, each once; rows of the same text follow each other.
+
+        A search shows a text that stands in several documents once, whereas judgments may name
+        any of the rows that hold it.
+        """
+        found: dict[str, None] = {}
+        for chunk in chunks:
+            row = self._rows[chunk]
+            if row not in found:
+                found[row] = None
+                found.update(dict.fromkeys(self._twins[self._keys[row]]))
+        return list(found)
+
+
+def _by_title(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    groups: dict[str, list[Row]] = {}
+    for number, row in enumerate(rows):
+        groups.setdefault(row.title or f"\0{number}", []).append(row)
+    yield from groups.values()
+
+
+def _batches(groups: Iterable[list[Row]]) -> Iterator[list[list[Row]]]:
+    batch: list[list[Row]] = []
+    for group in groups:
+        batch.append(group)
+        if sum(map(len, batch)) >= _BATCH_ROWS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _reading(row: Row, *, structural: bool) -> Reading:
+    text = clean(row.text)
+    title = row.title if structural else ""
+    return Reading(text if text.strip() else row.title, title, "text")
+
+
+def _joined(parts: Sequence[Processed]) -> tuple[Processed, list[int]]:
+    """Put processed rows behind one another; also say of each chunk which part it is of."""
+    text = _BETWEEN.join(part.reading.text for part in parts)
+    embedded: list[EmbeddedText] = []
+    sections: list[Section] = []
+    blocks: list[Block] = []
+    vectors: dict[bytes, bytes] = {}
+    of_chunk: list[int] = []
+    offset = 0
+    for number, part in enumerate(parts):
+        first_section, first_chunk = len(sections), len(of_chunk)
+        # The blank lines between two rows belong to the first of them.
+        longer = len(_BETWEEN) if number + 1 < len(parts) else 0
+        for one in part.divided.sections:
+            end = one.end + offset
+            end += longer if one is part.divided.sections[-1] else 0
+            sections.append(
+                replace(one, index=one.index + first_section, start=one.start + offset, end=end)
+            )
+        blocks += [
+            replace(one, start=one.start + offset, end=one.end + offset)
+            for one in part.divided.blocks
+        ]
+        for entry in part.embedded:
+            if entry.level is not Level.CHUNK:
+                continue
+            chunk = entry.chunks[0]
+            moved = replace(
+                chunk,
+                index=chunk.index + first_chunk,
+                start=chunk.start + offset,
+                end=chunk.end + offset,
+                section=chunk.section + first_section,
+            )
+            embedded.append(replace(entry, chunks=(moved,)))
+            of_chunk.append(number)
+        vectors.update(part.vectors)
+        offset += len(part.reading.text) + len(_BETWEEN)
+    chunks = tuple(entry.chunks[0] for entry in embedded)
+    divided = Divided(tuple(sections), tuple(blocks), chunks)
+    reading = replace(parts[0].reading, text=text)
+    whole = type(parts[0])(reading, divided, tuple(embedded), vectors)
+    return whole, of_chunk

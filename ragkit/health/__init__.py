@@ -1,0 +1,1 @@
+"""Whether a library is well: checks of its parts and its surroundings, and repair."""

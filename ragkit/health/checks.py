@@ -1,0 +1,373 @@
+"""Looking whether a library is well: what runs, what waits, what failed, what disagrees.
+
+Nothing here changes anything; each finding names what would mend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.embedder_state import read_state
+from ragkit.catalog.records import CollectionRecord
+from ragkit.errors import RagkitError
+from ragkit.health.consistency import IndexState, compare_index, fault_of
+from ragkit.health.environment import SURROUNDINGS
+from ragkit.health.findings import Depth, Finding, Parts, megabytes, plural
+from ragkit.indexes.local.generation import newest_graph
+from ragkit.indexes.local.hnsw_files import GraphState
+from ragkit.models.factory import full_name
+from ragkit.models.lazy import is_lazy
+from ragkit.paths import LibraryPaths
+from ragkit.retrieval.open_indexes import INDEXED_LEVELS
+from ragkit.types import Level
+
+__all__ = [
+    "MENDS",
+    "Depth",
+    "Finding",
+    "Parts",
+    "check_library",
+    "documents_to_read_again",
+    "leftovers",
+    "verify_library",
+]
+
+MENDS = frozenset(("worker", "retry", "sync", "compact", "rebuild_indexes", "reread"))
+"""The mends that can be done by asking; any other is a sentence for the person."""
+
+_MOST_AT_A_GLANCE = 20
+_MOST_NAMED = 3
+_CATALOG_CURE = "restore an export (ragkit import), or move the library away and index again"
+_TORN = "its parts do not fit together"
+
+_Check = Callable[[], Iterable[Finding]]
+
+
+def check_library(
+    parts: Parts, depth: Depth = Depth.CHECK, *, collection: str | None = None
+) -> tuple[Finding, ...]:
+    """Look at everything: the library itself, and what surrounds it.
+
+    Raises:
+        NotFoundError: there is no such collection.
+    """
+    narrowed = _narrowed(parts, collection)
+    around: dict[str, _Check] = {
+        name: partial(check, narrowed) for name, check in SURROUNDINGS.items()
+    }
+    return (*_each(around), *verify_library(parts, depth, collection=collection))
+
+
+def verify_library(
+    parts: Parts, depth: Depth = Depth.VERIFY, *, collection: str | None = None
+) -> tuple[Finding, ...]:
+    """Look at the library itself only: nothing lost, nothing torn, nothing extra.
+
+    Raises:
+        NotFoundError: there is no such collection.
+    """
+    narrowed = _narrowed(parts, collection)
+    itself: dict[str, _Check] = {
+        "embedder": partial(_embedder, narrowed),
+        "indexes": partial(_indexes, narrowed, depth),
+    }
+    if depth is not Depth.GLANCE:
+        itself |= {
+            "catalog": partial(_catalog, narrowed, depth),
+            "contents": partial(_contents, narrowed, depth),
+            "vectors": partial(_vectors, narrowed),
+            "removals": partial(_removals, narrowed),
+            "uploads": partial(_uploads, narrowed),
+            "leftovers": partial(_leftovers, narrowed),
+        }
+    if depth is Depth.VERIFY:
+        itself["words"] = partial(_words, narrowed)
+    return tuple(_each(itself))
+
+
+def documents_to_read_again(parts: Parts) -> set[int]:
+    """Every document with a fault that reading its file again mends. Reads the whole library."""
+    integrity = parts.catalog.integrity
+    found = {*integrity.torn_documents(), *integrity.left_over()}
+    found |= integrity.owners({*integrity.living_removed(), *integrity.words().broken_entries})
+    if parts.embedder is None or not is_lazy(parts.embedder):
+        found |= set(integrity.without_vectors(parts.embedder_id))
+    for collection in parts.catalog.collections.all():
+        found |= set(_faults(parts, collection))
+    return found
+
+
+def _narrowed(parts: Parts, collection: str | None) -> Parts:
+    if collection is None:
+        return parts
+    return replace(parts, scope=parts.catalog.collections.get(collection))
+
+
+def _each(checks: dict[str, _Check]) -> Iterator[Finding]:
+    """Make every check, whatever the others come to."""
+    for name, check in checks.items():
+        try:
+            yield from check()
+        except RagkitError as error:
+            yield Finding(name, False, error.message, error.cure)
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            yield Finding(name, False, f"It could not be looked at: {why}.")
+        except (ValueError, TypeError, KeyError) as error:
+            # Rows that no longer are what ragkit wrote cannot be read as such.
+            yield Finding(name, False, f"What is stored makes no sense: {error}.", _CATALOG_CURE)
+
+
+def _catalog(parts: Parts, depth: Depth) -> Iterator[Finding]:
+    integrity = parts.catalog.integrity
+    damage = integrity.damage(whole=depth is Depth.VERIFY)
+    if damage:
+        said = f"The catalog is damaged: {damage[0]}"
+        yield Finding("catalog", False, said, _CATALOG_CURE, len(damage))
+        return
+    broken = integrity.broken_references()
+    if broken:
+        said = f"Rows of the catalog that belong to nothing: {broken}."
+        yield Finding("catalog", False, said, _CATALOG_CURE, broken)
+        return
+    size, spare = integrity.space()
+    spares = f", {megabytes(spare)} of it spare" if spare else ""
+    yield Finding("catalog", True, f"The catalog is whole: {megabytes(size)}{spares}.")
+
+
+def _contents(parts: Parts, depth: Depth) -> Iterator[Finding]:
+    integrity = parts.catalog.integrity
+    named = dict.fromkeys(integrity.torn_documents(parts.collection_id), _TORN)
+    if depth is Depth.VERIFY:
+        for one in parts.collections():
+            named |= _faults(parts, one)
+    extra = integrity.left_over(parts.collection_id)
+    if named:
+        examples = parts.catalog.documents.get_many(islice(named, _MOST_NAMED))
+        said = "; ".join(f"{one.path}: {named[one.id]}" for one in examples.values())
+        yield Finding(
+            "contents",
+            False,
+            f"Torn: {plural(len(named), 'document')} ({said}).",
+            "reread",
+            len(named),
+        )
+    if extra:
+        said = f"Not indexed, with contents nevertheless: {plural(len(extra), 'document')}."
+        yield Finding("contents", False, said, "reread", len(extra))
+    if not named and not extra:
+        whole = "Every indexed document is whole."
+        yield Finding(
+            "contents", True, whole, count=len(integrity.document_ids(parts.collection_id))
+        )
+
+
+def _faults(parts: Parts, collection: CollectionRecord) -> dict[int, str]:
+    integrity, recipe = parts.catalog.integrity, parts.recipe(collection)
+    found = {}
+    for document_id in integrity.document_ids(collection.id):
+        stored = integrity.stored(document_id)
+        fault = fault_of(stored, recipe) if stored else ""
+        if fault:
+            found[document_id] = fault
+    return found
+
+
+def _embedder(parts: Parts) -> Iterator[Finding]:
+    if parts.embedder is None:
+        yield Finding("embedder", False, parts.trouble or "There is no embedder.")
+        return
+    integrity, name = parts.catalog.integrity, parts.embedder.name
+    missing = integrity.without_vectors(parts.embedder_id, parts.collection_id)
+    stale: set[int] = set()
+    for collection in parts.collections():
+        stale |= integrity.stale(collection.id, parts.recipe(collection) or "")
+    lost = {document: count for document, count in missing.items() if document not in stale}
+    if lost and is_lazy(parts.embedder):
+        yield _waiting(parts, name, len(lost))
+    elif lost:
+        count = sum(lost.values())
+        said = f"{plural(count, 'entry')} without a vector of {name}: only words find them."
+        yield Finding("embedder", False, said, "reread", count)
+    elif stale:
+        said = (
+            f"{plural(len(stale), 'document')} made by older rules; the next sync reads them again."
+        )
+        yield Finding("embedder", True, said, "sync", len(stale))
+    else:
+        said = f"Every entry has a vector of {name} ({parts.embedder.dimensions} numbers each)."
+        yield Finding("embedder", True, said + _to_come(parts))
+
+
+def _waiting(parts: Parts, name: str, documents: int) -> Finding:
+    """Vectors are made in the background: that is well, unless the embedder cannot be asked."""
+    state = read_state(parts.catalog)
+    many = documents != 1
+    said = (
+        f"{plural(documents, 'document')} wait{'' if many else 's'} for vectors of {name}; "
+        f"{'their' if many else 'its'} words are found."
+    )
+    well = not state.message
+    return Finding("embedder", well, f"{said} {state.message}".strip(), "", documents)
+
+
+def _to_come(parts: Parts) -> str:
+    """What is about to change, or differs from the settings."""
+    choice = parts.catalog.embedding.choice()
+    if choice is None or parts.embedder is None or parts.embedder.name != choice.active.name:
+        return ""
+    if choice.target:
+        return f" The library is being moved to {choice.target}."
+    wanted = full_name(parts.settings.models.embedder)
+    if wanted != choice.active.name:
+        return f" The settings name {wanted}: ragkit embedder {wanted} moves the library to it."
+    return ""
+
+
+def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
+    collections = parts.collections()
+    looked = collections[:_MOST_AT_A_GLANCE] if depth is Depth.GLANCE else collections
+    states: list[IndexState] = []
+    graphs: list[GraphState] = []
+    faults: list[str] = []
+    for collection in looked:
+        for level, levels in INDEXED_LEVELS.items():
+            folder = _index_folder(parts, collection, level)
+            state = compare_index(
+                parts.catalog,
+                folder,
+                collection,
+                levels,
+                parts.embedder,
+                closely=depth is not Depth.GLANCE,
+                contents=depth is Depth.VERIFY,
+            )
+            states.append(state)
+            if state.fault:
+                faults.append(f"{collection.name}, {level.value}: {state.fault}")
+                continue
+            graph = _graph(parts, folder, closely=depth is not Depth.GLANCE)
+            graphs += [graph] if graph else []
+            if graph is GraphState.DAMAGED:
+                said = "its approximate index is damaged, and search is exact."
+                faults.append(f"{collection.name}, {level.value}: {said}")
+    for fault in faults:
+        yield Finding("indexes", False, fault, "rebuild_indexes", 1)
+    if not faults:
+        yield _agreeing(states, graphs, depth, len(collections) - len(looked))
+
+
+def _graph(parts: Parts, folder: Path, *, closely: bool) -> GraphState | None:
+    """How the approximate index of a large index stands; ``None`` where there is to be none."""
+    found = newest_graph(folder, checksums=closely)
+    least = parts.settings.index.ann_rows
+    if found is None or (found.state is GraphState.NONE and not 0 < least <= found.vectors):
+        return None
+    return found.state
+
+
+def _index_folder(parts: Parts, collection: CollectionRecord, level: Level) -> Path:
+    fingerprint = parts.embedder.fingerprint if parts.embedder else "unknown"
+    return parts.paths.index(collection.id, level.value, fingerprint)
+
+
+def _agreeing(
+    states: list[IndexState], graphs: list[GraphState], depth: Depth, left_out: int
+) -> Finding:
+    entries = sum(state.entries for state in states)
+    found = sum(state.found for state in states)
+    vectors = sum(state.vectors for state in states)
+    if any(state.missing for state in states):
+        said = f"{entries} entries, of which {found} are in an index; a search makes the others."
+    elif depth is Depth.GLANCE:
+        said = f"Catalog and indexes agree: {plural(entries, 'entry')}."
+    else:
+        said = f"Catalog, words and vectors agree: {entries}, {found} and {vectors} entries."
+    if graphs:
+        lacking = graphs.count(GraphState.NONE)
+        waiting = f", {lacking} of them still to be built by the worker" if lacking else ""
+        said += f" Approximate indexes: {len(graphs)}{waiting}."
+    if left_out:
+        said += f" ({plural(left_out, 'more collection')} not looked at.)"
+    return Finding("indexes", True, said, count=entries)
+
+
+def _vectors(parts: Parts) -> Iterator[Finding]:
+    integrity = parts.catalog.integrity
+    misshapen, spare = integrity.misshapen_vectors(), integrity.orphaned_vectors()
+    if misshapen:
+        said = f"Vectors that are not as long as they should be: {misshapen}."
+        yield Finding("vectors", False, said, "reread", misshapen)
+    elif spare:
+        yield Finding(
+            "vectors", True, f"{plural(spare, 'vector')} of no present text.", "compact", spare
+        )
+    else:
+        yield Finding("vectors", True, "Every vector is of a present text.")
+
+
+def _removals(parts: Parts) -> Iterator[Finding]:
+    integrity = parts.catalog.integrity
+    living = len(integrity.living_removed(parts.collection_id))
+    kept = integrity.removals(parts.collection_id)
+    if living:
+        said = f"{plural(living, 'entry')} both there and recorded as removed."
+        yield Finding("removals", False, said, "reread", living)
+    else:
+        yield Finding(
+            "removals", True, f"{plural(kept, 'removal')} on record for readers.", count=kept
+        )
+
+
+def _uploads(parts: Parts) -> Iterator[Finding]:
+    lost = [
+        path
+        for root, path in parts.catalog.integrity.upload_paths()
+        if not Path(root, path).is_file()
+    ]
+    if lost:
+        said = f"{plural(len(lost), 'uploaded file')} gone: {', '.join(lost[:_MOST_NAMED])}."
+        yield Finding(
+            "uploads", False, said, "upload them again, or sync to forget them", len(lost)
+        )
+    else:
+        yield Finding("uploads", True, "Every uploaded file is there.")
+
+
+def _leftovers(parts: Parts) -> Iterator[Finding]:
+    found = list(leftovers(parts.catalog, parts.paths))
+    said = (
+        f"{plural(len(found), 'unfinished file')} left behind."
+        if found
+        else "No unfinished file was left behind."
+    )
+    yield Finding("leftovers", True, said, "compact" if found else "", len(found))
+
+
+def leftovers(catalog: Catalog, paths: LibraryPaths) -> Iterator[Path]:
+    """What writers that died left behind, and indexes of collections that are gone."""
+    known = {str(one.id) for one in catalog.collections.all()}
+    if paths.temporary.is_dir():
+        yield from sorted(paths.temporary.iterdir())
+    if paths.indexes.is_dir():
+        for folder in sorted(paths.indexes.iterdir()):
+            if folder.name not in known:
+                yield folder
+            else:
+                yield from sorted(folder.glob("*/*/.making-*"))
+
+
+def _words(parts: Parts) -> Iterator[Finding]:
+    words = parts.catalog.integrity.words()
+    broken = len(words.broken_entries)
+    if broken:
+        said = f"{plural(broken, 'entry')} with words that stand in no vocabulary."
+        yield Finding("words", False, said, "reread", broken)
+    else:
+        said = f"Every word is known; {words.unused} are used by no entry now."
+        yield Finding("words", True, said, count=words.unused)

@@ -1,0 +1,222 @@
+"""Whether a document's parts belong together, and an index holds what the catalog says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.integrity import StoredDocument
+from ragkit.catalog.records import CollectionRecord
+from ragkit.chunking.embedding_texts import (
+    chunk_text,
+    document_name,
+    document_text,
+    section_text,
+    text_hash,
+)
+from ragkit.errors import IndexCorruptError
+from ragkit.indexes.local.generation import Generation, open_newest
+from ragkit.indexes.local.keyword import Bm25Parameters
+from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
+from ragkit.indexes.tokenizer import TOKENIZER_VERSION
+from ragkit.models.base import Embedder
+from ragkit.types import LEVEL_CODES, Level
+
+_COMPARED = frozenset(LEVEL_CODES[level] for level in (Level.CHUNK, Level.SECTION, Level.DOCUMENT))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How an index on disk compares with the catalog. ``fault`` is empty when they agree.
+
+    ``entries`` are those of the catalog; ``found`` those that the index gives, of which
+    ``vectors`` have a vector, if that was counted. ``missing``: there is no index yet, which is
+    no fault.
+    """
+
+    entries: int = 0
+    found: int = 0
+    vectors: int = 0
+    missing: bool = False
+    fault: str = ""
+
+
+def fault_of(document: StoredDocument, recipe: str | None) -> str:
+    """Say what does not fit in a document, or nothing.
+
+    What its entries are made of is compared only for documents of that recipe.
+    """
+    return (
+        _span_fault(document)
+        or _chunk_fault(document)
+        or (_entry_fault(document) if document.recipe == recipe else "")
+    )
+
+
+def _span_fault(document: StoredDocument) -> str:
+    position = 0
+    for start, stop in document.sections:
+        if start != position or stop < start:
+            return "its sections do not join"
+        position = stop
+    if document.sections and position != len(document.text):
+        return "its sections do not reach its end"
+    return ""
+
+
+def _chunk_fault(document: StoredDocument) -> str:
+    text, position = document.text, 0
+    for number, record in enumerate(document.chunks):
+        chunk = record.chunk
+        if chunk.index != number or not 0 <= chunk.start < chunk.end <= len(text):
+            return f"chunk {number} does not lie in its text"
+        if not 0 <= chunk.section < len(document.sections):
+            return f"chunk {number} lies in no section"
+        if text[position : chunk.start].strip():
+            return f"text before chunk {number} lies in no chunk"
+        position = max(position, chunk.end)
+    if text[position:].strip():
+        return "its last text lies in no chunk"
+    return ""
+
+
+def _entry_fault(document: StoredDocument) -> str:
+    stored = [
+        (one.level, one.position, one.text_hash)
+        for one in document.entries
+        if one.level in _COMPARED
+    ]
+    expected = expected_entries(document)
+    if sorted(stored) == sorted(expected):
+        return ""
+    if len(stored) != len(expected):
+        return f"it has {len(stored)} entries, not {len(expected)}"
+    return "its entries are of another text"
+
+
+def expected_entries(document: StoredDocument) -> list[tuple[int, int, bytes]]:
+    """Level code, position and hash of the embedded text of every entry it should have."""
+    return [
+        (LEVEL_CODES[level], position, text_hash(one))
+        for level, position, one in embedded_texts(document)
+    ]
+
+
+def embedded_texts(document: StoredDocument) -> list[tuple[Level, int, str]]:
+    """Level, position and embedded text of every entry it should have, but for model contexts."""
+    if not document.chunks:
+        return []
+    text = document.text
+    found = [
+        (Level.CHUNK, one.chunk.index, chunk_text(one.context, text, one.chunk))
+        for one in document.chunks
+    ]
+    for _section, records in groupby(document.chunks, key=lambda one: one.chunk.section):
+        inside = list(records)
+        spans = [one.chunk for one in inside]
+        found.append((Level.SECTION, spans[0].index, section_text(inside[0].context, text, spans)))
+    name = document_name(document.title, document.markup, document.path)
+    spans = [one.chunk for one in document.chunks]
+    found.append((Level.DOCUMENT, spans[0].index, document_text(name, text, spans)))
+    return found
+
+
+def compare_index(
+    catalog: Catalog,
+    folder: Path,
+    collection: CollectionRecord,
+    levels: tuple[Level, ...],
+    embedder: Embedder | None,
+    *,
+    closely: bool = True,
+    contents: bool = False,
+) -> IndexState:
+    """Compare the newest generation in ``folder``, brought up to date, with the catalog.
+
+    Not ``closely``, only entry ids are compared; else the bytes of its files as well, and with
+    ``contents`` every vector and word. Nothing is changed.
+    """
+    try:
+        generation = open_newest(
+            folder,
+            fingerprint=embedder.fingerprint if embedder else None,
+            tokenizer_version=TOKENIZER_VERSION,
+            parameters=Bm25Parameters(),
+            checksums=closely,
+        )
+    except IndexCorruptError as error:
+        return IndexState(fault=error.message)
+    with catalog.connections.read():
+        ids = catalog.integrity.entry_ids(collection.id, levels)
+        if generation is None:
+            return IndexState(entries=len(ids), missing=len(ids) > 0)
+        version = catalog.collections.version(collection.id)
+        then = generation.manifest.collection_version
+        if then > version:
+            return IndexState(len(ids), fault=f"{generation.name} is newer than the catalog.")
+        removed = catalog.entries.removed_since(collection.id, then)
+        if not closely:
+            return _by_ids(generation, ids, removed)
+        number = catalog.vectors.find_embedder(generation.manifest.fingerprint)
+
+        def rows(after: int) -> EntryRows:
+            return catalog.entries.rows(
+                collection.id,
+                levels,
+                embedder_id=number,
+                dimensions=generation.segment.vectors.dimensions,
+                after=after,
+            )
+
+        added = rows(generation.manifest.max_entry_id)
+        everything = rows(0) if contents else None
+    index = generation.index().with_changes(added, removed, version)
+    fault = _difference(index.entry_ids(), ids, generation.name)
+    if not fault and everything is not None:
+        fault = _contents_fault(index.live_rows(), everything, generation.name)
+    return IndexState(len(ids), index.entries, index.vector_entries, fault=fault)
+
+
+def _by_ids(generation: Generation, ids: Ids, removed: Ids) -> IndexState:
+    """Compare entry ids only: what was added since is taken from the catalog as it stands."""
+    last = generation.manifest.max_entry_id
+    kept = np.setdiff1d(np.asarray(generation.segment.entry_ids), removed)
+    found = np.concatenate([kept, np.setdiff1d(ids[ids > last], removed)])
+    return IndexState(len(ids), len(found), fault=_difference(found, ids, generation.name))
+
+
+def _difference(found: Ids, wanted: Ids, name: str) -> str:
+    if len(found) != len(wanted):
+        return f"{name} gives {len(found)} entries, the catalog has {len(wanted)}."
+    if not np.array_equal(found, wanted):
+        return f"{name} gives other entries than the catalog has."
+    return ""
+
+
+def _contents_fault(found: EntryRows, wanted: EntryRows, name: str) -> str:
+    for what in ("document_ids", "levels", "chunk_indexes"):
+        if not np.array_equal(getattr(found, what), getattr(wanted, what)):
+            return f"{name}: {what.replace('_', ' ')} are not those of the catalog."
+    # An index leaves out vectors that say nothing: zeros, and numbers that are none.
+    usable = (
+        wanted.has_vector & np.isfinite(wanted.vectors).all(axis=1) & wanted.vectors.any(axis=1)
+    )
+    if not np.array_equal(found.has_vector, usable):
+        return f"{name}: other entries have vectors than in the catalog."
+    if not np.array_equal(found.vectors[usable], wanted.vectors[usable]):
+        return f"{name}: vectors are not those of the catalog."
+    for field in {*found.tokens, *wanted.tokens}:
+        one, other = (rows.tokens.get(field) or _no_tokens(len(wanted)) for rows in (found, wanted))
+        if not (
+            np.array_equal(one.offsets, other.offsets) and np.array_equal(one.flat, other.flat)
+        ):
+            return f"{name}: words ({field.value}) are not those of the catalog."
+    return ""
+
+
+def _no_tokens(rows: int) -> TokenColumn:
+    return TokenColumn.of([()] * rows)

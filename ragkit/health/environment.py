@@ -1,0 +1,183 @@
+"""Looking at what surrounds a library: who writes, what waits, folders, room, the log."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+import psutil
+
+from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
+from ragkit.health.findings import Finding, Parts, megabytes, plural
+from ragkit.indexing.lock import lock_holder, lock_is_held
+
+SILENT_SECONDS = 30.0
+"""A worker that has given no sign of life for so long does not answer."""
+
+_GIGABYTE = 1_000_000_000
+_LOG_TAIL_BYTES = 64_000
+_LOG_SECONDS = 24 * 3600
+_CAN_BE_ASKED_AGAIN = ("sync", "compact", "rebuild_indexes", "reread")
+
+
+def _worker(parts: Parts) -> Iterator[Finding]:
+    record = parts.catalog.jobs.worker()
+    waiting = len(parts.catalog.jobs.open())
+    name = "worker"
+    if not lock_is_held(parts.paths.lock):
+        if record is not None and record.state != "stopped":
+            said = f"The worker (process {record.pid}) stopped without saying so."
+            yield Finding(name, False, said, "worker", waiting)
+        elif waiting:
+            yield Finding(
+                name,
+                False,
+                f"{plural(waiting, 'job')} waiting, and nobody at work.",
+                "worker",
+                waiting,
+            )
+        else:
+            yield Finding(name, True, "Nobody keeps the library current now.", "worker")
+        return
+    holder = lock_holder(parts.paths.lock)
+    if record is None or (holder is not None and holder.pid != record.pid):
+        who = f"The {holder.role} (process {holder.pid})" if holder else "Another process"
+        yield Finding(name, True, f"{who} is writing.", count=waiting)
+        return
+    silent = time.time() - record.heartbeat
+    if not _is_alive(record) or silent > SILENT_SECONDS:
+        said = f"The worker (process {record.pid}) has not answered for {silent:.0f} seconds."
+        yield Finding(name, False, said, f"stop process {record.pid}, then start it again", waiting)
+        return
+    yield Finding(
+        name, True, f"The worker (process {record.pid}) is {record.state}.", count=waiting
+    )
+
+
+def _is_alive(record: WorkerRecord) -> bool:
+    try:
+        return abs(psutil.Process(record.pid).create_time() - record.started_at) < 5
+    except psutil.Error:
+        return False
+
+
+def _jobs(parts: Parts) -> Iterator[Finding]:
+    recent = parts.catalog.jobs.recent(200)
+    done = {}
+    for job in reversed(recent):
+        if job.state in (JobState.DONE, JobState.FAILED):
+            done[job.kind] = job
+    failed = [job for job in done.values() if job.state is JobState.FAILED]
+    waiting = sum(job.state in (JobState.PENDING, JobState.RUNNING) for job in recent)
+    for job in failed:
+        again = job.kind if job.kind in _CAN_BE_ASKED_AGAIN else ""
+        yield Finding("jobs", False, f'The last "{job.kind}" failed: {job.message}', again, 1)
+    if not failed:
+        said = (
+            f"{plural(waiting, 'job')} running or waiting."
+            if waiting
+            else "No job waits, and none failed."
+        )
+        yield Finding("jobs", True, said, count=waiting)
+
+
+def _sources(parts: Parts) -> Iterator[Finding]:
+    record = parts.catalog.jobs.worker()
+    watched = record.notes.get("watched", {}) if record else {}
+    sources = parts.catalog.collections.sources(parts.collection_id)
+    for source in sources:
+        yield from _source(source, watched.get(str(source.id), {}))
+    if not sources:
+        yield Finding("sources", True, "There is no folder in the library yet.")
+
+
+def _source(source: SourceRecord, watched: dict[str, str]) -> Iterator[Finding]:
+    if source.state == "offline":
+        said = f"{source.root} is offline: {source.reason}"
+        yield Finding("sources", False, said, "sync", source.documents)
+        return
+    notes = [one for one in (source.reason, watched.get("reason", "")) if one]
+    if notes:
+        said = f"{source.root}: {' '.join(notes)}"
+    else:
+        how = {"watching": ", watched", "polling": ", looked at again and again"}
+        said = f"{source.root} is {source.state}{how.get(watched.get('mode', ''), '')}."
+    yield Finding(
+        "sources", not source.reason, said, "sync" if source.reason else "", source.documents
+    )
+
+
+def _documents(parts: Parts) -> Iterator[Finding]:
+    counts = parts.catalog.documents.counts(parts.collection_id)
+    said = (
+        f"{counts.indexed} indexed, {counts.pending} pending, {counts.skipped} skipped, "
+        f"{counts.failed} could not be read."
+    )
+    yield Finding("documents", True, said, "retry" if counts.failed else "", counts.failed)
+
+
+def _disk(parts: Parts) -> Iterator[Finding]:
+    free = shutil.disk_usage(parts.paths.root).free
+    size = folder_size(parts.paths.root)
+    said = f"{megabytes(free)} free; the library takes {megabytes(size)}."
+    short = free < max(_GIGABYTE, 2 * size)
+    if short:
+        said += " Compacting and exporting may need more room than that."
+    yield Finding("disk", not short, said, "free some space, or compact" if short else "", free)
+
+
+def folder_size(folder: Path) -> int:
+    """How many bytes the files below a folder have."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            status = path.lstat()
+        except OSError:
+            continue
+        total += status.st_size if not path.is_dir() else 0
+    return total
+
+
+def _log(parts: Parts) -> Iterator[Finding]:
+    errors = last_errors(parts.paths.logs / "worker.log", time.time() - _LOG_SECONDS)
+    if errors:
+        said = f"The worker's log has {plural(len(errors), 'error')} of the last day: {errors[-1]}"
+        yield Finding("log", False, said, f"read {parts.paths.logs / 'worker.log'}", len(errors))
+    else:
+        yield Finding("log", True, "The worker's log has no error of the last day.")
+
+
+def last_errors(file: Path, since: float) -> list[str]:
+    """The lines with errors at the end of a log that are not older than ``since``."""
+    try:
+        with file.open("rb") as stream:
+            stream.seek(max(0, file.stat().st_size - _LOG_TAIL_BYTES))
+            lines = stream.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        stamp, _, said = line.partition(" ERROR ")
+        if not said:
+            continue
+        try:
+            when = datetime.strptime(stamp, "%Y-%m-%d %H:%M:%S,%f").astimezone().timestamp()
+        except ValueError:
+            continue
+        if when >= since:
+            found.append(line[:500])
+    return found
+
+
+SURROUNDINGS: Mapping[str, Callable[[Parts], Iterator[Finding]]] = {
+    "worker": _worker,
+    "jobs": _jobs,
+    "sources": _sources,
+    "documents": _documents,
+    "disk": _disk,
+    "log": _log,
+}
+"""Every check of this kind, by what it is about."""

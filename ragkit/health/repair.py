@@ -1,0 +1,218 @@
+"""The writer's jobs that tidy and mend: compact, rebuild_indexes, reread.
+
+What is kept on purpose:
+
+* Records of removed entries back to the oldest index generation on disk, and of the newest
+  ``KEPT_VERSIONS`` changes. A reader of another process whose index in memory is older still finds
+  that it holds more entries than the catalog, and builds its index again: slower, never wrong.
+* Words that no entry uses. SQLite would give the highest free id to another word, while an index
+  generation, and this process's memory, still know it as the old one; they take little room.
+* Vectors of other embedders, as long as their text is present: going back costs nothing then.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragkit.catalog.records import CollectionRecord
+from ragkit.errors import CatalogError, IndexCorruptError
+from ragkit.health.checks import documents_to_read_again, leftovers
+from ragkit.health.findings import Parts, plural
+from ragkit.indexes.local.files import generations
+from ragkit.indexes.local.generation import open_newest, prune, write_generation
+from ragkit.indexes.tokenizer import TOKENIZER_VERSION
+from ragkit.indexing.progress import Reporter
+from ragkit.indexing.sync import sync_source
+from ragkit.indexing.writer import Writer
+from ragkit.retrieval.open_indexes import INDEXED_LEVELS
+from ragkit.types import Level
+
+KEPT_VERSIONS = 1000
+"""Removals of so many of a collection's newest changes stay on record."""
+
+_UNFINISHED_SECONDS = 3600.0
+_SPARE_BYTES = 8_000_000
+_SPARE_SHARE = 0.2
+
+
+def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    """Merge indexes, drop what nothing needs any more and give spare room back to the disk."""
+    collections = _chosen(writer, arguments)
+    before = writer.catalog.integrity.space()[0]
+    reporter.start("Merging the indexes", len(collections))
+    for collection in collections:
+        writer.indexes.save(collection, always=True)
+        for level in INDEXED_LEVELS:
+            _prune(writer, collection, level)
+        _forget_removals(writer, collection)
+        _drop_other_indexes(writer, collection)
+        reporter.step(collection.name)
+    reporter.start("Tidying up", 4)
+    vectors = writer.catalog.vectors.prune()
+    reporter.step("vectors")
+    contexts = writer.catalog.contexts.prune()
+    reporter.step("contexts")
+    files = remove_leftovers(writer)
+    reporter.step("files")
+    note = _shrink(writer)
+    reporter.step("catalog")
+    freed = max(0, before - writer.catalog.integrity.space()[0])
+    return (
+        f"Merged {plural(len(collections), 'collection')}; dropped {plural(vectors, 'vector')}, "
+        f"{plural(contexts, 'old context')} and {plural(files, 'unfinished file')}; "
+        f"{freed / 1e6:.1f} MB given back.{note}"
+    )
+
+
+def rebuild_indexes(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    """Make every index anew from the catalog. The old ones answer until the new are whole."""
+    collections = _chosen(writer, arguments)
+    reporter.start("Building the indexes", len(collections) * len(INDEXED_LEVELS))
+    entries = 0
+    for collection in collections:
+        for level in INDEXED_LEVELS:
+            entries += _rebuild(writer, collection, level)
+            reporter.step(collection.name)
+        writer.indexes.forget(collection.id)
+    built = plural(len(collections), "collection")
+    return f"Built the indexes of {built}: {plural(entries, 'entry')}."
+
+
+def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    """Read the files of all documents again that do not hold together."""
+    catalog = writer.catalog
+    reporter.start("Looking for torn documents", 0)
+    catalog.integrity.drop_misshapen_vectors()
+    parts = Parts(writer.settings, writer.paths, catalog, writer.embedder)
+    torn = catalog.documents.get_many(documents_to_read_again(parts))
+    catalog.documents.forget_attempt(sorted(torn))
+    sources = [
+        catalog.collections.source(number)
+        for number in sorted({document.source_id for document in torn.values()})
+    ]
+    reports = [sync_source(writer, source, reporter) for source in sources]
+    for name in sorted({source.collection for source in sources}):
+        writer.indexes.save(catalog.collections.get(name))
+    offline = " ".join(report.offline for report in reports if report.offline)
+    said = f"Torn: {plural(len(torn), 'document')}; the files were read again."
+    return f"{said} {offline}".strip()
+
+
+HANDLERS = {"compact": compact, "rebuild_indexes": rebuild_indexes, "reread": reread}
+"""The jobs of this module, by kind."""
+
+
+def remove_leftovers(writer: Writer) -> int:
+    """Delete what writers that died left behind; what may still be written to stays."""
+    removed = 0
+    for path in leftovers(writer.catalog, writer.paths):
+        try:
+            if time.time() - path.lstat().st_mtime < _UNFINISHED_SECONDS:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        except OSError:
+            continue
+        removed += 1
+    return removed
+
+
+def _chosen(writer: Writer, arguments: Mapping[str, Any]) -> list[CollectionRecord]:
+    name = arguments.get("collection")
+    collections = writer.catalog.collections
+    return collections.all() if name is None else [collections.get(str(name))]
+
+
+def _folder(writer: Writer, collection: CollectionRecord, level: Level) -> Path:
+    return writer.paths.index(collection.id, level.value, writer.embedder.fingerprint)
+
+
+def _prune(writer: Writer, collection: CollectionRecord, level: Level) -> None:
+    """Keep the newest generation only; none when there is nothing left to find."""
+    entries = writer.catalog.entries.count(collection.id, INDEXED_LEVELS[level])
+    folder = _folder(writer, collection, level)
+    if folder.is_dir():
+        prune(folder, keep=1 if entries else 0)
+    if not entries:
+        writer.indexes.forget(collection.id)
+
+
+def _drop_other_indexes(writer: Writer, collection: CollectionRecord) -> None:
+    """Delete indexes of embedders that neither answer, nor did before, nor are to."""
+    choice = writer.catalog.embedding.choice()
+    if choice is not None and choice.target:
+        return
+    kept = {_folder(writer, collection, level) for level in INDEXED_LEVELS}
+    for record in (choice.active, choice.previous) if choice else ():
+        if record is not None:
+            kept |= {
+                writer.paths.index(collection.id, level.value, record.fingerprint)
+                for level in INDEXED_LEVELS
+            }
+    for folder in writer.paths.collection_indexes(collection.id).glob("*/*"):
+        if folder not in kept:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _forget_removals(writer: Writer, collection: CollectionRecord) -> None:
+    version = writer.catalog.collections.version(collection.id)
+    oldest = version - KEPT_VERSIONS
+    for level in INDEXED_LEVELS:
+        folder = _folder(writer, collection, level)
+        if not generations(folder):
+            continue
+        try:
+            # Only the newest is left: older ones have just been deleted.
+            newest = open_newest(folder, checksums=False)
+        except IndexCorruptError:
+            return
+        if newest is not None:
+            oldest = min(oldest, newest.manifest.collection_version)
+    if oldest > 0:
+        writer.catalog.entries.forget_removed(collection.id, oldest)
+
+
+def _rebuild(writer: Writer, collection: CollectionRecord, level: Level) -> int:
+    catalog, folder = writer.catalog, _folder(writer, collection, level)
+    with catalog.connections.read():
+        version = catalog.collections.version(collection.id)
+        rows = catalog.entries.rows(
+            collection.id,
+            INDEXED_LEVELS[level],
+            embedder_id=writer.embedder_id,
+            dimensions=writer.embedder.dimensions,
+        )
+    if len(rows):
+        write_generation(
+            folder,
+            rows,
+            fingerprint=writer.embedder.fingerprint,
+            tokenizer_version=TOKENIZER_VERSION,
+            collection_version=version,
+        )
+    if folder.is_dir():
+        prune(folder, keep=1 if len(rows) else 0)
+    return len(rows)
+
+
+def _shrink(writer: Writer) -> str:
+    """Give spare room back when there is much of it and the disk has room to do it."""
+    integrity = writer.catalog.integrity
+    size, spare = integrity.space()
+    try:
+        if spare < _SPARE_BYTES or spare < _SPARE_SHARE * size:
+            integrity.settle()
+        elif shutil.disk_usage(writer.paths.root).free < 2 * size:
+            return " The disk has too little room to make the catalog smaller."
+        else:
+            integrity.shrink()
+    except CatalogError as error:
+        # Someone reads at this moment, or the disk filled up: nothing is lost by leaving it.
+        return f" The catalog was not made smaller: {error.message}"
+    return ""

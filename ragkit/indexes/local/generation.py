@@ -1,0 +1,269 @@
+"""Index generations on disk: immutable folders whose manifest is written last.
+
+A generation is made under a temporary name, flushed to the disk file by file, and renamed into
+place whole. Whatever instant the process dies at, there is the old one, or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ragkit.errors import IndexCorruptError
+from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.local.files import (
+    MANIFEST,
+    PREFIX,
+    FileRecord,
+    fault_of,
+    flush_folder,
+    generations,
+    number_of,
+    record,
+)
+from ragkit.indexes.local.hnsw import GraphParameters
+from ragkit.indexes.local.hnsw_files import GraphState, LateGraph, graph_state, write_graph
+from ragkit.indexes.local.keyword import Bm25Parameters
+from ragkit.indexes.local.segment import VECTORS, Segment
+from ragkit.indexes.rows import EntryRows
+
+FORMAT_VERSION = 2
+"""Changes whenever files of an older version could not be read, or hold other vectors."""
+
+_TEMPORARY = ".making-"
+_CURE = "It is made anew from the catalog."
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a generation says of itself."""
+
+    format_version: int
+    fingerprint: str
+    tokenizer_version: str
+    collection_version: int
+    entries: int
+    vectors: int
+    tokens: int
+    max_entry_id: int
+    k1: float
+    b: float
+    files: dict[str, FileRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """An opened generation; ``name`` is that of its folder."""
+
+    name: str
+    manifest: Manifest
+    segment: Segment
+
+    def index(self) -> CollectionIndex:
+        """Give an index over it, without any change since."""
+        return CollectionIndex.over(self.segment, self.manifest.collection_version)
+
+
+@dataclass(frozen=True, slots=True)
+class NewestGraph:
+    """The folder of the newest generation, how many vectors it has, and its graph's state."""
+
+    path: Path
+    vectors: int
+    state: GraphState
+
+
+def write_generation(
+    folder: Path,
+    rows: EntryRows,
+    *,
+    fingerprint: str,
+    tokenizer_version: str,
+    collection_version: int,
+    parameters: Bm25Parameters | None = None,
+) -> Path:
+    """Index rows and write them as the newest generation in ``folder``; give its path.
+
+    Raises:
+        OSError: the disk is full or may not be written; what was there stays.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    segment = Segment.build(rows, parameters)
+    temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=folder))
+    try:
+        content = temporary / "content"
+        segment.save(content)
+        files = {
+            path.relative_to(content).as_posix(): record(path, flush=True)
+            for path in sorted(content.rglob("*"))
+            if path.is_file()
+        }
+        manifest = Manifest(
+            format_version=FORMAT_VERSION,
+            fingerprint=fingerprint,
+            tokenizer_version=tokenizer_version,
+            collection_version=collection_version,
+            entries=len(segment),
+            vectors=len(segment.vectors),
+            tokens=sum(index.totals.tokens for index in segment.keywords.values()),
+            max_entry_id=int(rows.entry_ids[-1]) if len(rows) else 0,
+            k1=segment.parameters.k1,
+            b=segment.parameters.b,
+            files=files,
+        )
+        path = content / MANIFEST
+        path.write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
+        record(path, flush=True)
+        for inner in {path.parent for path in content.rglob("*")} | {content}:
+            flush_folder(inner)
+        final = folder / f"{PREFIX}{_next_number(folder):010d}"
+        content.rename(final)
+        flush_folder(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return final
+
+
+def open_newest(
+    folder: Path,
+    *,
+    fingerprint: str | None = None,
+    tokenizer_version: str | None = None,
+    parameters: Bm25Parameters | None = None,
+    checksums: bool = True,
+) -> Generation | None:
+    """Open the newest generation, or give ``None`` when there is none.
+
+    What is given must be what it was made with. Sizes and counts are always checked, and with
+    ``checksums`` every byte (about 0.1 s for 100,000 chunks).
+
+    Raises:
+        IndexCorruptError: it is damaged or does not fit; the message names what.
+    """
+    while paths := generations(folder):
+        try:
+            return _open(paths[-1], fingerprint, tokenizer_version, parameters, checksums)
+        except IndexCorruptError:
+            # The writer may have put a newer one in its place and deleted this one.
+            if generations(folder)[-1:] == paths[-1:]:
+                raise
+    return None
+
+
+def _open(
+    path: Path,
+    fingerprint: str | None,
+    tokenizer_version: str | None,
+    parameters: Bm25Parameters | None,
+    checksums: bool,
+) -> Generation:
+    """Open one generation, checking everything about it."""
+    manifest = _read_manifest(path)
+    expected = [
+        ("the format version", manifest.format_version, FORMAT_VERSION),
+        ("the embedder", manifest.fingerprint, fingerprint),
+        ("the tokenizer version", manifest.tokenizer_version, tokenizer_version),
+        ("k1", manifest.k1, parameters.k1 if parameters else None),
+        ("b", manifest.b, parameters.b if parameters else None),
+    ]
+    for what, found, wanted in expected:
+        if wanted is not None and found != wanted:
+            raise _corrupt(path, f"{what} is {found}, not {wanted}")
+    _check_files(path, manifest, checksums)
+    try:
+        segment = Segment.load(path, LateGraph(path, manifest.files[VECTORS]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _corrupt(path, f"its files cannot be read: {error}") from error
+    last = int(segment.entry_ids[-1]) if len(segment) else 0
+    counts = [
+        ("entries", len(segment), manifest.entries),
+        ("vectors", len(segment.vectors), manifest.vectors),
+        ("tokens", sum(i.totals.tokens for i in segment.keywords.values()), manifest.tokens),
+        ("highest entry id", last, manifest.max_entry_id),
+    ]
+    for what, found, wanted in counts:
+        if found != wanted:
+            raise _corrupt(path, f"{what}: {found} in its files, {wanted} in its manifest")
+    return Generation(path.name, manifest, segment)
+
+
+def build_graph_of(path: Path, parameters: GraphParameters | None = None) -> None:
+    """Build the graph of a generation and put it into its folder; it has vectors.
+
+    Raises:
+        IndexCorruptError: the generation is damaged, or is being deleted.
+        OSError: the disk is full or may not be written.
+    """
+    manifest = _read_manifest(path)
+    _check_files(path, manifest, checksums=True)
+    try:
+        segment = Segment.load(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _corrupt(path, f"its files cannot be read: {error}") from error
+    write_graph(path, segment.vectors.usable_vectors(), manifest.files[VECTORS], parameters)
+
+
+def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
+    """Say how the graph of the newest generation stands; ``None`` when there is no generation.
+
+    Raises:
+        IndexCorruptError: the generation is damaged.
+    """
+    paths = generations(folder)
+    if not paths:
+        return None
+    manifest = _read_manifest(paths[-1])
+    try:
+        state = graph_state(paths[-1], manifest.files[VECTORS], checksums=checksums)
+    except KeyError as error:
+        raise _corrupt(paths[-1], f"{VECTORS} is not in its manifest") from error
+    return NewestGraph(paths[-1], manifest.vectors, state)
+
+
+def prune(folder: Path, keep: int = 1) -> int:
+    """Delete all but the newest generations and what dead writers left; give how many went.
+
+    Only the one writer of a library may call it. Readers that have a generation open keep it.
+    """
+    old = generations(folder)
+    gone = old[: max(0, len(old) - keep)] if keep > 0 else old
+    left = [path for path in folder.glob(f"{_TEMPORARY}*") if path.is_dir()]
+    for path in [*gone, *left]:
+        # Without its manifest it is no generation any more, whenever the deletion stops.
+        (path / MANIFEST).unlink(missing_ok=True)
+        shutil.rmtree(path, ignore_errors=True)
+    return len(gone)
+
+
+def _read_manifest(path: Path) -> Manifest:
+    """Read a manifest, or say what is wrong with it."""
+    try:
+        found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        files = {name: FileRecord(**one) for name, one in found.pop("files").items()}
+        return Manifest(files=files, **found)
+    except FileNotFoundError as error:
+        raise _corrupt(path, f"{MANIFEST} is missing") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _corrupt(path, f"{MANIFEST} cannot be read: {error}") from error
+
+
+def _check_files(path: Path, manifest: Manifest, checksums: bool) -> None:
+    """Compare every file with its record."""
+    for name, wanted in manifest.files.items():
+        fault = fault_of(path, name, wanted, checksums=checksums)
+        if fault:
+            raise _corrupt(path, fault)
+
+
+def _next_number(folder: Path) -> int:
+    """Give the number after the highest in use."""
+    numbers = [number_of(path.name) or 0 for path in folder.iterdir()]
+    return max(numbers, default=0) + 1
+
+
+def _corrupt(path: Path, what: str) -> IndexCorruptError:
+    """Name what does not fit."""
+    return IndexCorruptError(f"The index {path.name} does not fit: {what}.", _CURE)

@@ -1,0 +1,185 @@
+"""Which rows can be among the best, found more cheaply than the scores themselves."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.indexes.rows import Bools, Ids
+
+_SLICE = 32
+_LONG_SLICE = 128
+_ENOUGH = 8
+_MOST_PAIRS = 64
+_BLOCK = 2048
+_ROWS = 1 << 17
+_QUERIES = 32
+_MOST_THREADS = 4
+_MOST_CODE = 127
+# Larger products are shared out to threads that wait busily for each other: on processors that
+# others use as well, that takes many times as long.
+_PRODUCT = (1 << 19) - 1
+_INEXACT = 1e-4
+"""More than two ways of adding up one inner product of unit vectors can differ."""
+
+
+def promising_rows(scores: NDArray[np.float32], depth: int) -> Ids:
+    """Give rows (n,), ascending, that hold the ``depth`` best scores, and not many more.
+
+    All rows but those of 0 where too few are above 0 for that.
+    """
+    slices = len(scores) // _LONG_SLICE
+    sliced = scores[: slices * _LONG_SLICE].reshape(_LONG_SLICE, slices)
+    maxima = sliced.max(axis=0, initial=0.0)
+    least = reached_by_slices(maxima[:, None], depth)[0]
+    if least <= 0:
+        # Zeros are far quicker to find over truth values than over numbers.
+        return np.flatnonzero(scores != 0)
+    near = np.flatnonzero(maxima >= least)
+    at, which = np.nonzero(sliced[:, near] >= least)
+    rest = np.flatnonzero(scores[sliced.size :] >= least) + sliced.size
+    return np.sort(np.concatenate([at * slices + near[which], rest]))
+
+
+def reached_by_slices(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
+    """Give for each column of slices' best scores (s, q) what ``depth`` rows reach; 0 if unknown.
+
+    Each of the best ``depth`` slices has a row as good as the worst of their maxima.
+    """
+    if not len(maxima) > depth > 0:
+        return np.zeros(maxima.shape[1], np.float32)
+    least: NDArray[np.float32] = np.partition(maxima, -depth, axis=0)[-depth]
+    return np.maximum(least, np.float32(0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Int8Prefilter:
+    """Vectors by one byte a number, to be looked through before the vectors themselves.
+
+    ``codes`` int8 (n, d) times ``scale`` float32 (d,) are near the vectors; measured in scales,
+    none is further away than ``error``.
+    """
+
+    codes: NDArray[np.int8]
+    scale: NDArray[np.float32]
+    error: float
+
+    @classmethod
+    def of(cls, vectors: NDArray[np.float16]) -> Int8Prefilter:
+        """Round finite vectors (n, d)."""
+        largest = np.zeros(vectors.shape[1], np.float32)
+        starts = range(0, len(vectors), _BLOCK)
+        for start in starts:
+            np.maximum(largest, np.abs(vectors[start : start + _BLOCK]).max(axis=0), out=largest)
+        scale = np.where(largest > 0, largest / np.float32(_MOST_CODE), np.float32(1))
+        codes = np.empty(vectors.shape, np.int8)
+        error = 0.0
+        for start in starts:
+            exact = vectors[start : start + _BLOCK] / scale
+            rounded = np.rint(exact)
+            codes[start : start + _BLOCK] = rounded
+            exact -= rounded
+            error = max(error, float(np.einsum("ij,ij->i", exact, exact).max()))
+        return cls(codes, scale, error**0.5)
+
+    def likely_rows(
+        self, queries: NDArray[np.float32], depth: int, allowed: Bools | None = None
+    ) -> Ids | None:
+        """Give rows, ascending, that hold the ``depth`` best of each query, and not many more.
+
+        ``queries`` (q, d) should be of length 1; ``allowed`` (n,) says which rows may be found.
+        ``None`` where too few rows are like a query.
+        """
+        found = []
+        for first in range(0, len(queries), _QUERIES):
+            some = queries[first : first + _QUERIES]
+            scaled = some * self.scale
+            # What is among the best may seem too small by the error, and what is not too large.
+            doubt = 2 * self.error * _lengths(scaled) + _INEXACT * _lengths(some)
+            for start in range(0, len(self.codes), _ROWS):
+                part = slice(start, start + _ROWS)
+                given = None if allowed is None else allowed[part]
+                scores, maxima = _products(self.codes[part], scaled, given)
+                least = reached_by_slices(_longer(maxima, depth), depth) - doubt
+                if (least <= 0).any():
+                    return None
+                slices, asked = np.nonzero(maxima >= least)
+                block, place = np.divmod(slices, scores.shape[2])
+                near = scores[block, :, place, asked]
+                pair, at = np.nonzero(near >= least[asked, None])
+                rows = (block[pair] * scores.shape[1] + at) * scores.shape[2] + place[pair]
+                found.append(rows + start)
+        return np.unique(np.concatenate(found)) if found else None
+
+
+def _longer(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
+    """Join slices where there are many: fewer are quicker to order, and tell nearly as much."""
+    joined = _LONG_SLICE // _SLICE
+    longer = len(maxima) // joined
+    if longer < _ENOUGH * depth:
+        return maxima
+    best: NDArray[np.float32] = maxima[: longer * joined].reshape(longer, joined, -1).max(axis=1)
+    return best
+
+
+def _products(
+    codes: NDArray[np.int8], scaled: NDArray[np.float32], allowed: Bools | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Multiply codes with queries: scores (blocks, rows of a slice, slices, q), and slices' best.
+
+    The rows of a slice (s, q) are as far apart as there are slices in a block. Rows that may not
+    be found, and those that fill the last block, have 0.
+    """
+    turned = np.ascontiguousarray(scaled.T)
+    pairs = min(max(_PRODUCT // (2 * turned.size), 1), _MOST_PAIRS)
+    block, blocks = pairs * _SLICE, -(-len(codes) // (pairs * _SLICE))
+    scores = np.empty((blocks, _SLICE, pairs, len(scaled)), np.float32)
+    maxima = np.empty((blocks, pairs, len(scaled)), np.float32)
+    left = deque(range(blocks))
+
+    def multiply() -> None:
+        wide = np.zeros((block, len(turned)), np.float32)
+        while left:
+            try:
+                number = left.popleft()
+            except IndexError:  # Another thread took the last one.
+                return
+            here = slice(number * block, min((number + 1) * block, len(codes)))
+            count = here.stop - here.start
+            np.copyto(wide[:count], codes[here])
+            wide[count:] = 0.0
+            near = scores[number].reshape(block, -1)
+            products = wide.reshape(-1, 2 * pairs, len(turned))
+            np.matmul(products, turned, out=near.reshape(*products.shape[:2], -1))
+            if allowed is not None:
+                near[:count] *= allowed[here, None]
+            scores[number].max(axis=0, out=maxima[number])
+
+    others = [_helpers().submit(multiply) for _ in range(min(_helping(), blocks - 1))]
+    multiply()
+    for one in others:
+        # One that has not begun, because others search too, has nothing left to do.
+        if not one.cancel():
+            one.result()
+    return scores, maxima.reshape(-1, len(scaled))
+
+
+def _helping() -> int:
+    """How many threads multiply beside the one that asks."""
+    return max(min(os.cpu_count() or 1, _MOST_THREADS) - 1, 1)
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_helping(), "ragkit-multiply")
+
+
+def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths: NDArray[np.float32] = np.linalg.norm(vectors, axis=1).astype(np.float32)
+    return lengths

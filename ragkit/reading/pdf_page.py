@@ -1,0 +1,277 @@
+"""A page of a PDF as a picture, with the places of a passage on it.
+
+PDFs are hostile and their renderer is native code, so ``picture_of`` renders in a confined child
+process with limits of time and memory; ``render_page`` is what the child does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import difflib
+import io
+import json
+import os
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragkit.errors import ReadingError
+
+_MOST_PIXELS = 12_000_000
+_MOST_CHARACTERS = 40_000
+_BRIDGED_WORDS = 6
+_WORD_SPACE = 0.05
+_TIMEOUT_SECONDS = 20.0
+_MEMORY_MB = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Rectangle:
+    """A part of a page, as fractions of its width and height from the top left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageImage:
+    """A page as a PNG. ``rectangles`` frame the passage, one a line; empty: not found on it."""
+
+    png: bytes
+    width: int
+    height: int
+    pages: int
+    rectangles: tuple[Rectangle, ...] = ()
+
+
+def picture_of(
+    file: Path, number: int, passage: str = "", *, width: int = 1100, timeout: float = 0.0
+) -> PageImage:
+    """Render page ``number`` (from 1) in a confined child process.
+
+    Raises:
+        ReadingError: when the file is gone, cannot be rendered, or takes too long.
+    """
+    if not file.is_file():
+        raise ReadingError(f"{file.name} is no longer where it was.", "Sync its folder.")
+    asked = {"file": str(file), "number": number, "passage": passage[:_MOST_CHARACTERS]}
+    order = json.dumps({**asked, "width": width, "parent": os.getpid()}).encode("ascii")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "ragkit.reading.pdf_page"],
+            input=order,
+            capture_output=True,
+            timeout=timeout or _TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ReadingError(
+            f"Drawing page {number} of {file.name} took too long.", "Read its text instead."
+        ) from error
+    head, _, png = done.stdout.partition(b"\n")
+    try:
+        said = json.loads(head)
+    except ValueError:
+        said = {}
+    if done.returncode or not png:
+        raise ReadingError(
+            f"Page {number} of {file.name} could not be drawn"
+            f"{': ' + str(said['error']) if said.get('error') else ''}.",
+            "Read its text instead.",
+        )
+    rectangles = tuple(Rectangle(*one) for one in said["rectangles"])
+    return PageImage(png, said["width"], said["height"], said["pages"], rectangles)
+
+
+def render_page(file: Path, number: int, passage: str = "", *, width: int = 1100) -> PageImage:
+    """Render page ``number`` (from 1), at most ``width`` pixels wide, and find a passage on it.
+
+    Raises:
+        ReadingError: when there is no such page.
+    """
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(file)
+    try:
+        total = len(document)
+        if not 1 <= number <= total:
+            raise ReadingError(f"There is no page {number}.", f"The file has {total}.")
+        page = document[number - 1]
+        across, down = page.get_size()
+        scale = width / max(across, 1.0)
+        scale = min(scale, (_MOST_PIXELS / max(across * down, 1.0)) ** 0.5)
+        bitmap = page.render(scale=scale, may_draw_forms=False)
+        out = io.BytesIO()
+        bitmap.to_pil().convert("RGB").save(out, "PNG")
+        found: tuple[Rectangle, ...] = ()
+        if passage.strip():
+            found = _rectangles(page, passage, bitmap.width, bitmap.height)
+        return PageImage(out.getvalue(), bitmap.width, bitmap.height, total, found)
+    finally:
+        document.close()
+
+
+# -- where the passage stands ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word in its comparable form, and the indexes of its characters on the page."""
+
+    form: str
+    characters: tuple[int, ...]
+
+
+def words_in(characters: Iterable[str]) -> list[_Word]:
+    """Cut characters into comparable words, keeping each character's index."""
+    words: list[_Word] = []
+    form: list[str] = []
+    indexes: list[int] = []
+    for index, character in enumerate(characters):
+        if character in "\xad\u200b\ufffe\x02":
+            continue
+        plain = "".join(
+            c for c in unicodedata.normalize("NFKC", character).casefold() if c.isalnum()
+        )
+        if plain:
+            form.append(plain)
+            indexes.append(index)
+        if (not plain or _stands_alone(character)) and form:
+            words.append(_Word("".join(form), tuple(indexes)))
+            form, indexes = [], []
+    if form:
+        words.append(_Word("".join(form), tuple(indexes)))
+    return words
+
+
+def _stands_alone(character: str) -> bool:
+    """Whether a character is a word of its own, as Han and kana are."""
+    return "\u3040" <= character <= "\u9fff"
+
+
+def matching_words(page: Sequence[str], passage: Sequence[str]) -> list[int]:
+    """Indexes of the page's words that the passage is made of, small differences bridged."""
+    if not page or not passage:
+        return []
+    matcher = difflib.SequenceMatcher(None, page, passage, autojunk=False)
+    least = 1 if len(passage) < 4 else 2
+    blocks = [(b.a, b.a + b.size) for b in matcher.get_matching_blocks() if b.size >= least]
+    joined: list[list[int]] = []
+    for start, end in blocks:
+        if joined and start - joined[-1][1] <= _BRIDGED_WORDS:
+            joined[-1][1] = end
+        else:
+            joined.append([start, end])
+    longest = max((end - start for start, end in joined), default=0)
+    kept = [(a, b) for a, b in joined if b - a >= max(least, min(4, longest))]
+    return [index for start, end in kept for index in range(start, end)]
+
+
+def _rectangles(page: Any, passage: str, width: int, height: int) -> tuple[Rectangle, ...]:
+    """The lines of the page on which the passage stands."""
+    import pypdfium2.raw as pdfium
+
+    textpage = page.get_textpage()
+    count = min(int(textpage.count_chars()), _MOST_CHARACTERS)
+    codes = [pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count)]
+    words = words_in(chr(code) if 0 < code < 0x110000 else " " for code in codes)
+    wanted = [word.form for word in words_in(passage)]
+    found = matching_words([word.form for word in words], wanted)
+    boxes = []
+    for place in found:
+        for index in words[place].characters:
+            box = _box(pdfium, page, textpage, index, width, height)
+            if box is not None:
+                boxes.append(box)
+    return lines_of(boxes)
+
+
+def _box(
+    pdfium: Any, page: Any, textpage: Any, index: int, width: int, height: int
+) -> Rectangle | None:
+    """Where one character stands on the rendered page; rotation and cropping are minded."""
+    edges = pdfium.FS_RECTF()
+    if not pdfium.FPDFText_GetLooseCharBox(textpage, index, ctypes.byref(edges)):
+        return None
+    corners = []
+    for x, y in ((edges.left, edges.top), (edges.right, edges.bottom)):
+        across, down = ctypes.c_int(), ctypes.c_int()
+        pdfium.FPDF_PageToDevice(
+            page, 0, 0, width * 8, height * 8, 0, x, y, ctypes.byref(across), ctypes.byref(down)
+        )
+        corners.append((across.value / (width * 8), down.value / (height * 8)))
+    (x1, y1), (x2, y2) = corners
+    box = Rectangle(
+        *(min(1.0, max(0.0, one)) for one in (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)))
+    )
+    return box if box.right > box.left and box.bottom > box.top else None
+
+
+def lines_of(boxes: Iterable[Rectangle]) -> tuple[Rectangle, ...]:
+    """Join the boxes of characters that stand beside each other on one line."""
+    lines: list[Rectangle] = []
+    for box in boxes:
+        last = lines[-1] if lines else None
+        if last is not None and _same_line(last, box):
+            lines[-1] = Rectangle(
+                min(last.left, box.left),
+                min(last.top, box.top),
+                max(last.right, box.right),
+                max(last.bottom, box.bottom),
+            )
+        else:
+            lines.append(box)
+    return tuple(lines)
+
+
+def _same_line(line: Rectangle, box: Rectangle) -> bool:
+    """Whether a character goes on with a line rather than beginning another."""
+    overlap = min(line.bottom, box.bottom) - max(line.top, box.top)
+    height = min(line.bottom - line.top, box.bottom - box.top)
+    gap = max(box.left - line.right, line.left - box.right)
+    if overlap > 0.5 * height and gap < _WORD_SPACE:
+        return True
+    # On a page that was turned, a line runs down the picture.
+    aligned = max(abs(line.left - box.left), abs(line.right - box.right)) < _WORD_SPACE / 20
+    return aligned and max(box.top - line.bottom, line.top - box.bottom) < _WORD_SPACE / 2
+
+
+# -- the child -----------------------------------------------------------------------------------
+
+
+def _child() -> int:
+    """Render what stdin asks for and write a line of JSON and the PNG to stdout."""
+    from ragkit.reading.sandbox import confine
+
+    order = json.loads(sys.stdin.buffer.read())
+    import PIL.PngImagePlugin
+    import pypdfium2
+
+    del PIL, pypdfium2
+    confine(_MEMORY_MB, int(order["parent"]))
+    try:
+        image = render_page(
+            Path(order["file"]), order["number"], order["passage"], width=order["width"]
+        )
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent says it in a sentence
+        reason = error.message if isinstance(error, ReadingError) else type(error).__name__
+        sys.stdout.buffer.write(json.dumps({"error": reason.rstrip(".")}).encode("ascii") + b"\n")
+        return 1
+    head = {
+        "width": image.width,
+        "height": image.height,
+        "pages": image.pages,
+        "rectangles": [[one.left, one.top, one.right, one.bottom] for one in image.rectangles],
+    }
+    sys.stdout.buffer.write(json.dumps(head).encode("ascii") + b"\n" + image.png)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_child())

@@ -1,0 +1,54 @@
+"""Several vectors a chunk: hits of contexts and questions are mapped back to their chunk.
+
+Everything here is a function of values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.options import QuestionMerge
+from ragkit.retrieval.fusion import IndexList
+from ragkit.types import LEVEL_CODES, Level
+
+
+def by_chunk(
+    found: IndexList, heads: NDArray[np.int64], merge: QuestionMerge, rrf_k: int, depth: int
+) -> IndexList:
+    """Keep one hit a chunk, under the id of the chunk's own entry; best first.
+
+    ``heads`` (n,) are those ids. By BEST a chunk has the rank and the score of its best hit; by
+    SUM its score is the sum of ``1 / (rrf_k + rank)`` over its hits, and decides its rank. The
+    level says what was found best, where that is one of the chunk's questions.
+    """
+    distinct, first, group = np.unique(heads, return_index=True, return_inverse=True)
+    raw = found.raw[first]
+    if merge is QuestionMerge.SUM:
+        raw = np.zeros(len(distinct))
+        np.add.at(raw, group.reshape(-1), 1.0 / (rrf_k + 1.0 + np.arange(len(heads))))
+        order = np.lexsort((distinct, -raw))
+    else:
+        order = np.argsort(first, kind="stable")
+    order = order[:depth]
+    levels = found.levels[first]
+    levels = np.where(levels == LEVEL_CODES[Level.CONTEXT], LEVEL_CODES[Level.CHUNK], levels)
+    return replace(
+        found,
+        entry_ids=distinct[order],
+        document_ids=found.document_ids[first][order],
+        chunk_indexes=found.chunk_indexes[first][order],
+        levels=levels[order],
+        raw=raw[order],
+    )
+
+
+def best_of_each(
+    scores: NDArray[np.float32], owners: NDArray[np.int64], count: int
+) -> NDArray[np.float64]:
+    """The best score of each owner's entries, (count,); 0 for one that has none."""
+    best = np.full(count, -np.inf)
+    np.maximum.at(best, owners, scores.astype(np.float64))
+    return np.where(np.isneginf(best), 0.0, best)

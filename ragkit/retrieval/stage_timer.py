@@ -1,0 +1,34 @@
+"""Timing the stages of a search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ragkit.results import Stage
+
+
+@dataclass
+class Count:
+    """What a stage fills in while it runs."""
+
+    out: int = 0
+    note: str = ""
+
+
+@dataclass
+class StageTimer:
+    """Collects the stages of one search, in order."""
+
+    stages: list[Stage] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str, count_in: int) -> Iterator[Count]:
+        """Time the block as one stage."""
+        count = Count()
+        started = time.perf_counter()
+        yield count
+        ms = (time.perf_counter() - started) * 1000
+        self.stages.append(Stage(name, ms, count_in, count.out, count.note))

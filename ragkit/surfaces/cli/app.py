@@ -1,0 +1,318 @@
+"""The command line. Results go to standard output, everything else to standard error.
+
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 library unusable, 4 library busy, 5 not found.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragkit import __version__
+from ragkit.errors import NotFoundError, QueryError, RagkitError
+from ragkit.options import Fusion, IndexMode, Mode, Rerank
+from ragkit.settings import load_settings
+from ragkit.surfaces import render
+from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.commands import CommandGroup
+from ragkit.surfaces.cli.options import (
+    CollectionOption,
+    ContextOption,
+    JsonOption,
+    LibraryOption,
+    YesOption,
+    do_job,
+    open_library,
+)
+from ragkit.types import Status
+
+app = typer.Typer(
+    name="ragkit",
+    cls=CommandGroup,
+    help="A private search engine for your own documents.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """Run the command line; every expected failure ends with a sentence and an exit code."""
+    console.write_what_can_be_written()
+    # What a person should know is said as a notice; the worker logs to its file.
+    logging.getLogger("ragkit").addHandler(logging.NullHandler())
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except RagkitError as error:
+        console.say(f"ragkit: {error}")
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        console.stop_writing()
+        sys.exit(0)
+    except KeyboardInterrupt:
+        console.say("ragkit: stopped. What was done is kept.")
+        sys.exit(130)
+
+
+@app.command()
+def add(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Folders or files.")],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+) -> None:
+    """Add folders to the library and index them. Single files are copied into it."""
+    opened = open_library(library, collection, create=True)
+    jobs = []
+    for path in paths:
+        if path.is_file():
+            with path.open("rb") as stream:
+                opened.upload(path.name, stream)
+            jobs.append(opened.sync(opened.uploads()))
+        else:
+            jobs.append(opened.sync(opened.add_folder(path)))
+    for job in dict.fromkeys(jobs):
+        do_job(opened, job)
+
+
+@app.command()
+def sync(
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    accept_empty: Annotated[
+        bool, typer.Option("--accept-empty", help="An emptied folder is meant to be empty.")
+    ] = False,
+    json_: JsonOption = False,
+) -> None:
+    """Make the library agree with its folders."""
+    opened = open_library(library, collection)
+    if collection:
+        opened.catalog.collections.get(collection)
+    if not dry_run:
+        arguments: dict[str, object] = {"collection": collection} if collection else {}
+        if accept_empty:
+            arguments["accept_empty"] = True
+        do_job(opened, opened.ask("sync", **arguments))
+        return
+    from ragkit.indexing.progress import Reporter
+    from ragkit.indexing.sync import sync_source
+
+    for source in opened.sources(collection):
+        report = sync_source(opened.writer(), source, Reporter(), dry_run=True)
+        changes = {"new": report.new, "changed": report.changed, "gone": report.removed}
+        if json_:
+            more = {"moved": report.moved, "offline": report.offline}
+            console.put_json({"source": source.root, **changes, **more})
+            continue
+        for before, after in report.moved:
+            console.put(f"{'moved':<8}{render.plain(f'{before} → {after}')}")
+        for word, found in changes.items():
+            for path in found:
+                console.put(f"{word:<8}{render.plain(path)}")
+        console.say(report.offline or f"{source.root}: {report.unchanged} unchanged.")
+
+
+@app.command("list")
+def list_(
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    status: Annotated[Status | None, typer.Option(help="Only documents of that status.")] = None,
+    json_: JsonOption = False,
+) -> None:
+    """List the documents, one a line."""
+    opened = open_library(library, collection)
+    for record in opened.documents(collection, status=status):
+        if json_:
+            console.put_json(render.document_as_json(record))
+        else:
+            reason = f"  {record.reason}" if record.reason else ""
+            console.put(
+                f"{record.status.value:<8} {record.chunks:>5}  {render.plain(record.path + reason)}"
+            )
+
+
+@app.command()
+def remove(
+    what: Annotated[str, typer.Argument(metavar="FOLDER|PATH", help="A source, or a document.")],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Remove a folder from the library, or an uploaded document. Your own files stay."""
+    opened = open_library(library, collection)
+    if collection:
+        opened.catalog.collections.get(collection)
+    sources = opened.sources(collection)
+    place = str(Path(what).expanduser().resolve())
+    chosen = [source for source in sources if source.root in (what, place)]
+    if chosen:
+        source = chosen[0]
+        _confirm(yes, f"Remove {source.root} with {source.documents} documents from the library?")
+        do_job(opened, opened.ask("remove_source", source_id=source.id))
+        return
+    found = [one for one in opened.documents(collection, containing=what) if one.path == what]
+    if not found:
+        raise NotFoundError(
+            f"There is no source or document {what}.", "ragkit list and ragkit status name them."
+        )
+    _confirm(yes, f"Remove {found[0].path} from the library?")
+    do_job(opened, opened.ask("remove_documents", document_ids=[found[0].id]))
+
+
+def _confirm(yes: bool, question: str) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        console.say(f"{question} Say --yes to do it.")
+        raise typer.Exit(2)
+    if not typer.confirm(question, err=True):
+        raise typer.Exit(1)
+
+
+@app.command()
+def search(
+    question: Annotated[
+        list[str] | None, typer.Argument(metavar="QUESTION...", help="What to look for.")
+    ] = None,
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    mode: Annotated[Mode | None, typer.Option(help="Which indexes to ask.")] = None,
+    fusion: Annotated[Fusion | None, typer.Option(help="How to join their lists.")] = None,
+    index: Annotated[
+        IndexMode | None, typer.Option(help="Search vectors exactly, or approximately (ann).")
+    ] = None,
+    rerank: Annotated[
+        Rerank | None, typer.Option(help="Let a local model order the best chunks anew.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, max=200, help="Most documents.")
+    ] = None,
+    json_: JsonOption = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each was found.")] = False,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Take the question from a file.")
+    ] = None,
+    chunked: Annotated[
+        bool, typer.Option("--chunked", help="Let each topic of a long question ask for itself.")
+    ] = False,
+    context: ContextOption = False,
+) -> None:
+    """Search the library."""
+    text = " ".join(question or [])
+    if file is not None:
+        from ragkit.surfaces.long_text import read_text
+
+        text = f"{text}\n\n{read_text(load_settings().reading, file)}".strip()
+    if not text.strip():
+        raise QueryError("The question is empty.", "Say what to look for.")
+    opened = open_library(library, collection)
+    options = opened.options(mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit)
+    if chunked or context:
+        from ragkit.surfaces.cli import chunked as cli_chunked
+    if chunked:
+        cli_chunked.search_long(
+            opened, text, options, limit, file, index=index, context=context, as_json=json_
+        )
+        return
+    answer = opened.search(text, options)
+    opened.tell_found(answer)
+    if json_:
+        console.put_json(render.answer_as_json(answer))
+        return
+    for notice in answer.notices:
+        console.say(notice)
+    if context:
+        cli_chunked.put_context(answer)
+        return
+    for line in render.answer_as_text(answer, explain=explain, colour=console.colourful()):
+        console.put(line)
+    if not answer.results:
+        console.say("Nothing found.")
+
+
+@app.command()
+def status(
+    library: LibraryOption = None, collection: CollectionOption = None, json_: JsonOption = False
+) -> None:
+    """Say what the library holds and whether anything is at work."""
+    opened = open_library(library, collection)
+    if collection:
+        opened.catalog.collections.get(collection)
+    counts = opened.counts(collection)
+    sources = opened.sources(collection)
+    worker = opened.worker_state()
+    if json_:
+        console.put_json(
+            {
+                "library": str(opened.paths.root),
+                "documents": counts.documents,
+                "indexed": counts.indexed,
+                "pending": counts.pending,
+                "skipped": counts.skipped,
+                "failed": counts.failed,
+                "chunks": counts.chunks,
+                "collections": [one.name for one in opened.collections()],
+                "sources": [
+                    {"root": one.root, "collection": one.collection, "state": one.state,
+                     "documents": one.documents, "failed": one.failed, "reason": one.reason}
+                    for one in sources
+                ],
+                "writing": worker.running,
+            }
+        )  # fmt: skip
+        return
+    console.put(f"Library    {opened.paths.root}")
+    console.put(
+        f"Documents  {counts.indexed} indexed, {counts.pending} pending, "
+        f"{counts.skipped} skipped, {counts.failed} failed; {counts.chunks} chunks"
+    )
+    for source in sources:
+        note = f"  {source.reason}" if source.reason else ""
+        console.put(
+            f"Source     {source.root} ({source.collection}, {source.state}, "
+            f"{source.documents} documents){note}"
+        )
+    console.put(f"Writing    {'yes' if worker.running else 'no'}")
+    from ragkit.surfaces.cli.embedder import status_lines
+
+    for line in status_lines(opened):
+        console.put(line)
+
+
+@app.command()
+def serve(
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port on this machine.")] = 8501,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Index the sample library if there is nothing yet.")
+    ] = False,
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+) -> None:
+    """Open the app in the browser, with a worker that keeps the library current."""
+    from ragkit.surfaces.serve import run_app
+
+    opened = open_library(library, collection, create=True)
+    raise typer.Exit(run_app(opened, port=port, sample=sample, browser=browser))
+
+
+@app.command()
+def worker(library: LibraryOption = None, collection: CollectionOption = None) -> None:
+    """Keep the library current until stopped. ragkit serve starts one by itself."""
+    from ragkit.surfaces.serve import run_worker
+
+    run_worker(open_library(library, collection, create=True))
+
+
+@app.command()
+def version() -> None:
+    """Say which version this is."""
+    console.put(__version__)

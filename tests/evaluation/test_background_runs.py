@@ -1,0 +1,100 @@
+"""Runs beside the pages: one at a time, told as they go, stopped when asked, kept."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from small_library import HANDBOOK, add, open_library, write_files
+
+from ragkit.errors import EvaluationError
+from ragkit.evaluation.background_runs import BackgroundRuns
+from ragkit.evaluation.experiments import judged_trial
+from ragkit.evaluation.judging import Judging
+from ragkit.evaluation.search_config import ColumnSettings, from_text
+
+COLUMNS = [from_text(one)[0] for one in ("mode:keyword", "mode:vector")]
+
+
+@pytest.fixture
+def library(tmp_path):
+    opened = open_library(tmp_path / "library")
+    add(opened, write_files(tmp_path / "files", HANDBOOK))
+    home = opened.catalog.collections.get("default").id
+    for document in opened.documents():
+        Judging(opened.catalog).judge(home, f"about {document.path}", document.id, 2)
+    yield opened
+    opened.close()
+
+
+def started(library, runs, trial=None, columns=COLUMNS):
+    home = library.catalog.collections.get("default").id
+    usual = trial or (lambda: judged_trial(library, library.catalog, "default"))
+    return runs.start(usual, columns, library.catalog, home)
+
+
+def test_each_setting_is_run_and_kept(library):
+    runs = BackgroundRuns()
+    assert not runs.standing.running
+    assert started(library, runs)
+    assert runs.wait(60)
+    now = runs.standing
+    assert (now.kept, now.stopped, now.problem, now.round, now.count) == ((1, 2), False, "", 1, 2)
+    kept = [library.catalog.runs.get(one).run for one in now.kept]
+    assert [one.name for one in kept] == ["Words only", "Meaning only"]
+    assert all(one.asked == one.questions == 5 for one in kept)
+
+
+def test_one_at_a_time_and_stopped_when_asked(library):
+    runs = BackgroundRuns()
+    go = threading.Event()
+
+    def slow():
+        assert go.wait(30)
+        return judged_trial(library, library.catalog, "default")
+
+    assert started(library, runs, slow)
+    assert not started(library, runs)
+    runs.cancel()
+    go.set()
+    assert runs.wait(60)
+    assert (runs.standing.stopped, runs.standing.kept) == (True, ())
+    assert library.catalog.runs.all() == []
+    assert started(library, runs)
+    assert runs.wait(60)
+    assert (runs.standing.stopped, runs.standing.kept, runs.standing.round) == (False, (1, 2), 2)
+
+
+def test_a_stop_between_two_settings_keeps_the_first(library, monkeypatch):
+    runs = BackgroundRuns()
+    keeping = library.catalog.runs.keep
+
+    def keep_and_stop(*given):
+        runs.cancel()
+        return keeping(*given)
+
+    monkeypatch.setattr(library.catalog.runs, "keep", keep_and_stop)
+    assert started(library, runs)
+    assert runs.wait(60)
+    assert (runs.standing.kept, runs.standing.stopped) == ((1,), True)
+
+
+def test_what_went_wrong_is_said(library):
+    runs = BackgroundRuns()
+
+    def missing():
+        return judged_trial(library, library.catalog, "default", "nowhere")
+
+    assert started(library, runs, missing)
+    assert runs.wait(60)
+    assert runs.standing.problem == 'There is no question set "nowhere" in default.'
+    assert runs.standing.cure == "There are: none yet."
+
+    def broken():
+        raise ZeroDivisionError
+
+    assert started(library, runs, broken, [ColumnSettings()])
+    assert runs.wait(60)
+    assert runs.standing.problem == "Something unexpected went wrong."
+    with pytest.raises(EvaluationError):
+        missing()

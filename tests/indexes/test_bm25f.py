@@ -1,0 +1,106 @@
+"""Joined fields: BM25 over weighted words of several fields, counted one by one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from index_rows import make_rows
+
+from ragkit.indexes.local.bm25f import JOINED
+from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.local.keyword import KeywordIndex
+from ragkit.indexes.rows import TokenColumn
+from ragkit.types import Field
+
+WEIGHTS = {Field.TEXT: 1.5, Field.CONTEXT: 0.5}
+QUERY = [4, 9, 4, 11, 999]
+
+
+def brute(rows, weights, query):
+    """What the formula says, a row and a token at a time."""
+    texts = {
+        name: [list(map(int, column.flat[a:b])) for a, b in pairwise(column.offsets.tolist())]
+        for name, column in rows.tokens.items()
+    }
+    lengths = [
+        sum(w * len(texts[name][row]) for name, w in weights.items()) for row in range(len(rows))
+    ]
+    filled = [one for one in lengths if one]
+    average = sum(filled) / len(filled)
+    scores = [0.0] * len(rows)
+    for token in dict.fromkeys(query):
+        counts = [
+            sum(w * texts[name][row].count(token) for name, w in weights.items())
+            for row in range(len(rows))
+        ]
+        found = sum(count > 0 for count in counts)
+        idf = math.log1p((len(filled) - found + 0.5) / (found + 0.5))
+        for row, count in enumerate(counts):
+            norm = JOINED.k1 * (1 - JOINED.b + JOINED.b * lengths[row] / average)
+            scores[row] += query.count(token) * idf * count / (count + norm)
+    return scores
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("weights", [WEIGHTS, {Field.TEXT: 1.0, Field.CONTEXT: 3.0}])
+def test_scores_are_those_counted_one_by_one(seed, weights):
+    rows = make_rows(range(1, 60), seed=seed)
+    index = CollectionIndex.build(rows)
+    scores = index.word_scores(QUERY, weights)
+    assert index.word_scores_of(scores, rows.entry_ids).tolist() == pytest.approx(
+        brute(rows, weights, QUERY), abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_came_and_went_counts_at_once(seed):
+    rows = make_rows(range(1, 60), seed=seed)
+    old = CollectionIndex.build(rows.take(np.arange(40)))
+    index = old.with_changes(rows.take(np.arange(40, 59)), [3, 4, 50], 2)
+    kept = [row for row in range(59) if rows.entry_ids[row] not in (3, 4)]
+    live = rows.take(np.array(kept))
+    assert 50 in live.entry_ids
+    scores = index.word_scores(QUERY, WEIGHTS)
+    assert index.word_scores_of(scores, live.entry_ids).tolist() == pytest.approx(
+        brute(live, WEIGHTS, QUERY), abs=1e-4
+    )
+    assert index.word_scores_of(scores, np.array([3, 4])).tolist() == [0, 0]
+
+
+def test_a_weight_below_nothing_takes_back_what_stands_in_another_field():
+    texts, titles = [[5, 5, 6, 7], [5, 8]], [[5], []]
+    rows = make_rows(range(1, 3))
+    fields = {Field.TEXT: TokenColumn.of(texts), Field.TITLE: TokenColumn.of(titles)}
+    index = CollectionIndex.build(replace(rows, tokens=fields))
+    scores = index.word_scores([5], {Field.TEXT: 1.0, Field.TITLE: -1.0})
+    # One of the two of the first row is left, of three words; the other row has one of two.
+    idf = math.log1p(0.5 / 2.5)
+    norms = [JOINED.k1 * (1 - JOINED.b + JOINED.b * length / 2.5) for length in (3, 2)]
+    assert scores.base.tolist() == pytest.approx([idf / (1 + norm) for norm in norms], rel=1e-5)
+
+
+def test_half_a_word_is_a_length_too():
+    rows = make_rows([1])
+    fields = {Field.TEXT: TokenColumn.of([[]]), Field.CONTEXT: TokenColumn.of([[7]])}
+    index = CollectionIndex.build(replace(rows, tokens=fields))
+    (score,) = index.word_scores([7], WEIGHTS).base.tolist()
+    assert score == pytest.approx(math.log1p(0.5 / 1.5) * 0.5 / (0.5 + JOINED.k1))
+
+
+def test_counts_are_read_back_from_scores():
+    random = np.random.default_rng(1)
+    rows = [
+        [token for token in range(3, 30) for _ in range(int(random.zipf(1.3)) % 400)]
+        for _ in range(50)
+    ]
+    index = KeywordIndex.build(TokenColumn.of(rows))
+    places, known = index.places(np.arange(3, 30))
+    assert known.all()
+    for token, place in zip(range(3, 30), places.tolist(), strict=True):
+        found, counts = index.counts_at(place)
+        expected = {row: words.count(token) for row, words in enumerate(rows) if token in words}
+        assert dict(zip(found.tolist(), counts.tolist(), strict=True)) == expected

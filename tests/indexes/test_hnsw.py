@@ -1,0 +1,247 @@
+"""The approximate index beside the exact one: what it finds, when it is asked, and its files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from index_rows import make_rows
+
+from ragkit.errors import IndexCorruptError
+from ragkit.indexes.local import hnsw_files as graph_files
+from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.local.generation import (
+    build_graph_of,
+    newest_graph,
+    open_newest,
+    prune,
+    write_generation,
+)
+from ragkit.indexes.local.hnsw import GraphParameters
+from ragkit.indexes.local.hnsw_files import GraphState
+from ragkit.indexes.local.strategy import LEAST_SHARE, ROWS_PER_WIDTH, VectorSearch, choose_strategy
+from ragkit.options import IndexMode
+
+ROWS = 3000
+ANN = VectorSearch(IndexMode.ANN, nprobe=1, overfetch=4)
+EXACT = VectorSearch(IndexMode.EXACT)
+AUTO = VectorSearch()
+NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1"}
+
+
+def generation_in(folder: Path, rows: int = ROWS) -> Path:
+    return write_generation(folder, make_rows(range(1, rows + 1)), collection_version=1, **NAMES)
+
+
+def index_of(folder: Path) -> CollectionIndex:
+    generation = open_newest(folder, **NAMES)
+    assert generation is not None
+    return generation.index()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("graph")
+    build_graph_of(generation_in(folder), GraphParameters(8, 40))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def index(folder: Path) -> CollectionIndex:
+    return index_of(folder)
+
+
+def queries(count: int, seed: int = 3) -> np.ndarray:
+    vectors = np.random.default_rng(seed).standard_normal((count, 8))
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_it_finds_nearly_all_of_the_best_with_exactly_their_scores(index: CollectionIndex):
+    asked = queries(40)
+    assert index.vector_way(10, None, ANN).width == 40
+    exact = index.vector_candidates(asked, 10, None, EXACT)
+    near = index.vector_candidates(asked, 10, None, ANN)
+    shared = 0
+    for one, other in zip(exact, near, strict=True):
+        scores = dict(zip(one.entry_ids.tolist(), one.scores.tolist(), strict=True))
+        assert len(other) == 10
+        assert other.scores.tolist() == sorted(other.scores.tolist(), reverse=True)
+        for entry_id, score in zip(other.entry_ids.tolist(), other.scores.tolist(), strict=True):
+            shared += entry_id in scores
+            # To the last bit: the vectors and the arithmetic are the same.
+            assert scores.get(entry_id, score) == score
+    assert shared >= 0.95 * 400
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    depth=st.integers(1, 60),
+    nprobe=st.integers(1, 8),
+    removed=st.integers(0, 500),
+    kept=st.floats(0.0, 1.0),
+)
+def test_whatever_is_asked_only_what_may_be_found_is_found_with_its_score(
+    index: CollectionIndex, seed: int, depth: int, nprobe: int, removed: int, kept: float
+):
+    random = np.random.default_rng(seed)
+    gone = random.choice(ROWS, removed, replace=False) + 1
+    changed = index.with_changes(make_rows(range(ROWS + 1, ROWS + 30)), gone, 2)
+    allowed = np.flatnonzero(random.random(ROWS + 30) < kept).astype(np.int64)
+    mask = changed.mask_for(entry_ids=allowed) if kept < 1.0 else None
+    asked = queries(2, seed)
+    search = VectorSearch(IndexMode.ANN, nprobe)
+    everything = changed.vector_candidates(asked, ROWS + 30, mask, EXACT)
+    for whole, one in zip(
+        everything, changed.vector_candidates(asked, depth, mask, search), strict=True
+    ):
+        scores = dict(zip(whole.entry_ids.tolist(), whole.scores.tolist(), strict=True))
+        found = one.entry_ids.tolist()
+        assert len(found) == len(set(found)) == min(depth, len(whole))
+        assert not set(found) & set(gone.tolist())
+        assert one.scores.tolist() == [scores[entry_id] for entry_id in found]
+        order = list(zip((-one.scores).tolist(), found, strict=True))
+        assert order == sorted(order)
+
+
+def test_added_entries_are_found_at_once(index: CollectionIndex):
+    added = make_rows([ROWS + 1, ROWS + 2])
+    changed = index.with_changes(added, [], 2)
+    [found] = changed.vector_candidates(added.vectors[:1].astype(np.float32), 1, None, ANN)
+    assert found.entry_ids.tolist() == [ROWS + 1]
+    assert changed.vector_way(1, None, ANN).width > 0
+
+
+def test_a_filter_that_leaves_few_is_searched_exactly(index: CollectionIndex):
+    few = index.mask_for(entry_ids=np.arange(1, 501))
+    way = index.vector_way(10, few, ANN)
+    assert (way.width, way.lacking) == (0, False)
+    assert way.why == "exact: 429 of 2572 vectors pass the filter"
+    most = index.mask_for(entry_ids=np.arange(1, 2701))
+    assert index.vector_way(10, most, ANN).width == 45
+    gone = index.with_changes(make_rows([]), range(1, 1001), 2)
+    masked = gone.vector_way(10, gone.mask_for(entry_ids=np.arange(1, 2101)), ANN)
+    assert masked.why == "exact: 942 of 1714 vectors pass the filter"
+
+
+@pytest.mark.parametrize(
+    ("search", "rows", "passing", "has_graph", "why"),
+    [
+        (EXACT, 10**6, 10**6, True, "exact: asked for"),
+        (AUTO, 10**6, 10**6, False, "exact: 1000000 vectors"),
+        (AUTO, 5000, 812, False, "exact: 812 of 5000 vectors pass the filter"),
+        (ANN, 10**6, 10**6, False, "exact: there is no approximate index"),
+        (AUTO, 10**6, 10**6, True, "ann: 1000000 vectors, 512 wide"),
+        (AUTO, 10**6, 900_000, True, "ann: 900000 of 1000000 vectors pass the filter, 569 wide"),
+        (AUTO, 10**6, 849_999, True, "exact: 849999 of 1000000 vectors pass the filter"),
+        (ANN, 10**6, 849_999, True, "exact: 849999 of 1000000 vectors pass the filter"),
+        (AUTO, 50_000, 50_000, True, "exact: 50000 vectors, quicker than 512 wide"),
+        (ANN, 50_000, 50_000, True, "ann: 50000 vectors, 40 wide"),
+        (ANN, 30, 30, True, "exact: 30 vectors, quicker than 40 wide"),
+        (ANN, 0, 0, True, "exact: 0 vectors, quicker than 40 wide"),
+        (VectorSearch(nprobe=4), 10**6, 10**6, True, "ann: 1000000 vectors, 128 wide"),
+        (VectorSearch(overfetch=60), 10**6, 10**6, True, "ann: 1000000 vectors, 600 wide"),
+    ],
+)
+def test_how_it_searches_and_why(search, rows, passing, has_graph, why):
+    assert LEAST_SHARE == 0.85
+    assert 50_000 < ROWS_PER_WIDTH * 512 < 10**6
+    way = choose_strategy(rows, passing, 10, search, has_graph=has_graph)
+    assert way.why == why
+    assert (way.width > 0) == why.startswith("ann")
+    assert way.lacking == (search.mode is IndexMode.ANN and not has_graph)
+
+
+def test_a_wider_search_finds_more(index: CollectionIndex):
+    asked = queries(60, seed=8)
+    exact = index.vector_candidates(asked, 20, None, EXACT)
+
+    def recall(search: VectorSearch) -> float:
+        near = index.vector_candidates(asked, 20, None, search)
+        pairs = zip(exact, near, strict=True)
+        return sum(len(np.intersect1d(a.entry_ids, b.entry_ids)) for a, b in pairs) / (20 * 60)
+
+    narrow = recall(VectorSearch(IndexMode.ANN, nprobe=1, overfetch=1))
+    assert narrow < recall(VectorSearch(IndexMode.ANN, nprobe=16, overfetch=1)) >= 0.99
+    assert narrow < recall(VectorSearch(IndexMode.ANN, nprobe=1, overfetch=25)) >= 0.99
+
+
+def test_a_graph_that_comes_later_is_used_by_who_is_open(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(graph_files, "LOOK_SECONDS", 0.0)
+    path = generation_in(tmp_path, 600)
+    index = index_of(tmp_path)
+    assert index.vector_way(5, None, ANN).lacking
+    before = index.vector_candidates(queries(1), 5, None, ANN)[0]
+    build_graph_of(path)
+    assert index.vector_way(5, None, ANN).width == 32
+    after = index.vector_candidates(queries(1), 5, None, ANN)[0]
+    assert after.scores.tolist() == before.scores.tolist()
+
+
+def test_without_rows_or_with_copies_of_one(tmp_path: Path):
+    rows = make_rows(range(1, 2001), shared_vectors=True)
+    build_graph_of(write_generation(tmp_path, rows, collection_version=1, **NAMES))
+    index = index_of(tmp_path)
+    asked = rows.vectors[:1].astype(np.float32)
+    [exact] = index.vector_candidates(asked, 50, None, EXACT)
+    [near] = index.vector_candidates(asked, 50, None, ANN)
+    assert near.scores.tolist() == exact.scores.tolist()
+    build_graph_of(generation_in(tmp_path / "empty", 0))
+    assert len(index_of(tmp_path / "empty").vector_candidates(asked, 5, None, ANN)[0]) == 0
+
+
+@pytest.mark.parametrize("name", ["graph.faiss", "graph.json"])
+def test_damage_leaves_exact_search_and_is_mended(tmp_path: Path, name: str, monkeypatch):
+    monkeypatch.setattr(graph_files, "LOOK_SECONDS", 0.0)
+    path = generation_in(tmp_path, 600)
+    assert newest_graph(tmp_path).state is GraphState.NONE
+    build_graph_of(path)
+    assert newest_graph(tmp_path).state is GraphState.WHOLE
+    wanted = index_of(tmp_path).vector_candidates(queries(1), 5, None, EXACT)[0].entry_ids.tolist()
+    whole = (path / name).read_bytes()
+    for damage in (whole[:-9], b"", b"[]", whole[:99] + bytes([whole[99] ^ 1]) + whole[100:]):
+        (path / name).write_bytes(damage)
+        assert newest_graph(tmp_path).state is GraphState.DAMAGED
+        index = index_of(tmp_path)
+        for _twice in range(2):
+            assert index.vector_way(5, None, ANN).why == "exact: there is no approximate index"
+            [found] = index.vector_candidates(queries(1), 5, None, ANN)
+            assert found.entry_ids.tolist() == wanted
+    build_graph_of(path)
+    assert newest_graph(tmp_path).state is GraphState.WHOLE
+    assert index.vector_way(5, None, ANN).width == 32
+
+
+def test_a_graph_of_other_vectors_or_of_another_time_is_not_used(tmp_path: Path):
+    first, second = generation_in(tmp_path / "a", 600), generation_in(tmp_path / "b", 700)
+    build_graph_of(first)
+    for name in ("graph.faiss", "graph.json"):
+        (second / name).write_bytes((first / name).read_bytes())
+    assert newest_graph(tmp_path / "b").state is GraphState.DAMAGED
+    assert index_of(tmp_path / "b").vector_way(5, None, ANN).lacking
+    about = json.loads((first / "graph.json").read_text())
+    (first / "graph.json").write_text(json.dumps({**about, "format_version": 0}))
+    assert newest_graph(tmp_path / "a").state is GraphState.DAMAGED
+    assert index_of(tmp_path / "a").vector_way(5, None, ANN).lacking
+
+
+def test_what_a_killed_builder_left_is_removed(tmp_path: Path):
+    path = generation_in(tmp_path, 50)
+    for name in (".graph.faiss.123", ".graph.json.123"):
+        (path / name).write_bytes(b"half")
+    build_graph_of(path)
+    assert newest_graph(tmp_path).state is GraphState.WHOLE
+    assert [one.name for one in path.iterdir() if one.name.startswith(".")] == []
+
+
+def test_a_generation_that_is_gone_gets_no_graph(tmp_path: Path):
+    path = generation_in(tmp_path, 50)
+    prune(tmp_path, keep=0)
+    with pytest.raises(IndexCorruptError):
+        build_graph_of(path)
+    assert not path.exists()
+    assert newest_graph(tmp_path) is None

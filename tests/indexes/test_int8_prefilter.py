@@ -1,0 +1,163 @@
+"""Likely rows: the best of each query are among them, and scores stay those of faiss."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragkit.indexes.local import int8_prefilter as likely
+from ragkit.indexes.local import vector as vector_module
+from ragkit.indexes.local.int8_prefilter import Int8Prefilter, reached_by_slices
+from ragkit.indexes.local.vector import VectorIndex
+
+DIMENSIONS = 48
+
+
+def unit(random: np.random.Generator, count: int) -> np.ndarray:
+    rows = random.normal(size=(count, DIMENSIONS))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def halves() -> np.ndarray:
+    rows = unit(np.random.default_rng(5), 40_000).astype(np.float16)
+    rows[30_000:30_010] = rows[7]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def coarse(halves) -> Int8Prefilter:
+    return Int8Prefilter.of(halves)
+
+
+def test_codes_are_near_the_vectors(halves, coarse):
+    near = coarse.codes * coarse.scale
+    exact = halves.astype(np.float32)
+    assert np.abs(exact - near).max() <= coarse.scale.max() / 2 + 1e-6
+    away = np.linalg.norm((exact - near) / coarse.scale, axis=1)
+    assert away.max() == pytest.approx(coarse.error, rel=1e-5)
+    assert coarse.codes.nbytes * 2 == halves.nbytes
+
+
+@pytest.mark.parametrize("depth", [1, 30])
+@pytest.mark.parametrize("share", [None, 0.5])
+def test_the_best_are_among_them(halves, coarse, depth, share):
+    random = np.random.default_rng(depth)
+    queries = np.concatenate([unit(random, 40), halves[7:8].astype(np.float32)])
+    allowed = None if share is None else random.random(len(halves)) < share
+    rows = coarse.likely_rows(queries, depth, allowed)
+    assert rows is not None
+    assert len(rows) < 41 * (2 * depth + 40)
+    assert rows.tolist() == sorted(set(rows.tolist()))
+    scores = queries.astype(np.float64) @ halves.astype(np.float64).T
+    if allowed is not None:
+        assert allowed[rows].all()
+        scores[:, ~allowed] = -1
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+    assert set(best.reshape(-1).tolist()) <= set(rows.tolist())
+
+
+def test_what_can_hardly_be_told_apart_is_kept_and_signs_count():
+    values = np.zeros((40_000, 4), np.float16)
+    values[:, 0] = 1
+    values[100] = [0, 1, 0, 0]
+    values[200] = [0, 0.9, -6e-8, 0]
+    values[300] = [0, 0.9, 0, 0]
+    values[400] = [0, -1, 0, 0]
+    query = np.array([[0.001, 1, 0, 0]], np.float32)
+    rows = Int8Prefilter.of(values).likely_rows(query, 2)
+    assert rows is not None
+    assert rows.tolist() == [100, 200, 300]
+
+
+@pytest.mark.parametrize("count", [40_000, 39_169, 33_000])
+def test_the_last_rows_are_found_once(count):
+    random = np.random.default_rng(count)
+    values = unit(random, count).astype(np.float16)
+    queries = values[-3:].astype(np.float32)
+    rows = Int8Prefilter.of(values).likely_rows(queries, 1)
+    assert rows is not None
+    assert {count - 3, count - 2, count - 1} <= set(rows.tolist())
+    assert rows.max() < count
+
+
+def test_parts_of_many_rows_are_looked_through_one_by_one(halves, coarse, monkeypatch):
+    queries = unit(np.random.default_rng(3), 3)
+    whole = coarse.likely_rows(queries, 5)
+    monkeypatch.setattr(likely, "_ROWS", 15_000)
+    monkeypatch.setattr(likely, "_QUERIES", 2)
+    parts = coarse.likely_rows(queries, 5)
+    assert whole is not None
+    assert parts is not None
+    best = np.argsort(-(queries @ halves.astype(np.float32).T), axis=1)[:, :5]
+    for rows in (whole, parts):
+        assert set(best.reshape(-1).tolist()) <= set(rows.tolist())
+    assert len(parts) >= len(whole)
+
+
+def test_none_where_too_few_rows_are_like_a_query(halves, coarse):
+    nothing = np.zeros((1, DIMENSIONS), np.float32)
+    assert coarse.likely_rows(nothing, 3) is None
+    few = np.arange(len(halves)) < 20
+    assert coarse.likely_rows(halves[:1].astype(np.float32), 30, few) is None
+    assert Int8Prefilter.of(halves[:20]).likely_rows(halves[:2].astype(np.float32), 30) is None
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_many_queries_find_what_each_alone_finds(halves, masked, monkeypatch, tmp_path):
+    random = np.random.default_rng(9)
+    index = VectorIndex.build(halves, np.arange(len(halves)) % 9 != 2)
+    index.save(tmp_path / "saved")
+    index = VectorIndex.load(tmp_path / "saved", index.has_vector)
+    queries = np.concatenate([unit(random, 10), halves[7:8].astype(np.float32)])
+    mask = random.random(len(halves)) < 0.7 if masked else None
+    taken = []
+    narrowed = VectorIndex._of_rows
+    monkeypatch.setattr(
+        VectorIndex, "_of_rows", lambda self, rows: taken.append(len(rows)) or narrowed(self, rows)
+    )
+    together = index.search_many(queries, 20, mask)
+    assert taken
+    assert taken[0] < 2000
+    monkeypatch.setattr(vector_module, "_WORTH_NARROWING", 10**9)
+    for query, (rows, scores) in zip(queries, together, strict=True):
+        alone_rows, alone_scores = index.search(query, 20, mask)
+        assert rows.tolist() == alone_rows.tolist()
+        assert scores.tolist() == alone_scores.tolist()
+
+
+@pytest.mark.parametrize("share_of_zeros", [0.0, 0.5, 0.999])
+def test_promising_rows_hold_the_best_and_not_many_more(share_of_zeros):
+    random = np.random.default_rng(2)
+    for _ in range(50):
+        scores = random.random(random.integers(0, 9000)).astype(np.float32)
+        scores[random.random(len(scores)) < share_of_zeros] = 0
+        depth = int(random.integers(1, 40))
+        rows = likely.promising_rows(scores, depth)
+        best = np.argsort(-scores, kind="stable")[:depth]
+        assert set(best[scores[best] > 0].tolist()) <= set(rows.tolist())
+        assert rows.tolist() == sorted(set(rows.tolist()))
+        assert (scores[rows] > 0).all()
+    scores = random.random(100_000).astype(np.float32)
+    assert 20 <= len(likely.promising_rows(scores, 20)) < 40
+
+
+def test_rows_after_the_last_slice_are_promising_too():
+    scores = np.zeros(128 * 30 + 5, np.float32)
+    scores[::100] = 1.0
+    scores[-3] = 2.0
+    assert likely.promising_rows(scores, 3).tolist()[-1] == len(scores) - 3
+    assert len(likely.promising_rows(scores, 3)) == 40
+
+
+def test_scores_that_are_all_alike_are_all_promising():
+    assert likely.promising_rows(np.ones(5000, np.float32), 10).tolist() == list(range(5000))
+    assert likely.promising_rows(np.zeros(5000, np.float32), 10).tolist() == []
+
+
+def test_each_question_has_a_least_of_its_own():
+    maxima = np.array([[3, -1], [1, 5], [2, 6]], np.float32)
+    assert reached_by_slices(maxima, 2).tolist() == [2, 5]
+    assert reached_by_slices(maxima, 1).tolist() == [3, 6]
+    assert reached_by_slices(maxima, 3).tolist() == [0, 0]
+    assert reached_by_slices(-maxima, 2).tolist() == [0, 0]

@@ -1,0 +1,127 @@
+"""Pages of PDFs as pictures, with the passage found on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragkit.errors import ReadingError
+from ragkit.reading.pdf_page import (
+    Rectangle,
+    lines_of,
+    matching_words,
+    picture_of,
+    render_page,
+    words_in,
+)
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    from reportlab.pdfgen.canvas import Canvas
+
+    file = tmp_path / "paper.pdf"
+    canvas = Canvas(str(file), pagesize=(600, 800))
+    canvas.drawString(60, 700, "The first page is about herons.")
+    canvas.showPage()
+    canvas.drawString(60, 700, "A quiet opening line.")
+    canvas.drawString(60, 400, "The kestrel hovers over the ridge at dawn,")
+    canvas.drawString(60, 380, "and the marmots whistle twice.")
+    canvas.drawString(60, 100, "A closing line about nothing.")
+    canvas.showPage()
+    canvas.setPageRotation(90)
+    canvas.drawString(60, 400, "The kestrel hovers over the ridge.")
+    canvas.showPage()
+    canvas.save()
+    return file
+
+
+def test_a_passage_is_framed_where_it_stands(paper):
+    image = render_page(
+        paper, 2, "The kestrel hovers over the ridge at dawn,\nand the marmots whistle twice."
+    )
+    assert image.png.startswith(b"\x89PNG")
+    assert (image.width, image.pages) == (1100, 3)
+    assert len(image.rectangles) == 2
+    first, second = image.rectangles
+    assert first.left == pytest.approx(0.1, abs=0.02)
+    assert first.top == pytest.approx(1 - 412 / 800, abs=0.03)
+    assert second.top > first.top
+    assert second.bottom < 0.6
+
+
+def test_a_rotated_page_is_minded(paper):
+    image = render_page(paper, 3, "The kestrel hovers over the ridge.")
+    assert len(image.rectangles) == 1
+    box = image.rectangles[0]
+    assert box.bottom - box.top > 3 * (box.right - box.left)
+    assert box.left == pytest.approx(0.65, abs=0.05)
+
+
+def test_a_passage_that_is_elsewhere_is_not_framed(paper):
+    assert render_page(paper, 1, "Kestrels, marmots and ridges are not here").rectangles == ()
+
+
+def test_no_such_page(paper):
+    with pytest.raises(ReadingError, match="There is no page 9"):
+        render_page(paper, 9)
+
+
+def test_the_child_process_gives_the_same(paper):
+    here = render_page(paper, 2, "The kestrel hovers over the ridge", width=600)
+    there = picture_of(paper, 2, "The kestrel hovers over the ridge", width=600)
+    assert there.rectangles == here.rectangles
+    assert (there.width, there.height, there.pages) == (here.width, here.height, here.pages)
+
+
+def test_a_broken_file_ends_as_a_sentence(tmp_path):
+    broken = tmp_path / "broken.pdf"
+    broken.write_bytes(b"%PDF-1.7\nnothing of the kind")
+    with pytest.raises(ReadingError, match=r"Page 1 of broken\.pdf could not be drawn"):
+        picture_of(broken, 1)
+    with pytest.raises(ReadingError, match="no longer where it was"):
+        picture_of(tmp_path / "gone.pdf", 1)
+
+
+def test_a_page_of_any_size_has_a_bounded_picture(tmp_path):
+    from reportlab.pdfgen.canvas import Canvas
+
+    file = tmp_path / "banner.pdf"
+    canvas = Canvas(str(file), pagesize=(20, 14_000))
+    canvas.showPage()
+    canvas.save()
+    image = render_page(file, 1)
+    assert image.width * image.height <= 12_100_000
+
+
+def test_too_slow_is_a_sentence(paper):
+    with pytest.raises(ReadingError, match="took too long"):
+        picture_of(paper, 1, timeout=0.001)
+
+
+def test_words_are_compared_without_case_hyphens_and_ligatures():
+    assert [word.form for word in words_in("The ﬁne co\xadop, Ａ－1")] == [
+        "the",
+        "fine",
+        "coop",
+        "a",
+        "1",
+    ]
+    assert [word.form for word in words_in("海の音")] == ["海", "の", "音"]
+
+
+def test_small_differences_are_bridged_and_strays_left_out():
+    page = ["of", "the", "a", "b", "c", "d", "x", "e", "f", "g", "h", "the", "of", "z"]
+    passage = ["a", "b", "c", "d", "e", "f", "g", "h"]
+    assert [page[i] for i in matching_words(page, passage)] == list("abcdxefgh")
+    assert matching_words([], ["a"]) == []
+
+
+def test_boxes_of_one_line_are_joined():
+    boxes = [
+        Rectangle(0.1, 0.1, 0.12, 0.12),
+        Rectangle(0.12, 0.1, 0.14, 0.12),
+        Rectangle(0.1, 0.2, 0.12, 0.22),
+    ]
+    assert lines_of(boxes) == (Rectangle(0.1, 0.1, 0.14, 0.12), Rectangle(0.1, 0.2, 0.12, 0.22))

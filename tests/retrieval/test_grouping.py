@@ -1,0 +1,172 @@
+"""Selection over hits whose texts, sections and vectors are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from ragkit.options import Expansion, Granularity
+from ragkit.results import SearchOptions
+from ragkit.retrieval.fusion import FusedHit
+from ragkit.retrieval.grouping import select
+from ragkit.types import Level
+
+
+@dataclass
+class Facts:
+    """What is known of hits, by entry id, and which of it was asked for."""
+
+    keys: dict[int, bytes] = field(default_factory=dict)
+    in_sections: dict[int, int] = field(default_factory=dict)
+    own_texts: dict[int, str] = field(default_factory=dict)
+    own_vectors: dict[int, np.ndarray] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    def content_keys(self, hits):
+        self.asked.append("keys")
+        return {one.entry_id: self.keys.get(one.entry_id, b"%d" % one.entry_id) for one in hits}
+
+    def sections(self, hits):
+        self.asked.append("sections")
+        return self.in_sections
+
+    def texts(self, hits):
+        self.asked.append("texts")
+        return self.own_texts
+
+    def vectors(self, hits):
+        self.asked.append("vectors")
+        return self.own_vectors
+
+
+def hits(*documents_and_scores):
+    return [
+        FusedHit(number, document, number, Level.CHUNK, score, ())
+        for number, (document, score) in enumerate(documents_and_scores, 1)
+    ]
+
+
+def shape(selected):
+    """Document and entries of each group."""
+    return [(group.document_id, [one.entry_id for one in group.hits]) for group in selected.groups]
+
+
+def test_hits_are_gathered_by_document_best_first():
+    found = hits((7, 0.9), (8, 0.8), (7, 0.7), (9, 0.6), (8, 0.5))
+    selected = select(found, SearchOptions(), Facts())
+    assert shape(selected) == [(7, [1, 3]), (8, [2, 5]), (9, [4])]
+    assert len(selected.hits) == 5
+    assert selected.note == ""
+
+
+def test_the_limit_counts_groups_and_only_what_is_on_is_asked_for():
+    facts = Facts()
+    selected = select(hits((1, 0.9), (2, 0.8), (3, 0.7)), SearchOptions(limit=2), facts)
+    assert [group.document_id for group in selected.groups] == [1, 2]
+    assert facts.asked == ["keys"]
+    assert select([], SearchOptions(), facts).groups == ()
+
+
+def test_weak_hits_are_dropped_and_counted():
+    selected = select(hits((1, 0.9), (2, 0.4), (1, 0.3)), SearchOptions(min_score=0.4), Facts())
+    assert shape(selected) == [(1, [1]), (2, [2])]
+    assert selected.note == "1 weak removed"
+
+
+def test_hits_that_add_nothing_are_no_results():
+    selected = select(hits((1, 0.9), (2, 0.0), (3, 0.0)), SearchOptions(), Facts())
+    assert shape(selected) == [(1, [1])]
+    assert selected.note == "2 unrelated removed"
+
+
+def test_the_same_text_elsewhere_is_folded_and_named():
+    facts = Facts(keys={1: b"same", 3: b"same"})
+    selected = select(hits((5, 0.9), (6, 0.8), (7, 0.7)), SearchOptions(), facts)
+    assert shape(selected) == [(5, [1]), (6, [2])]
+    assert selected.groups[0].also_in == (7,)
+    assert selected.groups[1].also_in == ()
+    assert selected.note == "1 duplicates removed"
+
+
+def test_a_document_with_a_result_of_its_own_is_not_named_as_another_place():
+    facts = Facts(keys={1: b"same", 3: b"same"})
+    selected = select(hits((5, 0.9), (7, 0.8), (7, 0.7)), SearchOptions(), facts)
+    assert [group.document_id for group in selected.groups] == [5, 7]
+    assert selected.groups[0].also_in == ()
+
+
+def test_what_was_folded_earlier_is_still_named_after_a_later_step():
+    """Entry 3 repeats 2, and 2 is nearly 1: both places are named beside 1."""
+    long = "the ferry leaves at nine from the second pier every day but sunday"
+    facts = Facts(keys={2: b"x", 3: b"x"}, own_texts={1: f"{long}.", 2: long, 3: long})
+    options = SearchOptions(near_duplicates=True)
+    selected = select(hits((1, 0.9), (2, 0.8), (3, 0.7)), options, facts)
+    assert [group.document_id for group in selected.groups] == [1]
+    assert selected.groups[0].also_in == (2, 3)
+    assert selected.note == "1 duplicates removed, 1 near duplicates removed"
+
+
+def test_alike_in_meaning_is_folded_from_its_threshold_on():
+    near = np.array([1.0, 0.1])
+    facts = Facts(own_vectors={1: np.array([1.0, 0.0]), 2: near, 3: np.array([0.0, 1.0])})
+    found = hits((1, 0.9), (2, 0.8), (3, 0.7))
+    folded = select(found, SearchOptions(semantic_threshold=0.99), facts)
+    assert [group.document_id for group in folded.groups] == [1, 3]
+    kept = select(found, SearchOptions(semantic_threshold=0.999), facts)
+    assert len(kept.groups) == 3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [SearchOptions(expansion=Expansion.SECTION), SearchOptions(granularity=Granularity.SECTION)],
+)
+def test_sections_are_shown_once(options):
+    facts = Facts(in_sections={1: 0, 2: 0, 3: 1})
+    selected = select(hits((1, 0.9), (1, 0.8), (1, 0.7)), options, facts)
+    assert shape(selected) == [(1, [1, 3])]
+    assert selected.note == "1 in the same section removed"
+
+
+def test_folding_within_a_document_does_not_make_it_a_copy_of_itself():
+    # Each fold once doubled what the document was said to be a copy of: 2 ** 60 in the end.
+    found = hits(*[(1, 1.0 - number / 1000) for number in range(120)])
+    facts = Facts(in_sections={one.entry_id: one.entry_id // 2 for one in found})
+    options = SearchOptions(expansion=Expansion.SECTION, per_document=0, limit=100)
+    selected = select(found, options, facts)
+    assert len(selected.groups) == 61
+    assert {group.also_in for group in selected.groups} == {()}
+
+
+def test_a_parent_ranks_by_the_best_of_its_chunks():
+    # The entries stand for chunks 1 to 4; parents of two are chunks 0-1, 2-3 and 4-5.
+    facts = Facts(in_sections={1: 0, 2: 0, 3: 0, 4: 0})
+    options = SearchOptions(expansion=Expansion.PARENT, parent_chunks=2, per_document=0)
+    found = hits((1, 0.9), (1, 0.8), (1, 0.7), (1, 0.6))
+    selected = select(found, options, facts)
+    assert shape(selected) == [(1, [1]), (1, [2]), (1, [4])]
+    assert selected.note == "1 in the same parent removed"
+    apart = Facts(in_sections={1: 0, 2: 0, 3: 1, 4: 1})
+    assert shape(select(found, options, apart)) == [(1, [1]), (1, [2]), (1, [3]), (1, [4])]
+
+
+def test_several_results_a_document_are_capped_and_filled_up():
+    found = hits((1, 0.9), (1, 0.8), (1, 0.7), (2, 0.6), (3, 0.5))
+    two = select(found, SearchOptions(per_document=2, limit=4), Facts())
+    assert shape(two) == [(1, [1]), (1, [2]), (2, [4]), (3, [5])]
+    assert [one.entry_id for one in two.groups[0].others] == [2, 3]
+    every = select(found, SearchOptions(per_document=0), Facts())
+    assert shape(every) == [(1, [1]), (1, [2]), (1, [3]), (2, [4]), (3, [5])]
+    flat = select(found, SearchOptions(chunk_aware=False), Facts())
+    assert shape(flat) == [(1, [1]), (2, [4]), (3, [5])]
+
+
+def test_variety_reorders_results_and_says_so():
+    facts = Facts(own_vectors={1: np.array([1.0, 0]), 2: np.array([1.0, 0]), 3: np.array([0, 1.0])})
+    found = hits((1, 0.9), (2, 0.85), (3, 0.5))
+    selected = select(found, SearchOptions(mmr_lambda=0.5, limit=2), facts)
+    assert [group.document_id for group in selected.groups] == [1, 3]
+    assert "variety" in selected.note
+    plain = select(found, SearchOptions(mmr_lambda=1.0), facts)
+    assert [group.document_id for group in plain.groups] == [1, 2, 3]

@@ -1,0 +1,328 @@
+"""Long questions on small real libraries."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_library import HANDBOOK, add, open_library, write_files
+
+from ragkit.errors import NotFoundError, QueryError
+from ragkit.indexes.local.vector import VectorIndex
+from ragkit.library import Library
+from ragkit.options import Contexts, Granularity, Mode
+from ragkit.retrieval.merge import Dedup, Merge
+from ragkit.retrieval.multi_query import (
+    ChunkedOptions,
+    IndexMode,
+    deduplicate_by_document,
+    query_per_chunk,
+)
+from ragkit.retrieval.query_segmentation import CutMethod, CutSettings
+from ragkit.retrieval.stage_timer import StageTimer
+from ragkit.settings import ChunkedSettings, load_settings
+
+SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "library"
+LONG = "conversations/2026-03-14-ines-and-rui.md"
+
+TRAVEL = "Which train goes to Lisbon in May, and is the hotel near the station cheap?"
+BUG = "The parser raises a timeout error when the remote socket is closed. Why?"
+RECIPE = "How long must the dough rest before the bread is baked with flour and salt?"
+FILES = {
+    "travel/lisbon.md": "# Lisbon\n\nThe train to Lisbon leaves in May. The hotel is cheap.\n",
+    "travel/station.md": "# Stations\n\nThe hotel near the station of Lisbon.\n",
+    "code/parser.md": "# Parser\n\nA timeout error of the parser: the remote socket is closed.\n",
+    "code/sockets.md": "# Sockets\n\n## Remote\n\nA closed socket raises.\n\n"
+    + "## Timeout\n\n" + "The timeout error of a socket. " * 200,
+    "food/bread.md": "# Bread\n\nThe dough must rest. Bake bread with flour and salt.\n",
+    "food/copy-of-bread.md": "# Bread\n\nThe dough must rest. Bake bread with flour and salt.\n",
+}  # fmt: skip
+
+
+def chat(*said: str) -> str:
+    return "\n\n".join(
+        f"**{'Ann' if n % 2 else 'Bob'}** · 10:{n:02}\n{t}" for n, t in enumerate(said)
+    )
+
+
+THREE = chat(*[TRAVEL] * 4, *[BUG] * 4, *[RECIPE] * 4)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    place = tmp_path_factory.mktemp("chunked")
+    opened = open_library(place / "library")
+    add(opened, write_files(place / "files", {**HANDBOOK, **FILES}))
+    add(opened, write_files(place / "other", {"secret.md": "# Bread\n\nSecret dough.\n"}), "apart")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """The sample library as it ships, with the embedder that ships."""
+    place = tmp_path_factory.mktemp("sample")
+    opened = Library.open(load_settings(library=place / "library"), create=True)
+    add(opened, SAMPLE)
+    yield opened
+    opened.close()
+
+
+def paths(answer) -> list[str]:
+    return [one.result.document.path for one in answer.results]
+
+
+def ask(library, text, **changes):
+    return library.search_chunked(text, chunked=library.chunked_options(**changes))
+
+
+@pytest.mark.parametrize(("limit", "candidates"), [(2, 20), (5, 20), (7, 28)])
+def test_the_more_is_shown_the_deeper_each_piece_looks(sample, limit, candidates):
+    answer = ask(sample, "buoy\n\nboat\n\nharbour\n\nstation\n\nsensor " * 40, limit=limit)
+    (vector,) = (stage for stage in answer.trace.stages if stage.name == "vector")
+    assert vector.count_out == answer.pieces * candidates
+
+
+def test_a_conversation_finds_documents_of_all_its_topics_and_one_question_does_not(sample):
+    record = next(one for one in sample.documents() if one.path == LONG)
+    text = sample.document(record.id).text
+    answer = ask(sample, text, exclude=frozenset({record.id}))
+    folders = {path.partition("/")[0] for path in paths(answer)}
+    assert "recipes/carvalho-kitchen.epub" in paths(answer)
+    assert "code/drift_check.ipynb" in paths(answer)
+    travel = {"notes/japan-trip-2026.md", "handbook/travel-and-expenses.md"}
+    assert travel & set(paths(answer))
+    assert len(folders) >= 3
+    assert LONG not in paths(answer)
+    whole = sample.search(text, sample.options(limit=6)).results
+    first = [one.document.path for one in whole if one.document.path != LONG][:5]
+    assert "code/drift_check.ipynb" not in first
+    assert not travel & set(first)
+
+
+def test_each_topic_has_its_documents_and_each_result_its_topics(library):
+    answer = ask(library, THREE, limit=3)
+    assert [one.topic.name[:9] for one in answer.topics] == [TRAVEL[:9], BUG[:9], RECIPE[:9]]
+    first = {one.result.document.path: one.topics for one in answer.results}
+    assert set(first) <= {*FILES}
+    assert {path.partition("/")[0] for path in first} == {"travel", "code", "food"}
+    for number, one in enumerate(answer.topics):
+        best = one.documents[0][0]
+        assert next(
+            found.topics for found in answer.results if found.result.document.id == best
+        ).count(number)
+        scores = [score for _document, score in one.documents]
+        assert scores == sorted(scores, reverse=True)
+    assert answer.pieces == 3
+    assert answer.summary == (
+        f"3 pieces → {answer.hits} hits → {answer.documents} documents → 3 shown"
+    )
+    assert answer.hits <= 15
+
+
+def test_scores_are_the_sums_of_their_parts(library):
+    roles = f"user: Hello.\nagent: Yes?\nuser: {BUG}\nuser: {RECIPE}"
+    for text in (THREE, roles):
+        answer = ask(library, text, whole_weight=0.5)
+        assert answer.results
+        for one in answer.results:
+            for chunk in one.result.matched_chunks:
+                assert chunk.score == pytest.approx(sum(p.value for p in chunk.contributions))
+
+
+def test_the_same_text_gives_the_same_answer(library):
+    one, two = ask(library, THREE), ask(library, THREE)
+    assert one.results == two.results
+    assert one.topics == two.topics
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.sampled_from([TRAVEL, BUG, RECIPE, "refund", "検索", "", "?!"]), max_size=6),
+    st.sampled_from([Mode.HYBRID, Mode.KEYWORD, Mode.VECTOR]),
+    st.sampled_from([Granularity.CHUNK, Granularity.AUTO]),
+    st.sampled_from([Contexts.MODEL, Contexts.STRUCTURAL]),
+)
+def test_asking_together_is_asking_one_by_one(library, texts, mode, granularity, contexts):
+    options = library.options(mode=mode, granularity=granularity, contexts=contexts)
+    together = library.engine.find_many(texts, options, StageTimer())
+    assert together == [library.engine.find(text, options, StageTimer()) for text in texts]
+
+
+def test_pieces_are_embedded_and_searched_together(library):
+    clock = StageTimer()
+    library.engine.find_many([TRAVEL, BUG, RECIPE], library.options(), clock)
+    assert [stage.name for stage in clock.stages] == [
+        "question", "filters", "vector", "keyword", "fusion", "deduplication",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_several_queries_find_in_an_index_what_each_finds(masked):
+    random = np.random.default_rng(3)
+    vectors = random.normal(size=(300, 16)).astype(np.float16)
+    vectors[100:140] = vectors[100]
+    index = VectorIndex.build(vectors, np.ones(300, np.bool_))
+    queries = random.normal(size=(9, 16)).astype(np.float32)
+    queries[3] = 0
+    queries[4] = vectors[100]
+    mask = np.arange(300) % 3 > 0 if masked else None
+    for depth in (1, 10, 500):
+        for found, query in zip(index.search_many(queries, depth, mask), queries, strict=True):
+            rows, scores = index.search(query, depth, mask)
+            assert found[0].tolist() == rows.tolist()
+            assert found[1].tolist() == scores.tolist()
+
+
+def test_a_collection_is_kept_apart(library):
+    assert "secret.md" not in paths(ask(library, THREE, limit=50))
+    options = library.options(collections=("apart",))
+    answer = library.search_chunked(THREE, options)
+    assert paths(answer) == ["secret.md"]
+    with pytest.raises(NotFoundError):
+        library.search_chunked(THREE, library.options(collections=("nowhere",)))
+
+
+def test_twins_are_one_result_that_names_the_other(library):
+    answer = ask(library, THREE, limit=20)
+    breads = [one for one in answer.results if "bread" in one.result.document.path]
+    assert len(breads) == 1
+    assert len(breads[0].result.also_at) == 1
+
+
+def test_several_hits_of_a_document_or_a_section_can_be_kept(library):
+    text = chat(*[BUG] * 4, "the timeout error of a socket " * 12)
+    one = ask(library, text, limit=20)
+    assert len(paths(one)) == len(set(paths(one)))
+    two = paths(ask(library, text, limit=20, per_document=2, hits_per_piece=20))
+    assert max(two.count(path) for path in two) == 2
+    sections = paths(ask(library, text, limit=20, dedup=Dedup.SECTION, hits_per_piece=20))
+    every = paths(ask(library, text, limit=50, dedup=Dedup.NONE, hits_per_piece=50))
+    assert sections.count("code/sockets.md") < every.count("code/sockets.md")
+    assert sections.count("code/sockets.md") == 2
+
+
+def test_weak_hits_are_left_out(library):
+    strong = ask(library, THREE, limit=20, min_similarity=0.5)
+    assert strong.results
+    assert all(one.result.score >= 0.5 for one in strong.results)
+    assert ask(library, THREE, min_similarity=1.0).results == ()
+
+
+def test_variety_reorders_the_merged_list(library):
+    options = library.options(mmr_lambda=0.3)
+    chunked = library.chunked_options(limit=4)
+    varied = library.search_chunked(THREE, options, chunked)
+    plain = library.search_chunked(THREE, library.options(), chunked)
+    assert len(varied.results) == 4
+    assert paths(varied) != paths(plain)
+    kept = library.search_chunked(THREE, library.options(mmr_lambda=1.0), chunked)
+    best = library.search_chunked(THREE, library.options(), replace(chunked, merge=Merge.SCORE))
+    assert paths(kept)[0] == paths(best)[0]
+
+
+def test_the_whole_text_can_ask_too(library):
+    answer = ask(library, THREE, whole_weight=1.0, limit=10)
+    assert [len(one.topics) for one in answer.results].count(0) < len(answer.results)
+    assert all(number < 3 for one in answer.results for number in one.topics)
+
+
+def test_pieces_by_size_and_whole(library):
+    whole = ask(library, THREE, cut=CutSettings(CutMethod.WHOLE))
+    assert (whole.pieces, len(whole.topics)) == (1, 1)
+    fixed = ask(library, THREE, cut=CutSettings(CutMethod.FIXED, 60, 5))
+    assert fixed.pieces > 3
+
+
+def test_an_approximate_index_is_said_not_to_be_there(library):
+    assert ask(library, THREE, mode=IndexMode.ANN).notices == (
+        "There is no approximate index: collections are searched exactly.",
+    )
+    assert ask(library, THREE).notices == ()
+    assert paths(ask(library, THREE, mode=IndexMode.ANN)) == paths(ask(library, THREE))
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t ", "\x00\u200b"])
+def test_an_empty_text_says_so_or_finds_nothing(library, text):
+    answer = ask(library, text)
+    assert answer.results == ()
+    if not text.strip():
+        assert answer.notices == ("The text holds nothing to ask.",)
+        assert answer.summary == "0 pieces → 0 hits → 0 documents → 0 shown"
+
+
+def test_two_megabytes_in_one_line_are_answered(library):
+    answer = ask(library, "bread dough flour " * 120_000)
+    assert "food/bread.md" in paths(answer) or "food/copy-of-bread.md" in paths(answer)
+    assert answer.notices == ("The text is very long; only its beginning was asked.",)
+
+
+def test_a_message_a_thousand_times_asks_as_once(library):
+    many = ask(library, chat(*[RECIPE] * 1000))
+    assert paths(many)[:1] == paths(ask(library, RECIPE))[:1]
+    assert many.pieces <= 60
+
+
+def test_names_from_right_to_left_and_half_characters_do_no_harm(library):
+    text = f"**אבגד** · 10:00\n{RECIPE}\n\n**\u202eمريم\u202c** · 10:01\n{BUG} \ud800"
+    assert {"food", "code"} <= {path.partition("/")[0] for path in paths(ask(library, text))}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"limit": 0}, {"hits_per_piece": 0}, {"per_document": -1}, {"min_similarity": 2.0},
+     {"whole_weight": -1.0}],
+)  # fmt: skip
+def test_options_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(QueryError):
+        ChunkedOptions(**wrong)
+
+
+def test_settings_become_options(tmp_path):
+    given = ChunkedSettings(top_k=7, merge="score", dedup_strategy="section", piece_tokens=99)
+    options = ChunkedOptions.of(given, hits_per_piece=3, limit=None)
+    assert (options.limit, options.merge, options.dedup) == (7, Merge.SCORE, Dedup.SECTION)
+    assert (options.cut.piece_tokens, options.hits_per_piece) == (99, 3)
+    assert ChunkedOptions.of(ChunkedSettings()) == ChunkedOptions()
+    file = tmp_path / "ragkit.toml"
+    file.write_text("[chunked]\ntop_k = 9\nmode = 'exact'\nnprobe = 4\n")
+    assert load_settings(file).chunked.top_k == 9
+    named = ChunkedOptions.of(load_settings(file).chunked, overfetch=2)
+    assert (named.mode, named.nprobe, named.overfetch) == (IndexMode.EXACT, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("search", "long", "note"),
+    [
+        (IndexMode.AUTO, IndexMode.AUTO, r"exact: \d+ vectors"),
+        (IndexMode.EXACT, IndexMode.AUTO, "exact: asked for"),
+        (IndexMode.ANN, IndexMode.EXACT, "exact: asked for"),
+        (IndexMode.EXACT, IndexMode.ANN, "exact: there is no approximate index"),
+    ],
+)
+def test_how_vectors_are_searched_is_the_long_question_s_own(library, search, long, note):
+    options = library.options(index=search)
+    answer = library.search_chunked(THREE, options, library.chunked_options(mode=long))
+    [said] = [one.note for one in answer.trace.stages if one.name == "vector"]
+    assert re.fullmatch(note, said)
+
+
+def test_the_function_works_on_a_library_with_its_defaults(library):
+    assert paths(query_per_chunk(library, THREE)) == paths(library.search_chunked(THREE))
+
+
+@dataclass(frozen=True)
+class Post:
+    document_id: str
+    score: float
+
+
+def test_the_worked_example_of_deduplication():
+    found = [Post("post-123", 0.85), Post("post-456", 0.88), Post("post-123", 0.90)]
+    assert deduplicate_by_document(found) == [Post("post-123", 0.90), Post("post-456", 0.88)]
+    assert [one.score for one in deduplicate_by_document(found, 2)] == [0.90, 0.88, 0.85]

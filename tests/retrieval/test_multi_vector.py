@@ -1,0 +1,95 @@
+"""Hits of contexts and questions become hits of their chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragkit.indexes.local.chunk_groups import Families
+from ragkit.options import QuestionMerge
+from ragkit.retrieval.fusion import IndexList
+from ragkit.retrieval.multi_vector import best_of_each, by_chunk
+from ragkit.types import LEVEL_CODES, Level
+
+CHUNK, QUESTION, CONTEXT = (
+    LEVEL_CODES[level] for level in (Level.CHUNK, Level.QUESTION, Level.CONTEXT)
+)
+
+
+def listed(*hits):
+    """An index list of (entry, level, raw), best first; chunk entries are multiples of ten."""
+    ids = np.array([hit[0] for hit in hits], np.int64)
+    levels = np.array([hit[1] for hit in hits], np.int64)
+    raw = np.array([hit[2] for hit in hits], np.float64)
+    return IndexList("vector", 0.5, ids, ids // 100, ids // 10, levels, raw), ids // 10 * 10
+
+
+FOUND = listed(
+    (12, QUESTION, 0.9),
+    (21, CONTEXT, 0.8),
+    (20, CHUNK, 0.7),
+    (22, QUESTION, 0.6),
+    (11, CONTEXT, 0.5),
+    (30, CHUNK, 0.4),
+)
+
+
+def test_the_best_hit_of_a_chunk_counts():
+    found = by_chunk(*FOUND, QuestionMerge.BEST, 60, 10)
+    assert found.entry_ids.tolist() == [10, 20, 30]
+    assert found.raw.tolist() == [0.9, 0.8, 0.4]
+    assert found.levels.tolist() == [QUESTION, CHUNK, CHUNK]
+    assert found.chunk_indexes.tolist() == [1, 2, 3]
+    assert (found.name, found.weight) == ("vector", 0.5)
+
+
+def test_or_the_sum_of_inverse_ranks():
+    found = by_chunk(*FOUND, QuestionMerge.SUM, 0, 10)
+    assert found.entry_ids.tolist() == [10, 20, 30]
+    assert found.raw.tolist() == pytest.approx([1 + 1 / 5, 1 / 2 + 1 / 3 + 1 / 4, 1 / 6])
+    flat = by_chunk(*FOUND, QuestionMerge.SUM, 60, 10)
+    assert flat.entry_ids.tolist() == [20, 10, 30]
+
+
+def test_only_so_many_chunks_are_kept_and_none_of_nothing():
+    assert by_chunk(*FOUND, QuestionMerge.BEST, 60, 2).entry_ids.tolist() == [10, 20]
+    assert len(by_chunk(*listed(), QuestionMerge.SUM, 60, 2)) == 0
+
+
+def test_ties_go_to_the_smaller_entry():
+    found = by_chunk(*listed((20, CHUNK, 0.5), (10, CHUNK, 0.5)), QuestionMerge.SUM, 60, 5)
+    assert found.entry_ids.tolist() == [20, 10]
+    even = listed((21, CONTEXT, 0.5), (11, CONTEXT, 0.5), (10, CHUNK, 0.4), (20, CHUNK, 0.4))
+    assert by_chunk(*even, QuestionMerge.BEST, 60, 5).entry_ids.tolist() == [20, 10]
+
+
+def test_the_best_of_each_owner():
+    best = best_of_each(np.array([-0.5, 0.1, 0.3], np.float32), np.array([0, 2, 2]), 3)
+    assert best.tolist() == pytest.approx([-0.5, 0.0, 0.3])
+
+
+LEVELS = np.array([CHUNK, CONTEXT, QUESTION, CHUNK, CHUNK, CONTEXT], np.int8)
+
+
+def test_a_chunks_entries_are_those_that_follow_it():
+    families = Families(LEVELS)
+    assert families.chunks == 3
+    assert families.heads(np.arange(6)).tolist() == [0, 0, 0, 3, 4, 4]
+    rows, owners = families.members(np.array([4, 0]))
+    assert rows.tolist() == [4, 5, 0, 1, 2]
+    assert owners.tolist() == [0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("level", [Level.CHUNK, Level.SECTION, Level.DOCUMENT])
+def test_entries_of_one_level_stand_for_themselves(level):
+    families = Families(np.full(4, LEVEL_CODES[level], np.int8))
+    rows = np.array([3, 1])
+    assert families.chunks == 4
+    assert families.heads(rows).tolist() == [3, 1]
+    assert [part.tolist() for part in families.members(rows)] == [[3, 1], [0, 1]]
+
+
+def test_no_rows_at_all():
+    families = Families(np.zeros(0, np.int8))
+    assert families.chunks == 0
+    assert families.heads(np.zeros(0, np.int64)).tolist() == []

@@ -1,0 +1,262 @@
+"""The query language: what is a filter, what is text, what is an error."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragkit.errors import QueryError
+from ragkit.results import Filters
+from ragkit.retrieval.query_parser import (
+    FILTER_NAMES,
+    LONGEST_QUESTION,
+    ParsedQuestion,
+    format_filters,
+    parse_question,
+)
+
+FIELDS = ("framework", "language", "Last Reviewed", "doc-type")
+
+
+def test_every_filter_is_taken_out_of_the_question():
+    asked = (
+        'refund type:pdf path:notes/ in:"Set up" after:2025-01 policy before:2025-03-01 lang:de '
+        'tag:x title:"two words" source:mail document:12 collection:work framework:streamlit now'
+    )
+    assert parse_question(asked, FIELDS) == ParsedQuestion(
+        text="refund policy now",
+        filters=Filters(
+            types=("pdf",),
+            paths=("notes/",),
+            titles=("two words",),
+            headings=("Set up",),
+            languages=("de",),
+            tags=("x",),
+            sources=("mail",),
+            documents=(12,),
+            after="2025-01",
+            before="2025-03-01",
+            fields=(("framework", "streamlit"),),
+        ),
+        collections=("work",),
+    )
+
+
+def test_a_question_without_filters_stays_as_it_is():
+    assert parse_question("  how  do I\nget a refund? ") == ParsedQuestion(
+        text="how  do I\nget a refund?"
+    )
+
+
+def test_commas_and_repetition_give_alternatives():
+    parsed = parse_question('type:pdf,docx type:PDF,.md tag:"a, b",c collection:one,two')
+    assert parsed.filters == Filters(types=("pdf", "docx", "md"), tags=("a, b", "c"))
+    assert parsed.collections == ("one", "two")
+
+
+def test_of_several_dates_the_one_that_leaves_more_counts():
+    filters = parse_question("after:2025-03 after:2025-01 before:2024 before:2026").filters
+    assert (filters.after, filters.before) == ("2025-01", "2026")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("2025", "2025"), ("2025-1", "2025-01"), ("2025-1-9", "2025-01-09"), ("2024-02-29",) * 2],
+)
+def test_dates_come_in_iso_form(written, meant):
+    assert parse_question(f"after:{written}").filters.after == meant
+
+
+@pytest.mark.parametrize("written", ["soon", "2025-13", "2023-02-29", "25", "01.02.2025", "0000"])
+def test_a_bad_date_is_an_error_with_an_example(written):
+    with pytest.raises(QueryError) as caught:
+        parse_question(f"x before:{written}")
+    assert caught.value.message == f'"before:{written}" is not a date.'
+    assert "before:2025-03-01" in caught.value.cure
+
+
+def test_a_document_is_named_by_its_number():
+    assert parse_question("document:7,8").filters.documents == (7, 8)
+    with pytest.raises(QueryError, match="number of a document"):
+        parse_question("document:readme")
+
+
+def test_fields_of_front_matter_count_in_any_case_and_with_underscores():
+    parsed = parse_question("FrameWork:vue last_reviewed:2024 doc-type:guide Type:pdf", FIELDS)
+    assert parsed.filters == Filters(
+        types=("pdf",),
+        fields=(("framework", "vue"), ("Last Reviewed", "2024"), ("doc-type", "guide")),
+    )
+
+
+def test_an_unknown_filter_is_an_error_that_names_the_known_ones():
+    with pytest.raises(QueryError) as caught:
+        parse_question("refund typ:pdf", FIELDS)
+    assert caught.value.message == 'There is no filter "typ:".'
+    assert caught.value.cure.startswith('Did you mean "type:"? The filters are type, path, title')
+    for name in (*FILTER_NAMES, "framework", "last_reviewed"):
+        assert name in caught.value.cure
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("framwork:vue", "framework"), ("date:2024", "after"), ("until:2024", "before"),
+        ("filetype:pdf", "type"), ("file:a.md", "path"), ("section:intro", "in"),
+        ("titel:x", "title"), ("colection:x", "collection"), ("befor:2024", "before"),
+    ],
+)  # fmt: skip
+def test_a_slip_is_answered_with_what_was_meant(written, meant):
+    with pytest.raises(QueryError, match=f'Did you mean "{meant}:"'):
+        parse_question(written, FIELDS)
+
+
+def test_many_known_fields_are_not_all_listed():
+    with pytest.raises(QueryError, match=r"field00, .*field11, and 88 fields more"):
+        parse_question("zzz:y", [f"field{number:02}" for number in range(100)])
+
+
+@pytest.mark.parametrize("unknown", ["foo:bar", 'foo:"bar baz"', "foo_bar:baz", 'foo:"', "aa:b,c"])
+def test_what_looks_like_a_filter_is_not_searched_for(unknown):
+    with pytest.raises(QueryError, match="There is no filter"):
+        parse_question(f"text {unknown}")
+
+
+@pytest.mark.parametrize(
+    "ordinary",
+    [
+        "note: buy milk", "12:30", "at 9:15am", "http://x.org/a:b", "https://a.b", "mailto:a@b.c",
+        "std::vector", "path::join", r"C:\x", "c:/temp", "localhost:8501", "python:3.11",
+        "doi:10.1000/182", "urn:isbn:0451450523", "Matthew 5:3", "TODO:fix", "re:", ":wq", "a:b",
+        "x[1:n]", "f(path:str)", "lambda:f(x)", "color:red;", "{key:value}", "std::map<int,int>",
+        "key:$value", "Größe:groß", "見出し:本文", "host:80/path", '"type:pdf"', '"how typ:pdf"',
+        "javascript:alert(1)", "type:", "type: pdf", "why:?", ":", "::", "a:", "-type:pdf",
+        "data:image/png;base64,xx", "git@github.com:a/b", "averyverylongwordindeed:x", "in://x",
+    ],
+)  # fmt: skip
+def test_ordinary_text_with_colons_is_never_an_error(ordinary):
+    parsed = parse_question(ordinary)
+    assert parsed.text == ordinary
+    assert parsed.filters.empty
+    assert parsed.collections == ()
+
+
+def test_pasted_text_raises_no_errors_but_its_filters_count():
+    pasted = "Traceback\nerror:unknown before:lunch type:pdf"
+    parsed = parse_question(pasted)
+    assert parsed.text == "Traceback\nerror:unknown before:lunch"
+    assert parsed.filters == Filters(types=("pdf",))
+    long = "word " * 120 + "foo:bar"
+    assert parse_question(long).text == long
+
+
+@pytest.mark.parametrize("quotes", ['"', '""', '"""', '5" pipe', 'say "hi', '" "', "“", "'"])
+def test_lone_quotes_are_harmless(quotes):
+    parsed = parse_question(quotes)
+    assert parsed.text == quotes
+    assert parsed.phrases == ()
+    assert parsed.filters.empty
+
+
+def test_an_open_quote_in_a_filter_ends_with_the_word():
+    parsed = parse_question('title:"two words')
+    assert (parsed.text, parsed.filters) == ("words", Filters(titles=("two",)))
+
+
+def test_an_empty_value_asks_for_nothing():
+    parsed = parse_question('x title:"" tag:"  " y')
+    assert (parsed.text, parsed.filters) == ("x y", Filters())
+
+
+def test_phrases_are_what_stands_in_quotes():
+    parsed = parse_question('find "exactly this" and “that too”, "exactly this"!')
+    assert parsed.phrases == ("exactly this", "that too")
+    assert parsed.text == 'find "exactly this" and “that too”, "exactly this"!'
+
+
+def test_typographic_quotes_hold_values_too():
+    assert parse_question("title:“two words” in:„Erste Schritte“").filters == Filters(
+        titles=("two words",), headings=("Erste Schritte",)
+    )
+
+
+def test_a_quote_within_quotes_is_doubled():
+    assert parse_question('title:"the ""big"" one"').filters.titles == ('the "big" one',)
+
+
+def test_known_filters_take_paths_and_addresses():
+    parsed = parse_question(r"path:C:\docs\a source:https://a.b/c")
+    assert parsed.filters == Filters(paths=(r"C:\docs\a",), sources=("https://a.b/c",))
+
+
+def test_empty_questions():
+    for asked in ("", " \n\t"):
+        assert parse_question(asked) == ParsedQuestion(text="")
+
+
+def test_a_long_question_is_cut_and_says_so():
+    assert parse_question("x" * LONGEST_QUESTION).cut is False
+    parsed = parse_question("x" * (LONGEST_QUESTION + 1))
+    assert parsed.cut is True
+    assert len(parsed.text) == LONGEST_QUESTION
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ['"', 'type:"', ' type:"a', "a:", " a:b,,", "x", ' "a', "title:“", " ", '""', "\x00", "“"],
+)
+def test_a_megabyte_is_read_quickly(unit):
+    asked = unit * (1_000_000 // len(unit))
+    started = time.perf_counter()
+    parsed = parse_question(asked)
+    assert time.perf_counter() - started < 60
+    assert parsed.cut is True
+
+
+def test_filters_are_written_as_they_would_be_typed():
+    filters = Filters(
+        types=("pdf", "md"), headings=("Set up",), after="2025-01", fields=(("Last Reviewed", "x"),)
+    )
+    assert format_filters(filters, ("work",)) == (
+        'type:pdf,md in:"Set up" after:2025-01 collection:work Last_Reviewed:x'
+    )
+    assert format_filters(Filters()) == ""
+
+
+values = st.text(min_size=1, max_size=20).map(str.strip).filter(bool)
+several = st.lists(values, max_size=3, unique=True).map(tuple)
+codes = st.lists(st.sampled_from(["pdf", "md", "c++", "pt-br"]), unique=True).map(tuple)
+dates = st.sampled_from(["", "2025", "2025-01", "2025-01-31"])
+
+
+@given(
+    st.builds(
+        Filters, types=codes, paths=several, titles=several, headings=several, languages=codes,
+        tags=several, sources=several, after=dates, before=dates,
+        documents=st.lists(st.integers(0, 10**9), unique=True, max_size=3).map(tuple),
+        fields=st.lists(st.tuples(st.sampled_from(FIELDS), values), unique=True, max_size=3).map(
+            lambda pairs: tuple(sorted(pairs, key=lambda pair: FIELDS.index(pair[0])))
+        ),
+    ),
+    several,
+)  # fmt: skip
+def test_written_filters_are_read_back(filters, collections):
+    parsed = parse_question(format_filters(filters, collections), FIELDS)
+    assert parsed == ParsedQuestion(text="", filters=filters, collections=collections)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_parsed_or_refused_with_a_cure(asked):
+    pasted = parse_question(f"x\n{asked}", FIELDS)
+    assert pasted == parse_question(f"x\n{asked}", FIELDS)
+    try:
+        parsed = parse_question(asked, FIELDS)
+    except QueryError as error:
+        complaint = str(error)
+    else:
+        complaint = ""
+        assert len(parsed.text) <= len(asked)
+    assert not complaint or complaint.endswith((".", "instead."))

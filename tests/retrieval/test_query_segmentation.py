@@ -1,0 +1,117 @@
+"""Cutting long questions into topics and pieces."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragkit.models.hashing import HashEmbedder
+from ragkit.retrieval.query_segmentation import (
+    MOST_PIECES,
+    CutMethod,
+    CutSettings,
+    cut_question,
+    find_units,
+    topic_borders,
+)
+
+EMBED = HashEmbedder().embed_passages
+ADAPTIVE = CutSettings()
+
+TRAVEL = "the train to lisbon leaves early and the hotel near the lisbon station is cheap"
+BUG = "the parser raises a timeout error when the socket is closed by the remote parser"
+RECIPE = "knead the dough with flour and salt then bake the dough until the crust is brown"
+
+
+def chat(*said: str) -> str:
+    names = ("Bob", "Ann")
+    return "\n\n".join(f"**{names[n % 2]}** · 10:{n:02}\n{text}" for n, text in enumerate(said))
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\n"])
+def test_an_empty_text_has_no_topics(text):
+    assert cut_question(text, EMBED, ADAPTIVE) == ()
+
+
+def test_a_short_text_stays_one_question():
+    (topic,) = cut_question("How long is the refund window? I bought it in May.", EMBED, ADAPTIVE)
+    assert [piece.text for piece in topic.pieces] == [
+        "How long is the refund window? I bought it in May."
+    ]
+
+
+def test_messages_are_found_with_their_authors():
+    units = find_units(chat("hello there", "good morning"))
+    assert [(unit.role, unit.text) for unit in units] == [
+        ("bob", "hello there"),
+        ("ann", "good morning"),
+    ]
+
+
+def test_a_chat_on_three_subjects_has_three_topics():
+    text = chat(*[TRAVEL] * 4, *[BUG] * 4, *[RECIPE] * 4)
+    topics = cut_question(text, EMBED, ADAPTIVE)
+    assert [topic.pieces[0].text for topic in topics] == [TRAVEL, BUG, RECIPE]
+    assert [len(topic.pieces) for topic in topics] == [1, 1, 1]
+    assert topics[1].start == text.index(BUG) - len("**Bob** · 10:04\n")
+
+
+def test_what_nobody_answered_asks_with_its_own_background():
+    text = (
+        "user: Tell me about Porto.\nagent: It is a city.\nuser: And the river?\n"
+        "user: My script fails.\nagent: Which one?\nuser: The parser."
+    )
+    topics = cut_question(text, EMBED, ADAPTIVE)
+    assert [topic.pieces[0].text for topic in topics] == ["And the river?", "The parser."]
+    assert topics[0].pieces[0].background == "Tell me about Porto. And the river?"
+    assert topics[1].pieces[0].background == "My script fails. The parser."
+
+
+def test_one_message_a_thousand_times_asks_once():
+    topics = cut_question("user: where is it\n" * 1000, EMBED, ADAPTIVE)
+    assert sum(len(topic.pieces) for topic in topics) == len(topics)
+    assert {piece.text for topic in topics for piece in topic.pieces} == {"where is it"}
+
+
+def test_a_line_of_two_megabytes_is_cut_into_a_bounded_number_of_pieces():
+    topics = cut_question("word salad " * 190_000, EMBED, ADAPTIVE)
+    assert 1 <= sum(len(topic.pieces) for topic in topics) <= MOST_PIECES
+
+
+def test_cutting_by_size_overlaps_and_covers_the_text():
+    text = " ".join(f"w{number}" for number in range(2000))
+    settings = CutSettings(CutMethod.FIXED, piece_tokens=100, overlap_tokens=10)
+    pieces = [topic.pieces[0] for topic in cut_question(text, None, settings)]
+    assert pieces[0].start == 0
+    assert pieces[-1].end == len(text)
+    for before, after in itertools.pairwise(pieces):
+        assert before.end - after.start == 40
+        assert before.end - before.start <= 400
+
+
+def test_the_whole_is_one_piece():
+    (topic,) = cut_question(chat(TRAVEL, BUG), EMBED, CutSettings(CutMethod.WHOLE))
+    assert topic.pieces[0].text == chat(TRAVEL, BUG)
+
+
+def test_borders_lie_where_likeness_dips():
+    a, b = np.eye(2)
+    assert topic_borders(np.array([a, a, a, b, b, b])) == [3]
+    assert topic_borders(np.array([a] * 6)) == []
+
+
+@given(st.lists(st.sampled_from([TRAVEL, BUG, RECIPE, "ok", "?"]), max_size=40))
+def test_topics_are_in_order_apart_and_inside_the_text(said):
+    text = chat(*said)
+    topics = cut_question(text, EMBED, ADAPTIVE)
+    assert [topic.index for topic in topics] == list(range(len(topics)))
+    assert topics == cut_question(text, EMBED, ADAPTIVE)
+    end = 0
+    for topic in topics:
+        assert end <= topic.start < topic.end <= len(text)
+        end = topic.end
+        assert all(piece.text in text for piece in topic.pieces)

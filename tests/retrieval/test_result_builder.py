@@ -1,0 +1,123 @@
+"""From selected hits to results, over a real catalog."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import vector_bytes
+
+from ragkit.results import Contribution, SearchOptions
+from ragkit.retrieval.fusion import FusedHit
+from ragkit.retrieval.grouping import Group, Selected
+from ragkit.retrieval.highlight import Highlighter
+from ragkit.retrieval.result_builder import CatalogLookups, Presenter
+from ragkit.types import Level
+
+PIECES = tuple(f"piece {number} of the pie" for number in range(10))
+
+
+def hit(document, position, score=0.5, entry=1):
+    part = Contribution("keyword", 1, 3.0, score, 1.0, score)
+    return FusedHit(entry, document, position, Level.CHUNK, score, (part,))
+
+
+def present(shelf, *groups, **options):
+    selected = Selected(groups, tuple(one for group in groups for one in group.hits))
+    highlighter = Highlighter(("pie",), ("pie",))
+    return Presenter(shelf.catalog).results(selected, SearchOptions(**options), highlighter)
+
+
+@pytest.fixture
+def document(shelf):
+    return shelf.put("folder/pie.md", *PIECES, title="The pie", date="2025-01-02")
+
+
+def test_a_result_shows_matched_chunks_and_their_neighbours(shelf, document):
+    hits = (hit(document, 2, 0.9), hit(document, 5, 0.8), hit(document, 7, 0.7))
+    [result] = present(shelf, Group(document, hits))
+    text = shelf.catalog.documents.text(document)
+    assert [one.index for one in result.matched_chunks] == [2, 5, 7]
+    assert result.context_chunks == (1, 3, 4, 6, 8)
+    assert result.chunk_coverage == "chunks 2-9 of 10"
+    assert [text[one.start : one.end] for one in result.passages] == [
+        one.text for one in result.passages
+    ]
+    assert (result.score, result.max_score) == (0.9, 0.9)
+    assert result.avg_score == pytest.approx(0.8)
+    assert result.matched_chunks[0].contributions[0].value == 0.9
+    assert result.matched_chunks[0].terms == ("pie",)
+
+
+def test_highlights_are_the_words_of_the_question(shelf, document):
+    [result] = present(shelf, Group(document, (hit(document, 3),)), neighbours=0)
+    [passage] = result.passages
+    assert [passage.text[a:b] for a, b in passage.highlights] == ["pie"]
+    assert passage.heading_path == ("Top",)
+
+
+def test_a_gap_is_named(shelf, document):
+    [result] = present(shelf, Group(document, (hit(document, 0), hit(document, 9, 0.4))))
+    assert len(result.passages) == 2
+    assert result.gaps == ((2, 7),)
+
+
+def test_a_document_says_where_it_lies_and_whether_its_file_is_there(shelf, document, tmp_path):
+    [result] = present(shelf, Group(document, (hit(document, 0),)))
+    assert result.document.file == "/files/folder/pie.md"
+    assert result.missing
+    assert (result.document.title, result.document.date) == ("The pie", "2025-01-02")
+    assert (result.document.chunks, result.document.pages) == (10, 0)
+
+
+def test_documents_that_have_gone_are_left_out(shelf, document):
+    other = shelf.put("other.md", "another pie")
+    shelf.catalog.documents.remove([document])
+    results = present(
+        shelf, Group(document, (hit(document, 0),)), Group(other, (hit(other, 0, 0.4),))
+    )
+    assert [one.document.path for one in results] == ["other.md"]
+
+
+def test_other_places_are_paths_and_further_hits_are_kept(shelf, document):
+    copy = shelf.put("copy.md", *PIECES)
+    group = Group(document, (hit(document, 0),), (hit(document, 4, 0.3),), (copy, 999))
+    [result] = present(shelf, group)
+    assert result.also_at == ("copy.md",)
+    assert [one.index for one in result.more] == [4]
+
+
+def test_a_chunk_that_is_no_longer_there_is_passed_over(shelf, document):
+    results = present(shelf, Group(document, (hit(document, 77),)))
+    assert results == []
+    [some] = present(shelf, Group(document, (hit(document, 77), hit(document, 1, 0.4))))
+    assert [one.index for one in some.matched_chunks] == [1]
+
+
+def test_the_number_of_queries_does_not_grow_with_the_results(shelf, monkeypatch):
+    documents = [shelf.put(f"{number}.md", *PIECES) for number in range(12)]
+    asked = []
+    rows = type(shelf.catalog.connections).rows
+
+    def counted(self, query, parameters=()):
+        asked.append(query)
+        return rows(self, query, parameters)
+
+    monkeypatch.setattr(type(shelf.catalog.connections), "rows", counted)
+    present(shelf, *[Group(one, (hit(one, 3),)) for one in documents])
+    assert len(asked) == 3
+
+
+def test_lookups_tell_of_hits_what_the_catalog_holds(shelf, document):
+    lookups = CatalogLookups(shelf.catalog, "fingerprint")
+    ids = shelf.entry_ids()
+    hits = [hit(document, position, entry=ids[position]) for position in (1, 3)]
+    hits.append(hit(document, 77, entry=9999))
+    assert lookups.texts(hits) == {
+        ids[1]: shelf.catalog.documents.text(document)[17 * 1 + 5 : 17 * 2 + 10]
+    } | lookups.texts(hits)
+    assert [text.strip() for text in lookups.texts(hits).values()] == [PIECES[1], PIECES[3]]
+    assert lookups.sections(hits) == {ids[1]: 0, ids[3]: 0}
+    assert set(lookups.content_keys(hits)) == {ids[1], ids[3]}
+    vectors = lookups.vectors(hits)
+    assert np.array_equal(vectors[ids[1]], np.frombuffer(vector_bytes(PIECES[1]), "<f2"))
+    assert CatalogLookups(shelf.catalog, "of another").vectors(hits) == {}
