@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragkit.indexes.local.chunk_groups import Families
+from ragkit.indexes.local.chunk_groups import ChunkGroups
 from ragkit.options import QuestionMerge
 from ragkit.retrieval.fusion import IndexList
 from ragkit.retrieval.multi_vector import best_of_each, by_chunk
@@ -72,7 +72,7 @@ LEVELS = np.array([CHUNK, CONTEXT, QUESTION, CHUNK, CHUNK, CONTEXT], np.int8)
 
 
 def test_a_chunks_entries_are_those_that_follow_it():
-    families = Families(LEVELS)
+    families = ChunkGroups(LEVELS)
     assert families.chunks == 3
     assert families.heads(np.arange(6)).tolist() == [0, 0, 0, 3, 4, 4]
     rows, owners = families.members(np.array([4, 0]))
@@ -82,7 +82,7 @@ def test_a_chunks_entries_are_those_that_follow_it():
 
 @pytest.mark.parametrize("level", [Level.CHUNK, Level.SECTION, Level.DOCUMENT])
 def test_entries_of_one_level_stand_for_themselves(level):
-    families = Families(np.full(4, LEVEL_CODES[level], np.int8))
+    families = ChunkGroups(np.full(4, LEVEL_CODES[level], np.int8))
     rows = np.array([3, 1])
     assert families.chunks == 4
     assert families.heads(rows).tolist() == [3, 1]
@@ -90,6 +90,6 @@ def test_entries_of_one_level_stand_for_themselves(level):
 
 
 def test_no_rows_at_all():
-    families = Families(np.zeros(0, np.int8))
+    families = ChunkGroups(np.zeros(0, np.int8))
     assert families.chunks == 0
     assert families.heads(np.zeros(0, np.int64)).tolist() == []
