@@ -15,8 +15,7 @@ from common import SHARED, arguments, report
 
 from ragkit.evaluation.corpus import load_question_set
 from ragkit.evaluation.run import evaluate
-from ragkit.options import Expansion, Fusion, Mode
-from ragkit.results import SearchOptions
+from ragkit.options import Expansion, Fusion, Mode, SearchOptions
 from ragkit.settings import load_settings
 
 SETS = ("scifact", "anthropic_codebase", "mtrag_pool", "chroma_chunking")

@@ -28,7 +28,7 @@ from ragkit.evaluation.search_config import (
     names,
 )
 from ragkit.library import Library
-from ragkit.results import SearchOptions
+from ragkit.options import SearchOptions
 from ragkit.retrieval.option_codec import written
 from ragkit.retrieval.rerank import why_not
 from ragkit.types import Chunk

@@ -22,7 +22,7 @@ from ragkit.evaluation.question_types import kinds_of_run
 from ragkit.evaluation.runs import difference, in_words, main_metric
 from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text
 from ragkit.library import Library
-from ragkit.results import SearchOptions
+from ragkit.options import SearchOptions
 
 _SET, _WAYS, _SEEN, _COLLECTION = "eval_set", "eval_ways", "eval_seen", "eval_collection"
 _COMPARED = "cmp_columns"

@@ -21,8 +21,8 @@ from ragkit.catalog.context_records import ContextRecord
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
-from ragkit.options import Contexts
-from ragkit.results import Answer, Result, SearchOptions
+from ragkit.options import Contexts, SearchOptions
+from ragkit.results import Answer, Result
 from ragkit.types import Chunk
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ragkit.results import Filters
+    from ragkit.options import Filters
 
 _DATE = (
     "CASE d.date WHEN '' THEN date(d.mtime_ns / 1000000000, 'unixepoch') "

@@ -13,7 +13,7 @@ from ragkit.catalog.connection import folded
 from ragkit.catalog.records import SpeakerRecord
 
 if TYPE_CHECKING:
-    from ragkit.results import Filters
+    from ragkit.options import Filters
 
 _NOT_A_WORD = re.compile(r"[\W_]+")
 

@@ -15,8 +15,7 @@ from ragkit.evaluation.run import Evaluation, measure
 from ragkit.evaluation.runs import main_metric
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.options import Contexts, Fusion, Mode, QuestionMerge, Rerank
-from ragkit.results import SearchOptions
+from ragkit.options import Contexts, Fusion, Mode, QuestionMerge, Rerank, SearchOptions
 from ragkit.retrieval.candidates import FIELD_WEIGHTS, WRITTEN
 from ragkit.types import Field, Level
 

@@ -19,8 +19,8 @@ from ragkit.evaluation.question_types import TypeFigures, by_kind
 from ragkit.evaluation.scorers import DEPTH
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.options import Rerank
-from ragkit.results import Answer, SearchOptions
+from ragkit.options import Rerank, SearchOptions
+from ragkit.results import Answer
 from ragkit.settings import Settings
 
 __all__ = ["DEPTH", "Evaluation", "StageTime", "evaluate", "measure"]

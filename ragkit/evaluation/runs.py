@@ -18,7 +18,7 @@ from ragkit.catalog.runs import QuestionValues, RunDraft, RunRecord
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.run import Evaluation
 from ragkit.evaluation.search_config import MODES, ColumnSettings, as_text, names
-from ragkit.results import SearchOptions
+from ragkit.options import SearchOptions
 
 MAIN_METRICS = ("pass@10", "ndcg@10", "token_recall")
 """By what runs are compared when nobody says: the first of these that there is."""

@@ -13,8 +13,8 @@ from ragkit.evaluation.ephemeral_library import RowPlaces
 from ragkit.evaluation.metrics import PASS_AT, Judgments, Values, pass_at, score
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.evaluation.spans import GoldSpans, score_spans
-from ragkit.options import Expansion, Rerank
-from ragkit.results import Answer, SearchOptions, Trace
+from ragkit.options import Expansion, Rerank, SearchOptions
+from ragkit.results import Answer, Trace
 from ragkit.retrieval.rerank import why_not
 
 DEPTH = 100

@@ -16,8 +16,8 @@ from ragkit.options import (
     Mode,
     QuestionMerge,
     Rerank,
+    SearchOptions,
 )
-from ragkit.results import SearchOptions
 from ragkit.retrieval.option_codec import understood, written
 
 FEWEST, MOST = 2, 4

@@ -34,7 +34,8 @@ from ragkit.types import Section, Status
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
-    from ragkit.results import Answer, Filters, SearchOptions
+    from ragkit.options import Filters, SearchOptions
+    from ragkit.results import Answer
     from ragkit.retrieval.multi_query import ChunkedAnswer, ChunkedOptions
     from ragkit.retrieval.similar import Similar
     from ragkit.settings import Settings
@@ -98,7 +99,7 @@ class Library(EmbedderDesk, ContextDesk):
 
         A search of one collection has what that collection sets for itself.
         """
-        from ragkit.results import SearchOptions
+        from ragkit.options import SearchOptions
         from ragkit.retrieval.option_codec import with_own
 
         search = self.settings.search.model_dump()
@@ -203,7 +204,7 @@ class Library(EmbedderDesk, ContextDesk):
 
     def facets(self, collection: str, filters: Filters | None = None) -> Facets:
         """What the indexed documents that pass the filters are, with counts."""
-        from ragkit.results import Filters
+        from ragkit.options import Filters
 
         found = self.catalog.collections.find(collection)
         return self.catalog.filters.facets(found.id, filters or Filters()) if found else Facets()

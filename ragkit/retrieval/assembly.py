@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from ragkit.catalog.records import ChunkRecord
-from ragkit.options import Expansion
-from ragkit.results import Later, MatchedChunk, Passage, SearchOptions
+from ragkit.options import Expansion, SearchOptions
+from ragkit.results import Later, MatchedChunk, Passage
 from ragkit.types import Chunk, Level, Page, Section
 
 DOCUMENT_SECTIONS = 5

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.options import Contexts, Fusion, QuestionMerge
-from ragkit.results import SearchOptions
+from ragkit.options import Contexts, Fusion, QuestionMerge, SearchOptions
 from ragkit.retrieval.candidates import Asked, Scope, rank, shares_in
 from ragkit.retrieval.fusion import (
     Fused,

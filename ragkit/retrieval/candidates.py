@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ragkit.indexes.local.candidates import Candidates, EntryMask
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.strategy import SearchStrategy, VectorSearch
-from ragkit.options import Contexts, Fusion, QuestionMerge
-from ragkit.results import SearchOptions
+from ragkit.options import Contexts, Fusion, QuestionMerge, SearchOptions
 from ragkit.retrieval.fusion import (
     NORMALISERS,
     Fused,

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol
 
-from ragkit.options import Expansion, Granularity
-from ragkit.results import SearchOptions
+from ragkit.options import Expansion, Granularity, SearchOptions
 from ragkit.retrieval.assembly import parent_of
 from ragkit.retrieval.deduplication import (
     Folded,

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from ragkit.errors import QueryError
 from ragkit.models.base import Embedder, embed_queries
 from ragkit.models.factory import is_remote, local_embedder
-from ragkit.options import IndexMode, Rerank
-from ragkit.results import Result, SearchOptions, Trace
+from ragkit.options import IndexMode, Rerank, SearchOptions
+from ragkit.results import Result, Trace
 from ragkit.retrieval.deduplication import fold_identical, mmr
 from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.grouping import Group, Selected

@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Any
 
-from ragkit.results import SearchOptions
+from ragkit.options import SearchOptions
 
 logger = logging.getLogger(__name__)
 

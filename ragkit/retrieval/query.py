@@ -9,8 +9,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
-from ragkit.options import Mode
-from ragkit.results import Filters, SearchOptions
+from ragkit.options import Filters, Mode, SearchOptions
 from ragkit.retrieval.candidates import Asked
 from ragkit.retrieval.query_embedding import QuestionVectors, Vectors
 from ragkit.retrieval.query_parser import ParsedQuestion, parse_question

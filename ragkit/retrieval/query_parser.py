@@ -36,7 +36,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from ragkit.errors import QueryError
-from ragkit.results import Filters
+from ragkit.options import Filters
 
 LONGEST_QUESTION = 20_000
 """Characters of a question that are looked at; ``cut`` tells that there were more."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.results import SearchOptions
+from ragkit.options import SearchOptions
 from ragkit.retrieval.fusion import Fused, Part, Scores
 
 IDENTIFIER_SHARE = 0.4

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from ragkit.errors import RagkitError
-from ragkit.results import SearchOptions
+from ragkit.options import SearchOptions
 from ragkit.retrieval.fusion import FusedHit
 from ragkit.types import Level
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import ChunkRecord, DocumentRecord
-from ragkit.options import Expansion
-from ragkit.results import DocumentRef, Later, MatchedChunk, Passage, Result, SearchOptions
+from ragkit.options import Expansion, SearchOptions
+from ragkit.results import DocumentRef, Later, MatchedChunk, Passage, Result
 from ragkit.retrieval.assembly import DocumentPlan, make_passages, plan_document, wanted_chunks
 from ragkit.retrieval.deduplication import Vectors
 from ragkit.retrieval.fusion import FusedHit

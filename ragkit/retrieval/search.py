@@ -16,8 +16,8 @@ from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import ModelError, RagkitError
 from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
-from ragkit.options import Contexts, IndexMode, Mode, QuestionMerge, Rerank
-from ragkit.results import Answer, Filters, Result, SearchOptions, Trace
+from ragkit.options import Contexts, Filters, IndexMode, Mode, QuestionMerge, Rerank, SearchOptions
+from ragkit.results import Answer, Result, Trace
 from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.batch_ranking import rank_all
 from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists, vector_ways

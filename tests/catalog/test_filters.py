@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragkit.results import Filters
+from ragkit.options import Filters
 from ragkit.types import Section
 
 

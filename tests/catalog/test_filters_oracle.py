@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from support import Shelf
 
 from ragkit.catalog import Catalog
+from ragkit.options import Filters
 from ragkit.paths import LibraryPaths
-from ragkit.results import Filters
 
 _WORDS = st.sampled_from(["notes", "Notes", "plan", "été", "ETE", "a", "b%", "_", "x'y", "日本"])
 _DATES = st.sampled_from(

@@ -22,8 +22,7 @@ from ragkit.evaluation.run import measure
 from ragkit.evaluation.scorers import DocumentScorer
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.options import Mode, Rerank
-from ragkit.results import SearchOptions
+from ragkit.options import Mode, Rerank, SearchOptions
 from ragkit.settings import load_settings
 
 

@@ -20,8 +20,8 @@ from ragkit.evaluation.comparison import (
 )
 from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text, names
 from ragkit.library import Library
-from ragkit.options import Contexts, Expansion, Fusion, Granularity, IndexMode, Mode
-from ragkit.results import Answer, DocumentRef, Result, SearchOptions, Stage, Trace
+from ragkit.options import Contexts, Expansion, Fusion, Granularity, IndexMode, Mode, SearchOptions
+from ragkit.results import Answer, DocumentRef, Result, Stage, Trace
 from ragkit.retrieval.option_codec import with_own, written
 from ragkit.settings import load_settings
 

@@ -12,7 +12,7 @@ from ragkit.errors import EvaluationError, SettingsError
 from ragkit.evaluation.corpus import Excerpt, Question, QuestionSet, Row
 from ragkit.evaluation.run import evaluate
 from ragkit.evaluation.spans import length, overlap
-from ragkit.results import SearchOptions
+from ragkit.options import SearchOptions
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli.app import app
 

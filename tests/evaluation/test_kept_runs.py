@@ -18,8 +18,7 @@ from ragkit.evaluation.run import measure
 from ragkit.evaluation.runs import difference, keep, main_metric, paired_p
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.options import Mode
-from ragkit.results import SearchOptions
+from ragkit.options import Mode, SearchOptions
 
 RIGHT = {
     "refund within thirty days": "handbook/refunds.md",

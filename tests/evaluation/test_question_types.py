@@ -11,8 +11,7 @@ from ragkit.evaluation.question_types import by_kind, kinds_of_run
 from ragkit.evaluation.run import measure
 from ragkit.evaluation.runs import keep
 from ragkit.evaluation.search_config import ColumnSettings
-from ragkit.options import Mode
-from ragkit.results import SearchOptions
+from ragkit.options import Mode, SearchOptions
 
 KEYWORD = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
 ASKED = (

@@ -18,8 +18,7 @@ from ragkit.evaluation.run import measure
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.models.context_writer import ContextWriter
 from ragkit.models.ollama import OllamaClient
-from ragkit.options import Contexts, Mode
-from ragkit.results import SearchOptions
+from ragkit.options import Contexts, Mode, SearchOptions
 from ragkit.settings import load_settings
 
 

@@ -9,8 +9,8 @@ from pages.parts.compare.comparison_html import PRESETS, Shown, snippet, table, 
 from ragkit.errors import ModelError
 from ragkit.evaluation.comparison import aligned
 from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text
-from ragkit.options import Mode
-from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, SearchOptions, Trace
+from ragkit.options import Mode, SearchOptions
+from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, Trace
 from ragkit.types import Chunk, Level, Span
 
 WORDS = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))

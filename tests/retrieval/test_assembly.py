@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkit.catalog.records import ChunkRecord
-from ragkit.options import Expansion
-from ragkit.results import DocumentRef, MatchedChunk, Result, SearchOptions
+from ragkit.options import Expansion, SearchOptions
+from ragkit.results import DocumentRef, MatchedChunk, Result
 from ragkit.retrieval.assembly import (
     DOCUMENT_SECTIONS,
     DocumentPlan,

@@ -7,8 +7,7 @@ import pytest
 
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
-from ragkit.options import Fusion, QuestionMerge
-from ragkit.results import SearchOptions
+from ragkit.options import Fusion, QuestionMerge, SearchOptions
 from ragkit.retrieval import batch_ranking as together
 from ragkit.retrieval.batch_ranking import rank_all
 from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_lists

@@ -7,8 +7,7 @@ import pytest
 
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
-from ragkit.options import Fusion
-from ragkit.results import SearchOptions
+from ragkit.options import Fusion, SearchOptions
 from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_lists
 from ragkit.types import Field, Level
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from ragkit.options import Expansion, Granularity
-from ragkit.results import SearchOptions
+from ragkit.options import Expansion, Granularity, SearchOptions
 from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.grouping import select
 from ragkit.types import Level

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkit.errors import QueryError
-from ragkit.results import Filters
+from ragkit.options import Filters
 from ragkit.retrieval.query_parser import (
     FILTER_NAMES,
     LONGEST_QUESTION,

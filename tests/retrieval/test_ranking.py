@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_fusion import listed
 
-from ragkit.options import Fusion
-from ragkit.results import SearchOptions
+from ragkit.options import Fusion, SearchOptions
 from ragkit.retrieval.fusion import fuse, share_of_best
 from ragkit.retrieval.ranking import (
     holds_identifier,

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from ragkit.errors import ModelError, RagkitError
-from ragkit.options import Granularity
-from ragkit.results import MatchedChunk, SearchOptions
+from ragkit.options import Granularity, SearchOptions
+from ragkit.results import MatchedChunk
 from ragkit.retrieval.assembly import _choose
 from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.grouping import select

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from support import vector_bytes
 
-from ragkit.results import Contribution, SearchOptions
+from ragkit.options import SearchOptions
+from ragkit.results import Contribution
 from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.grouping import Group, Selected
 from ragkit.retrieval.highlight import Highlighter

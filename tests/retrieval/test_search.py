@@ -19,8 +19,7 @@ from small_library import (
 
 from ragkit.catalog import Catalog
 from ragkit.errors import NotFoundError, QueryError
-from ragkit.options import Granularity, Mode
-from ragkit.results import Filters, SearchOptions
+from ragkit.options import Filters, Granularity, Mode, SearchOptions
 from ragkit.retrieval import search as engine_module
 from ragkit.retrieval.concurrency import Beside
 from ragkit.retrieval.highlight import Highlighter

@@ -11,9 +11,8 @@ from support import Shelf
 
 from ragkit.catalog import Catalog
 from ragkit.models.hashing import HashEmbedder
-from ragkit.options import Expansion, Fusion, Granularity, Mode
+from ragkit.options import Expansion, Filters, Fusion, Granularity, Mode, SearchOptions
 from ragkit.paths import LibraryPaths
-from ragkit.results import Filters, SearchOptions
 from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.search import Engine
 

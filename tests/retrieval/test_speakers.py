@@ -11,7 +11,7 @@ from small_library import add, find, open_library, paths, sync, write_files
 from ragkit.catalog.records import SpeakerRecord
 from ragkit.catalog.speakers import speaker_key
 from ragkit.errors import QueryError
-from ragkit.results import Filters
+from ragkit.options import Filters
 from ragkit.retrieval.query_parser import FILTER_NAMES, format_filters, parse_question
 
 _DAYS = ("2026-01-10", "2026-02-14", "2026-03-20")

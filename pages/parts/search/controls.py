@@ -21,8 +21,8 @@ from pages.parts.search import query_text as query
 from ragkit.errors import QueryError
 from ragkit.evaluation.search_config import MODES
 from ragkit.library import Library
-from ragkit.options import Contexts, Fusion
-from ragkit.results import Answer, Filters, SearchOptions
+from ragkit.options import Contexts, Filters, Fusion, SearchOptions
+from ragkit.results import Answer
 
 _MODES = wording.by_words(MODES)
 _EXPANSIONS = wording.by_words(wording.EXPANSIONS)

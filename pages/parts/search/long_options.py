@@ -10,8 +10,7 @@ import streamlit as st
 from pages.parts.common import labels as wording
 from pages.parts.common import state
 from ragkit.library import Library
-from ragkit.options import IndexMode
-from ragkit.results import SearchOptions
+from ragkit.options import IndexMode, SearchOptions
 from ragkit.retrieval.merge import Dedup, Merge
 from ragkit.retrieval.multi_query import ChunkedOptions
 from ragkit.retrieval.query_segmentation import CutMethod, CutSettings

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ragkit.results import Filters
+from ragkit.options import Filters
 from ragkit.retrieval.query_parser import ParsedQuestion, format_filters, parse_question
 
 

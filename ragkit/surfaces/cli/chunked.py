@@ -10,8 +10,8 @@ import typer
 
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
-from ragkit.options import IndexMode
-from ragkit.results import Answer, SearchOptions
+from ragkit.options import IndexMode, SearchOptions
+from ragkit.results import Answer
 from ragkit.retrieval.context_block import format_as_context
 from ragkit.retrieval.merge import Dedup, Merge
 from ragkit.retrieval.multi_query import ChunkedAnswer, ChunkedOptions

@@ -13,7 +13,7 @@ import typer
 
 from ragkit.errors import SettingsError
 from ragkit.library import Library
-from ragkit.results import SearchOptions
+from ragkit.options import SearchOptions
 from ragkit.settings import Settings, load_settings
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import open_library
