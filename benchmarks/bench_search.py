@@ -115,7 +115,7 @@ def draft(number, chosen, pieces, tokens, library, home) -> DocumentDraft:
         size=starts[-1],
         mtime_ns=1_700_000_000_000_000_000 + number * 10**12,
         hash=f"{number:032x}",
-        recipe="benchmark",
+        pipeline_fingerprint="benchmark",
         title=title,
         format="markdown",
         markup="markdown",

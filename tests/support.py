@@ -80,7 +80,7 @@ def document_draft(
         "size": len(text),
         "mtime_ns": 1_700_000_000_000_000_000,
         "hash": digest(text).hex(),
-        "recipe": "recipe-1",
+        "pipeline_fingerprint": "pipeline-1",
         "title": path.rsplit("/", 1)[-1],
         "format": "markdown",
         "markup": "markdown",
@@ -105,7 +105,7 @@ class Shelf:
         self.catalog = catalog
         self.collection_id = catalog.collections.ensure(name).id
         self.source_id = catalog.collections.ensure_source(self.collection_id, "folder", root).id
-        self.embedder_id = catalog.vectors.embedder_id("fingerprint", "hashing", DIMENSIONS)
+        self.embedder_id = catalog.embedders.ensure("fingerprint", "hashing", DIMENSIONS)
 
     def draft(self, path: str = "notes.md", *pieces: str, **changed: Any) -> DocumentDraft:
         """A draft that belongs to this shelf's source."""

@@ -61,7 +61,7 @@ def drafts_of(writer: Writer, finished: Sequence[Finished]) -> list[ContextDraft
     """Everything to be written for those chunks. Only texts without a vector are embedded."""
     texts = [context_texts(one.answer, one.record) for one in finished]
     names = {text: text_hash(text) for group in texts for _, text in group}
-    known = writer.catalog.vectors.known(names.values(), writer.embedder_id)
+    known = writer.catalog.vectors.existing(names.values(), writer.embedder_id)
     missing = [
         text
         for text, name in names.items()

@@ -87,7 +87,7 @@ class BackfillState:
 
 def report(catalog: Catalog, said: BackfillReport) -> None:
     """Tell how it stands."""
-    catalog.contexts.say(_REPORT_KEY, {**asdict(said), "at": time.time()})
+    catalog.set_meta(_REPORT_KEY, {**asdict(said), "at": time.time()})
 
 
 def read_state(
@@ -96,7 +96,7 @@ def read_state(
     """How it stands now, for one collection or all; ``writing``: somebody holds the lock."""
     contexts = catalog.contexts
     counts = contexts.counts(collection_id)
-    said: dict[str, Any] = contexts.said(_REPORT_KEY) or {}
+    said: dict[str, Any] = catalog.get_meta(_REPORT_KEY) or {}
     paused = is_paused(catalog)
     running = writing and time.time() - float(said.get("at", 0.0)) < _FRESH_SECONDS
     phase = BackfillPhase(said.get("phase", "off")) if running else BackfillPhase.OFF
@@ -133,12 +133,12 @@ def seconds_for(chunks: int, per_minute: float | None) -> float | None:
 
 def is_paused(catalog: Catalog) -> bool:
     """Whether the person has paused the writing."""
-    return bool(catalog.contexts.said(PAUSED_KEY))
+    return bool(catalog.get_meta(PAUSED_KEY))
 
 
 def chosen_model(catalog: Catalog) -> str:
     """The model that the person chose for this library; empty when the settings decide."""
-    return str(catalog.contexts.said(_MODEL_KEY) or "")
+    return str(catalog.get_meta(_MODEL_KEY) or "")
 
 
 def wanted_model(catalog: Catalog, settings: ModelSettings) -> str:
@@ -148,17 +148,17 @@ def wanted_model(catalog: Catalog, settings: ModelSettings) -> str:
 
 def choose_model(catalog: Catalog, name: str) -> None:
     """Have contexts written by that model from the next chunk on; empty: as the settings say."""
-    catalog.contexts.say(_MODEL_KEY, name or None)
+    catalog.set_meta(_MODEL_KEY, name or None)
 
 
 def want_first(catalog: Catalog, collection_id: int | None) -> None:
     """Have a collection's contexts written before those of others; ``None`` takes it back."""
-    catalog.contexts.say(_FIRST_KEY, collection_id)
+    catalog.set_meta(_FIRST_KEY, collection_id)
 
 
 def user_requests(catalog: Catalog) -> UserRequests:
     """All that the person wants now."""
-    first = catalog.contexts.said(_FIRST_KEY)
+    first = catalog.get_meta(_FIRST_KEY)
     return UserRequests(
         is_paused(catalog), chosen_model(catalog), None if first is None else int(first)
     )
@@ -166,4 +166,4 @@ def user_requests(catalog: Catalog) -> UserRequests:
 
 def set_paused(catalog: Catalog, paused: bool) -> None:
     """Pause the writing, or let it go on; takes effect after the chunk at hand."""
-    catalog.contexts.say(PAUSED_KEY, True if paused else None)
+    catalog.set_meta(PAUSED_KEY, True if paused else None)

@@ -106,7 +106,7 @@ class Backfill:
         seen: tuple[object, ...] | None = None
         while not self.stopping.is_set():
             try:
-                pulse = self.writer.catalog.contexts.pulse()
+                pulse = self.writer.catalog.contexts.change_token()
                 if pulse == seen and not self._paused():
                     self._say(BackfillPhase.DONE)
                 elif self._paused():

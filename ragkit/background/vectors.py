@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ragkit.background.missing_texts import missing_texts
 from ragkit.catalog.embedder_state import EmbeddingPhase, EmbeddingReport, report
-from ragkit.catalog.embedding import EmbedderChoice
+from ragkit.catalog.vectors import EmbedderChoice
 from ragkit.errors import OllamaAnswerError, RagkitError
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
@@ -69,7 +69,7 @@ class EmbedderMigration:
         delay, seen = _FIRST_WAIT, None
         while not self.stopping.is_set():
             try:
-                pulse = self.writer.catalog.embedding.pulse()
+                pulse = self.writer.catalog.embedders.change_token()
                 if not pulse or pulse == seen:
                     self._say(EmbeddingPhase.DONE)
                 elif self._paused():
@@ -102,7 +102,7 @@ class EmbedderMigration:
         Raises:
             RagkitError: an embedder cannot be asked now. What was made is kept.
         """
-        choice = self.writer.catalog.embedding.choice()
+        choice = self.writer.catalog.embedders.choice()
         if choice is None:
             return
         try:
@@ -110,7 +110,7 @@ class EmbedderMigration:
                 self._move(choice)
         finally:
             # New documents get the vectors that answer, whatever stops the move.
-            now = self.writer.catalog.embedding.choice()
+            now = self.writer.catalog.embedders.choice()
             if now is not None and not self._must_stop(now):
                 self._fill(now)
         self._say(EmbeddingPhase.DONE)
@@ -119,13 +119,11 @@ class EmbedderMigration:
         """Make every vector of the target and let it answer."""
         catalog = self.writer.catalog
         embedder = self._opened(choice.target)
-        number = catalog.vectors.embedder_id(
-            embedder.fingerprint, embedder.name, embedder.dimensions
-        )
+        number = catalog.embedders.ensure(embedder.fingerprint, embedder.name, embedder.dimensions)
         if number == choice.active.id:
-            catalog.embedding.set_target("")
+            catalog.embedders.set_target("")
             return
-        catalog.embedding.found_target(choice.target, number)
+        catalog.embedders.set_target_id(choice.target, number)
         self._underivable.clear()
         while True:
             self._embed_all(embedder, number, choice, renew=False)
@@ -134,7 +132,7 @@ class EmbedderMigration:
             for collection in catalog.collections.all():
                 self._await_turn(choice)
                 indexes.make_anew(collection)
-            if catalog.embedding.switch(number, self._underivable):
+            if catalog.embedders.switch(number, self._underivable):
                 logger.info("%s answers now, after %s", embedder.name, choice.active.name)
                 return
             self._check(choice)
@@ -144,9 +142,9 @@ class EmbedderMigration:
         catalog = self.writer.catalog
         self._underivable.clear()
         # Only what has come since all was there needs a look: a look at everything takes long.
-        active, last = choice.active.id, catalog.embedding.last_entry()
+        active, last = choice.active.id, catalog.entries.last_id()
         after = self._checked[1] if self._checked[0] == active else 0
-        self._waiting = catalog.embedding.lacking_since(active, after)
+        self._waiting = catalog.vectors.missing(active, after).documents
         if not self._waiting:
             self._checked = (active, last)
             return
@@ -156,7 +154,7 @@ class EmbedderMigration:
         writer = self.writer.now()
         for collection in catalog.collections.all():
             writer.indexes.save(collection)
-        self._waiting = catalog.embedding.lacking_since(active, after)
+        self._waiting = catalog.vectors.missing(active, after).documents
 
     def _embed_all(
         self,
@@ -168,10 +166,10 @@ class EmbedderMigration:
         after: int = 0,
     ) -> None:
         """Embed until no text lacks a vector; what arrives meanwhile is taken in the next pass."""
-        embedding = self.writer.catalog.embedding
-        lacking = embedding.lacking(number, after)
-        self._name, self._total = embedder.name, lacking.of
-        self._done = lacking.of - lacking.texts
+        stored = self.writer.catalog.vectors
+        missing = stored.missing(number, after)
+        self._name, self._total = embedder.name, missing.total
+        self._done = missing.total - missing.texts
         self._ends.clear()
         while True:
             before = self._done
@@ -179,7 +177,7 @@ class EmbedderMigration:
                 self._await_turn(choice)
                 vectors = self._vectors(embedder, batch)
                 self._check(choice)
-                embedding.put(number, vectors, renew=renew)
+                stored.put(number, vectors, renew=renew)
                 self._done += len(vectors)
                 self._total = max(self._total, self._done)
                 self._ends.append((time.monotonic(), len(vectors)))
@@ -196,8 +194,8 @@ class EmbedderMigration:
         taken: set[bytes] = set()
         batch: dict[bytes, str] = {}
         size = 0
-        for document_id in catalog.embedding.lacking_documents(number, after=after):
-            wanted = catalog.embedding.lacking_texts(document_id, number)
+        for document_id in catalog.vectors.documents_missing(number, after=after):
+            wanted = catalog.vectors.texts_missing(document_id, number)
             wanted -= taken | self._underivable
             if not wanted:
                 continue
@@ -216,7 +214,7 @@ class EmbedderMigration:
 
     def _note_underivable(self, document_id: int, number: int, names: set[bytes]) -> None:
         """Remember texts that cannot be made again, unless the document has just changed."""
-        still = self.writer.catalog.embedding.lacking_texts(document_id, number)
+        still = self.writer.catalog.vectors.texts_missing(document_id, number)
         self._underivable |= names & still
 
     def _vectors(self, embedder: Embedder, batch: dict[bytes, str]) -> dict[bytes, bytes]:
@@ -253,7 +251,7 @@ class EmbedderMigration:
     def _must_stop(self, choice: EmbedderChoice) -> bool:
         if self.stopping.is_set():
             return True
-        now = self.writer.catalog.embedding.choice()
+        now = self.writer.catalog.embedders.choice()
         if now is None or (now.paused and self.heed_pause):
             return True
         return (now.active.id, now.target) != (choice.active.id, choice.target)
@@ -281,17 +279,17 @@ class EmbedderMigration:
         self._say(EmbeddingPhase.WORKING)
 
     def _paused(self) -> bool:
-        choice = self.writer.catalog.embedding.choice()
+        choice = self.writer.catalog.embedders.choice()
         return self.heed_pause and choice is not None and choice.paused
 
     def _rest(self, seconds: float) -> None:
         """Wait, unless it is time to stop or something else was chosen."""
         until = time.monotonic() + seconds
-        before = self.writer.catalog.embedding.pulse()[1:]
+        before = self.writer.catalog.embedders.change_token()[1:]
         while (left := until - time.monotonic()) > 0:
             if self.stopping.wait(min(left, _POLL_SECONDS)):
                 return
-            if self.writer.catalog.embedding.pulse()[1:] != before:
+            if self.writer.catalog.embedders.change_token()[1:] != before:
                 return
 
     # -- telling ---------------------------------------------------------------------------

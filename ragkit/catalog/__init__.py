@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections
 from ragkit.catalog.contexts import Contexts
 from ragkit.catalog.documents import Documents
-from ragkit.catalog.embedding import Embedding
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.filters import FilterQueries
 from ragkit.catalog.jobs import Jobs
 from ragkit.catalog.passages import Passages
-from ragkit.catalog.vectors import Vectors
+from ragkit.catalog.vectors import Embedders, Vectors
 
 if TYPE_CHECKING:
     from ragkit.catalog.integrity import Integrity
@@ -35,7 +35,7 @@ class Catalog:
         self.filters = FilterQueries(connections)
         self.passages = Passages(connections)
         self.vectors = Vectors(connections)
-        self.embedding = Embedding(connections)
+        self.embedders = Embedders(connections)
         self.jobs = Jobs(connections)
 
     # Few processes ask for the next three.
@@ -69,6 +69,23 @@ class Catalog:
             LibraryError: when it is not there, damaged, or newer than this program.
         """
         return cls(Connections(file, create=create))
+
+    def get_meta(self, key: str) -> Any:
+        """Return the JSON value that is stored under a key, or ``None``."""
+        row = self.connections.row("SELECT value FROM meta WHERE key = ?", (key,))
+        return json.loads(row[0]) if row else None
+
+    def set_meta(self, key: str, value: Any) -> None:
+        """Store a JSON value under a key; ``None`` deletes the key.
+
+        Pages, commands and the writer leave one another notes here.
+        """
+        with self.connections.write() as connection:
+            if value is None:
+                connection.execute("DELETE FROM meta WHERE key = ?", (key,))
+            else:
+                packed = json.dumps(value, ensure_ascii=False, sort_keys=True)
+                connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, packed))
 
     def close(self) -> None:
         """Close all connections."""

@@ -251,7 +251,8 @@ class Contexts:
 
         What a person wrote is never asked for again, unless its chunk is named.
         """
-        where, parameters = ["status <> 'pending'"], []  # type: tuple[list[str], list[Any]]
+        where = ["status <> 'pending'"]
+        parameters: list[Any] = []
         for condition, value in (
             ("status = ?", status.value if status else None),
             (
@@ -275,26 +276,10 @@ class Contexts:
                 f"UPDATE contexts SET status = 'pending' WHERE {' AND '.join(where)}", parameters
             ).rowcount
 
-    def pulse(self) -> tuple[object, ...]:
-        """A value that is another one whenever there may be new work; cheap enough to poll."""
+    def change_token(self) -> tuple[object, ...]:
+        """Return a value that differs whenever there may be new work; cheap enough to poll."""
         row = self._connections.row(
             "SELECT TOTAL(version), (SELECT value FROM meta WHERE key = ?) FROM collections",
             (_ASKED,),
         )
         return tuple(row)
-
-    # -- what pages, commands and the writer tell one another ------------------------------
-
-    def said(self, key: str) -> Any:
-        """What was last said under a key, or ``None``."""
-        row = self._connections.row("SELECT value FROM meta WHERE key = ?", (key,))
-        return json.loads(row[0]) if row else None
-
-    def say(self, key: str, value: Any) -> None:
-        """Say something (a JSON value) under a key; ``None`` takes it back."""
-        with self._connections.write() as connection:
-            if value is None:
-                connection.execute("DELETE FROM meta WHERE key = ?", (key,))
-            else:
-                packed = json.dumps(value, ensure_ascii=False, sort_keys=True)
-                connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, packed))

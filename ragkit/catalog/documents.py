@@ -152,7 +152,8 @@ class Documents:
         offset: int = 0,
     ) -> list[DocumentRecord]:
         """Documents by path, those with a problem first."""
-        where, parameters = ["1"], []  # type: tuple[list[str], list[Any]]
+        where = ["1"]
+        parameters: list[Any] = []
         for condition, value in (
             ("d.collection_id = ?", collection_id),
             ("d.source_id = ?", source_id),
@@ -192,7 +193,7 @@ class Documents:
         reason: str,
         *,
         content_hash: str = "",
-        recipe: str = "",
+        pipeline_fingerprint: str = "",
     ) -> int:
         """Record that a file is pending, skipped or failed; what was indexed of it goes."""
         with self._connections.write() as connection:
@@ -206,7 +207,7 @@ class Documents:
                     "reason": reason,
                     **_NOTHING_READ,
                     "hash": content_hash,
-                    "recipe": recipe,
+                    "recipe": pipeline_fingerprint,
                 },
             )
             had = connection.execute(
@@ -293,7 +294,7 @@ def _put(
             "status": Status.INDEXED.value,
             "reason": "",
             "hash": draft.hash,
-            "recipe": draft.recipe,
+            "recipe": draft.pipeline_fingerprint,
             "title": draft.title,
             "format": draft.format,
             "markup": draft.markup,

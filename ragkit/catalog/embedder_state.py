@@ -74,7 +74,7 @@ class EmbedderState:
 
 def report(catalog: Catalog, said: EmbeddingReport) -> None:
     """Tell how it stands."""
-    catalog.contexts.say(_REPORT_KEY, {**asdict(said), "at": time.time()})
+    catalog.set_meta(_REPORT_KEY, {**asdict(said), "at": time.time()})
 
 
 def read_state(catalog: Catalog, *, writing: bool = True, active: str = "") -> EmbedderState:
@@ -82,10 +82,10 @@ def read_state(catalog: Catalog, *, writing: bool = True, active: str = "") -> E
 
     ``active`` is the embedder that answers before the library has made a choice.
     """
-    choice = catalog.embedding.choice()
+    choice = catalog.embedders.choice()
     if choice is None:
         return EmbedderState(active, "", "", EmbeddingPhase.OFF, "", 0, 0, 0, None, False, writing)
-    said: dict[str, Any] = catalog.contexts.said(_REPORT_KEY) or {}
+    said: dict[str, Any] = catalog.get_meta(_REPORT_KEY) or {}
     running = writing and time.time() - float(said.get("at", 0.0)) < _FRESH_SECONDS
     phase = EmbeddingPhase(said.get("phase", "off")) if running else EmbeddingPhase.OFF
     mine = said.get("name") == (choice.target or choice.active.name)
@@ -94,11 +94,11 @@ def read_state(catalog: Catalog, *, writing: bool = True, active: str = "") -> E
         waiting = int(said.get("waiting", 0))
         done, total = (int(said["done"]), int(said["total"])) if mine else (0, 0)
     else:
-        lacking = aimed = catalog.embedding.lacking(choice.active.id)
+        lacking = aimed = catalog.vectors.missing(choice.active.id)
         if choice.target:
-            known = catalog.embedding.newest_named(choice.target)
-            aimed = catalog.embedding.lacking(choice.target_id or (known.id if known else None))
-        waiting, done, total = lacking.documents, aimed.of - aimed.texts, aimed.of
+            known = catalog.embedders.newest_named(choice.target)
+            aimed = catalog.vectors.missing(choice.target_id or (known.id if known else None))
+        waiting, done, total = lacking.documents, aimed.total - aimed.texts, aimed.total
     if choice.paused:
         phase = EmbeddingPhase.PAUSED
     elif phase in (EmbeddingPhase.DONE, EmbeddingPhase.PAUSED) and (choice.target or waiting):

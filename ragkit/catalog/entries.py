@@ -79,6 +79,11 @@ class Entries:
         )
         return int(row[0])
 
+    def last_id(self) -> int:
+        """Return the highest id that an entry has had."""
+        row = self._connections.row("SELECT seq FROM sqlite_sequence WHERE name = 'entries'")
+        return int(row[0]) if row else 0
+
     def content_keys(self, entry_ids: Sequence[int]) -> dict[int, bytes]:
         """The names of the entries' own texts: equal for texts that people take for the same."""
         rows = self._connections.rows(

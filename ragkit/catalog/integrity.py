@@ -68,7 +68,7 @@ class StoredDocument:
     source_id: int
     collection_id: int
     path: str
-    recipe: str
+    pipeline_fingerprint: str
     title: str
     markup: Markup
     text: str
@@ -164,12 +164,12 @@ class Integrity:
             collection_id,
         )
 
-    def stale(self, collection_id: int, recipe: str) -> set[int]:
-        """Indexed documents that were made by another recipe: the next sync reads them again."""
+    def stale(self, collection_id: int, pipeline_fingerprint: str) -> set[int]:
+        """Return indexed documents of another pipeline: the next sync reads them again."""
         rows = self._connections.rows(
             "SELECT id FROM documents WHERE collection_id = ? AND status = 'indexed' "
             "AND recipe <> ?",
-            (collection_id, recipe),
+            (collection_id, pipeline_fingerprint),
         )
         return {row[0] for row in rows}
 
@@ -243,7 +243,7 @@ class Integrity:
             source_id=head[1],
             collection_id=head[2],
             path=head[3],
-            recipe=head[4],
+            pipeline_fingerprint=head[4],
             title=head[5],
             markup=Markup(head[6]),
             text=head[7],

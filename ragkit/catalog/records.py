@@ -64,7 +64,7 @@ class DocumentRecord:
     size: int
     mtime_ns: int
     hash: str
-    recipe: str
+    pipeline_fingerprint: str
     title: str
     format: str
     markup: str
@@ -104,7 +104,7 @@ class KnownFile:
     size: int
     mtime_ns: int
     hash: str
-    recipe: str
+    pipeline_fingerprint: str
     markup: str
     status: Status
 
@@ -159,7 +159,7 @@ class DocumentDraft:
     size: int
     mtime_ns: int
     hash: str
-    recipe: str
+    pipeline_fingerprint: str
     title: str
     format: str
     markup: str

@@ -1,16 +1,57 @@
-"""Vectors by (hash of the embedded text, embedder), and the embedders that made them."""
+"""Vectors by (hash of the embedded text, embedder), and which embedder answers."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from ragkit.catalog.connection import Connections
+from ragkit.catalog.entries import copy_entry, drop_entries, next_version
 from ragkit.types import LEVEL_CODES, Level
 
+_EMBEDDER = "SELECT id, name, fingerprint, dimensions FROM embedders"
+_NO_VECTOR = (
+    "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_hash = e.text_hash AND v.embedder_id = ?)"
+)
 _MOST_PARAMETERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class MissingVectors:
+    """How many texts have no vector of an embedder, in how many documents, of ``total`` texts."""
+
+    texts: int
+    documents: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderRecord:
+    """An embedder that has made vectors here."""
+
+    id: int
+    name: str
+    fingerprint: str
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderChoice:
+    """Which embedder answers. ``previous`` did so before, and reverting to it is free.
+
+    ``target`` is the name of the embedder that the library migrates to, or empty; ``target_id``
+    its id, once it has been opened. ``paused``: no vectors are made in the background now.
+    """
+
+    active: EmbedderRecord
+    previous: EmbedderRecord | None = None
+    target: str = ""
+    target_id: int | None = None
+    paused: bool = False
 
 
 class Vectors:
@@ -19,44 +60,20 @@ class Vectors:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    def embedder_id(self, fingerprint: str, name: str, dimensions: int) -> int:
-        """The number of an embedder, given one if it is new."""
-        row = self._connections.row(
-            "SELECT id FROM embedders WHERE fingerprint = ?", (fingerprint,)
-        )
-        if row:
-            return int(row[0])
-        with self._connections.write() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO embedders (fingerprint, name, dimensions) VALUES (?, ?, ?)",
-                (fingerprint, name, dimensions),
-            )
-            row = connection.execute(
-                "SELECT id FROM embedders WHERE fingerprint = ?", (fingerprint,)
-            ).fetchone()
-        return int(row[0])
-
-    def find_embedder(self, fingerprint: str) -> int | None:
-        """The number of an embedder, or ``None`` when it has made nothing here yet."""
-        row = self._connections.row(
-            "SELECT id FROM embedders WHERE fingerprint = ?", (fingerprint,)
-        )
-        return int(row[0]) if row else None
-
-    def known(self, hashes: Iterable[bytes], embedder_id: int) -> set[bytes]:
-        """Which of the texts have a vector of that embedder."""
-        found: set[bytes] = set()
-        for part in _parts(hashes, _MOST_PARAMETERS):
+    def existing(self, hashes: Iterable[bytes], embedder_id: int) -> set[bytes]:
+        """Return those of the text hashes that have a vector of the embedder."""
+        existing: set[bytes] = set()
+        for part in _batches(hashes):
             marks = ",".join("?" * len(part))
             rows = self._connections.rows(
                 f"SELECT text_hash FROM vectors WHERE embedder_id = ? AND text_hash IN ({marks})",
                 (embedder_id, *part),
             )
-            found.update(bytes(row[0]) for row in rows)
-        return found
+            existing.update(bytes(row[0]) for row in rows)
+        return existing
 
     def of_entries(self, entry_ids: Sequence[int], embedder_id: int) -> dict[int, bytes]:
-        """The vectors of entries, by entry id; those without one are left out."""
+        """Return vectors by entry id; entries without one are left out."""
         return dict(
             self._connections.rows(
                 "SELECT e.id, v.data FROM entries e "
@@ -67,7 +84,7 @@ class Vectors:
         )
 
     def of_document(self, document_id: int, embedder_id: int) -> bytes | None:
-        """The vector that stands for a whole document, if there is one."""
+        """Return the vector of the document's own entry, or ``None``."""
         row = self._connections.row(
             "SELECT v.data FROM entries e "
             "JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
@@ -76,16 +93,191 @@ class Vectors:
         )
         return bytes(row[0]) if row else None
 
+    def missing(self, embedder_id: int | None, after: int = 0) -> MissingVectors:
+        """Count texts and documents without a vector of the embedder.
+
+        Only entries with ids above ``after`` are considered.
+        """
+        number = -1 if embedder_id is None else embedder_id
+        row = self._connections.row(
+            "SELECT COUNT(DISTINCT e.text_hash), COUNT(DISTINCT e.document_id), "
+            "(SELECT COUNT(DISTINCT text_hash) FROM entries WHERE id > ?) "
+            f"FROM entries e WHERE e.id > ? AND {_NO_VECTOR}",
+            (after, after, number),
+        )
+        return MissingVectors(int(row[0]), int(row[1]), int(row[2]))
+
+    def documents_missing(self, embedder_id: int, limit: int = -1, after: int = 0) -> list[int]:
+        """Return documents with entries that have no vector of the embedder, newest first.
+
+        Only entries with ids above ``after`` are considered.
+        """
+        rows = self._connections.rows(
+            "SELECT d.id FROM documents d WHERE d.id IN (SELECT e.document_id FROM entries e "
+            f"WHERE e.id > ? AND {_NO_VECTOR}) ORDER BY d.changed_at DESC, d.id DESC LIMIT ?",
+            (after, embedder_id, limit),
+        )
+        return [row[0] for row in rows]
+
+    def texts_missing(self, document_id: int, embedder_id: int) -> set[bytes]:
+        """Return hashes of the document's texts that have no vector of the embedder."""
+        rows = self._connections.rows(
+            f"SELECT e.text_hash FROM entries e WHERE e.document_id = ? AND {_NO_VECTOR}",
+            (document_id, embedder_id),
+        )
+        return {bytes(row[0]) for row in rows}
+
+    def put(self, embedder_id: int, vectors: Mapping[bytes, bytes], *, renew: bool) -> None:
+        """Store vectors by text hash, in one transaction.
+
+        With ``renew``, the entries of these texts are replaced by copies with new ids, so that
+        indexes which hold them without a vector read them again.
+        """
+        with self._connections.write() as connection:
+            put_vectors(connection, embedder_id, vectors)
+            if renew:
+                _renew_entries(connection, vectors)
+
     def prune(self) -> int:
-        """Drop the vectors of texts that no entry has; returns how many."""
+        """Delete vectors of texts that no entry has; return how many."""
         with self._connections.write() as connection:
             return connection.execute(
                 "DELETE FROM vectors WHERE text_hash NOT IN (SELECT text_hash FROM entries)"
             ).rowcount
 
 
+class Embedders:
+    """Queries about embedders and the choice among them."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def find(self, fingerprint: str) -> int | None:
+        """Return the id of an embedder, or ``None`` when it has made nothing here yet."""
+        row = self._connections.row(
+            "SELECT id FROM embedders WHERE fingerprint = ?", (fingerprint,)
+        )
+        return int(row[0]) if row else None
+
+    def ensure(self, fingerprint: str, name: str, dimensions: int) -> int:
+        """Return the id of an embedder, adding it if it is new."""
+        embedder_id = self.find(fingerprint)
+        if embedder_id is not None:
+            return embedder_id
+        with self._connections.write() as connection:
+            row = connection.execute(
+                "INSERT INTO embedders (fingerprint, name, dimensions) VALUES (?, ?, ?) "
+                "ON CONFLICT (fingerprint) DO UPDATE SET fingerprint = fingerprint RETURNING id",
+                (fingerprint, name, dimensions),
+            ).fetchone()
+        return int(row[0])
+
+    def get(self, embedder_id: int) -> EmbedderRecord | None:
+        """Return one embedder, or ``None``."""
+        row = self._connections.row(f"{_EMBEDDER} WHERE id = ?", (embedder_id,))
+        return EmbedderRecord(*row) if row else None
+
+    def newest_named(self, name: str) -> EmbedderRecord | None:
+        """Return the newest embedder of that name; a name may have had several fingerprints."""
+        row = self._connections.row(f"{_EMBEDDER} WHERE name = ? ORDER BY id DESC LIMIT 1", (name,))
+        return EmbedderRecord(*row) if row else None
+
+    def all(self) -> list[EmbedderRecord]:
+        """Return every embedder that has made vectors here, the newest of each name, by name."""
+        rows = self._connections.rows(
+            f"{_EMBEDDER} WHERE id IN (SELECT MAX(id) FROM embedders GROUP BY name) ORDER BY name"
+        )
+        return [EmbedderRecord(*row) for row in rows]
+
+    def active_id(self) -> int | None:
+        """Return the id of the embedder that answers; cheap enough for every search."""
+        row = self._connections.row("SELECT active FROM embedder_choice")
+        return int(row[0]) if row else None
+
+    def choice(self) -> EmbedderChoice | None:
+        """Return what is chosen, or ``None`` before anything has been written."""
+        row = self._connections.row(
+            "SELECT active, previous, target, target_id, paused FROM embedder_choice"
+        )
+        active = self.get(int(row[0])) if row else None
+        if active is None:
+            return None
+        previous = self.get(int(row[1])) if row[1] is not None else None
+        return EmbedderChoice(active, previous, str(row[2]), row[3], bool(row[4]))
+
+    def choose_first(self, embedder_id: int, target: str = "") -> None:
+        """Make the first choice; one that has been made stays."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO embedder_choice (id, active, target, changed_at) "
+                "VALUES (1, ?, ?, ?)",
+                (embedder_id, target, time.time()),
+            )
+
+    def set_target(self, target: str) -> None:
+        """Start a migration to the embedder of that name; an empty name stops it."""
+        self._set("target = ?, target_id = NULL, paused = 0", target)
+
+    def set_target_id(self, target: str, embedder_id: int) -> None:
+        """Store the id of the embedder that the library migrates to."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE embedder_choice SET target_id = ? WHERE target = ? AND target_id IS NOT ?",
+                (embedder_id, target, embedder_id),
+            )
+
+    def set_paused(self, paused: bool) -> None:
+        """Pause or resume the making of vectors."""
+        self._set("paused = ?", int(paused))
+
+    def revert(self) -> bool:
+        """Make the previous embedder answer again, at once; return False when there is none."""
+        return self._set(
+            "active = previous, previous = active, target = ?, target_id = NULL, paused = 0",
+            "",
+            "WHERE previous IS NOT NULL",
+        )
+
+    def switch(self, embedder_id: int, underivable: Collection[bytes] = ()) -> bool:
+        """Make the target of the migration answer, unless a text has no vector of it.
+
+        ``underivable`` texts do not count: they cannot be made from what is stored. Returns False
+        when vectors are missing or the target has changed meanwhile.
+        """
+        with self._connections.write() as connection:
+            missing = connection.execute(
+                f"SELECT DISTINCT e.text_hash FROM entries e WHERE {_NO_VECTOR} LIMIT ?",
+                (embedder_id, len(underivable) + 1),
+            ).fetchall()
+            if any(bytes(row[0]) not in underivable for row in missing):
+                return False
+            cursor = connection.execute(
+                "UPDATE embedder_choice SET previous = active, active = target_id, "
+                "target = '', target_id = NULL, changed_at = ? WHERE target_id = ?",
+                (time.time(), embedder_id),
+            )
+            return cursor.rowcount > 0
+
+    def change_token(self) -> tuple[object, ...]:
+        """Return a value that differs whenever there may be new work; cheap enough to poll."""
+        row = self._connections.row(
+            "SELECT (SELECT TOTAL(version) FROM collections), active, target, paused "
+            "FROM embedder_choice"
+        )
+        return tuple(row or ())
+
+    def _set(self, assignments: str, value: object, where: str = "") -> bool:
+        """Update the choice; returns whether there was one to update."""
+        with self._connections.write() as connection:
+            cursor = connection.execute(
+                f"UPDATE embedder_choice SET {assignments}, changed_at = ? {where}",
+                (value, time.time()),
+            )
+            return cursor.rowcount > 0
+
+
 def put_vectors(
-    connection: sqlite3.Connection, embedder_id: int, vectors: dict[bytes, bytes]
+    connection: sqlite3.Connection, embedder_id: int, vectors: Mapping[bytes, bytes]
 ) -> None:
     """Store vectors by text hash, within the caller's transaction."""
     connection.executemany(
@@ -94,7 +286,31 @@ def put_vectors(
     )
 
 
-def _parts(values: Iterable[bytes], size: int) -> Iterator[Sequence[bytes]]:
-    iterator = iter(values)
-    while part := list(islice(iterator, size)):
-        yield part
+def _batches(hashes: Iterable[bytes]) -> Iterator[Sequence[bytes]]:
+    iterator = iter(hashes)
+    while batch := list(islice(iterator, _MOST_PARAMETERS)):
+        yield batch
+
+
+def _renew_entries(connection: sqlite3.Connection, hashes: Iterable[bytes]) -> None:
+    """Replace the entries of these texts, and those of the same position, in order of id."""
+    rows: set[tuple[int, int]] = set()
+    for batch in _batches(hashes):
+        marks = ",".join("?" * len(batch))
+        rows.update(
+            connection.execute(
+                "SELECT o.id, o.collection_id FROM entries e JOIN entries o "
+                "ON o.document_id = e.document_id AND o.position = e.position "
+                f"WHERE e.text_hash IN ({marks})",
+                batch,
+            )
+        )
+    replaced: dict[int, list[int]] = {}
+    for entry_id, collection_id in sorted(rows):
+        connection.execute(
+            "UPDATE entry_tokens SET entry_id = ? WHERE entry_id = ?",
+            (copy_entry(connection, entry_id), entry_id),
+        )
+        replaced.setdefault(collection_id, []).append(entry_id)
+    for collection_id, entry_ids in replaced.items():
+        drop_entries(connection, collection_id, next_version(connection, collection_id), entry_ids)

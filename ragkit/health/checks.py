@@ -218,7 +218,7 @@ def _waiting(parts: Parts, name: str, documents: int) -> Finding:
 
 def _to_come(parts: Parts) -> str:
     """What is about to change, or differs from the settings."""
-    choice = parts.catalog.embedding.choice()
+    choice = parts.catalog.embedders.choice()
     if choice is None or parts.embedder is None or parts.embedder.name != choice.active.name:
         return ""
     if choice.target:

@@ -53,7 +53,7 @@ def fault_of(document: StoredDocument, recipe: str | None) -> str:
     return (
         _span_fault(document)
         or _chunk_fault(document)
-        or (_entry_fault(document) if document.recipe == recipe else "")
+        or (_entry_fault(document) if document.pipeline_fingerprint == recipe else "")
     )
 
 
@@ -161,7 +161,7 @@ def compare_index(
         removed = catalog.entries.removed_since(collection.id, then)
         if not closely:
             return _by_ids(generation, ids, removed)
-        number = catalog.vectors.find_embedder(generation.manifest.fingerprint)
+        number = catalog.embedders.find(generation.manifest.fingerprint)
 
         def rows(after: int) -> EntryRows:
             return catalog.entries.rows(

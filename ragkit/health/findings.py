@@ -75,7 +75,7 @@ class Parts:
         """The catalog's number of the embedder, if it has made anything here."""
         if self.embedder is None:
             return None
-        return self.catalog.vectors.find_embedder(self.embedder.fingerprint)
+        return self.catalog.embedders.find(self.embedder.fingerprint)
 
     @property
     def collection_id(self) -> int | None:

@@ -145,7 +145,7 @@ def _prune(writer: Writer, collection: CollectionRecord, level: Level) -> None:
 
 def _drop_other_indexes(writer: Writer, collection: CollectionRecord) -> None:
     """Delete indexes of embedders that neither answer, nor did before, nor are to."""
-    choice = writer.catalog.embedding.choice()
+    choice = writer.catalog.embedders.choice()
     if choice is not None and choice.target:
         return
     kept = {_folder(writer, collection, level) for level in INDEXED_LEVELS}

@@ -27,7 +27,7 @@ def draft(one: FileToWrite, processed: Processed) -> DocumentDraft:
         size=one.file.size,
         mtime_ns=one.file.mtime_ns,
         hash=one.content_hash,
-        recipe=one.recipe,
+        pipeline_fingerprint=one.recipe,
         title=reading.title,
         format=reading.format,
         markup=reading.markup.value,

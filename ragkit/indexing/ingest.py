@@ -94,7 +94,7 @@ class Ingest:
             Status.SKIPPED if skipped else Status.FAILED,
             str(error),
             content_hash=content_hash,
-            recipe=self._recipe,
+            pipeline_fingerprint=self._recipe,
         )
         if skipped:
             self.tally.skipped += 1
@@ -131,7 +131,7 @@ class Ingest:
             known is not None
             and content_hash != ""
             and known.hash == content_hash
-            and known.recipe == self._recipe
+            and known.pipeline_fingerprint == self._recipe
             and known.status is not Status.PENDING
         )
 

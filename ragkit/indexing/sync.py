@@ -87,7 +87,7 @@ def plan_sync(
     stale = frozenset(
         path
         for path, file in known.items()
-        if file.status is Status.PENDING or (file.recipe != recipe and file.hash)
+        if file.status is Status.PENDING or (file.pipeline_fingerprint != recipe and file.hash)
     )
     before = {path: (file.size, file.mtime_ns) for path, file in known.items()}
     changes = find_changes(scan, before, stale=stale)

@@ -69,7 +69,7 @@ class Writer:
     def embedder_id(self) -> int:
         """The catalog's number of the embedder."""
         one = self.embedder
-        return self.catalog.vectors.embedder_id(one.fingerprint, one.name, one.dimensions)
+        return self.catalog.embedders.ensure(one.fingerprint, one.name, one.dimensions)
 
     def chunking(self, collection: CollectionRecord) -> ChunkingSettings:
         """The chunk sizes of a collection: its own where it has some."""
@@ -99,7 +99,7 @@ class Writer:
     def _known_texts(self, hashes: Iterable[bytes]) -> set[bytes]:
         if self.embeds_in_background:
             return set(hashes)
-        return self.catalog.vectors.known(hashes, self.embedder_id)
+        return self.catalog.vectors.existing(hashes, self.embedder_id)
 
 
 @dataclass(frozen=True, slots=True)

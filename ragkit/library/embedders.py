@@ -88,11 +88,11 @@ class EmbedderDesk:
         now = self.kit()
         if not name or full_name(name) == now.embedder.name:
             return now
-        known = self.catalog.embedding.newest_named(full_name(name))
-        lacking = self.catalog.embedding.lacking(known.id if known else None)
+        known = self.catalog.embedders.newest_named(full_name(name))
+        lacking = self.catalog.vectors.missing(known.id if known else None)
         if known is None or lacking.texts:
             raise NotFoundError(
-                f"{lacking.texts} of {lacking.of} texts have no vector of {full_name(name)}.",
+                f"{lacking.texts} of {lacking.total} texts have no vector of {full_name(name)}.",
                 "Choose it as embedder on the Library page first; going back is free.",
             )
         return self._kits.of(known)
@@ -102,8 +102,8 @@ class EmbedderDesk:
         now = self.kit().embedder.name
         whole = [
             one.name
-            for one in self.catalog.embedding.known()
-            if one.name != now and not self.catalog.embedding.lacking(one.id).texts
+            for one in self.catalog.embedders.all()
+            if one.name != now and not self.catalog.vectors.missing(one.id).texts
         ]
         return [now, *whole]
 
@@ -139,7 +139,7 @@ class EmbedderDesk:
 
     def embedder_offers(self) -> Offers:
         """What can be chosen: the built-in embedder, and what Ollama has. Takes seconds at most."""
-        choice = self.catalog.embedding.choice()
+        choice = self.catalog.embedders.choice()
         active = choice.active if choice else None
         names: dict[str, EmbedderOffer] = {BUILT_IN: EmbedderOffer(BUILT_IN)}
         trouble = ""
@@ -153,10 +153,10 @@ class EmbedderDesk:
             names[active.name] = EmbedderOffer(active.name, 0, active.dimensions)
         offers = []
         for name, offer in names.items():
-            known = self.catalog.embedding.newest_named(name)
+            known = self.catalog.embedders.newest_named(name)
             if active is not None and active.name == name:
                 known = active
-            lacking = self.catalog.embedding.lacking(known.id if known else None).texts
+            lacking = self.catalog.vectors.missing(known.id if known else None).texts
             is_active = name == (active.name if active else full_name(self._first_name()))
             offers.append(EmbedderOffer(name, offer.size, offer.dimensions, lacking, is_active))
         return Offers(tuple(offers), trouble)
@@ -167,9 +167,9 @@ class EmbedderDesk:
         Raises:
             RagkitError: it cannot be asked now.
         """
-        known = self.catalog.embedding.newest_named(full_name(name))
+        known = self.catalog.embedders.newest_named(full_name(name))
         number = known.id if known else -1
-        lacking = self.catalog.embedding.lacking(number).texts
+        lacking = self.catalog.vectors.missing(number).texts
         texts = self._sample(number)
         if not texts:
             return 0.0
@@ -183,8 +183,8 @@ class EmbedderDesk:
         from ragkit.background.missing_texts import missing_texts
 
         texts: dict[bytes, str] = {}
-        for document_id in self.catalog.embedding.lacking_documents(number, _SAMPLE):
-            wanted = self.catalog.embedding.lacking_texts(document_id, number)
+        for document_id in self.catalog.vectors.documents_missing(number, _SAMPLE):
+            wanted = self.catalog.vectors.texts_missing(document_id, number)
             texts |= missing_texts(self.catalog, document_id, wanted)
             if len(texts) >= _SAMPLE:
                 break
@@ -209,16 +209,16 @@ class EmbedderDesk:
                 f'There is no embedder called "{name}".', f"Name one of: {', '.join(EMBEDDERS)}."
             )
         self._kits.writer()
-        choice = self.catalog.embedding.choice()
+        choice = self.catalog.embedders.choice()
         if choice is None:
             raise NotFoundError("The library has no embedder yet.", "Add a folder first.")
         if choice.previous is not None and choice.previous.name == name != choice.active.name:
             return self.revert_embedder()
         if choice.active.name == name and not self._has_changed(name, choice.active.fingerprint):
-            self.catalog.embedding.set_target("")
+            self.catalog.embedders.set_target("")
             return f"{name} answers, and goes on doing so."
         self._check_offered(name)
-        self.catalog.embedding.set_target(name)
+        self.catalog.embedders.set_target(name)
         return f"Everything is embedded with {name} now; {choice.active.name} answers until then."
 
     def revert_embedder(self) -> str:
@@ -227,25 +227,25 @@ class EmbedderDesk:
         Raises:
             NotFoundError: there is none.
         """
-        choice = self.catalog.embedding.choice()
+        choice = self.catalog.embedders.choice()
         if choice is not None and choice.target:
-            self.catalog.embedding.set_target("")
+            self.catalog.embedders.set_target("")
             return f"The move to {choice.target} was stopped; {choice.active.name} answers."
-        if choice is None or choice.previous is None or not self.catalog.embedding.go_back():
+        if choice is None or choice.previous is None or not self.catalog.embedders.revert():
             raise NotFoundError("There is no embedder to go back to.", "Choose one by its name.")
         return f"{choice.previous.name} answers again; nothing had to be embedded."
 
     def cancel_embedding(self) -> None:
         """Stop moving to another embedder; the vectors that were made are kept for another time."""
-        self.catalog.embedding.set_target("")
+        self.catalog.embedders.set_target("")
 
     def pause_embedding(self) -> None:
         """Let the making of vectors rest after the batch at hand."""
-        self.catalog.embedding.pause(True)
+        self.catalog.embedders.set_paused(True)
 
     def resume_embedding(self) -> None:
         """Let the making of vectors go on."""
-        self.catalog.embedding.pause(False)
+        self.catalog.embedders.set_paused(False)
 
     def embed_now(self, watch: Callable[[Progress], None] | None = None) -> str:
         """Make here and now what lacks; returns a sentence on why it could not, or nothing.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.background.context_model import grader_of
 from ragkit.catalog import Catalog
-from ragkit.catalog.embedding import EmbedderRecord
+from ragkit.catalog.vectors import EmbedderRecord
 from ragkit.errors import ModelError
 from ragkit.models.base import Embedder
 from ragkit.models.factory import (
@@ -130,7 +130,7 @@ class Kits:
             if self._pinned is not None:
                 kit = kit or self._made(self._pinned)
             else:
-                number = self._catalog.embedding.active_id()
+                number = self._catalog.embedders.active_id()
                 if kit is None or kit.number != number:
                     kit = self._opened(number)
             self._kit = kit
@@ -151,7 +151,7 @@ class Kits:
         kit = self.now()
         writer = self._writer_of(kit)
         if self._pinned is None and kit.number is None:
-            self._catalog.embedding.begin(writer.embedder_id, kit.wanted)
+            self._catalog.embedders.choose_first(writer.embedder_id, kit.wanted)
             writer = self._writer_of(self.now())
         self._renew_outdated(writer)
         return writer
@@ -160,9 +160,9 @@ class Kits:
         """Have everything embedded anew when the built-in embedder is newer than its vectors."""
         name = writer.embedder.name
         if writer.embeds_in_background and name in EMBEDDERS:
-            choice = self._catalog.embedding.choice()
+            choice = self._catalog.embedders.choice()
             if choice is not None and choice.active.name == name and not choice.target:
-                self._catalog.embedding.set_target(name)
+                self._catalog.embedders.set_target(name)
 
     def _writer_of(self, kit: Kit) -> Writer:
         from ragkit.indexing.writer import Writer
@@ -183,7 +183,7 @@ class Kits:
 
     def _opened(self, number: int | None) -> Kit:
         models = self.settings.models
-        record = None if number is None else self._catalog.embedding.record(number)
+        record = None if number is None else self._catalog.embedders.get(number)
         before = self._kit
         if (
             record is not None
@@ -197,7 +197,7 @@ class Kits:
         name = full_name(models.embedder)
         if not is_remote(name):
             return self._made(open_embedder(models))
-        known = self._catalog.embedding.newest_named(name)
+        known = self._catalog.embedders.newest_named(name)
         if known is not None:
             return self._made(self._known(known))
         try:

@@ -230,7 +230,7 @@ class OpenIndexes:
         return self._catalog.entries.rows(
             collection.id,
             INDEXED_LEVELS[level],
-            embedder_id=self._catalog.vectors.find_embedder(self._embedder.fingerprint),
+            embedder_id=self._catalog.embedders.find(self._embedder.fingerprint),
             dimensions=self._embedder.dimensions,
             after=after,
         )

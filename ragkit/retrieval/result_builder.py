@@ -157,7 +157,7 @@ class CatalogLookups:
 
     def vectors(self, hits: Sequence[FusedHit]) -> Vectors:
         """The hits' vectors, by entry id."""
-        embedder_id = self._catalog.vectors.find_embedder(self._fingerprint)
+        embedder_id = self._catalog.embedders.find(self._fingerprint)
         if embedder_id is None:
             return {}
         found = self._catalog.vectors.of_entries([hit.entry_id for hit in hits], embedder_id)

@@ -32,7 +32,7 @@ def similar_documents(
         NotFoundError: when the document is gone.
     """
     record = catalog.documents.get(document_id)
-    embedder_id = catalog.vectors.find_embedder(embedder.fingerprint)
+    embedder_id = catalog.embedders.find(embedder.fingerprint)
     data = None if embedder_id is None else catalog.vectors.of_document(document_id, embedder_id)
     if data is None:
         return []

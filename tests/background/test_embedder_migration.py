@@ -77,7 +77,7 @@ def texts_of(library):
 
 
 def fingerprint(library):
-    return library.catalog.embedding.choice().active.fingerprint
+    return library.catalog.embedders.choice().active.fingerprint
 
 
 def test_the_old_embedder_answers_until_the_new_one_is_whole(library, opened, server):
@@ -149,7 +149,7 @@ def test_an_embedder_whose_vectors_are_kept_answers_beside_the_one_of_now(librar
 def test_what_arrives_meanwhile_has_both_vectors_when_it_switches(library, server, tmp_path):
     library.choose_embedder(NAME)
     migration = EmbedderMigration(library.writer())
-    real = library.catalog.embedding.switch
+    real = library.catalog.embedders.switch
     arrived = []
 
     def switch(*arguments):
@@ -159,15 +159,15 @@ def test_what_arrives_meanwhile_has_both_vectors_when_it_switches(library, serve
             sync(library)
         return real(*arguments)
 
-    library.catalog.embedding.switch = switch
+    library.catalog.embedders.switch = switch
     migration.work()
     assert library.embedder_state().active == NAME
     assert set(embedded(server).values()) == {1}
     assert any("zeppelin" in text for text in embedded(server))
     late = next(one.id for one in library.documents() if one.path == "late.md")
     for name in ("hash", NAME):
-        number = library.catalog.embedding.newest_named(name).id
-        assert library.catalog.embedding.lacking_texts(late, number) == set()
+        number = library.catalog.embedders.newest_named(name).id
+        assert library.catalog.vectors.texts_missing(late, number) == set()
     index = library.indexes.current(library.collections()[0])
     assert index.vector_entries == index.entries
 

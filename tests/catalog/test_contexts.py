@@ -283,13 +283,13 @@ def test_documents_wait_in_the_order_of_their_worth(shelf):
 
 def test_the_pulse_beats_when_there_may_be_work(shelf):
     contexts = shelf.catalog.contexts
-    first = contexts.pulse()
-    assert contexts.pulse() == first
+    first = contexts.change_token()
+    assert contexts.change_token() == first
     document = shelf.put("a.md", "one piece")
-    second = contexts.pulse()
+    second = contexts.change_token()
     assert second != first
     contexts.ask_again(document_id=document)
-    assert contexts.pulse() != second
+    assert contexts.change_token() != second
 
 
 def test_regenerating_forgets_models_and_people_only_when_they_are_meant(shelf):
@@ -367,13 +367,13 @@ def test_keys_tell_texts_versions_and_documents_apart():
     assert len(keys) == 6
 
 
-def test_what_is_said_is_said_until_it_is_taken_back(shelf):
-    contexts = shelf.catalog.contexts
-    assert contexts.said("mood") is None
-    contexts.say("mood", {"of": "the day"})
-    assert contexts.said("mood") == {"of": "the day"}
-    contexts.say("mood", None)
-    assert contexts.said("mood") is None
+def test_a_value_is_stored_under_its_key_until_it_is_deleted(shelf):
+    catalog = shelf.catalog
+    assert catalog.get_meta("mood") is None
+    catalog.set_meta("mood", {"of": "the day"})
+    assert catalog.get_meta("mood") == {"of": "the day"}
+    catalog.set_meta("mood", None)
+    assert catalog.get_meta("mood") is None
 
 
 def test_a_library_of_the_first_version_is_brought_up_to_date(library_paths, monkeypatch):

@@ -12,7 +12,8 @@ from ragkit.errors import CatalogError, NotFoundError
 from ragkit.types import Page, Section, Status
 
 _KEPT = (
-    *("source_id", "collection_id", "path", "size", "mtime_ns", "hash", "recipe", "title"),
+    *("source_id", "collection_id", "path", "size", "mtime_ns", "hash", "pipeline_fingerprint"),
+    "title",
     *("format", "markup", "language", "date", "metadata", "pages", "warnings"),
 )
 _ODD_PATHS = [
@@ -159,7 +160,7 @@ def test_text_that_utf8_cannot_hold_is_refused_whole(catalog, shelf):
 
 
 def test_known_files_tell_what_is_remembered(catalog, shelf):
-    indexed = shelf.put("a.md", hash="h1", recipe="r1", size=3, mtime_ns=2**62)
+    indexed = shelf.put("a.md", hash="h1", pipeline_fingerprint="r1", size=3, mtime_ns=2**62)
     failed = catalog.documents.set_outcome(
         shelf.source_id,
         shelf.collection_id,
@@ -167,7 +168,7 @@ def test_known_files_tell_what_is_remembered(catalog, shelf):
         Status.FAILED,
         "Broken.",
         content_hash="h2",
-        recipe="r2",
+        pipeline_fingerprint="r2",
     )
     other = Shelf(catalog, root="/elsewhere")
     other.put("c.md")
@@ -175,9 +176,10 @@ def test_known_files_tell_what_is_remembered(catalog, shelf):
     assert sorted(known) == ["a.md", "b.pdf"]
     one = known["a.md"]
     assert (one.document_id, one.path, one.size, one.mtime_ns) == (indexed, "a.md", 3, 2**62)
-    assert (one.hash, one.recipe, one.status) == ("h1", "r1", Status.INDEXED)
+    assert (one.hash, one.pipeline_fingerprint, one.status) == ("h1", "r1", Status.INDEXED)
     two = known["b.pdf"]
-    assert (two.document_id, two.hash, two.recipe, two.status) == (failed, "h2", "r2", "failed")
+    assert (two.document_id, two.hash, two.status) == (failed, "h2", "failed")
+    assert two.pipeline_fingerprint == "r2"
     assert two.status is Status.FAILED
 
 

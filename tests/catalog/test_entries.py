@@ -75,7 +75,7 @@ def test_without_an_embedder_every_row_is_there_without_a_vector(shelf):
     rows = shelf.rows(dimensions=7)
     assert rows.vectors.shape == (2, 7)
     assert not rows.has_vector.any()
-    other = shelf.catalog.vectors.embedder_id("other", "other", 7)
+    other = shelf.catalog.embedders.ensure("other", "other", 7)
     assert not shelf.rows(embedder_id=other, dimensions=7).has_vector.any()
 
 
@@ -222,17 +222,19 @@ def test_a_second_process_of_the_same_library_gives_the_same_ids(catalog, shelf,
 
 def test_vectors_are_kept_by_text_and_embedder(catalog, shelf):
     shelf.put("a.md", "same", "other")
-    known = catalog.vectors.known([digest("same"), digest("new")], shelf.embedder_id)
+    known = catalog.vectors.existing([digest("same"), digest("new")], shelf.embedder_id)
     assert known == {digest("same")}
     shelf.put("b.md", "same", with_vectors=False)
     rows = shelf.rows(embedder_id=shelf.embedder_id)
     assert rows.has_vector.all()
     assert rows.vectors[0].tobytes() == rows.vectors[2].tobytes() == vector_bytes("same")
-    second = catalog.vectors.embedder_id("second", "second", DIMENSIONS)
-    assert catalog.vectors.known([digest("same")], second) == set()
-    assert catalog.vectors.known([], shelf.embedder_id) == set()
+    second = catalog.embedders.ensure("second", "second", DIMENSIONS)
+    assert catalog.vectors.existing([digest("same")], second) == set()
+    assert catalog.vectors.existing([], shelf.embedder_id) == set()
     many = [digest(str(number)) for number in range(1700)]
-    assert catalog.vectors.known([*many, digest("other")], shelf.embedder_id) == {digest("other")}
+    assert catalog.vectors.existing([*many, digest("other")], shelf.embedder_id) == {
+        digest("other")
+    }
 
 
 def test_a_vector_that_is_there_is_not_replaced(catalog, shelf):
@@ -243,11 +245,11 @@ def test_a_vector_that_is_there_is_not_replaced(catalog, shelf):
 
 
 def test_embedders_are_known_by_fingerprint(catalog):
-    first = catalog.vectors.embedder_id("f1", "name", 4)
-    assert catalog.vectors.embedder_id("f1", "renamed", 4) == first
-    assert catalog.vectors.embedder_id("f2", "name", 4) != first
-    assert catalog.vectors.find_embedder("f1") == first
-    assert catalog.vectors.find_embedder("f3") is None
+    first = catalog.embedders.ensure("f1", "name", 4)
+    assert catalog.embedders.ensure("f1", "renamed", 4) == first
+    assert catalog.embedders.ensure("f2", "name", 4) != first
+    assert catalog.embedders.find("f1") == first
+    assert catalog.embedders.find("f3") is None
 
 
 def test_pruning_drops_the_vectors_of_texts_that_are_gone(catalog, shelf):
@@ -256,7 +258,7 @@ def test_pruning_drops_the_vectors_of_texts_that_are_gone(catalog, shelf):
     assert catalog.vectors.prune() == 0
     catalog.documents.remove([first])
     assert catalog.vectors.prune() == 1
-    assert catalog.vectors.known([digest("only here"), digest("shared")], shelf.embedder_id) == {
+    assert catalog.vectors.existing([digest("only here"), digest("shared")], shelf.embedder_id) == {
         digest("shared")
     }
     assert catalog.vectors.prune() == 0

@@ -136,15 +136,15 @@ def test_living_entries_recorded_as_removed_are_found(shelf, integrity):
 
 def test_documents_of_another_recipe_are_stale(shelf, integrity):
     one = shelf.put("a.md")
-    assert integrity.stale(shelf.collection_id, "recipe-1") == set()
-    assert integrity.stale(shelf.collection_id, "recipe-2") == {one}
+    assert integrity.stale(shelf.collection_id, "pipeline-1") == set()
+    assert integrity.stale(shelf.collection_id, "pipeline-2") == {one}
 
 
 def test_a_stored_document_is_given_whole(shelf, integrity):
     one = shelf.put("a.md", "first piece", "second piece")
     stored = integrity.stored(one)
-    assert (stored.path, stored.text, stored.recipe) == (
-        "a.md", "first piece\n\nsecond piece", "recipe-1",
+    assert (stored.path, stored.text, stored.pipeline_fingerprint) == (
+        "a.md", "first piece\n\nsecond piece", "pipeline-1",
     )  # fmt: skip
     assert stored.sections == ((0, 25),)
     assert [(c.chunk.start, c.chunk.end, c.context) for c in stored.chunks] == [

@@ -266,7 +266,7 @@ def test_without_an_embedder_the_rest_is_still_looked_at(library, monkeypatch):
 
 def test_orphaned_vectors_are_dropped_by_compacting_and_others_kept(library):
     kept = library.catalog.connections.row("SELECT COUNT(*) FROM vectors")[0]
-    embedder = library.catalog.vectors.embedder_id("another", "another", 4)
+    embedder = library.catalog.embedders.ensure("another", "another", 4)
     hash_ = library.catalog.connections.row("SELECT text_hash FROM vectors LIMIT 1")[0]
     insert = "INSERT INTO vectors VALUES (?, ?, zeroblob(8))"
     _sql(library, insert, b"nobody's text...", embedder)

@@ -71,7 +71,7 @@ def embedder(
 
 def status_lines(library: Library) -> Iterator[str]:
     """What ``ragkit status`` says when vectors are made in the background."""
-    choice = library.catalog.embedding.choice()
+    choice = library.catalog.embedders.choice()
     if choice is None or not (choice.target or is_remote(choice.active.name)):
         return
     state = library.embedder_state()
