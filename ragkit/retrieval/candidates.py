@@ -12,25 +12,9 @@ from numpy.typing import NDArray
 from ragkit.indexes.local.candidates import Candidates, EntryMask
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.strategy import SearchStrategy, VectorSearch
-from ragkit.options import Contexts, Fusion, QuestionMerge, SearchOptions
-from ragkit.retrieval.fusion import (
-    NORMALISERS,
-    Fused,
-    IndexList,
-    Scores,
-    fuse,
-    share_of_best,
-    union,
-)
-from ragkit.retrieval.multi_vector import best_of_each, by_chunk
-from ragkit.retrieval.proximity import ShareOf, phrase_shares, title_shares
-from ragkit.retrieval.ranking import (
-    TITLE_FLOOR,
-    phrase_top,
-    with_documents,
-    with_phrases,
-    with_titles,
-)
+from ragkit.options import Contexts, QuestionMerge, SearchOptions
+from ragkit.retrieval.multi_vector import IndexList, best_of_each, by_chunk
+from ragkit.retrieval.proximity import Scores, ShareOf
 from ragkit.types import Field, Level
 
 FIELD_WEIGHTS: Mapping[Field, float] = {
@@ -169,7 +153,7 @@ def _by_vector(
         return scores
 
     # A sum of inverse ranks is known only of what was found.
-    return merged if by_sum else replace(merged, exact=exact)
+    return merged if by_sum else replace(merged, cosines=True, exact=exact)
 
 
 def keyword_list(scopes: Sequence[Scope], asked: Asked, weight: float, depth: int) -> IndexList:
@@ -188,59 +172,6 @@ def keyword_list(scopes: Sequence[Scope], asked: Asked, weight: float, depth: in
         return total
 
     return replace(_merged("keyword", weight, found, depth), exact=exact)
-
-
-def rank(
-    lists: Sequence[IndexList],
-    scopes: Sequence[Scope],
-    asked: Asked,
-    options: SearchOptions,
-    level: Level,
-) -> Fused:
-    """Join what the indexes found.
-
-    When two are joined by weights, each says exactly what it thinks of every candidate, and
-    neighbouring words and the rest of the document count too.
-    """
-    normalisers = NORMALISERS
-    if options.question_merge is QuestionMerge.SUM:
-        normalisers = {**NORMALISERS, "vector": share_of_best}
-    if len(lists) < 2 or options.fusion is not Fusion.WEIGHTED:
-        return fuse(lists, options.fusion, options.rrf_k, None, normalisers)
-    fused = fuse(lists, options.fusion, options.rrf_k, exact_scores(lists), normalisers)
-    if level is Level.CHUNK and options.title_weight > 0:
-        every = np.array([0, len(fused)])
-        titled = shares_in(title_shares, Field.TITLE, scopes, [asked], fused.entry_ids, every)
-        fused = with_titles(fused, titled, share_of_best(titled, TITLE_FLOOR), options.title_weight)
-    if level is Level.CHUNK and options.phrase_weight > 0:
-        top = fused.order[: phrase_top(options)]
-        for part in fused.parts:
-            if part.index == "keyword":
-                # Where no word of the question stands, no two do.
-                top = top[part.raw[top] > 0.0]
-        found, every = fused.entry_ids[top], np.array([0, len(top)])
-        shares = shares_in(phrase_shares, Field.TEXT, scopes, [asked], found, every)
-        fused = with_phrases(fused, top, shares, options.phrase_weight)
-    return with_documents(fused, options.document_weight)
-
-
-def exact_scores(lists: Sequence[IndexList]) -> dict[str, Scores]:
-    """What each list's index says of the entries that only other lists hold; else 0.
-
-    One number for each entry of ``union(lists)``.
-    """
-    entry_ids = union(lists)
-    filled = {}
-    for one in lists:
-        if one.exact is None:
-            continue
-        lacking = np.ones(len(entry_ids), np.bool_)
-        lacking[np.searchsorted(entry_ids, one.entry_ids)] = False
-        scores = np.zeros(len(entry_ids))
-        if lacking.any():
-            scores[lacking] = one.exact(entry_ids[lacking])
-        filled[one.name] = scores
-    return filled
 
 
 def _best_vectors(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.errors import QueryError
-from ragkit.retrieval.fusion import FusedHit
+from ragkit.retrieval.ranking import Hit
 
 Vectors: TypeAlias = Mapping[int, NDArray[np.floating]]
 """Entry ids with their vectors, each of the same shape ``(dimensions,)``."""
@@ -34,17 +34,17 @@ class Folded:
     ``groups`` maps the entry id of a kept hit to the hits that were folded into it, best first.
     """
 
-    kept: tuple[FusedHit, ...]
+    kept: tuple[Hit, ...]
     removed: int
-    groups: Mapping[int, tuple[FusedHit, ...]]
+    groups: Mapping[int, tuple[Hit, ...]]
 
-    def others(self, hit: FusedHit) -> tuple[FusedHit, ...]:
+    def others(self, hit: Hit) -> tuple[Hit, ...]:
         """Give the hits that were folded into a kept one."""
         return self.groups.get(hit.entry_id, ())
 
 
 def fold_identical(
-    hits: Sequence[FusedHit], keys: Mapping[int, Hashable], *, within: bool = False
+    hits: Sequence[Hit], keys: Mapping[int, Hashable], *, within: bool = False
 ) -> Folded:
     """Fold hits whose ``keys`` (by entry id, see ``content_key``) are equal.
 
@@ -69,7 +69,7 @@ def fold_identical(
 
 
 def fold_near(
-    hits: Sequence[FusedHit],
+    hits: Sequence[Hit],
     texts: Mapping[int, str],
     threshold: float = 95.0,
     *,
@@ -94,7 +94,7 @@ def fold_near(
 
 
 def fold_semantic(
-    hits: Sequence[FusedHit], vectors: Vectors, threshold: float, *, within: bool = False
+    hits: Sequence[Hit], vectors: Vectors, threshold: float, *, within: bool = False
 ) -> Folded:
     """Fold hits whose vectors' cosine reaches ``threshold``; hits without a vector are kept."""
     alike = _cosines(hits, vectors)
@@ -112,7 +112,7 @@ def fold_semantic(
     return _fold(hits, twin, one_home=not within)
 
 
-def best_per_section(hits: Sequence[FusedHit], sections: Mapping[int, Hashable]) -> Folded:
+def best_per_section(hits: Sequence[Hit], sections: Mapping[int, Hashable]) -> Folded:
     """Keep the best hit of each section, or other part, of each document.
 
     ``sections`` names the part by entry id; hits without one are kept.
@@ -125,7 +125,7 @@ def best_per_section(hits: Sequence[FusedHit], sections: Mapping[int, Hashable])
     return fold_identical(hits, keys, within=True)
 
 
-def cap_per_document(hits: Sequence[FusedHit], most: int, limit: int | None = None) -> Folded:
+def cap_per_document(hits: Sequence[Hit], most: int, limit: int | None = None) -> Folded:
     """Keep at most ``most`` hits of each document (0: all), filling up from further down.
 
     Give more hits than a page needs: the first ``limit`` that are kept make the page. The
@@ -146,9 +146,7 @@ def cap_per_document(hits: Sequence[FusedHit], most: int, limit: int | None = No
     return folded if limit is None else Folded(folded.kept[:limit], folded.removed, folded.groups)
 
 
-def mmr(
-    hits: Sequence[FusedHit], vectors: Vectors, lambda_: float, limit: int
-) -> tuple[FusedHit, ...]:
+def mmr(hits: Sequence[Hit], vectors: Vectors, lambda_: float, limit: int) -> tuple[Hit, ...]:
     """Choose up to ``limit`` hits by maximal marginal relevance, in the order of choosing.
 
     Each choice weighs a hit's score by ``lambda_`` against its likeness to what is already
@@ -167,7 +165,7 @@ def mmr(
     relevance = lambda_ * np.array([hit.score for hit in hits], dtype=np.float64)
     nearest = np.zeros(len(hits), dtype=np.float64)
     open_ = np.ones(len(hits), dtype=np.bool_)
-    chosen: list[FusedHit] = []
+    chosen: list[Hit] = []
     while len(chosen) < min(limit, len(hits)):
         gain = np.where(open_, relevance - (1.0 - lambda_) * nearest, -np.inf)
         at = int(np.argmax(gain))
@@ -177,7 +175,7 @@ def mmr(
     return tuple(chosen)
 
 
-def _fold(hits: Sequence[FusedHit], twin: _Twin, *, one_home: bool = False) -> Folded:
+def _fold(hits: Sequence[Hit], twin: _Twin, *, one_home: bool = False) -> Folded:
     """Go down the ranking and fold every hit that has a twin among those kept."""
     kept: list[int] = []
     groups: dict[int, list[int]] = {}
@@ -198,7 +196,7 @@ def _fold(hits: Sequence[FusedHit], twin: _Twin, *, one_home: bool = False) -> F
 
 
 def _at_home(
-    hits: Sequence[FusedHit], kept: Sequence[int], groups: Mapping[int, Sequence[int]]
+    hits: Sequence[Hit], kept: Sequence[int], groups: Mapping[int, Sequence[int]]
 ) -> tuple[list[int], dict[int, list[int]]]:
     """Let the copy in the best ranked document stand for its group if its score is close.
 
@@ -218,12 +216,12 @@ def _at_home(
     return sorted(standing), {at: others for at, others in standing.items() if others}
 
 
-def _may_fold(kept: FusedHit, hit: FusedHit, within: bool) -> bool:
+def _may_fold(kept: Hit, hit: Hit, within: bool) -> bool:
     """Tell whether two hits are far enough apart to be duplicates of each other."""
     return within or kept.document_id != hit.document_id
 
 
-def _cosines(hits: Sequence[FusedHit], vectors: Vectors) -> NDArray[np.float64]:
+def _cosines(hits: Sequence[Hit], vectors: Vectors) -> NDArray[np.float64]:
     """Give the cosines of all pairs, shape ``(n, n)``; 0 where a vector lacks."""
     known = [at for at, hit in enumerate(hits) if hit.entry_id in vectors]
     alike = np.zeros((len(hits), len(hits)), dtype=np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragkit.options import Granularity
-from ragkit.retrieval.fusion import FusedHit
+from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
 CLOSE = 0.9
@@ -31,14 +31,14 @@ def levels_of(granularity: Granularity) -> tuple[Level, ...]:
     return _LEVELS[granularity]
 
 
-def prefer_finer(hits: Sequence[FusedHit]) -> list[FusedHit]:
+def prefer_finer(hits: Sequence[Hit]) -> list[Hit]:
     """Drop coarser hits of documents that finer ones find nearly as well; best first."""
     best: dict[tuple[int, int], float] = {}
     for hit in hits:
         key = (hit.document_id, _FINENESS[hit.level])
         best[key] = max(best.get(key, 0.0), hit.score)
 
-    def gives_way(hit: FusedHit) -> bool:
+    def gives_way(hit: Hit) -> bool:
         return any(
             best.get((hit.document_id, finer), 0.0) >= CLOSE * hit.score
             for finer in range(_FINENESS[hit.level] + 1, max(_FINENESS.values()) + 1)

@@ -19,25 +19,25 @@ from ragkit.retrieval.deduplication import (
     fold_semantic,
     mmr,
 )
-from ragkit.retrieval.fusion import FusedHit
+from ragkit.retrieval.ranking import Hit
 
 
 class Lookups(Protocol):
     """What some steps want to know of hits; asked for only by the steps that are on."""
 
-    def content_keys(self, hits: Sequence[FusedHit]) -> Mapping[int, bytes]:
+    def content_keys(self, hits: Sequence[Hit]) -> Mapping[int, bytes]:
         """Names of the hits' own texts, by entry id."""
         ...
 
-    def sections(self, hits: Sequence[FusedHit]) -> Mapping[int, int]:
+    def sections(self, hits: Sequence[Hit]) -> Mapping[int, int]:
         """Indexes of the hits' sections, by entry id."""
         ...
 
-    def texts(self, hits: Sequence[FusedHit]) -> Mapping[int, str]:
+    def texts(self, hits: Sequence[Hit]) -> Mapping[int, str]:
         """The hits' own texts, by entry id."""
         ...
 
-    def vectors(self, hits: Sequence[FusedHit]) -> Vectors:
+    def vectors(self, hits: Sequence[Hit]) -> Vectors:
         """The hits' vectors, by entry id."""
         ...
 
@@ -50,8 +50,8 @@ class Group:
     """
 
     document_id: int
-    hits: tuple[FusedHit, ...]
-    others: tuple[FusedHit, ...] = ()
+    hits: tuple[Hit, ...]
+    others: tuple[Hit, ...] = ()
     also_in: tuple[int, ...] = ()
 
 
@@ -60,11 +60,11 @@ class Selected:
     """The groups of the answer in order; ``hits`` are all that were kept, ``note`` says how."""
 
     groups: tuple[Group, ...]
-    hits: tuple[FusedHit, ...]
+    hits: tuple[Hit, ...]
     note: str = ""
 
 
-def select(hits: Sequence[FusedHit], options: SearchOptions, lookups: Lookups) -> Selected:
+def select(hits: Sequence[Hit], options: SearchOptions, lookups: Lookups) -> Selected:
     """Drop weak hits, fold duplicates, and gather what is left into results."""
     # A vector index finds something for every question; what adds nothing is no hit.
     kept = tuple(hit for hit in hits if hit.score > 0.0)
@@ -93,7 +93,7 @@ def select(hits: Sequence[FusedHit], options: SearchOptions, lookups: Lookups) -
     return Selected(tuple(groups[: options.limit]), kept, ", ".join(notes))
 
 
-def _by_place(leads: list[FusedHit]) -> list[FusedHit]:
+def _by_place(leads: list[Hit]) -> list[Hit]:
     """Give reranked hits scores that fall with their places, so that their order counts."""
     if all(one.grade is None for one in leads):
         return leads
@@ -102,11 +102,11 @@ def _by_place(leads: list[FusedHit]) -> list[FusedHit]:
 
 
 def _folds(
-    hits: tuple[FusedHit, ...], options: SearchOptions, lookups: Lookups
+    hits: tuple[Hit, ...], options: SearchOptions, lookups: Lookups
 ) -> list[tuple[str, Folded]]:
     done: list[tuple[str, Folded]] = []
 
-    def now() -> tuple[FusedHit, ...]:
+    def now() -> tuple[Hit, ...]:
         return done[-1][1].kept if done else hits
 
     if hits:
@@ -133,9 +133,9 @@ def _folds(
 
 
 def _gather(
-    hits: Sequence[FusedHit], options: SearchOptions, also: Mapping[int, Sequence[int]]
+    hits: Sequence[Hit], options: SearchOptions, also: Mapping[int, Sequence[int]]
 ) -> list[Group]:
-    by_document: dict[int, list[FusedHit]] = {}
+    by_document: dict[int, list[Hit]] = {}
     for hit in hits:
         by_document.setdefault(hit.document_id, []).append(hit)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
-from ragkit.retrieval.fusion import FusedHit
+from ragkit.retrieval.ranking import Hit
 
 
 class Scored(Protocol):
@@ -64,11 +64,11 @@ def deduplicate_by_document(results: Sequence[_S], n: int = 1) -> list[_S]:
 
 
 def thinned(
-    hits: Sequence[FusedHit],
+    hits: Sequence[Hit],
     dedup: Dedup,
     n: int = 1,
     sections: Mapping[int, int] | None = None,
-) -> list[FusedHit]:
+) -> list[Hit]:
     """Keep the best ``n`` (0: all) of each document, or section; ``none`` keeps every hit.
 
     ``sections`` are the hits' sections by entry id; a hit without one counts to its document.
@@ -89,9 +89,7 @@ def thinned(
     return kept
 
 
-def blended(
-    one: Sequence[FusedHit], other: Sequence[FusedHit], share: float, *, outer: bool
-) -> list[FusedHit]:
+def blended(one: Sequence[Hit], other: Sequence[Hit], share: float, *, outer: bool) -> list[Hit]:
     """Join two lists of hits: ``share`` of each score is the other's; best first.
 
     A hit that one of the lists lacks gets nothing from it. Without ``outer``, what only the
@@ -112,7 +110,7 @@ def blended(
     return sorted(found.values(), key=lambda hit: (-hit.score, hit.entry_id))
 
 
-def _scaled(hit: FusedHit, factor: float) -> FusedHit:
+def _scaled(hit: Hit, factor: float) -> Hit:
     parts = tuple(
         replace(part, weight=part.weight * factor, value=part.value * factor)
         for part in hit.contributions

@@ -14,7 +14,6 @@ from ragkit.models.factory import is_remote, local_embedder
 from ragkit.options import IndexMode, Rerank, SearchOptions
 from ragkit.results import Result, Trace
 from ragkit.retrieval.deduplication import fold_identical, mmr
-from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.grouping import Group, Selected
 from ragkit.retrieval.merge import (
     Dedup,
@@ -34,6 +33,7 @@ from ragkit.retrieval.query_segmentation import (
     cut_question,
     is_cut,
 )
+from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.search import Engine, Found
 from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.settings import ChunkedSettings
@@ -182,7 +182,7 @@ def query_per_chunk(
 class _Asked:
     """What all pieces found: hits of each topic, and what is known of them."""
 
-    lists: list[list[FusedHit]]
+    lists: list[list[Hit]]
     hits: int
     tokens: list[str]
     also_in: Mapping[int, tuple[int, ...]]
@@ -285,7 +285,7 @@ class ChunkedSearch:
         notices = tuple(dict.fromkeys(one.notice for one in found if one.notice))
         return _Asked(lists, hits, sorted(tokens), also, notices)
 
-    def _thinned(self, hits: Sequence[FusedHit], chunked: ChunkedOptions) -> list[FusedHit]:
+    def _thinned(self, hits: Sequence[Hit], chunked: ChunkedOptions) -> list[Hit]:
         """Drop weak hits, and of each document or section all but the best."""
         strong = [one for one in hits if one.score >= chunked.min_similarity]
         if chunked.dedup is not Dedup.SECTION or not strong:
@@ -354,7 +354,7 @@ def _without(found: Found, exclude: frozenset[int]) -> Found:
     return replace(found, hits=tuple(one for one in found.hits if one.document_id not in exclude))
 
 
-def _with_backgrounds(pieces: Sequence[Piece], found: Sequence[Found]) -> list[list[FusedHit]]:
+def _with_backgrounds(pieces: Sequence[Piece], found: Sequence[Found]) -> list[list[Hit]]:
     """The hits of each piece; where it has a background, half of each score is that one's."""
     backgrounds = iter(found[len(pieces) :])
     return [
@@ -365,9 +365,9 @@ def _with_backgrounds(pieces: Sequence[Piece], found: Sequence[Found]) -> list[l
     ]
 
 
-def _best(lists: Sequence[Sequence[FusedHit]]) -> list[FusedHit]:
+def _best(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
     """Every entry once, with the best that any list gives it; best first."""
-    best: dict[int, FusedHit] = {}
+    best: dict[int, Hit] = {}
     for hits in lists:
         for one in hits:
             known = best.get(one.entry_id)
@@ -376,7 +376,7 @@ def _best(lists: Sequence[Sequence[FusedHit]]) -> list[FusedHit]:
     return sorted(best.values(), key=lambda hit: (-hit.score, hit.entry_id))
 
 
-def _documents(hits: Sequence[FusedHit]) -> tuple[tuple[int, float], ...]:
+def _documents(hits: Sequence[Hit]) -> tuple[tuple[int, float], ...]:
     return tuple((one.document_id, one.score) for one in deduplicate_by_document(hits))
 
 

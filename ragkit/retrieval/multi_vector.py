@@ -5,14 +5,40 @@ Everything here is a function of values.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.options import QuestionMerge
-from ragkit.retrieval.fusion import IndexList
+from ragkit.retrieval.proximity import Scores
 from ragkit.types import LEVEL_CODES, Level
+
+
+@dataclass(frozen=True, slots=True)
+class IndexList:
+    """What one index found for a query, best first: one value an entry in each column (n,).
+
+    ``weight`` says how much it counts beside the other lists. ``levels`` holds level codes. Raw
+    scores are ``cosines``, or comparable only within the list. ``exact`` returns that index's own
+    scores of any entries, found or not; 0 for those that it does not hold.
+    """
+
+    name: str
+    weight: float
+    entry_ids: NDArray[np.int64]
+    document_ids: NDArray[np.int64]
+    chunk_indexes: NDArray[Any]
+    levels: NDArray[Any]
+    raw: Scores
+    cosines: bool = False
+    exact: Callable[[NDArray[np.int64]], Scores] | None = None
+
+    def __len__(self) -> int:
+        """How many entries it found."""
+        return len(self.entry_ids)
 
 
 def by_chunk(

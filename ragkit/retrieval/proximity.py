@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.rows import TokenColumn
-from ragkit.retrieval.fusion import Scores
+
+Scores: TypeAlias = NDArray[np.float64]
+"""One number an entry, float64 (n,)."""
 
 ShareOf: TypeAlias = Callable[
     [Sequence[Sequence[int]], NDArray[np.float32], TokenColumn, NDArray[np.int64]], Scores
@@ -59,8 +61,7 @@ def phrase_shares(
         seen.append(row[close][among] * len(pairs) + place[among])
     once = np.unique(np.concatenate(seen))
     np.add.at(shares, once // len(pairs), weights[once % len(pairs)])
-    totals = np.bincount(of, idf, len(queries)).astype(np.float64)
-    return _divided(shares, totals[asked])
+    return _divided(shares, np.bincount(of, idf, len(queries)).astype(np.float64)[asked])
 
 
 def title_shares(
@@ -76,6 +77,10 @@ def title_shares(
     of, known, codes = _distinct(queries)
     weights = np.zeros((len(queries), len(known)))
     weights[of, codes] = idf
+    distinct, first = np.unique(of * len(known) + codes, return_index=True)
+    totals = np.bincount(distinct // max(len(known), 1), idf[first], len(queries)).astype(
+        np.float64
+    )
     _at, code, row = _places(titles, known)
     once = np.unique(row * len(known) + code)
     asked = np.repeat(np.arange(len(queries)), np.diff(bounds))
@@ -83,7 +88,8 @@ def title_shares(
     if len(once):
         row, code = np.divmod(once, len(known))
         np.add.at(shares, row, weights[asked[row], code])
-    return _divided(shares, weights.sum(axis=1)[asked])
+    # Added up token by token, so that a total is the same in any batch.
+    return _divided(shares, totals[asked])
 
 
 def _distinct(

@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 
 from ragkit.errors import RagkitError
 from ragkit.options import SearchOptions
-from ragkit.retrieval.fusion import FusedHit
+from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
 BEST_GRADE = 10.0
@@ -48,7 +48,7 @@ OpenGrader: TypeAlias = Callable[[], Grader]
 class Texts(Protocol):
     """What a grader reads of hits."""
 
-    def situated(self, hits: Sequence[FusedHit]) -> Mapping[int, str]:
+    def situated(self, hits: Sequence[Hit]) -> Mapping[int, str]:
         """The hits' texts with what situates them, by entry id."""
         ...
 
@@ -61,7 +61,7 @@ class Reranked:
     is the usual one, since too few did.
     """
 
-    hits: tuple[FusedHit, ...]
+    hits: tuple[Hit, ...]
     asked: int = 0
     graded: int = 0
     note: str = ""
@@ -79,7 +79,7 @@ def why_not(notice: str) -> str:
     return notice.removeprefix(NOT_RERANKED).strip() if notice.startswith(NOT_RERANKED) else ""
 
 
-def places_of(hits: Sequence[FusedHit], options: SearchOptions) -> list[int]:
+def places_of(hits: Sequence[Hit], options: SearchOptions) -> list[int]:
     """Where the hits stand that are looked at: the first chunks that a result may show."""
     places = [
         place
@@ -90,8 +90,8 @@ def places_of(hits: Sequence[FusedHit], options: SearchOptions) -> list[int]:
 
 
 def in_order(
-    hits: Sequence[FusedHit], places: Sequence[int], grades: Sequence[float | None]
-) -> list[FusedHit]:
+    hits: Sequence[Hit], places: Sequence[int], grades: Sequence[float | None]
+) -> list[Hit]:
     """Put the hits at ``places`` in the order of their grades; all others stay where they are.
 
     The best grade comes first; equal ones keep their order, and so do hits without a grade, which
@@ -116,7 +116,7 @@ def usable(grade: float | None) -> float | None:
 
 def rerank(
     question: str,
-    hits: Sequence[FusedHit],
+    hits: Sequence[Hit],
     options: SearchOptions,
     texts: Texts,
     open_grader: OpenGrader | None,
@@ -159,7 +159,7 @@ def rerank(
     return Reranked(found, len(places), graded, note, notice if left else "")
 
 
-def _failed(hits: Sequence[FusedHit], asked: int, why: str) -> Reranked:
+def _failed(hits: Sequence[Hit], asked: int, why: str) -> Reranked:
     return Reranked(tuple(hits), asked, 0, "failed: the usual order", _usual(why), failed=True)
 
 

@@ -15,9 +15,9 @@ from ragkit.options import Expansion, SearchOptions
 from ragkit.results import DocumentRef, Later, MatchedChunk, Passage, Result
 from ragkit.retrieval.assembly import DocumentPlan, make_passages, plan_document, wanted_chunks
 from ragkit.retrieval.deduplication import Vectors
-from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.grouping import Group, Selected
 from ragkit.retrieval.highlight import Highlighter
+from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level, Section
 
 _READ_WHOLE = 200_000
@@ -107,11 +107,11 @@ class CatalogLookups:
         self._fingerprint = fingerprint
         self._keys: dict[int, bytes] = {}
 
-    def read_ahead(self, hits: Iterable[FusedHit]) -> None:
+    def read_ahead(self, hits: Iterable[Hit]) -> None:
         """Read in one query what ``content_keys`` will be asked for."""
         self._keys = self._catalog.entries.content_keys([hit.entry_id for hit in hits])
 
-    def content_keys(self, hits: Sequence[FusedHit]) -> Mapping[int, bytes]:
+    def content_keys(self, hits: Sequence[Hit]) -> Mapping[int, bytes]:
         """Names of the hits' own texts, by entry id."""
         if self._keys:
             return {
@@ -119,7 +119,7 @@ class CatalogLookups:
             }
         return self._catalog.entries.content_keys([hit.entry_id for hit in hits])
 
-    def sections(self, hits: Sequence[FusedHit]) -> Mapping[int, int]:
+    def sections(self, hits: Sequence[Hit]) -> Mapping[int, int]:
         """Indexes of the hits' sections, by entry id."""
         chunks = self._chunks(hits)
         return {
@@ -128,7 +128,7 @@ class CatalogLookups:
             if (hit.document_id, hit.chunk_index) in chunks
         }
 
-    def texts(self, hits: Sequence[FusedHit]) -> Mapping[int, str]:
+    def texts(self, hits: Sequence[Hit]) -> Mapping[int, str]:
         """The hits' own texts, by entry id."""
         chunks = self._chunks(hits)
         known = [hit for hit in hits if (hit.document_id, hit.chunk_index) in chunks]
@@ -140,7 +140,7 @@ class CatalogLookups:
         slices = self._catalog.passages.slices(spans)
         return {hit.entry_id: text for hit, text in zip(known, slices, strict=True)}
 
-    def situated(self, hits: Sequence[FusedHit]) -> Mapping[int, str]:
+    def situated(self, hits: Sequence[Hit]) -> Mapping[int, str]:
         """The hits' own texts after their documents' titles and headings, by entry id."""
         from ragkit.chunking.structural_context import contextualised, structural_context
 
@@ -155,7 +155,7 @@ class CatalogLookups:
                 found[hit.entry_id] = contextualised(place, texts[hit.entry_id])
         return found
 
-    def vectors(self, hits: Sequence[FusedHit]) -> Vectors:
+    def vectors(self, hits: Sequence[Hit]) -> Vectors:
         """The hits' vectors, by entry id."""
         embedder_id = self._catalog.embedders.find(self._fingerprint)
         if embedder_id is None:
@@ -165,7 +165,7 @@ class CatalogLookups:
             entry: np.frombuffer(data, "<f2").astype(np.float32) for entry, data in found.items()
         }
 
-    def _chunks(self, hits: Sequence[FusedHit]) -> dict[tuple[int, int], ChunkRecord]:
+    def _chunks(self, hits: Sequence[Hit]) -> dict[tuple[int, int], ChunkRecord]:
         wanted: dict[int, set[int]] = {}
         for hit in hits:
             wanted.setdefault(hit.document_id, set()).add(hit.chunk_index)
@@ -184,7 +184,7 @@ def _folder(root: str) -> Path:
     return Path(root)
 
 
-def _matched(hit: FusedHit) -> MatchedChunk:
+def _matched(hit: Hit) -> MatchedChunk:
     return MatchedChunk(hit.chunk_index, hit.score, hit.level, hit.contributions, (), hit.grade)
 
 

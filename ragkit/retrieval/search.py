@@ -19,17 +19,16 @@ from ragkit.models.base import Embedder
 from ragkit.options import Contexts, Filters, IndexMode, Mode, QuestionMerge, Rerank, SearchOptions
 from ragkit.results import Answer, Result, Trace
 from ragkit.retrieval.answer_cache import AnswerCache
-from ragkit.retrieval.batch_ranking import rank_all
 from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists, vector_ways
 from ragkit.retrieval.concurrency import Beside
-from ragkit.retrieval.fusion import FusedHit, IndexList
 from ragkit.retrieval.granularity import levels_of, prefer_finer
 from ragkit.retrieval.grouping import Selected, select
 from ragkit.retrieval.highlight import Highlighter, question_words
+from ragkit.retrieval.multi_vector import IndexList
 from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.query import Plan, Planner
 from ragkit.retrieval.query_parser import ParsedQuestion
-from ragkit.retrieval.ranking import index_weights
+from ragkit.retrieval.ranking import Hit, index_weights, rank
 from ragkit.retrieval.result_builder import CatalogLookups, Presenter
 from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.types import Level
@@ -55,7 +54,7 @@ class Found:
     """
 
     tokens: tuple[str, ...]
-    hits: tuple[FusedHit, ...]
+    hits: tuple[Hit, ...]
     also_in: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     notice: str = ""
 
@@ -144,7 +143,7 @@ class Engine:
             for plan, one in zip(plans, selected, strict=True)
         ]
 
-    def order(self, text: str, options: SearchOptions) -> list[FusedHit]:
+    def order(self, text: str, options: SearchOptions) -> list[Hit]:
         """The best hit of each result that ``search`` gives for a plain text, in their order.
 
         Much quicker, since nothing is put together. Filters in the text are not read.
@@ -216,7 +215,7 @@ class Engine:
         return selected, ranked
 
     def _selected(
-        self, fused: Sequence[FusedHit], options: SearchOptions, clock: StageTimer
+        self, fused: Sequence[Hit], options: SearchOptions, clock: StageTimer
     ) -> Selected:
         with clock.stage("deduplication", len(fused)) as count:
             selected = select(fused, options, self.lookups())
@@ -225,7 +224,7 @@ class Engine:
 
     def _enough(
         self, plan: Plan, options: SearchOptions, clock: StageTimer
-    ) -> tuple[list[FusedHit], Selected]:
+    ) -> tuple[list[Hit], Selected]:
         """What a question finds, looked for as deep as it takes to fill a page."""
         depth = max(options.candidates, options.limit)
         while True:
@@ -261,14 +260,14 @@ class Engine:
 
     def _candidates(
         self, plan: Plan, options: SearchOptions, depth: int, clock: StageTimer
-    ) -> list[FusedHit]:
+    ) -> list[Hit]:
         return self._candidates_of([plan], options, depth, clock)[0]
 
     def _candidates_of(
         self, plans: Sequence[Plan], options: SearchOptions, depth: int, clock: StageTimer
-    ) -> list[list[FusedHit]]:
+    ) -> list[list[Hit]]:
         """What questions find that ask the same collections with the same filters."""
-        found: list[list[FusedHit]] = [[] for _ in plans]
+        found: list[list[Hit]] = [[] for _ in plans]
         levels = levels_of(options.granularity)
         weights = [index_weights(plan.parsed.text, options) for plan in plans]
         asked = [plan.asked for plan in plans]
@@ -285,13 +284,12 @@ class Engine:
             with clock.stage(
                 f"fusion{suffix}", sum(len(one) for of in lists for one in of)
             ) as count:
-                all_ranked = rank_all(lists, scopes, asked, options, level)
-                for hits, ranked in zip(found, all_ranked, strict=True):
-                    fused = ranked.hits(depth)
-                    count.out += len(fused)
-                    shares = ", ".join(f"{one.index} {one.weight:.2f}" for one in ranked.parts)
-                    count.note = f"{options.fusion.value}: {shares}"
-                    hits += fused
+                ranking = rank(lists, scopes, asked, options, level)
+                for hits, best in zip(found, ranking.hits(depth), strict=True):
+                    count.out += len(best)
+                    hits += best
+                shares = ", ".join(f"{one.index} {one.weights[-1]:.2f}" for one in ranking.parts)
+                count.note = f"{options.fusion.value}: {shares}"
         return found if len(levels) == 1 else [prefer_finer(one) for one in found]
 
     def _lists(

@@ -8,7 +8,8 @@ import pytest
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
 from ragkit.options import Fusion, SearchOptions
-from ragkit.retrieval.candidates import Asked, Scope, keyword_list, rank, vector_lists
+from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists
+from ragkit.retrieval.ranking import Hit, rank
 from ragkit.types import Field, Level
 
 OPTIONS = SearchOptions()
@@ -39,14 +40,15 @@ def by_vector(scopes, asked, weight, depth, options):
     return vector_lists(scopes, [asked], [weight], depth, options)[0]
 
 
-def ranked(indexes=(LEFT, RIGHT), depth=100, level=Level.CHUNK, **changed):
+def ranked(indexes=(LEFT, RIGHT), depth=100, level=Level.CHUNK, **changed) -> list[Hit]:
     options = SearchOptions(**changed)
     scopes = [Scope(one, None) for one in indexes]
     lists = [
         by_vector(scopes, ASKED, options.vector_weight, depth, options),
         keyword_list(scopes, ASKED, options.keyword_weight, depth),
     ]
-    return rank(lists, scopes, ASKED, options, level)
+    (hits,) = rank([lists], scopes, [ASKED], options, level).hits()
+    return hits
 
 
 def test_lists_of_several_scopes_are_one_list():
@@ -61,8 +63,8 @@ def test_lists_of_several_scopes_are_one_list():
 
 
 def test_every_candidate_has_both_scores_however_short_the_lists():
-    deep = {hit.entry_id: hit for hit in ranked(depth=100).hits()}
-    short = ranked(depth=1).hits()
+    deep = {hit.entry_id: hit for hit in ranked(depth=100)}
+    short = ranked(depth=1)
     assert {hit.entry_id for hit in short} < set(deep)
     for hit in short:
         raw = {part.index: part.raw for part in hit.contributions}
@@ -72,7 +74,7 @@ def test_every_candidate_has_both_scores_however_short_the_lists():
 
 
 def test_parts_add_up_and_are_named():
-    best = ranked(title_weight=0).hits()[0]
+    best = ranked(title_weight=0)[0]
     assert best.entry_id == 10
     assert [part.index for part in best.contributions] == [
         "vector", "keyword", "phrase", "document",
@@ -82,7 +84,7 @@ def test_parts_add_up_and_are_named():
 
 
 def test_words_that_stand_together_count():
-    by_entry = {hit.entry_id: hit for hit in ranked(vector_weight=0).hits()}
+    by_entry = {hit.entry_id: hit for hit in ranked(vector_weight=0)}
     named = {entry: [part.index for part in hit.contributions] for entry, hit in by_entry.items()}
     assert "phrase" in named[10]
     assert "phrase" in named[21]
@@ -90,25 +92,25 @@ def test_words_that_stand_together_count():
 
 
 def test_a_chunk_gains_by_its_document():
-    with_document = {hit.entry_id: hit.score for hit in ranked().hits()}
-    alone = {hit.entry_id: hit.score for hit in ranked(document_weight=0).hits()}
+    with_document = {hit.entry_id: hit.score for hit in ranked()}
+    alone = {hit.entry_id: hit.score for hit in ranked(document_weight=0)}
     assert with_document[11] > alone[11]
     assert with_document[10] == pytest.approx(alone[10])
 
 
 def test_ranks_alone_decide_by_reciprocal_rank():
-    for hit in ranked(fusion=Fusion.RRF).hits():
+    for hit in ranked(fusion=Fusion.RRF):
         assert {part.index for part in hit.contributions} <= {"vector", "keyword"}
 
 
 def test_coarse_levels_have_no_phrases():
-    for hit in ranked(level=Level.DOCUMENT).hits():
+    for hit in ranked(level=Level.DOCUMENT):
         assert "phrase" not in {part.index for part in hit.contributions}
 
 
 def test_one_index_alone_is_left_as_it_is():
     scopes = [Scope(LEFT, None)]
     words = keyword_list(scopes, ASKED, 0.5, 9)
-    hits = rank([words], scopes, ASKED, OPTIONS, Level.CHUNK).hits()
+    (hits,) = rank([[words]], scopes, [ASKED], OPTIONS, Level.CHUNK).hits()
     assert hits[0].score == 1.0
     assert [part.index for part in hits[0].contributions] == ["keyword"]

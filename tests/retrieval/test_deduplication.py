@@ -17,12 +17,12 @@ from ragkit.retrieval.deduplication import (
     fold_semantic,
     mmr,
 )
-from ragkit.retrieval.fusion import FusedHit
+from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
 
-def hit(entry: int, document: int, score: float) -> FusedHit:
-    return FusedHit(entry, document, entry, Level.CHUNK, score, ())
+def hit(entry: int, document: int, score: float) -> Hit:
+    return Hit(entry, document, entry, Level.CHUNK, score, ())
 
 
 def ids(hits) -> list[int]:

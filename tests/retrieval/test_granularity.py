@@ -5,15 +5,15 @@ import itertools
 import pytest
 
 from ragkit.options import Granularity
-from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.granularity import CLOSE, levels_of, prefer_finer
+from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
 _ids = itertools.count(1)
 
 
-def hit(document: int, level: Level, score: float, entry: int = 0) -> FusedHit:
-    return FusedHit(entry or next(_ids), document, 0, level, score, ())
+def hit(document: int, level: Level, score: float, entry: int = 0) -> Hit:
+    return Hit(entry or next(_ids), document, 0, level, score, ())
 
 
 def test_each_granularity_asks_its_levels():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ragkit.options import Expansion, Granularity, SearchOptions
-from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.grouping import select
+from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
 
@@ -42,7 +42,7 @@ class Facts:
 
 def hits(*documents_and_scores):
     return [
-        FusedHit(number, document, number, Level.CHUNK, score, ())
+        Hit(number, document, number, Level.CHUNK, score, ())
         for number, (document, score) in enumerate(documents_and_scores, 1)
     ]
 

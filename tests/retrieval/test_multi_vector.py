@@ -7,8 +7,7 @@ import pytest
 
 from ragkit.indexes.local.chunk_groups import ChunkGroups
 from ragkit.options import QuestionMerge
-from ragkit.retrieval.fusion import IndexList
-from ragkit.retrieval.multi_vector import best_of_each, by_chunk
+from ragkit.retrieval.multi_vector import IndexList, best_of_each, by_chunk
 from ragkit.types import LEVEL_CODES, Level
 
 CHUNK, QUESTION, CONTEXT = (

@@ -1,30 +1,207 @@
-"""Ranking: identifiers, phrases, documents; scores that stay within bounds and add up."""
+"""Ranking: fusion, parts that add up, ties, weights, identifiers, titles, phrases, documents."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_fusion import listed
 
 from ragkit.options import Fusion, SearchOptions
-from ragkit.retrieval.fusion import fuse, share_of_best
+from ragkit.retrieval.multi_vector import IndexList
 from ragkit.retrieval.ranking import (
+    Ranking,
+    fuse,
     holds_identifier,
     index_weights,
+    shares_of_best,
     with_documents,
     with_phrases,
     with_titles,
 )
+from ragkit.types import LEVEL_CODES, Level
 
-WEIGHTED = fuse(
+
+def listed(name: str, weight: float, *scored: tuple[int, float]) -> IndexList:
+    entries = np.array([entry for entry, _ in scored], np.int64)
+    return IndexList(
+        name,
+        weight,
+        entries,
+        entries // 10,
+        (entries % 10).astype(np.int32),
+        np.full(len(scored), LEVEL_CODES[Level.CHUNK], np.int8),
+        np.array([raw for _, raw in scored], np.float64),
+        name == "vector",
+    )
+
+
+def fused(lists, fusion=Fusion.WEIGHTED, rrf_k=60, **more) -> Ranking:
+    """The ranking of one query."""
+    return fuse([lists], fusion, rrf_k, **more)
+
+
+def hits(ranking: Ranking, most=None):
+    (found,) = ranking.hits(most)
+    return found
+
+
+def scoring(found: IndexList, **scores: float) -> IndexList:
+    """The list of an index that knows the scores of other entries."""
+    known = {int(entry[1:]): score for entry, score in scores.items()}
+    return replace(found, exact=lambda ids: np.array([known[one] for one in ids.tolist()]))
+
+
+VECTOR = listed("vector", 0.5, (11, 0.8), (12, 0.4), (13, -0.2))
+KEYWORD = listed("keyword", 0.5, (12, 20.0), (14, 10.0), (11, 5.0))
+
+
+def scores(lists, fusion=Fusion.WEIGHTED, rrf_k=60, **more):
+    return [(hit.entry_id, hit.score) for hit in hits(fused(lists, fusion, rrf_k, **more))]
+
+
+def test_weighted_scores_are_cosines_and_shares_of_the_best_keyword_score():
+    assert scores([VECTOR, KEYWORD]) == [
+        (12, 0.5 * 0.4 + 0.5 * 1.0),
+        (11, 0.5 * 0.8 + 0.5 * 0.25),
+        (14, 0.5 * 0.5),
+        (13, 0.0),
+    ]
+
+
+def test_a_contribution_says_where_it_comes_from():
+    best = hits(fused([VECTOR, KEYWORD]))[0]
+    assert [
+        (c.index, c.rank, c.raw, c.normalised, c.weight, c.value) for c in best.contributions
+    ] == [
+        ("vector", 2, 0.4, 0.4, 0.5, 0.2),
+        ("keyword", 1, 20.0, 1.0, 0.5, 0.5),
+    ]
+    assert (best.document_id, best.chunk_index, best.level) == (1, 2, Level.CHUNK)
+
+
+def test_an_entry_of_one_list_has_one_contribution():
+    by_entry = {hit.entry_id: hit for hit in hits(fused([VECTOR, KEYWORD]))}
+    assert [c.index for c in by_entry[14].contributions] == ["keyword"]
+    assert [c.index for c in by_entry[13].contributions] == ["vector"]
+
+
+def test_each_index_scores_what_only_others_found():
+    lists = [scoring(VECTOR, e14=0.6), scoring(KEYWORD, e13=2.0)]
+    assert fused(lists).entry_ids.tolist() == [11, 12, 13, 14]
+    by_entry = {hit.entry_id: hit for hit in hits(fused(lists, complete=True))}
+    assert by_entry[14].score == 0.5 * 0.6 + 0.5 * 0.5
+    assert by_entry[13].score == 0.5 * 0.1
+    assert [(c.index, c.rank, c.raw) for c in by_entry[14].contributions] == [
+        ("vector", 0, 0.6),
+        ("keyword", 2, 10.0),
+    ]
+    # What the lists themselves say stays.
+    assert by_entry[12].score == 0.5 * 0.4 + 0.5
+
+
+def test_a_list_that_is_left_out_is_not_asked_for_scores():
+    silent = scoring(listed("vector", 0.0, (13, 0.9)))
+    loud = scoring(KEYWORD)
+    assert scores([silent, loud], complete=True) == [(12, 1.0), (14, 0.5), (11, 0.25)]
+
+
+def test_only_the_best_become_hits():
+    ranking = fused([VECTOR, KEYWORD])
+    assert hits(ranking, 2) == hits(ranking)[:2]
+    assert len(ranking) == 4
+
+
+def test_reciprocal_ranks_are_scaled_so_that_first_everywhere_is_one():
+    both_first = listed("keyword", 0.5, (11, 3.0), (12, 2.0))
+    found = scores([VECTOR, both_first], Fusion.RRF)
+    assert found[0] == (11, 1.0)
+    assert found[1][1] == pytest.approx(61 / 62)
+    assert found[2][1] == pytest.approx(0.5 * 61 / 63)
+
+
+def test_reciprocal_ranks_follow_k_and_the_weights():
+    lists = [listed("vector", 3.0, (11, 0.9)), listed("keyword", 1.0, (12, 9.0), (11, 8.0))]
+    assert scores(lists, Fusion.RRF, 1) == [(11, 0.75 * 1.0 + 0.25 * (2 / 3)), (12, 0.25 * 1.0)]
+
+
+@pytest.mark.parametrize("fusion", list(Fusion))
+def test_one_list_alone_gives_its_best_the_whole_weight(fusion):
+    found = scores([KEYWORD], fusion)
+    assert [entry for entry, _ in found] == [12, 14, 11]
+    assert found[0][1] == 1.0
+
+
+def test_ties_go_to_the_smaller_entry_whatever_the_order_of_the_hits():
+    tied = [(13, 4.0), (11, 4.0), (12, 4.0)]
+    for order in (tied, tied[::-1]):
+        found = scores([listed("keyword", 1.0, *order)])
+        assert [entry for entry, _ in found] == [11, 12, 13]
+
+
+def test_a_list_of_weight_zero_is_left_out():
+    found = scores([listed("vector", 0.0, (19, 1.0)), KEYWORD])
+    assert found == [(12, 1.0), (14, 0.5), (11, 0.25)]
+
+
+def test_weights_that_are_all_zero_count_the_same():
+    lists = [listed("vector", 0.0, (11, 1.0)), listed("keyword", 0.0, (12, 7.0))]
+    assert scores(lists) == [(11, 0.5), (12, 0.5)]
+
+
+def test_a_cosine_just_over_one_is_one():
+    assert scores([listed("vector", 1.0, (11, 1.0004))]) == [(11, 1.0)]
+
+
+def test_keyword_scores_without_a_positive_best_are_zero():
+    assert scores([listed("keyword", 1.0, (11, 0.0), (12, -1.0))]) == [(11, 0.0), (12, 0.0)]
+
+
+def test_an_entry_named_twice_by_a_list_counts_once():
+    assert scores([listed("keyword", 1.0, (11, 4.0), (11, 2.0))]) == [(11, 1.0)]
+
+
+def test_only_cosines_are_taken_as_they_are():
+    lists = [replace(listed("vector", 1.0, (11, 0.9), (12, 0.3)), cosines=False)]
+    assert scores(lists) == [(11, 1.0), (12, 0.3 / 0.9)]
+
+
+@pytest.mark.parametrize("lists", [[], [listed("vector", 1.0)]])
+def test_nothing_found_gives_nothing(lists):
+    assert scores(lists) == []
+
+
+scored = st.lists(
+    st.tuples(st.integers(0, 30), st.floats(-5, 50, allow_nan=False)),
+    unique_by=lambda pair: pair[0],
+)
+
+
+@given(scored, scored, st.floats(0, 3), st.floats(0, 3), st.sampled_from(Fusion))
+def test_parts_add_up_and_scores_stay_between_zero_and_one(one, two, first, second, fusion):
+    lists = [
+        listed("vector", first, *sorted(one, key=lambda pair: -pair[1])),
+        listed("keyword", second, *sorted(two, key=lambda pair: -pair[1])),
+    ]
+    found = hits(fused(lists, fusion))
+    for hit in found:
+        assert hit.score == sum(part.value for part in hit.contributions)
+        assert 0.0 <= hit.score <= 1.0 + 1e-12
+        for part in hit.contributions:
+            assert part.value == part.weight * part.normalised
+    assert [(-hit.score, hit.entry_id) for hit in found] == sorted(
+        (-hit.score, hit.entry_id) for hit in found
+    )
+    assert found == hits(fused(lists, fusion))
+
+
+WEIGHTED = fused(
     [
         listed("vector", 0.5, (11, 0.8), (12, 0.4), (21, 0.6)),
         listed("keyword", 0.5, (12, 20.0), (31, 10.0), (11, 5.0)),
-    ],
-    Fusion.WEIGHTED,
-    60,
+    ]
 )
 
 
@@ -53,8 +230,8 @@ def test_words_count_more_where_there_is_an_identifier():
 
 
 def test_an_entry_alone_keeps_its_score_and_another_gains_by_its_document():
-    before = {hit.entry_id: hit.score for hit in WEIGHTED.hits()}
-    after = {hit.entry_id: hit for hit in with_documents(WEIGHTED, 0.3).hits()}
+    before = {hit.entry_id: hit.score for hit in hits(WEIGHTED)}
+    after = {hit.entry_id: hit for hit in hits(with_documents(WEIGHTED, 0.3))}
     assert after[21].score == pytest.approx(before[21])
     assert after[12].score == pytest.approx(before[12])
     assert after[11].score == pytest.approx((before[11] + 0.3 * before[12]) / 1.3)
@@ -63,49 +240,43 @@ def test_an_entry_alone_keeps_its_score_and_another_gains_by_its_document():
 
 
 def test_titles_are_a_part_of_their_own():
-    raw = np.array([0.0, 0.2, 0.4, 0.0])
-    ranked = with_titles(WEIGHTED, raw, share_of_best(raw, 0.8), 0.25)
-    by_entry = {hit.entry_id: hit for hit in ranked.hits()}
+    raw = np.array([0.0, 0.05, 0.1, 0.0])
+    ranked = with_titles(WEIGHTED, raw, 0.25)
+    by_entry = {hit.entry_id: hit for hit in hits(ranked)}
     part = by_entry[21].contributions[-1]
-    assert (part.index, part.raw, part.normalised, part.weight) == ("title", 0.4, 0.5, 0.2)
+    assert (part.index, part.raw, part.normalised, part.weight) == ("title", 0.1, 0.5, 0.2)
     assert by_entry[21].score == pytest.approx((0.3 + 0.25 * 0.5) / 1.25)
     assert by_entry[31].score == pytest.approx(0.25 / 1.25)
-    assert share_of_best(raw, 0.1).tolist() == [0.0, 0.5, 1.0, 0.0]
-    assert with_titles(WEIGHTED, raw, raw, 0.0) is WEIGHTED
+    assert shares_of_best(raw, WEIGHTED.bounds, 0.05).tolist() == [0.0, 0.5, 1.0, 0.0]
+    assert with_titles(WEIGHTED, raw, 0.0) is WEIGHTED
 
 
 def test_phrases_are_a_part_of_their_own():
-    places = WEIGHTED.order[:2]
-    ranked = with_phrases(WEIGHTED, places, np.array([1.0, 0.0]), 0.1)
-    best = ranked.hits()[0]
+    rows = WEIGHTED.top(2)
+    ranked = with_phrases(WEIGHTED, rows, np.array([1.0, 0.0]), 0.1)
+    best = hits(ranked)[0]
     assert best.entry_id == 12
     assert [part.index for part in best.contributions] == ["vector", "keyword", "phrase"]
     assert best.contributions[-1].normalised == 1.0
     assert best.score == pytest.approx((0.7 + 0.1) / 1.1)
-    assert [part.index for part in ranked.hits()[1].contributions] == ["vector", "keyword"]
+    assert [part.index for part in hits(ranked)[1].contributions] == ["vector", "keyword"]
 
 
 def test_weights_of_nothing_change_nothing():
     assert with_documents(WEIGHTED, 0.0) is WEIGHTED
     assert with_phrases(WEIGHTED, WEIGHTED.order, np.ones(4), 0.0) is WEIGHTED
-    empty = fuse([], Fusion.WEIGHTED, 60)
-    assert with_documents(empty, 0.3).hits() == []
-
-
-scored = st.lists(
-    st.tuples(st.integers(0, 30), st.floats(-1, 50, allow_nan=False)),
-    unique_by=lambda pair: pair[0],
-)
+    empty = fused([])
+    assert hits(with_documents(empty, 0.3)) == []
 
 
 @given(scored, scored, st.floats(0, 1), st.floats(0, 1), st.lists(st.floats(0, 1), min_size=61))
 def test_scores_stay_between_zero_and_one_and_parts_add_up(one, two, phrase, document, shares):
     lists = [listed("vector", 0.5, *one), listed("keyword", 0.5, *two)]
-    fused = fuse(lists, Fusion.WEIGHTED, 60)
-    order = fused.order
-    ranked = with_phrases(fused, order, np.array(shares[: len(order)]), phrase)
+    ranking = fused(lists)
+    order = ranking.order
+    ranked = with_phrases(ranking, order, np.array(shares[: len(order)]), phrase)
     ranked = with_documents(ranked, document)
-    for hit in ranked.hits():
+    for hit in hits(ranked):
         assert hit.score == sum(part.value for part in hit.contributions)
         assert 0.0 <= hit.score <= 1.0 + 1e-9
         for part in hit.contributions:

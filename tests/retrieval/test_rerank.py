@@ -10,14 +10,14 @@ from ragkit.errors import ModelError, RagkitError
 from ragkit.options import Granularity, SearchOptions
 from ragkit.results import MatchedChunk
 from ragkit.retrieval.assembly import _choose
-from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.grouping import select
+from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.rerank import NOT_RERANKED, in_order, places_of, rerank, usable
 from ragkit.types import Level
 
 
 def hit(entry, score, document=1, level=Level.CHUNK):
-    return FusedHit(entry, document, entry, level, score, ())
+    return Hit(entry, document, entry, level, score, ())
 
 
 HITS = [hit(entry, 1 - entry / 10) for entry in range(1, 7)]

@@ -8,9 +8,9 @@ from support import vector_bytes
 
 from ragkit.options import SearchOptions
 from ragkit.results import Contribution
-from ragkit.retrieval.fusion import FusedHit
 from ragkit.retrieval.grouping import Group, Selected
 from ragkit.retrieval.highlight import Highlighter
+from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.result_builder import CatalogLookups, Presenter
 from ragkit.types import Level
 
@@ -19,7 +19,7 @@ PIECES = tuple(f"piece {number} of the pie" for number in range(10))
 
 def hit(document, position, score=0.5, entry=1):
     part = Contribution("keyword", 1, 3.0, score, 1.0, score)
-    return FusedHit(entry, document, position, Level.CHUNK, score, (part,))
+    return Hit(entry, document, position, Level.CHUNK, score, (part,))
 
 
 def present(shelf, *groups, **options):
