@@ -17,8 +17,7 @@ from pages.parts.document import context_dialog as context_desk
 from pages.parts.document import reader
 from pages.parts.library import source_tables as tables
 from pages.parts.search import summary
-from ragkit.catalog.context_records import ContextStatus
-from ragkit.catalog.records import ChunkRecord
+from ragkit.catalog.records import ChunkRecord, ContextStatus
 from ragkit.errors import RagkitError
 from ragkit.indexes.tokenizer import tokenize
 from ragkit.library import DocumentDetail, Library

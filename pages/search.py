@@ -17,8 +17,8 @@ from pages.parts.search import controls as searching
 from pages.parts.search import expanded_content as extras
 from pages.parts.search import query_text as query
 from pages.parts.search.passages import Extra
-from ragkit.catalog.context_records import ContextRecord
 from ragkit.catalog.judgments import Origin
+from ragkit.catalog.records import ContextRecord
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
 from ragkit.options import Contexts, SearchOptions

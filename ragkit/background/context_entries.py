@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from ragkit.catalog.context_records import ContextAnswer, ContextDraft
-from ragkit.catalog.records import ChunkRecord, EntryDraft
+from ragkit.catalog.records import ChunkRecord, ContextAnswer, ContextDraft, EntryDraft
 from ragkit.chunking.embedding_texts import text_hash
 from ragkit.chunking.structural_context import contextualised
 from ragkit.indexes.tokenizer import index_tokens

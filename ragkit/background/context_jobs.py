@@ -9,14 +9,14 @@ from typing import Any
 from ragkit.background.context_entries import Finished, drafts_of
 from ragkit.background.context_requests import OpenDocument, open_document
 from ragkit.catalog import Catalog
-from ragkit.catalog.context_records import (
+from ragkit.catalog.records import (
     BY_PERSON,
+    ChunkRecord,
     ContextAnswer,
     ContextStatus,
     person_key,
     text_key,
 )
-from ragkit.catalog.records import ChunkRecord
 from ragkit.errors import NotFoundError
 from ragkit.health.findings import plural
 from ragkit.indexing.progress import Reporter

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.context_records import WaitingChunk
-from ragkit.catalog.records import ChunkRecord, DocumentRecord
+from ragkit.catalog.records import ChunkRecord, DocumentRecord, WaitingChunk
 from ragkit.models.context_types import ContextKind, ContextRequest
 from ragkit.types import Section, Span, Status
 

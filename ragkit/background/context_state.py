@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.context_records import ContextCounts
+from ragkit.catalog.records import ContextCounts
 
 if TYPE_CHECKING:
     from ragkit.settings import ModelSettings

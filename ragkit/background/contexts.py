@@ -29,8 +29,7 @@ from ragkit.background.context_state import (
     want_first,
 )
 from ragkit.background.recent_hits import RecentHits
-from ragkit.catalog.context_records import ContextAnswer, text_key
-from ragkit.catalog.records import ChunkRecord
+from ragkit.catalog.records import ChunkRecord, ContextAnswer, text_key
 from ragkit.errors import ContextRejectedError, ModelError, OllamaError, RagkitError
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer

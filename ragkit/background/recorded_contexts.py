@@ -15,7 +15,7 @@ from typing import Any
 
 from ragkit.background.context_entries import Finished, drafts_of
 from ragkit.background.context_requests import OpenDocument, open_document
-from ragkit.catalog.context_records import ContextAnswer, text_key
+from ragkit.catalog.records import ContextAnswer, text_key
 from ragkit.errors import IndexingError
 from ragkit.health.findings import plural
 from ragkit.indexing.progress import Reporter

@@ -8,19 +8,18 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ragkit.catalog.context_records import (
-    BY_PERSON,
-    ContextAnswer,
-    ContextDraft,
-    ContextStatus,
-    pack_answer,
-)
 from ragkit.catalog.entries import (
     TokenIds,
     copy_entry,
     drop_entries,
     next_version,
     put_entries,
+)
+from ragkit.catalog.records import (
+    BY_PERSON,
+    ContextAnswer,
+    ContextDraft,
+    ContextStatus,
 )
 from ragkit.catalog.vectors import put_vectors
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
@@ -73,6 +72,24 @@ def remember_answer(connection: sqlite3.Connection, key: bytes, answer: ContextA
     connection.execute(
         "INSERT OR REPLACE INTO context_cache VALUES (?, ?, ?, ?, ?)",
         (key, answer.model, answer.prompt_hash, pack_answer(answer), time.time()),
+    )
+
+
+def pack_answer(answer: ContextAnswer) -> str:
+    """An answer as JSON."""
+    values = {name: getattr(answer, name) for name in ContextAnswer.__slots__}
+    return json.dumps(values, ensure_ascii=False, sort_keys=True)
+
+
+def unpack_answer(text: str) -> ContextAnswer:
+    """Read back what ``pack_answer`` gave."""
+    values = json.loads(text)
+    return ContextAnswer(
+        **{
+            **values,
+            "keywords": tuple(values["keywords"]),
+            "questions": tuple(values["questions"]),
+        }
     )
 
 

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ragkit.catalog.connection import Connections
-from ragkit.catalog.context_records import (
+from ragkit.catalog.context_writing import put_contexts, remember_answer, unpack_answer
+from ragkit.catalog.entries import Vocabulary
+from ragkit.catalog.records import (
     BY_PERSON,
-    CONTEXT_COLUMNS,
     ContextAnswer,
     ContextCounts,
     ContextDraft,
@@ -22,16 +23,17 @@ from ragkit.catalog.context_records import (
     ContextStatus,
     FailedContext,
     WaitingChunk,
-    context_of_row,
-    unpack_answer,
 )
-from ragkit.catalog.context_writing import put_contexts, remember_answer
-from ragkit.catalog.entries import Vocabulary
 
 _ASKED = "contexts asked for again"
 _SETTLED = "c.status <> 'pending'"
 _LEAST_REMEMBERED = 100_000
 _MOST_PARAMETERS = 500
+
+_COLUMNS = (
+    "c.document_id, c.chunk_idx, c.status, c.context, c.keywords, c.questions, c.details, "
+    "c.model, c.prompt_hash, c.tokens, c.seconds, c.attempts, c.error, c.changed_at"
+)
 
 
 class Contexts:
@@ -64,19 +66,19 @@ class Contexts:
     def of_document(self, document_id: int) -> dict[int, ContextRecord]:
         """A document's contexts by chunk; chunks that nothing is known of are left out."""
         rows = self._connections.rows(
-            f"SELECT {CONTEXT_COLUMNS} FROM contexts c WHERE document_id = ? ORDER BY chunk_idx",
+            f"SELECT {_COLUMNS} FROM contexts c WHERE document_id = ? ORDER BY chunk_idx",
             (document_id,),
         )
-        return {row[1]: context_of_row(row) for row in rows}
+        return {row[1]: _context(row) for row in rows}
 
     def at(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], ContextRecord]:
         """The contexts of chunks named by document id and index, in one query."""
         rows = self._connections.rows(
-            f"SELECT {CONTEXT_COLUMNS} FROM json_each(?) w JOIN contexts c "
+            f"SELECT {_COLUMNS} FROM json_each(?) w JOIN contexts c "
             "ON c.document_id = w.value ->> 0 AND c.chunk_idx = w.value ->> 1",
             (json.dumps(list(places)),),
         )
-        return {(row[0], row[1]): context_of_row(row) for row in rows}
+        return {(row[0], row[1]): _context(row) for row in rows}
 
     def waiting_documents(
         self,
@@ -283,3 +285,20 @@ class Contexts:
             (_ASKED,),
         )
         return tuple(row)
+
+
+def _context(row: Sequence[Any]) -> ContextRecord:
+    """Read a context from a row of ``_COLUMNS``."""
+    status = ContextStatus(row[2])
+    answer = ContextAnswer(
+        context=row[3],
+        keywords=tuple(json.loads(row[4])),
+        questions=tuple(json.loads(row[5])),
+        details=json.loads(row[6]),
+        model=row[7],
+        prompt_hash=row[8],
+        tokens=row[9],
+        seconds=row[10],
+        truncated=status is ContextStatus.TRUNCATED,
+    )
+    return ContextRecord(row[0], row[1], status, answer, row[11], row[12], row[13])

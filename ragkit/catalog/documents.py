@@ -17,6 +17,7 @@ from ragkit.catalog.entries import (
     put_entries,
     remove_entries,
 )
+from ragkit.catalog.filters import put_speakers
 from ragkit.catalog.records import (
     ChunkRecord,
     Counts,
@@ -25,7 +26,6 @@ from ragkit.catalog.records import (
     FileState,
     KnownFile,
 )
-from ragkit.catalog.speakers import put_speakers
 from ragkit.catalog.vectors import put_vectors
 from ragkit.errors import NotFoundError
 from ragkit.types import Chunk, Page, Section, Status

@@ -1,15 +1,22 @@
-"""Filters as SQL: which documents and chunks a search may look at, and what there is to choose."""
+"""Filters as SQL: which documents and entries a search may return, and the values on offer.
+
+Filters by speaker and day read the table ``speakers``: who speaks in which part of a
+conversation, and when.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog.connection import Connections, folded
-from ragkit.catalog.speakers import document_condition, entry_query
+from ragkit.catalog.records import SpeakerRecord
 from ragkit.types import LEVEL_CODES, Level
 
 if TYPE_CHECKING:
@@ -36,13 +43,19 @@ _FIELD = (
     f"THEN EXISTS (SELECT 1 FROM json_each(m.value) v WHERE {_VALUE.format('v')}) "
     f"ELSE {_VALUE.format('m')} END)"
 )
+_MESSAGES = """
+EXISTS (SELECT 1 FROM speakers v
+WHERE v.document_id = {document} AND v.level = {level} AND v.position = {position}{conditions})
+"""
+_DOCUMENT, _CHUNK = LEVEL_CODES[Level.DOCUMENT], LEVEL_CODES[Level.CHUNK]
+_NOT_A_WORD = re.compile(r"[\W_]+")
 _MOST_FACET_VALUES = 30
 _MOST_FIELD_VALUES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """How many indexed documents there are for each value, the most frequent first."""
+    """How many indexed documents have each value, the most frequent first."""
 
     types: tuple[tuple[str, int], ...] = ()
     languages: tuple[tuple[str, int], ...] = ()
@@ -53,13 +66,13 @@ class Facets:
 
 
 class FilterQueries:
-    """Queries that turn filters into ids."""
+    """Queries that resolve filters to ids."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def documents(self, collection_id: int, filters: Filters) -> NDArray[np.int64]:
-        """Ids of the collection's indexed documents that the filters let through."""
+        """Return ids of the collection's indexed documents that pass the filters, ascending."""
         import numpy as np
 
         where, parameters = _conditions(filters)
@@ -71,9 +84,9 @@ class FilterQueries:
         return np.array([row[0] for row in rows], dtype=np.int64)
 
     def entries_under(self, collection_id: int, headings: Sequence[str]) -> NDArray[np.int64]:
-        """Ids of entries that show something of a section under one of those headings or titles.
+        """Return ids of entries that overlap a section under one of those headings or titles.
 
-        A chunk may join several small sections; an entry for a whole document is under all of
+        A chunk may span several small sections; the entry of a whole document is under all of
         its headings.
         """
         import numpy as np
@@ -94,30 +107,30 @@ class FilterQueries:
         )
         return np.array([row[0] for row in rows], dtype=np.int64)
 
-    def entries_said(self, collection_id: int, filters: Filters) -> NDArray[np.int64] | None:
-        """Ids of entries that show messages of the asked speakers and days.
+    def entries_by_speaker(self, collection_id: int, filters: Filters) -> NDArray[np.int64] | None:
+        """Return ids of entries with messages of the filtered speakers and days.
 
-        A document that is no conversation has only its own date: when days alone are asked for,
-        its entries are all let through. ``None`` when nothing is restricted.
+        A document that is no conversation has only its own date: its entries all pass a filter
+        by days alone. ``None`` when nothing is restricted.
         """
         import numpy as np
 
-        asked = bool(filters.speakers)
-        if not asked and (filters.after or filters.before):
-            asked = bool(
+        restricted = bool(filters.speakers)
+        if not restricted and (filters.after or filters.before):
+            restricted = bool(
                 self._connections.rows(
                     "SELECT 1 FROM documents WHERE collection_id = ? AND format = 'conversation' "
                     "LIMIT 1",
                     (collection_id,),
                 )
             )
-        if not asked:
+        if not restricted:
             return None
-        rows = self._connections.rows(*entry_query(collection_id, filters))
+        rows = self._connections.rows(*_entry_query(collection_id, filters))
         return np.array([row[0] for row in rows], dtype=np.int64)
 
     def facets(self, collection_id: int, filters: Filters) -> Facets:
-        """What the documents that pass the filters are, by type, language, tag, folder, field."""
+        """Count the documents that pass the filters, by each of their values."""
         where, parameters = _conditions(filters)
         rows = self._connections.rows(
             "SELECT d.format, d.language, d.path, d.metadata "
@@ -125,7 +138,10 @@ class FilterQueries:
             f"WHERE d.collection_id = ? AND d.status = 'indexed'{where}",
             (collection_id, *parameters),
         )
-        types, languages, tags, folders = Counter(), Counter(), Counter(), Counter()  # type: ignore[var-annotated]
+        types: Counter[str] = Counter()
+        languages: Counter[str] = Counter()
+        tags: Counter[str] = Counter()
+        folders: Counter[str] = Counter()
         speakers: Counter[str] = Counter()
         fields: dict[str, Counter[str]] = {}
         for kind, language, path, packed in rows:
@@ -157,7 +173,7 @@ class FilterQueries:
         )
 
     def field_names(self, collection_id: int) -> tuple[str, ...]:
-        """Every front-matter field that a document of the collection has."""
+        """Return every front-matter field that a document of the collection has, sorted."""
         rows = self._connections.rows(
             "SELECT DISTINCT m.key FROM documents d, json_each(d.metadata) m "
             "WHERE d.collection_id = ? ORDER BY 1",
@@ -200,19 +216,81 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
     if filters.before:
         parts.append(f"{_DATE} < ?")
         parameters.append(filters.before)
-    spoken, spoken_parameters = document_condition(filters)
-    if spoken:
-        parts.append(spoken)
-        parameters += spoken_parameters
+    if filters.speakers:
+        conditions, values = _message_conditions(filters)
+        parts.append(
+            _MESSAGES.format(
+                document="d.id", level=_DOCUMENT, position="v.position", conditions=conditions
+            )
+        )
+        parameters += values
     for name in sorted({name for name, _ in filters.fields}):
-        values = json.dumps([folded(value) for key, value in filters.fields if key == name])
+        packed = json.dumps([folded(value) for key, value in filters.fields if key == name])
         parts.append(_FIELD)
-        parameters += [name, values, values]
+        parameters += [name, packed, packed]
     return "".join(f" AND {part}" for part in parts), parameters
 
 
+def _entry_query(collection_id: int, filters: Filters) -> tuple[str, list[object]]:
+    """Return the query for entries with such messages; a filter by days alone passes all others."""
+    conditions, parameters = _message_conditions(filters)
+    condition = _MESSAGES.format(
+        document="e.document_id",
+        level=f"min(e.level, {_CHUNK})",
+        position="e.position",
+        conditions=conditions,
+    )
+    if not filters.speakers:
+        condition = f"(e.document_id NOT IN (SELECT id FROM dated) OR {condition})"
+    query = (
+        "WITH dated AS MATERIALIZED (SELECT d.id FROM documents d WHERE d.collection_id = ? "
+        "AND d.format = 'conversation' AND EXISTS (SELECT 1 FROM speakers w "
+        f"WHERE w.document_id = d.id AND w.level = {_DOCUMENT} AND w.day <> '')) "
+        f"SELECT e.id FROM entries e WHERE e.collection_id = ? AND {condition} ORDER BY e.id"
+    )
+    return query, [collection_id, collection_id, *parameters]
+
+
+def _message_conditions(filters: Filters) -> tuple[str, list[str]]:
+    """Return conditions on speaker and day; both must hold for the same messages."""
+    conditions = ""
+    parameters: list[str] = []
+    if filters.speakers:
+        conditions += " AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(v.speaker, value))"
+        parameters.append(json.dumps([speaker_key(name) or " " * 9 for name in filters.speakers]))
+    if filters.after:
+        conditions += " AND v.day >= ?"
+        parameters.append(filters.after)
+    if filters.before:
+        conditions += " AND v.day < ? AND v.day <> ''"
+        parameters.append(filters.before)
+    return conditions, parameters
+
+
+def speaker_key(name: str) -> str:
+    """Return a name in the form that is compared: its words between spaces, no accents, no case.
+
+    A name without letters has a key as well; the key of an empty name is empty.
+    """
+    plain = unicodedata.normalize("NFKD", folded(name))
+    plain = "".join(char for char in plain if not unicodedata.combining(char))
+    words = _NOT_A_WORD.sub(" ", plain).strip() or " ".join(plain.split())
+    return f" {words} " if words else ""
+
+
+def put_speakers(
+    connection: sqlite3.Connection, document_id: int, speakers: Sequence[SpeakerRecord]
+) -> None:
+    """Insert who speaks where, within the caller's transaction."""
+    rows = {
+        (document_id, record.level, record.position, speaker_key(record.speaker), record.day)
+        for record in speakers
+    }
+    connection.executemany("INSERT INTO speakers VALUES (?, ?, ?, ?, ?)", sorted(rows))
+
+
 def _path(value: str) -> str:
-    """A folder ("notes/") must begin where a path part begins; other text may lie anywhere."""
+    """Anchor a folder ("notes/") at the start of a path part; other text may match anywhere."""
     plain = folded(value)
     return f"/{plain.lstrip('/')}" if plain.endswith("/") else plain
 

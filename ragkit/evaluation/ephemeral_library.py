@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from ragkit.background.context_model import WritesContexts, grader_of
 from ragkit.background.contexts import Backfill, Throttle
 from ragkit.catalog import Catalog
-from ragkit.catalog.context_records import ContextCounts
-from ragkit.catalog.records import CollectionRecord, FileState, SourceRecord
+from ragkit.catalog.records import CollectionRecord, ContextCounts, FileState, SourceRecord
 from ragkit.chunking.embedding_texts import content_key
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Row

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.context_records import ContextCounts
+from ragkit.catalog.records import ContextCounts
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.comparison import Searchable
 from ragkit.evaluation.corpus import Question, QuestionSet

@@ -17,7 +17,7 @@ from ragkit.background.context_state import (
 )
 from ragkit.background.recent_hits import RecentHits
 from ragkit.catalog import Catalog
-from ragkit.catalog.context_records import ContextRecord, ContextStatus, FailedContext
+from ragkit.catalog.records import ContextRecord, ContextStatus, FailedContext
 from ragkit.indexing.lock import lock_is_held, writer_lock
 from ragkit.paths import LibraryPaths
 from ragkit.settings import Settings

@@ -369,7 +369,7 @@ class Engine:
         """What each filter on parts of documents lets through."""
         if filters.headings:
             yield self._catalog.filters.entries_under(collection.id, filters.headings)
-        said = self._catalog.filters.entries_said(collection.id, filters)
+        said = self._catalog.filters.entries_by_speaker(collection.id, filters)
         if said is not None:
             yield said
 

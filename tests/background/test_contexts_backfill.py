@@ -37,7 +37,7 @@ from ragkit.background.context_state import BackfillPhase, is_paused, read_state
 from ragkit.background.contexts import Backfill, Throttle, write_contexts
 from ragkit.background.recent_hits import RecentHits
 from ragkit.background.worker import Worker
-from ragkit.catalog.context_records import BY_PERSON, ContextCounts, ContextStatus
+from ragkit.catalog.records import BY_PERSON, ContextCounts, ContextStatus
 from ragkit.errors import (
     ContextRejectedError,
     LibraryBusyError,

@@ -9,19 +9,18 @@ import pytest
 from support import digest, entry, vector_bytes
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.context_records import (
+from ragkit.catalog.context_writing import pack_answer, unpack_answer
+from ragkit.catalog.records import (
     BY_PERSON,
     ContextAnswer,
     ContextCounts,
     ContextDraft,
     ContextStatus,
+    EntryDraft,
     WaitingChunk,
-    pack_answer,
     person_key,
     text_key,
-    unpack_answer,
 )
-from ragkit.catalog.records import EntryDraft
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.errors import CatalogError
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from ragkit.background.job_handlers import run_job
-from ragkit.catalog.context_records import ContextAnswer
-from ragkit.catalog.records import JobState
+from ragkit.catalog.records import ContextAnswer, JobState
 from ragkit.errors import ModelError, NotFoundError
 from ragkit.health import repair as compaction
 from ragkit.health.checks import Depth, check_library

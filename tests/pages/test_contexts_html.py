@@ -13,15 +13,15 @@ from pages.parts.search import cards
 from pages.parts.search.passages import Extra
 from ragkit.background.context_state import BackfillPhase, BackfillState
 from ragkit.background.recorded_contexts import RECORDED
-from ragkit.catalog.context_records import (
+from ragkit.catalog.records import (
     BY_PERSON,
+    ChunkRecord,
     ContextAnswer,
     ContextCounts,
     ContextRecord,
     ContextStatus,
     FailedContext,
 )
-from ragkit.catalog.records import ChunkRecord
 from ragkit.models.ollama_monitor import Download, OllamaLook
 from ragkit.models.ollama_types import Health, ModelInfo
 from ragkit.results import DocumentRef, MatchedChunk, Result

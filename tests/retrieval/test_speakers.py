@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 from small_library import add, find, open_library, paths, sync, write_files
 
+from ragkit.catalog.filters import speaker_key
 from ragkit.catalog.records import SpeakerRecord
-from ragkit.catalog.speakers import speaker_key
 from ragkit.errors import QueryError
 from ragkit.options import Filters
 from ragkit.retrieval.query_parser import FILTER_NAMES, format_filters, parse_question

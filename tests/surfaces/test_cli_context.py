@@ -11,7 +11,7 @@ from small_library import HANDBOOK, add, make_older, open_library, write_files
 from typer.testing import CliRunner
 
 from ragkit.background.worker import Worker
-from ragkit.catalog.context_records import ContextCounts
+from ragkit.catalog.records import ContextCounts
 from ragkit.errors import OllamaUnreachableError
 from ragkit.surfaces.cli.app import app
 from ragkit.surfaces.cli.contextualize import duration

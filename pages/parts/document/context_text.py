@@ -18,7 +18,7 @@ from pages.parts.common.markup import (
 from pages.parts.library.source_tables import left, moment, size
 from ragkit.background.context_state import BackfillPhase, BackfillState
 from ragkit.background.recorded_contexts import RECORDED
-from ragkit.catalog.context_records import (
+from ragkit.catalog.records import (
     ContextAnswer,
     ContextCounts,
     ContextRecord,

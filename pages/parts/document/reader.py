@@ -10,8 +10,7 @@ from itertools import pairwise
 
 from pages.parts.common.markup import attributes, document_url, excerpt, marked, name, number, text
 from pages.parts.document.context_text import about_chunk
-from ragkit.catalog.context_records import ContextRecord
-from ragkit.catalog.records import ChunkRecord, DocumentRecord
+from ragkit.catalog.records import ChunkRecord, ContextRecord, DocumentRecord
 from ragkit.reading.pdf_page import PageImage
 from ragkit.types import Markup, Page, Section
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pages.parts.common.markup import action, folded, marked, merged, name, number
-from ragkit.catalog.context_records import ContextRecord
+from ragkit.catalog.records import ContextRecord
 from ragkit.results import MatchedChunk, Passage, Result
 from ragkit.retrieval.highlight import best_window
 from ragkit.types import Chunk
