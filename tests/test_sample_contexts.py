@@ -12,7 +12,8 @@ from ollama_failures import replaying_sample
 from ollama_stand_in import OllamaStandIn
 from small_library import paths
 
-from ragkit.background.recorded_contexts import RECORDED, read_recorded
+from ragkit.background.context_jobs import read_recorded
+from ragkit.catalog.records import RECORDED
 from ragkit.errors import IndexingError
 from ragkit.library import Library
 from ragkit.models.context_checks import checked_context

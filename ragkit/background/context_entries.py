@@ -1,22 +1,68 @@
-"""From what was written about chunks to what the catalog and the indexes hold of it."""
+"""From the chunks that wait for a context to what the catalog and the indexes hold of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from ragkit.catalog.records import ChunkRecord, ContextAnswer, ContextDraft, EntryDraft
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import (
+    ChunkRecord,
+    ContextAnswer,
+    ContextDraft,
+    DocumentRecord,
+    EntryDraft,
+    WaitingChunk,
+)
 from ragkit.chunking.embedding_texts import text_hash
 from ragkit.chunking.structural_context import contextualised
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.indexing.writer import Writer
-from ragkit.models.context_types import WrittenContext
-from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
+from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level, Section, Span, Status
+
+_CONVERSATION = "conversation"
+_SPEAKERS = ("participants", "speakers")
+
+
+# -- chunks that wait ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """A chunk whose context is there, waiting to be indexed. ``text`` is its own."""
+class OpenDocument:
+    """A document with waiting chunks, read once for all of them."""
+
+    record: DocumentRecord
+    text: str
+    sections: tuple[Section, ...]
+    chunks: dict[int, ChunkRecord]
+    waiting: tuple[WaitingChunk, ...]
+    kind: ContextKind
+
+    def text_of(self, chunk: ChunkRecord) -> str:
+        """Return a chunk's own text."""
+        return self.text[chunk.chunk.start : chunk.chunk.end]
+
+    def request(self, chunk: ChunkRecord) -> ContextRequest:
+        """Build the request for the context of one of its chunks."""
+        return ContextRequest(
+            document_title=self.record.title or self.record.path,
+            document_text=self.text,
+            outline=_outline(self.sections),
+            chunk_text=self.text_of(chunk),
+            chunk_span=Span(chunk.chunk.start, chunk.chunk.end),
+            structural_context=chunk.context,
+            kind=self.kind,
+        )
+
+    def finished(self, chunk: ChunkRecord, answer: ContextAnswer) -> FinishedContext:
+        """Return a chunk with its context."""
+        return FinishedContext(self.record.id, self.record.hash, chunk, self.text_of(chunk), answer)
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedContext:
+    """A chunk whose context is written and waits to be indexed. ``text`` is the chunk's own."""
 
     document_id: int
     document_hash: str
@@ -25,8 +71,48 @@ class Finished:
     answer: ContextAnswer
 
 
+def open_document(catalog: Catalog, document_id: int) -> OpenDocument | None:
+    """Read a document as it is at one moment; ``None`` when it has gone or no chunk waits."""
+    with catalog.connections.read():
+        record = catalog.documents.get_many([document_id]).get(document_id)
+        if record is None or record.status is not Status.INDEXED:
+            return None
+        waiting = catalog.contexts.waiting_chunks(document_id)
+        if not waiting:
+            return None
+        text = catalog.documents.text(document_id)
+        sections = catalog.documents.sections(document_id)
+        chunks = catalog.documents.chunks(document_id)
+    return OpenDocument(
+        record,
+        text,
+        tuple(sections),
+        {chunk.chunk.index: chunk for chunk in chunks},
+        tuple(waiting),
+        _kind_of(record),
+    )
+
+
+def _kind_of(record: DocumentRecord) -> ContextKind:
+    """Recognise a conversation by its format, or by speakers in its front matter."""
+    has_speakers = any(name in record.metadata for name in _SPEAKERS)
+    return "conversation" if record.format == _CONVERSATION or has_speakers else "document"
+
+
+def _outline(sections: tuple[Section, ...]) -> tuple[str, ...]:
+    """Return the headings in order, one per line, indented by level."""
+    return tuple(
+        f"{'  ' * max(section.level - 1, 0)}{section.path[-1]}"
+        for section in sections
+        if section.path
+    )
+
+
+# -- from answers to entries ---------------------------------------------------------------
+
+
 def answer_of(written: WrittenContext, model: str, prompt_hash: str) -> ContextAnswer:
-    """What a model wrote, as it is kept."""
+    """Convert what a model wrote into the form in which the catalog keeps it."""
     details = {} if written.details is None else asdict(written.details)
     if written.topic_summary:
         details["topic_summary"] = written.topic_summary
@@ -43,33 +129,22 @@ def answer_of(written: WrittenContext, model: str, prompt_hash: str) -> ContextA
     )
 
 
-def context_text(answer: ContextAnswer, record: ChunkRecord) -> str:
-    """What is embedded of a model context: where its chunk stands, the context, the keywords.
-
-    The chunk's own text has a vector of its own, in which a few more words would be lost.
-    """
-    return contextualised(record.context, "\n".join([answer.context, ", ".join(answer.keywords)]))
+def store_contexts(writer: Writer, finished: Sequence[FinishedContext]) -> int:
+    """Index contexts in one transaction; return how many: changed chunks are left out."""
+    return writer.catalog.contexts.put(context_drafts(writer, finished), writer.embedder_id)
 
 
-def question_text(question: str, record: ChunkRecord) -> str:
-    """What is embedded of a question: it is asked of what stands there."""
-    return contextualised(record.context, question)
-
-
-def drafts_of(writer: Writer, finished: Sequence[Finished]) -> list[ContextDraft]:
-    """Everything to be written for those chunks. Only texts without a vector are embedded."""
+def context_drafts(writer: Writer, finished: Sequence[FinishedContext]) -> list[ContextDraft]:
+    """Build what is written for those chunks. Only texts without a vector are embedded."""
     texts = [context_texts(one.answer, one.record) for one in finished]
-    names = {text: text_hash(text) for group in texts for _, text in group}
-    known = writer.catalog.vectors.existing(names.values(), writer.embedder_id)
-    missing = [
-        text
-        for text, name in names.items()
-        if name not in known and not writer.embeds_in_background
-    ]
+    hashes = {text: text_hash(text) for group in texts for _, text in group}
     vectors: dict[bytes, bytes] = {}
-    if missing:
-        made = writer.embedder.embed_passages(missing).astype("<f2")
-        vectors = {names[text]: made[row].tobytes() for row, text in enumerate(missing)}
+    if not writer.embeds_in_background:
+        have = writer.catalog.vectors.existing(hashes.values(), writer.embedder_id)
+        missing = [text for text, name in hashes.items() if name not in have]
+        if missing:
+            rows = writer.embedder.embed_passages(missing).astype("<f2")
+            vectors = {hashes[text]: row.tobytes() for text, row in zip(missing, rows, strict=True)}
     return [
         ContextDraft(
             document_id=one.document_id,
@@ -78,23 +153,30 @@ def drafts_of(writer: Writer, finished: Sequence[Finished]) -> list[ContextDraft
             answer=one.answer,
             tokens=_tokens(one.answer),
             entries=tuple(
-                EntryDraft(LEVEL_CODES[level], one.record.chunk.index, names[text], b"", {})
+                EntryDraft(LEVEL_CODES[level], one.record.chunk.index, hashes[text], b"", {})
                 for level, text in group
             ),
-            vectors={name: vectors[name] for _, text in group if (name := names[text]) in vectors},
+            vectors={
+                hashes[text]: vectors[hashes[text]] for _, text in group if hashes[text] in vectors
+            },
         )
         for one, group in zip(finished, texts, strict=True)
     ]
 
 
 def context_texts(answer: ContextAnswer, record: ChunkRecord) -> list[tuple[Level, str]]:
-    """The texts that get a vector of their own, by level."""
-    found: list[tuple[Level, str]] = []
+    """Return the texts of a context that get a vector of their own, by level.
+
+    Each stands after its chunk's structural context. The chunk's own text is left out: it has a
+    vector already, in which a few more words would be lost.
+    """
+    texts: list[tuple[Level, str]] = []
     if answer.context:
-        found.append((Level.CONTEXT, context_text(answer, record)))
-    asked = dict.fromkeys(answer.questions)
-    found += [(Level.QUESTION, question_text(question, record)) for question in asked]
-    return found
+        written = "\n".join([answer.context, ", ".join(answer.keywords)])
+        texts.append((Level.CONTEXT, contextualised(record.context, written)))
+    questions = dict.fromkeys(answer.questions)
+    texts += [(Level.QUESTION, contextualised(record.context, text)) for text in questions]
+    return texts
 
 
 def _tokens(answer: ContextAnswer) -> dict[int, list[str]]:

@@ -1,32 +1,45 @@
-"""What people ask of contexts: change one, have some written anew, try failed ones again."""
+"""The writer's jobs about contexts: edit one, have some written again, retry, recall from a file.
+
+A file of recorded contexts has a JSON object on each line: ``path`` of the document in its source,
+``chunk`` (its index, from 0), ``starts`` (the first words of the chunk, white space as single
+spaces), then what a model would answer: ``context``, ``keywords``, ``questions``, and any details.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from ragkit.background.context_entries import Finished, drafts_of
-from ragkit.background.context_requests import OpenDocument, open_document
+from ragkit.background.context_entries import (
+    FinishedContext,
+    OpenDocument,
+    open_document,
+    store_contexts,
+)
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import (
     BY_PERSON,
+    RECORDED,
     ChunkRecord,
     ContextAnswer,
     ContextStatus,
     person_key,
     text_key,
 )
-from ragkit.errors import NotFoundError
+from ragkit.errors import IndexingError, NotFoundError
 from ragkit.health.findings import plural
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import Writer
 
-_TOGETHER = 100
+_BATCH = 100
+_OWN_PARTS = frozenset(("path", "chunk", "starts", "context", "keywords", "questions"))
 
 
 def edit_context(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
-    """Put a person's words in the place of a chunk's context; keywords and questions stay.
+    """Replace a chunk's context by a person's words; keywords and questions stay.
 
     Raises:
         NotFoundError: there is no such chunk.
@@ -36,10 +49,9 @@ def edit_context(writer: Writer, arguments: Mapping[str, Any], _reporter: Report
     record = catalog.documents.get(document_id)
     chunk = _chunk(catalog, document_id, index)
     text = catalog.passages.slices([(document_id, chunk.chunk.start, chunk.chunk.end)])[0]
-    known = catalog.contexts.of_document(document_id).get(index)
-    before = known.answer if known else ContextAnswer("")
+    stored = catalog.contexts.of_document(document_id).get(index)
     answer = replace(
-        before,
+        stored.answer if stored else ContextAnswer(""),
         context=" ".join(str(arguments["text"]).split()),
         model=BY_PERSON,
         prompt_hash="",
@@ -49,13 +61,12 @@ def edit_context(writer: Writer, arguments: Mapping[str, Any], _reporter: Report
     )
     for key in (person_key(text, document_id), text_key(text, record.hash)):
         catalog.contexts.remember(key, answer)
-    drafts = drafts_of(writer, [Finished(document_id, record.hash, chunk, text, answer)])
-    catalog.contexts.put(drafts, writer.embedder_id)
+    store_contexts(writer, [FinishedContext(document_id, record.hash, chunk, text, answer)])
     return f"The context of chunk {index + 1} of {record.path} is yours now."
 
 
 def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
-    """Have a document's contexts written anew, or that of one chunk; the old ones stay till then.
+    """Have the contexts of a document or one chunk written again; the old ones stay until then.
 
     Raises:
         NotFoundError: there is no such document or chunk.
@@ -67,90 +78,166 @@ def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter:
     chunks = catalog.documents.chunks(document_id)
     if index is not None:
         chunks = [_chunk(catalog, document_id, int(index))]
-    spans = [(document_id, one.chunk.start, one.chunk.end) for one in chunks]
+    spans = [(document_id, chunk.chunk.start, chunk.chunk.end) for chunk in chunks]
     texts = catalog.passages.slices(spans)
-    named = index is not None
+    is_one_chunk = index is not None
     keys = [text_key(text, record.hash) for text in texts]
-    if named:
+    if is_one_chunk:
         keys += [person_key(text, document_id) for text in texts]
-    catalog.contexts.forget(keys, people=named)
-    asked = catalog.contexts.ask_again(
+    catalog.contexts.forget(keys, people=is_one_chunk)
+    count = catalog.contexts.ask_again(
         document_id=document_id, chunk_index=None if index is None else int(index)
     )
-    return f"{plural(asked, 'context')} of {record.path} will be written anew."
+    return f"{plural(count, 'context')} of {record.path} will be written anew."
 
 
 def retry_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
-    """Let failed chunks wait for another try, in one collection or all."""
+    """Let failed chunks wait for another attempt, in one collection or all."""
     name = arguments.get("collection")
     collection_id = None if name is None else writer.catalog.collections.get(str(name)).id
-    asked = writer.catalog.contexts.ask_again(
+    count = writer.catalog.contexts.ask_again(
         status=ContextStatus.FAILED, collection_id=collection_id
     )
-    return f"{plural(asked, 'failed context')} will be tried again."
+    return f"{plural(count, 'failed context')} will be tried again."
 
 
-def remembered_answers(catalog: Catalog, opened: OpenDocument) -> dict[int, ContextAnswer]:
-    """What was written before for a document's waiting chunks, whatever happened to their rows.
+def remembered_answers(catalog: Catalog, document: OpenDocument) -> dict[int, ContextAnswer]:
+    """Return the answers that are kept for a document's waiting chunks, by chunk index.
 
-    Those that somebody wants anew are left out.
+    Answers outlive the rows of their document. Chunks that are to be written again are left out.
     """
-    fresh = [opened.chunks[one.index] for one in opened.waiting if not one.asked]
-    if not fresh or not catalog.contexts.remembers():
+    if not catalog.contexts.remembers():
         return {}
-    texts = {one.chunk.index: opened.text_of(one) for one in fresh}
-    keys = {
-        index: (person_key(text, opened.record.id), text_key(text, opened.record.hash))
-        for index, text in texts.items()
-    }
-    known = catalog.contexts.newest_remembered([key for both in keys.values() for key in both])
+    keys: dict[int, tuple[bytes, bytes]] = {}
+    for waiting in document.waiting:
+        if not waiting.asked:
+            text = document.text_of(document.chunks[waiting.index])
+            by_person = person_key(text, document.record.id)
+            keys[waiting.index] = by_person, text_key(text, document.record.hash)
+    answers = catalog.contexts.newest_remembered([key for pair in keys.values() for key in pair])
     return {
-        index: known[key]
-        for index, both in keys.items()
-        for key in [next((one for one in both if one in known), None)]
-        if key is not None
+        index: answers[key]
+        for index, pair in keys.items()
+        if (key := next((key for key in pair if key in answers), None)) is not None
     }
 
 
 def restore_contexts(writer: Writer, since: float) -> int:
-    """Give documents that were read since then the contexts that they had, without any model.
+    """Restore the contexts of documents that were read since then, without any model.
 
-    Returns how many chunks have theirs back. ``since`` is in seconds since the epoch.
+    Returns how many chunks have theirs again. ``since`` is in seconds since the epoch.
     """
     if not writer.catalog.contexts.remembers():
         return 0
     restored = 0
-    finished: list[Finished] = []
+    finished: list[FinishedContext] = []
     for document_id in writer.catalog.contexts.waiting_documents(since=since):
-        opened = open_document(writer.catalog, document_id)
-        if opened is None:
+        document = open_document(writer.catalog, document_id)
+        if document is None:
             continue
-        for index, answer in remembered_answers(writer.catalog, opened).items():
-            chunk = opened.chunks[index]
-            text = opened.text_of(chunk)
-            finished.append(Finished(document_id, opened.record.hash, chunk, text, answer))
-        if len(finished) >= _TOGETHER:
-            restored += _index(writer, finished)
+        finished += [
+            document.finished(document.chunks[index], answer)
+            for index, answer in remembered_answers(writer.catalog, document).items()
+        ]
+        if len(finished) >= _BATCH:
+            restored += store_contexts(writer, finished)
             finished = []
-    return restored + _index(writer, finished)
-
-
-def _index(writer: Writer, finished: Sequence[Finished]) -> int:
-    return writer.catalog.contexts.put(drafts_of(writer, finished), writer.embedder_id)
+    return restored + store_contexts(writer, finished)
 
 
 def _chunk(catalog: Catalog, document_id: int, index: int) -> ChunkRecord:
-    found = catalog.passages.chunks_at({document_id: [index]})[document_id]
-    if not found:
+    chunks = catalog.passages.chunks_at({document_id: [index]})[document_id]
+    if not chunks:
         raise NotFoundError(
             f"Document {document_id} has no chunk {index + 1}.", "It may have been read again."
         )
-    return found[0]
+    return chunks[0]
 
 
-HANDLERS: dict[str, Callable[[Writer, Mapping[str, Any], Reporter], str]] = {
-    "edit_context": edit_context,
-    "regenerate_contexts": regenerate_contexts,
-    "retry_contexts": retry_contexts,
-}
-"""The jobs of this module, by kind."""
+# -- contexts that a file holds ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedContext:
+    """A line of a file. It is for a chunk that begins with ``starts``."""
+
+    path: str
+    chunk: int
+    starts: str
+    answer: ContextAnswer
+
+    def is_about(self, text: str) -> bool:
+        """Return whether a chunk's text is the one that the context is about."""
+        return " ".join(text.split()).startswith(self.starts)
+
+
+def read_recorded(file: Path) -> list[RecordedContext]:
+    """Read a file of recorded contexts.
+
+    Raises:
+        IndexingError: it cannot be read, or a line of it is no recorded context.
+    """
+    try:
+        lines = file.read_text("utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise IndexingError(f"{file} cannot be read: {error}.", "Name another file.") from error
+    recorded = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            recorded.append(_parse(json.loads(line)))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise IndexingError(
+                f"Line {number} of {file} is no recorded context: {error}.", "Mend that line."
+            ) from error
+    return recorded
+
+
+def _parse(value: Mapping[str, Any]) -> RecordedContext:
+    answer = ContextAnswer(
+        context=" ".join(str(value["context"]).split()),
+        keywords=tuple(map(str, value.get("keywords", ()))),
+        questions=tuple(map(str, value.get("questions", ()))),
+        details={name: detail for name, detail in value.items() if name not in _OWN_PARTS},
+        model=RECORDED,
+    )
+    return RecordedContext(
+        str(value["path"]), int(value["chunk"]), " ".join(str(value["starts"]).split()), answer
+    )
+
+
+def recall_contexts(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    """Store what ``file`` records of the waiting chunks of source ``source_id``.
+
+    A chunk that begins otherwise is left to a model, and so is one that has a context already.
+
+    Raises:
+        IndexingError: the file cannot be read.
+    """
+    by_path: dict[str, dict[int, RecordedContext]] = {}
+    for recorded in read_recorded(Path(str(arguments["file"]))):
+        by_path.setdefault(recorded.path, {})[recorded.chunk] = recorded
+    files = writer.catalog.documents.known_files(int(arguments["source_id"]))
+    reporter.start("Recalling contexts", len(by_path))
+    finished: list[FinishedContext] = []
+    for path, of_path in by_path.items():
+        document = open_document(writer.catalog, files[path].document_id) if path in files else None
+        if document is not None:
+            finished += _matching(document, of_path)
+        reporter.step(path)
+    for context in finished:
+        key = text_key(context.text, context.document_hash)
+        writer.catalog.contexts.remember(key, context.answer)
+    count = store_contexts(writer, finished)
+    return f"{plural(count, 'recorded context')} recalled."
+
+
+def _matching(
+    document: OpenDocument, recorded: Mapping[int, RecordedContext]
+) -> Iterator[FinishedContext]:
+    """Yield the contexts of the chunks that wait for their first one."""
+    for waiting in document.waiting:
+        context, chunk = recorded.get(waiting.index), document.chunks[waiting.index]
+        if context is not None and not waiting.asked and context.is_about(document.text_of(chunk)):
+            yield document.finished(chunk, context.answer)

@@ -1,4 +1,4 @@
-"""Which model writes the contexts of a collection."""
+"""The models that write contexts and rerank, by the settings and the person's choice."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ragkit.background.context_state import wanted_model
 from ragkit.catalog import Catalog
+from ragkit.catalog.background_state import context_model_name
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexing.writer import Writer
 from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext
@@ -26,7 +26,7 @@ class WritesContexts(Protocol):
         ...
 
     def prompt_hash(self, kind: ContextKind) -> str:
-        """The name of the prompt that it uses for that kind."""
+        """Return the hash of the prompt that it uses for that kind."""
         ...
 
     def write(self, request: ContextRequest, attempt: int = 0) -> WrittenContext:
@@ -40,13 +40,13 @@ class WritesContexts(Protocol):
 
 
 OpenModel: TypeAlias = Callable[[CollectionRecord], WritesContexts]
-"""Gives the model of a collection, or raises a ModelError that says what is missing."""
+"""Returns the model of a collection, or raises a ModelError that says what is missing."""
 
 
 def context_models(writer: Writer) -> OpenModel:
-    """Give what asks Ollama, by the library's settings and each collection's own prompts.
+    """Return what opens Ollama's model for a collection, with the collection's own prompts.
 
-    The model that the person chose for the library goes before that of the settings.
+    The model that the person chose for the library takes precedence over that of the settings.
     """
     from ragkit.models.context_writer import ContextWriter
     from ragkit.models.ollama import OllamaClient
@@ -56,27 +56,27 @@ def context_models(writer: Writer) -> OpenModel:
 
     def open_model(collection: CollectionRecord) -> WritesContexts:
         folders = writer.paths.prompts(collection.id), writer.paths.prompts()
-        own = next((folder for folder in folders if folder.is_dir()), None)
-        wanted = wanted_model(writer.catalog, settings)
-        asked = settings.model_copy(update={"context_model": wanted})
-        return ContextWriter.open(client, asked, own)
+        prompts = next((folder for folder in folders if folder.is_dir()), None)
+        name = context_model_name(writer.catalog, settings)
+        chosen = settings.model_copy(update={"context_model": name})
+        return ContextWriter.open(client, chosen, prompts)
 
     return open_model
 
 
 def grader_of(models: ModelSettings, catalog: Catalog) -> OpenGrader:
-    """Give what opens the grader of a library, once, when it is first needed.
+    """Return what opens the grader of a library, once, when it is first needed.
 
     The model of the settings reranks, or else the one that writes contexts.
     """
 
-    def wanted() -> str:
-        return models.rerank_model or wanted_model(catalog, models)
+    def model_name() -> str:
+        return models.rerank_model or context_model_name(catalog, models)
 
     @cache
     def opened() -> Grader:
         from ragkit.models.grader import OllamaGrader
 
-        return OllamaGrader(models, wanted)
+        return OllamaGrader(models, model_name)
 
     return opened

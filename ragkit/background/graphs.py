@@ -1,20 +1,23 @@
-"""Building the approximate indexes of large collections, beside everything else."""
+"""Building the approximate indexes of large collections, in child processes of low priority."""
 
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ragkit.background.loop import BackgroundLoop
 from ragkit.catalog.records import CollectionRecord
 from ragkit.children import child_command
 from ragkit.errors import IndexCorruptError, RagkitError
 from ragkit.indexes.local.files import generations
-from ragkit.indexes.local.generation import NewestGraph, newest_graph
+from ragkit.indexes.local.generation import NewestGraph, build_graph_of, newest_graph
 from ragkit.indexes.local.hnsw_files import GraphState
 from ragkit.indexing.writer import Writer
 from ragkit.retrieval.open_indexes import INDEXED_LEVELS
@@ -25,7 +28,8 @@ LOOK_SECONDS = 300.0
 """Longest time until a new generation is noticed that no job of this worker made."""
 
 _WATCH_SECONDS = 0.5
-_REST_SECONDS = 3600.0
+_RETRY_SECONDS = 3600.0
+_NICE = 19
 
 
 @dataclass
@@ -38,9 +42,9 @@ class GraphBuilder:
 
     writer: Writer
     stopping: threading.Event = field(default_factory=threading.Event)
-    _wake: threading.Event = field(default_factory=threading.Event)
-    _looked: dict[int, int] = field(default_factory=dict)
-    _before: dict[int, int] = field(default_factory=dict)
+    _requests: int = 0
+    _versions: dict[int, int] = field(default_factory=dict)
+    _versions_before: dict[int, int] = field(default_factory=dict)
     _everywhere: bool = True
     _whole: dict[Path, Path] = field(default_factory=dict)
     _failed: dict[Path, float] = field(default_factory=dict)
@@ -51,36 +55,48 @@ class GraphBuilder:
         return self.writer.settings.index.ann_rows
 
     def look_again(self, *, everywhere: bool = False) -> None:
-        """Say that there may be new generations, even of collections that are as they were.
+        """Request a look for new generations, even in collections that have not changed.
 
         Any thread may.
         """
         self._everywhere |= everywhere
-        self._wake.set()
+        self._requests += 1
 
     def run(self) -> None:
         """Build what is missing, until ``stopping`` is set. Never raises."""
-        while self.least and not self.stopping.is_set():
-            self._wake.clear()
-            try:
-                self.build_missing()
-            except RagkitError as error:
-                logger.warning("graphs wait: %s", error)
-            except Exception:
-                logger.exception("building graphs stopped unexpectedly")
-            self._rest()
+        if self.least:
+            BackgroundLoop(
+                "graphs",
+                self.writer.catalog,
+                self.stopping,
+                requests=lambda: self._requests,
+                waits=(LOOK_SECONDS, LOOK_SECONDS),
+                rest_seconds=LOOK_SECONDS,
+            ).run(self)
+
+    def change_token(self) -> object:
+        """Return another value each time: generations are looked for on disk."""
+        return object()
+
+    def work(self) -> bool:
+        """Build what is missing once."""
+        self.build_missing()
+        return True
+
+    def reset(self) -> None:
+        """Do nothing: no model is open."""
 
     def build_missing(self) -> int:
-        """Build the graphs that are missing or damaged; give how many were built."""
+        """Build the graphs that are missing or damaged; return how many were built."""
         built = 0
         for folder in list(self._changed_folders()):
-            found = self._lacking(folder)
-            if found is not None and not self.stopping.is_set():
-                built += self._build(folder, found)
+            generation = self._without_graph(folder)
+            if generation is not None and not self.stopping.is_set():
+                built += self._build(folder, generation)
         return built
 
     def _changed_folders(self) -> Iterator[Path]:
-        """The folders of collections that changed before either of the last two looks.
+        """Yield the folders of collections that changed before either of the last two looks.
 
         A change is noted before its generation is written, so that one look may be too early.
         """
@@ -88,47 +104,49 @@ class GraphBuilder:
         writer = self.writer.now()
         records: list[CollectionRecord] = writer.catalog.collections.all()
         for record in records:
-            if everywhere or self._before.get(record.id) != record.version:
+            if everywhere or self._versions_before.get(record.id) != record.version:
                 for level in INDEXED_LEVELS:
                     yield writer.paths.index(record.id, level.value, writer.embedder.fingerprint)
-        self._before, self._looked = self._looked, {one.id: one.version for one in records}
+        self._versions_before = self._versions
+        self._versions = {record.id: record.version for record in records}
 
-    def _lacking(self, folder: Path) -> NewestGraph | None:
-        """The newest generation, where it ought to have a graph and has none that is whole."""
+    def _without_graph(self, folder: Path) -> NewestGraph | None:
+        """Return the newest generation if it should have a graph and has none that is whole."""
         try:
-            found = newest_graph(folder, checksums=False)
-            if found is None or found.vectors < self.least:
+            newest = newest_graph(folder, checksums=False)
+            if newest is None or newest.vectors < self.least:
                 return None
-            if found.state is GraphState.WHOLE and self._whole.get(folder) != found.path:
+            if newest.state is GraphState.WHOLE and self._whole.get(folder) != newest.path:
                 # All its bytes are read once, and not again after each small change.
-                found = newest_graph(folder) or found
+                newest = newest_graph(folder) or newest
         except IndexCorruptError as error:
             logger.info("no graph for now: %s", error)
             return None
-        if found.state is GraphState.WHOLE:
-            self._whole[folder] = found.path
+        if newest.state is GraphState.WHOLE:
+            self._whole[folder] = newest.path
             return None
-        failed = self._failed.get(found.path)
-        rested = failed is None or time.monotonic() - failed > _REST_SECONDS
-        return found if rested else None
+        failed = self._failed.get(newest.path)
+        may_retry = failed is None or time.monotonic() - failed > _RETRY_SECONDS
+        return newest if may_retry else None
 
-    def _build(self, folder: Path, wanted: NewestGraph) -> bool:
-        """Have a child build a graph; end it when it is no longer wanted."""
-        logger.info("building the graph of %s: %d vectors", wanted.path, wanted.vectors)
+    def _build(self, folder: Path, generation: NewestGraph) -> bool:
+        """Build a graph in a child process; end it when it is no longer wanted."""
+        logger.info("building the graph of %s: %d vectors", generation.path, generation.vectors)
         started = time.monotonic()
         child = subprocess.Popen(
-            child_command("ragkit.background.graph_child", str(wanted.path)),
+            child_command("ragkit.background.graphs", str(generation.path)),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
         try:
             while child.poll() is None:
-                if self.stopping.wait(_WATCH_SECONDS) or generations(folder)[-1:] != [wanted.path]:
-                    logger.info("the graph of %s is not needed any more", wanted.path)
+                stopping = self.stopping.wait(_WATCH_SECONDS)
+                if stopping or generations(folder)[-1:] != [generation.path]:
+                    logger.info("the graph of %s is not needed any more", generation.path)
                     self.look_again(everywhere=True)
                     return False
-            said = child.stderr.read().decode("utf-8", "replace") if child.stderr else ""
+            message = child.stderr.read().decode("utf-8", "replace") if child.stderr else ""
         finally:
             child.kill()
             child.wait()
@@ -136,15 +154,40 @@ class GraphBuilder:
                 if pipe is not None:
                     pipe.close()
         if child.returncode:
-            logger.warning("the graph of %s was not built: %s", wanted.path, said.strip())
-            self._failed[wanted.path] = time.monotonic()
+            logger.warning("the graph of %s was not built: %s", generation.path, message.strip())
+            self._failed[generation.path] = time.monotonic()
             return False
         logger.info("built it in %.0f s", time.monotonic() - started)
         return True
 
-    def _rest(self) -> None:
-        """Wait for the next look, or until told to stop."""
-        until = time.monotonic() + LOOK_SECONDS
-        while time.monotonic() < until and not self.stopping.is_set():
-            if self._wake.wait(_WATCH_SECONDS):
-                return
+
+# -- the child process ---------------------------------------------------------------------
+
+
+def main(arguments: list[str]) -> int:
+    """Build the graph of the generation in a folder; return 0, or 1 when it was not built.
+
+    The process has the lowest priority, and ends with its parent.
+    """
+    _lower_priority()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        build_graph_of(Path(arguments[0]))
+    except (RagkitError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def _lower_priority() -> None:
+    import psutil
+
+    lowest = getattr(psutil, "IDLE_PRIORITY_CLASS", _NICE)
+    psutil.Process().nice(lowest)
+
+
+def _end_with_parent() -> None:
+    """Exit when the parent dies: it never writes, and its end of the pipe closes then."""
+    # Not by sys.stdin: at its end, the interpreter would wait for this thread's lock on it.
+    os.read(0, 1)
+    os._exit(1)

@@ -1,4 +1,4 @@
-"""What the writer can be asked to do. Every change of a library is one of these jobs."""
+"""The jobs of the writer, by kind. Every change of a library is one of them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragkit.catalog.records import JobRecord, JobState, SourceRecord
 from ragkit.errors import NotFoundError, RagkitError
@@ -17,6 +18,14 @@ from ragkit.indexing.sync import SyncReport, sync_source
 
 if TYPE_CHECKING:
     from ragkit.indexing.writer import Writer
+
+Handler: TypeAlias = "Callable[[Writer, Mapping[str, Any], Reporter], str]"
+"""Does a job with its arguments, reports progress, and returns a sentence on what was done.
+
+Raises:
+    JobCancelled: the person stopped the job.
+    RagkitError: the job failed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +42,28 @@ def run_job(
     watch: Callable[[Progress], None] | None = None,
     stopping: threading.Event | None = None,
 ) -> JobResult:
-    """Do one job and record how it ended. Only a crash of the process leaves it running.
+    """Run one job and record how it ended. Only a crash of the process leaves it running.
 
     When ``stopping`` is set, the job goes back into the queue at its next step.
     """
     jobs = writer.catalog.jobs
 
-    def tell(progress: Progress) -> bool:
+    def is_stopping() -> bool:
+        return stopping is not None and stopping.is_set()
+
+    def report(progress: Progress) -> bool:
         if watch is not None:
             watch(progress)
-        wanted = jobs.report(job.id, progress.as_dict())
-        return wanted and not (stopping is not None and stopping.is_set())
+        return jobs.report(job.id, progress.as_dict()) and not is_stopping()
 
-    handler = _handler(job.kind)
+    handler = handlers().get(job.kind)
     try:
         if handler is None:
             result = JobResult(JobState.FAILED, f'This version cannot do "{job.kind}".')
         else:
-            result = JobResult(JobState.DONE, handler(writer, job.arguments, Reporter(tell)))
+            result = JobResult(JobState.DONE, handler(writer, job.arguments, Reporter(report)))
     except JobCancelled:
-        if stopping is not None and stopping.is_set():
+        if is_stopping():
             jobs.requeue(job.id)
             return JobResult(JobState.PENDING, "It goes on when the worker starts again.")
         result = JobResult(JobState.CANCELLED, "Stopped when asked to. What was done is kept.")
@@ -70,8 +81,7 @@ def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> s
         sources = [collections.source(int(source_id))]
     else:
         name = arguments.get("collection")
-        wanted = None if name is None else collections.get(str(name)).id
-        sources = collections.sources(wanted)
+        sources = collections.sources(None if name is None else collections.get(str(name)).id)
     reports = [
         sync_source(
             writer,
@@ -89,10 +99,10 @@ def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> s
 
 def _retry(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
     started = time.time()
-    documents = writer.catalog.documents.get_many([int(one) for one in arguments["document_ids"]])
+    documents = writer.catalog.documents.get_many(map(int, arguments["document_ids"]))
     writer.catalog.documents.forget_attempt(list(documents))
-    collections = writer.catalog.collections
-    sources = [collections.source(one) for one in sorted({d.source_id for d in documents.values()})]
+    numbers = sorted({document.source_id for document in documents.values()})
+    sources = [writer.catalog.collections.source(number) for number in numbers]
     reports = [sync_source(writer, source, reporter) for source in sources]
     _restore_contexts(writer, started)
     _save_indexes(writer, sources, reporter)
@@ -101,7 +111,7 @@ def _retry(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> 
 
 def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
     """Remove uploaded files for good. Files of a folder stay as long as they lie in it."""
-    documents = writer.catalog.documents.get_many([int(one) for one in arguments["document_ids"]])
+    documents = writer.catalog.documents.get_many(map(int, arguments["document_ids"]))
     sources = {s.id: s for s in writer.catalog.collections.sources()}
     removable = [d for d in documents.values() if sources[d.source_id].kind == "uploads"]
     for document in removable:
@@ -115,14 +125,14 @@ def _remove_documents(writer: Writer, arguments: Mapping[str, Any], reporter: Re
 
 def _remove_source(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
     source = writer.catalog.collections.source(int(arguments["source_id"]))
-    known = writer.catalog.documents.known_files(source.id)
-    reporter.start("Removing", len(known))
-    writer.catalog.documents.remove([file.document_id for file in known.values()])
+    files = writer.catalog.documents.known_files(source.id)
+    reporter.start("Removing", len(files))
+    writer.catalog.documents.remove([file.document_id for file in files.values()])
     if source.kind == "uploads":
         shutil.rmtree(source.root, ignore_errors=True)
     writer.catalog.collections.delete_source(source.id)
     _save_indexes(writer, [source], reporter)
-    return f"Removed {source.root} with {len(known)} documents."
+    return f"Removed {source.root} with {len(files)} documents."
 
 
 def _remove_collection(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
@@ -146,29 +156,28 @@ def _save_indexes(writer: Writer, sources: list[SourceRecord], reporter: Reporte
         writer.indexes.save(collection)
 
 
-_HANDLERS: dict[str, Callable[[Writer, Mapping[str, Any], Reporter], str]] = {
-    "sync": _sync,
-    "retry": _retry,
-    "remove_documents": _remove_documents,
-    "remove_source": _remove_source,
-    "remove_collection": _remove_collection,
-}
+@cache
+def handlers() -> Mapping[str, Handler]:
+    """Return what does the jobs of each kind."""
+    from ragkit.background import context_jobs
+    from ragkit.health import repair
 
-
-def _handler(kind: str) -> Callable[[Writer, Mapping[str, Any], Reporter], str] | None:
-    """What does jobs of that kind; the rarer ones are imported when one is to be done."""
-    if kind not in _HANDLERS:
-        from ragkit.background import context_jobs
-        from ragkit.background import recorded_contexts as context_recorded
-        from ragkit.health import repair as compaction
-
-        rarer = {**compaction.HANDLERS, **context_jobs.HANDLERS, **context_recorded.HANDLERS}
-        return rarer.get(kind)
-    return _HANDLERS[kind]
+    return {
+        "sync": _sync,
+        "retry": _retry,
+        "remove_documents": _remove_documents,
+        "remove_source": _remove_source,
+        "remove_collection": _remove_collection,
+        "edit_context": context_jobs.edit_context,
+        "regenerate_contexts": context_jobs.regenerate_contexts,
+        "retry_contexts": context_jobs.retry_contexts,
+        "recall_contexts": context_jobs.recall_contexts,
+        **repair.HANDLERS,
+    }
 
 
 def _restore_contexts(writer: Writer, since: float) -> None:
-    """Give documents that were read since then the contexts that they had before."""
+    """Restore the contexts of documents that were read since then."""
     if writer.catalog.contexts.remembers():
         from ragkit.background.context_jobs import restore_contexts
 
@@ -176,7 +185,7 @@ def _restore_contexts(writer: Writer, since: float) -> None:
 
 
 def summary(reports: list[SyncReport]) -> str:
-    """Say in a sentence what several syncs did."""
+    """Summarise what several syncs did, in a sentence."""
     offline = [report for report in reports if report.offline]
     counts = [
         (sum(report.indexed for report in reports), "indexed"),
@@ -186,7 +195,7 @@ def summary(reports: list[SyncReport]) -> str:
         (sum(len(report.moved) for report in reports), "moved"),
         (sum(report.unsettled for report in reports), "still being written"),
     ]
-    said = ", ".join(f"{count} {word}" for count, word in counts if count)
+    done = ", ".join(f"{count} {word}" for count, word in counts if count)
     unchanged = sum(report.unchanged + report.touched for report in reports)
-    text = f"{said or 'Nothing new'}, {unchanged} unchanged."
+    text = f"{done or 'Nothing new'}, {unchanged} unchanged."
     return " ".join([text, *(report.offline for report in offline)])

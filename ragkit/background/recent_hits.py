@@ -1,4 +1,4 @@
-"""Which documents searches found: told in a small file, so that no search ever waits for it."""
+"""The documents that searches found lately, noted in a small file: no search waits for a lock."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from pathlib import Path
 from ragkit.paths import LibraryPaths
 
 _MOST_BYTES = 64_000
-_MOST_TOLD = 10
+_MOST_DOCUMENTS = 10
 
 
 class RecentHits:
-    """A note of documents that were found, which the writer takes now and then."""
+    """A queue of documents from searches to the writer, which empties it now and then."""
 
     def __init__(self, paths: LibraryPaths) -> None:
         self._file = paths.root / "found.txt"
 
-    def tell(self, document_ids: Iterable[int]) -> None:
-        """Note the best documents of an answer. A note that cannot be written is left out."""
-        told = " ".join(str(int(one)) for one in list(document_ids)[:_MOST_TOLD])
-        if not told:
+    def add(self, document_ids: Iterable[int]) -> None:
+        """Add the best documents of an answer. What cannot be written is left out."""
+        line = " ".join(str(int(number)) for number in list(document_ids)[:_MOST_DOCUMENTS])
+        if not line:
             return
         try:
             if self.waiting and self._file.stat().st_size > _MOST_BYTES:
                 return
             with self._file.open("a", encoding="ascii") as stream:
-                stream.write(f"{told}\n")
+                stream.write(f"{line}\n")
         except OSError:
             return
 
@@ -36,7 +36,7 @@ class RecentHits:
         return self._file.exists()
 
     def take(self) -> list[int]:
-        """What was told since the last time: documents of the newest answer first."""
+        """Remove and return all that was added: documents of the newest answer first."""
         taken = Path(f"{self._file}.taken")
         try:
             self._file.replace(taken)
@@ -44,5 +44,5 @@ class RecentHits:
             taken.unlink()
         except OSError:
             return []
-        found = [int(one) for line in reversed(lines) for one in line.split() if one.isdecimal()]
-        return list(dict.fromkeys(found))
+        words = (word for line in reversed(lines) for word in line.split())
+        return list(dict.fromkeys(int(word) for word in words if word.isdecimal()))

@@ -26,17 +26,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-BEAT_SECONDS = 2.0
-"""Time between two signs of life."""
+HEARTBEAT_SECONDS = 2.0
 
 _IDLE_SECONDS = 0.5
 _LONGEST_FAREWELL = 2.0
-"""A model may take minutes to answer; what it would say is asked for again next time."""
+"""A model may take minutes to answer; it is asked again by the next worker."""
 
 
 @dataclass
 class Worker:
-    """Runs the jobs of one library, and watches its folders, until it is told to stop."""
+    """Runs the jobs of one library, and watches its folders, until ``stopping`` is set."""
 
     writer: Writer
     role: str = "worker"
@@ -54,10 +53,8 @@ class Worker:
         """
         with writer_lock(self.writer.paths.lock, self.role, wait_seconds=2.0):
             self.writer.catalog.jobs.requeue_running()
-            beats = threading.Thread(target=self._beat, name="ragkit-beat", daemon=True)
-            beats.start()
-            contexts, vectors = self._write_contexts(), self._make_vectors()
-            graphs = self._build_graphs()
+            heartbeat = _start("ragkit-heartbeat", self._send_heartbeats)
+            loops = self._start_loops()
             try:
                 if watch:
                     self._watch_and_work()
@@ -65,40 +62,25 @@ class Worker:
                     self._work(lambda: self.stopping.wait(_IDLE_SECONDS))
             finally:
                 self.stopping.set()
-                contexts.join(timeout=_LONGEST_FAREWELL)
-                vectors.join(timeout=_LONGEST_FAREWELL)
-                graphs.join(timeout=_LONGEST_FAREWELL)
-                beats.join(timeout=5)
-                self._tell("stopped")
+                for loop in loops:
+                    loop.join(timeout=_LONGEST_FAREWELL)
+                heartbeat.join(timeout=5)
+                self._report("stopped")
 
-    def _write_contexts(self) -> threading.Thread:
-        """Have model contexts written beside the jobs, whenever there is a model for it."""
+    def _start_loops(self) -> list[threading.Thread]:
+        """Start the loops that write contexts, make vectors and build graphs beside the jobs."""
         from ragkit.background.contexts import write_contexts
-
-        work = partial(
-            write_contexts, self.writer, self.stopping, self._is_working, self.open_model
-        )
-        thread = threading.Thread(target=work, name="ragkit-contexts", daemon=True)
-        thread.start()
-        return thread
-
-    def _make_vectors(self) -> threading.Thread:
-        """Have vectors made beside the jobs that lack, or that another embedder needs."""
-        from ragkit.background.vectors import make_vectors
-
-        work = partial(make_vectors, self.writer, self.stopping, self._is_working)
-        thread = threading.Thread(target=work, name="ragkit-vectors", daemon=True)
-        thread.start()
-        return thread
-
-    def _build_graphs(self) -> threading.Thread:
-        """Have approximate indexes built beside the jobs, in a process of their own."""
         from ragkit.background.graphs import GraphBuilder
+        from ragkit.background.vectors import EmbedderMigration
 
+        arguments = self.writer, self.stopping, self._is_working, self.open_model
         self._graphs = GraphBuilder(self.writer, self.stopping)
-        thread = threading.Thread(target=self._graphs.run, name="ragkit-graphs", daemon=True)
-        thread.start()
-        return thread
+        vectors = EmbedderMigration(self.writer, self._is_working, self.stopping)
+        return [
+            _start("ragkit-contexts", partial(write_contexts, *arguments)),
+            _start("ragkit-vectors", vectors.run),
+            _start("ragkit-graphs", self._graphs.run),
+        ]
 
     def _is_working(self) -> bool:
         return self._state == "working"
@@ -108,7 +90,7 @@ class Worker:
         from ragkit.sources.watch import FolderWatcher
 
         settings = self.writer.settings.sources
-        threading.Thread(target=import_pipeline, name="ragkit-import", daemon=True).start()
+        _start("ragkit-import", import_pipeline)
         with FolderWatcher(settings.debounce_seconds, gitignore=settings.gitignore) as watcher:
             next_scan = time.monotonic()
 
@@ -120,12 +102,12 @@ class Worker:
                     next_scan = time.monotonic() + settings.rescan_minutes * 60
                     return
                 for change in watcher.changes(_IDLE_SECONDS):
-                    self._ask(change)
+                    self._add_job(change)
 
             self._work(wait)
 
     def _work(self, wait: Callable[[], object]) -> None:
-        """Do jobs while there are any; else wait, which may bring new ones."""
+        """Run jobs while there are any; else wait, which may bring new ones."""
         while not self.stopping.is_set():
             job = self.writer.catalog.jobs.claim_if_any()
             if job is None:
@@ -136,7 +118,7 @@ class Worker:
                 self._run(job)
 
     def _follow(self, watcher: FolderWatcher) -> None:
-        """Watch what the catalog lists now, and note what is really watched."""
+        """Watch the folders that the catalog lists now, and note how each is watched."""
         roots = {
             source: Path(root) for source, root in self.writer.catalog.collections.roots().items()
         }
@@ -147,7 +129,7 @@ class Worker:
             for source, state in states.items()
         }
 
-    def _ask(self, change: Change) -> None:
+    def _add_job(self, change: Change) -> None:
         if change.everything:
             self.writer.catalog.jobs.add("sync", source_id=change.source_id)
         elif change.paths:
@@ -164,17 +146,17 @@ class Worker:
                 job.id, JobState.FAILED, "Something unexpected happened; the log says what."
             )
         if self._graphs is not None:
-            from ragkit.health import repair as compaction
+            from ragkit.health.repair import HANDLERS
 
-            self._graphs.look_again(everywhere=job.kind in compaction.HANDLERS)
+            self._graphs.look_again(everywhere=job.kind in HANDLERS)
 
-    def _beat(self) -> None:
+    def _send_heartbeats(self) -> None:
         while True:
-            self._tell(self._state)
-            if self.stopping.wait(BEAT_SECONDS):
+            self._report(self._state)
+            if self.stopping.wait(HEARTBEAT_SECONDS):
                 return
 
-    def _tell(self, state: str) -> None:
+    def _report(self, state: str) -> None:
         import psutil
 
         started = psutil.Process().create_time()
@@ -182,13 +164,19 @@ class Worker:
         try:
             self.writer.catalog.jobs.heartbeat(os.getpid(), started, state, notes)
         except RagkitError:
-            logger.exception("the sign of life could not be written")
+            logger.exception("the heartbeat could not be written")
+
+
+def _start(name: str, target: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=target, name=name, daemon=True)
+    thread.start()
+    return thread
 
 
 def work_off(
     writer: Writer, job_id: int, watch: Callable[[Progress], None] | None = None
 ) -> JobRecord:
-    """Hold the lock and do the pending jobs up to ``job_id``; returns that job as it ended.
+    """Hold the lock and run the pending jobs up to ``job_id``; return that job as it ended.
 
     Raises:
         LibraryBusyError: when another process writes.
@@ -201,10 +189,10 @@ def work_off(
             if job.id >= job_id:
                 break
         if writer.now().embeds_in_background:
-            from ragkit.background.vectors import make_now
+            from ragkit.background.vectors import EmbedderMigration
 
-            make_now(writer, watch)
-    done = jobs.get(job_id)
-    if done is None:
+            EmbedderMigration(writer, watch=watch).run_now()
+    record = jobs.get(job_id)
+    if record is None:
         raise RuntimeError("the job vanished from the catalog")
-    return done
+    return record

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 BY_PERSON = "person"
 """Stands in place of the model when a person wrote or changed a context."""
 
+RECORDED = "recorded"
+"""Stands in the place of the model when a context was recalled from a file."""
+
 
 class JobState(StrEnum):
     """How a job stands."""

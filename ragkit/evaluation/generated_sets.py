@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from ragkit.background.context_state import wanted_model
 from ragkit.catalog import Catalog
+from ragkit.catalog.background_state import context_model_name
 from ragkit.catalog.judgments import JudgmentDraft, Origin
 from ragkit.errors import EvaluationError, ModelError, OllamaError
 from ragkit.evaluation.judging import folded_question
@@ -127,7 +127,7 @@ def question_writer(home: Home, collection_id: int, model: str = "") -> Iterator
     from ragkit.models.question_writer import PROMPT, QuestionWriter
 
     settings = home.settings.models
-    wanted = model or wanted_model(home.catalog, settings)
+    wanted = model or context_model_name(home.catalog, settings)
     folders = home.paths.prompts(collection_id), home.paths.prompts()
     own = next((one for one in folders if (one / f"{PROMPT}.txt").exists()), None)
     with OllamaClient(settings) as client:

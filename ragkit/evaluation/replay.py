@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragkit.background.recorded_contexts import RECORDED
+from ragkit.catalog.records import RECORDED
 from ragkit.errors import ContextRejectedError, EvaluationError
 from ragkit.evaluation.corpus import Row, read_lines, some_of
 from ragkit.models.context_checks import checked_context

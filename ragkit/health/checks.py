@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.embedder_state import read_state
+from ragkit.catalog.background_state import read_embedder_state
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import RagkitError
 from ragkit.health.consistency import IndexState, compare_index, fault_of
@@ -206,7 +206,7 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
 
 def _waiting(parts: Parts, name: str, documents: int) -> Finding:
     """Vectors are made in the background: that is well, unless the embedder cannot be asked."""
-    state = read_state(parts.catalog)
+    state = read_embedder_state(parts.catalog)
     many = documents != 1
     said = (
         f"{plural(documents, 'document')} wait{'' if many else 's'} for vectors of {name}; "

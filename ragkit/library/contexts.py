@@ -7,16 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragkit.background.context_state import (
-    BackfillPhase,
-    BackfillState,
-    choose_model,
-    read_state,
-    set_paused,
-    want_first,
-)
 from ragkit.background.recent_hits import RecentHits
 from ragkit.catalog import Catalog
+from ragkit.catalog.background_state import (
+    BackfillState,
+    BackgroundPhase,
+    choose_model,
+    read_context_state,
+    set_paused,
+    write_first,
+)
 from ragkit.catalog.records import ContextRecord, ContextStatus, FailedContext
 from ragkit.indexing.lock import lock_is_held, writer_lock
 from ragkit.paths import LibraryPaths
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ragkit.models.ollama_monitor import OllamaMonitor
     from ragkit.results import Answer
 
-__all__ = ["BackfillPhase", "BackfillState", "ContextDesk", "ContextStatus"]
+__all__ = ["BackfillState", "BackgroundPhase", "ContextDesk", "ContextStatus"]
 
 
 class ContextDesk:
@@ -58,7 +58,7 @@ class ContextDesk:
         """How many chunks stand how, what is being done about it, and how long it will take."""
         record = self.catalog.collections.get(collection) if collection else None
         held = lock_is_held(self.paths.lock)
-        return read_state(self.catalog, record.id if record else None, writing=held)
+        return read_context_state(self.catalog, record.id if record else None, writing=held)
 
     def contexts_of(self, document_id: int) -> dict[int, ContextRecord]:
         """A document's contexts by chunk index; chunks of which nothing is known are left out."""
@@ -90,7 +90,7 @@ class ContextDesk:
         Raises:
             NotFoundError: there is no such collection.
         """
-        want_first(self.catalog, self.catalog.collections.get(collection).id)
+        write_first(self.catalog, self.catalog.collections.get(collection).id)
         set_paused(self.catalog, False)
 
     def edit_context(self, document_id: int, chunk_index: int, text: str) -> int:
@@ -120,7 +120,7 @@ class ContextDesk:
 
     def tell_found(self, answer: Answer) -> None:
         """Note what a person's search found: its contexts are written first. Never waits."""
-        RecentHits(self.paths).tell(result.document.id for result in answer.results)
+        RecentHits(self.paths).add(result.document.id for result in answer.results)
 
     def contextualize(
         self,
@@ -152,4 +152,4 @@ class ContextDesk:
                 total=self.catalog.contexts.counts(collection_id).pending,
             )
             backfill.work(collection_id)
-            return read_state(self.catalog, collection_id)
+            return read_context_state(self.catalog, collection_id)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.embedder_state import EmbedderState, EmbeddingPhase, read_state
+from ragkit.catalog.background_state import BackgroundPhase, EmbedderState, read_embedder_state
 from ragkit.errors import NotFoundError, RagkitError, SettingsError
 from ragkit.indexing.lock import lock_is_held, writer_lock
 from ragkit.library.services import Kit, Kits
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ragkit.retrieval.search import Engine
     from ragkit.settings import Settings
 
-__all__ = ["EmbedderDesk", "EmbedderOffer", "EmbedderState", "EmbeddingPhase", "Offers"]
+__all__ = ["BackgroundPhase", "EmbedderDesk", "EmbedderOffer", "EmbedderState", "Offers"]
 
 _SAMPLE = 16
 _SAMPLE_SECONDS = 20.0
@@ -135,7 +135,7 @@ class EmbedderDesk:
     def embedder_state(self) -> EmbedderState:
         """Which embedder answers, which is to, and how far that is. Asks no server."""
         held = lock_is_held(self.paths.lock)
-        return read_state(self.catalog, writing=held, active=full_name(self._first_name()))
+        return read_embedder_state(self.catalog, writing=held, active=full_name(self._first_name()))
 
     def embedder_offers(self) -> Offers:
         """What can be chosen: the built-in embedder, and what Ollama has. Takes seconds at most."""
@@ -180,7 +180,7 @@ class EmbedderDesk:
         return (time.perf_counter() - started) / len(texts) * lacking
 
     def _sample(self, number: int) -> list[str]:
-        from ragkit.background.missing_texts import missing_texts
+        from ragkit.background.vectors import missing_texts
 
         texts: dict[bytes, str] = {}
         for document_id in self.catalog.vectors.documents_missing(number, _SAMPLE):
@@ -253,10 +253,10 @@ class EmbedderDesk:
         Raises:
             LibraryBusyError: another process writes, and does it.
         """
-        from ragkit.background.vectors import make_now
+        from ragkit.background.vectors import EmbedderMigration
 
         with writer_lock(self.paths.lock, "embedder", wait_seconds=2.0):
-            return make_now(self.writer(), watch)
+            return EmbedderMigration(self.writer(), watch=watch).run_now()
 
     def _first_name(self) -> str:
         return self.settings.models.embedder if self._pinned is None else self._pinned.name

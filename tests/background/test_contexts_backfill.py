@@ -30,13 +30,18 @@ from small_library import (
 )
 from support import until
 
+from ragkit.background.context_entries import open_document
 from ragkit.background.context_jobs import edit_context
 from ragkit.background.context_model import context_models
-from ragkit.background.context_requests import open_document
-from ragkit.background.context_state import BackfillPhase, is_paused, read_state, set_paused
 from ragkit.background.contexts import Backfill, Throttle, write_contexts
 from ragkit.background.recent_hits import RecentHits
 from ragkit.background.worker import Worker
+from ragkit.catalog.background_state import (
+    BackgroundPhase,
+    is_paused,
+    read_context_state,
+    set_paused,
+)
 from ragkit.catalog.records import BY_PERSON, ContextCounts, ContextStatus
 from ragkit.errors import (
     ContextRejectedError,
@@ -205,7 +210,7 @@ def test_what_is_indexed_is_no_longer_said_to_be_ready(library):
         return WrittenContext("Something.", (), (), "", None, 1, 0.1, truncated=False)
 
     with writer_lock(library.paths.lock, "worker"):
-        backfill(library, Model(write=write), manners=Throttle(batch=2)).work()
+        backfill(library, Model(write=write), throttle=Throttle(batch=2)).work()
     assert len(seen) == 5
     # Two are indexed before the third is asked for, and four before the fifth.
     assert seen[2] == (2, 0)
@@ -343,12 +348,12 @@ def test_batches_are_indexed_by_number_and_by_time(library):
         versions.append(library.catalog.collections.get("default").version)
         return WrittenContext("Fine.", (), (), "", None, 1, 0.1, truncated=False)
 
-    backfill(library, Model(write=write), manners=Throttle(batch=2)).work()
+    backfill(library, Model(write=write), throttle=Throttle(batch=2)).work()
     assert [one - versions[0] for one in versions] == [0, 0, 1, 1, 2]
     for record in library.documents():
         do(library, "regenerate_contexts", document_id=record.id)
     versions.clear()
-    backfill(library, Model(write=write), manners=Throttle(batch_seconds=0)).work()
+    backfill(library, Model(write=write), throttle=Throttle(batch_seconds=0)).work()
     assert [one - versions[0] for one in versions] == [0, 1, 2, 3, 4]
 
 
@@ -443,7 +448,7 @@ def test_choosing_a_model_ends_the_wait_for_one(library):
     thread = threading.Thread(target=work.run)
     thread.start()
     try:
-        until(lambda: read_state(library.catalog).message.startswith("Ollama has no model"))
+        until(lambda: read_context_state(library.catalog).message.startswith("Ollama has no model"))
         library.choose_context_model("small:3b")
         until(lambda: library.backfill_state().counts == ContextCounts(complete=5))
     finally:
@@ -465,13 +470,13 @@ def test_found_documents_come_first_then_the_newest(library):
 def test_notes_of_found_documents_are_bounded_and_never_fail(library):
     notes = RecentHits(library.paths)
     assert notes.take() == []
-    notes.tell([])
+    notes.add([])
     assert not notes.waiting
-    notes.tell([3, 1])
-    notes.tell([2, 3])
+    notes.add([3, 1])
+    notes.add([2, 3])
     assert notes.take() == [2, 3, 1]
     for _ in range(5000):
-        notes.tell(range(100_000, 100_010))
+        notes.add(range(100_000, 100_010))
     assert (library.paths.root / "found.txt").stat().st_size < 70_000
     (library.paths.root / "found.txt").write_text("not numbers\n\u0663 7\n", "utf-8")
     assert notes.take() == [7]
@@ -484,7 +489,7 @@ def test_a_pause_takes_effect_after_the_chunk_at_hand(library):
 
     assert backfill(library, Model(write=write)).work() is False
     assert library.backfill_state().counts == ContextCounts(pending=4, complete=1)
-    assert library.backfill_state().phase is BackfillPhase.PAUSED
+    assert library.backfill_state().phase is BackgroundPhase.PAUSED
     library.resume_contexts()
     assert not is_paused(library.catalog)
     assert backfill(library, Model()).work() is True
@@ -518,7 +523,7 @@ def test_jobs_come_first(library):
 
 def test_a_rate_limit_spreads_the_calls(library):
     started = time.monotonic()
-    backfill(library, Model(), manners=Throttle(per_minute=600)).work()
+    backfill(library, Model(), throttle=Throttle(per_minute=600)).work()
     assert 0.4 <= time.monotonic() - started < 5
 
 
@@ -526,7 +531,7 @@ def test_an_idle_machine_is_waited_for(library, monkeypatch):
     load = iter([90.0, 90.0, 5.0])
     monkeypatch.setattr("psutil.cpu_percent", lambda interval: next(load, 5.0))
     model = Model()
-    backfill(library, model, manners=Throttle(only_when_idle=True)).work()
+    backfill(library, model, throttle=Throttle(only_when_idle=True)).work()
     assert len(model.asked) == 5
     assert next(load, None) is None
 
@@ -669,13 +674,13 @@ def test_the_thread_waits_for_ollama_and_ends_when_told(library):
     seen = set()
     until = time.monotonic() + 20
     while time.monotonic() < until:
-        state = read_state(library.catalog)
+        state = read_context_state(library.catalog)
         seen.add((state.phase, state.message))
-        if state.phase is BackfillPhase.DONE:
+        if state.phase is BackgroundPhase.DONE:
             break
         time.sleep(0.02)
-    assert (BackfillPhase.WAITING, "Ollama does not answer. Start it.") in seen
-    assert read_state(library.catalog).counts == ContextCounts(complete=5)
+    assert (BackgroundPhase.WAITING, "Ollama does not answer. Start it.") in seen
+    assert read_context_state(library.catalog).counts == ContextCounts(complete=5)
     set_paused(library.catalog, True)
     stopping.set()
     thread.join(timeout=5)
@@ -685,7 +690,7 @@ def test_the_thread_waits_for_ollama_and_ends_when_told(library):
 def test_contexts_can_be_switched_off(tmp_path):
     opened = open_library(tmp_path / "library", models={"embedder": "hash", "contexts": False})
     write_contexts(opened.writer(), threading.Event(), lambda: False)
-    assert read_state(opened.catalog).message == "It is off in the settings."
+    assert read_context_state(opened.catalog).message == "It is off in the settings."
 
 
 def _worked(library, stopping, until):

@@ -16,7 +16,7 @@ from small_library import HANDBOOK, add, find, paths, sync, without_times, write
 from support import until as until_
 
 from ragkit.background.vectors import EmbedderMigration
-from ragkit.catalog.embedder_state import EmbeddingPhase
+from ragkit.catalog.background_state import BackgroundPhase
 from ragkit.errors import NotFoundError, SettingsError
 from ragkit.health.checks import Depth
 from ragkit.library import Library
@@ -185,7 +185,7 @@ def test_it_pauses_goes_on_and_stops_when_told(library, server):
             library.pause_embedding()
 
     library.embed_now(watch)
-    assert library.embedder_state().phase is EmbeddingPhase.PAUSED
+    assert library.embedder_state().phase is BackgroundPhase.PAUSED
     assert library.embedder_state().done == pauses[0] == 2
     library.resume_embedding()
     library.cancel_embedding()

@@ -215,10 +215,10 @@ def test_a_child_that_fails_is_not_started_again_at_once(tmp_path, monkeypatch, 
 def test_a_child_whose_parent_is_killed_ends(tmp_path: Path):
     program = (
         "import subprocess, sys, time\n"
-        "from ragkit.background import graph_child\n"
-        "inner = 'import sys, time; from ragkit.background import graph_child;'\n"
-        "inner += 'graph_child.build_graph_of = lambda path: time.sleep(60);'\n"
-        "inner += 'sys.exit(graph_child.main([\"x\"]))'\n"
+        "from ragkit.background import graphs\n"
+        "inner = 'import sys, time; from ragkit.background import graphs;'\n"
+        "inner += 'graphs.build_graph_of = lambda path: time.sleep(60);'\n"
+        "inner += 'sys.exit(graphs.main([\"x\"]))'\n"
         "child = subprocess.Popen([sys.executable, '-c', inner], stdin=subprocess.PIPE)\n"
         "print(child.pid, flush=True)\n"
         "time.sleep(60)\n"

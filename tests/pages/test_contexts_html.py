@@ -11,10 +11,10 @@ from pages.parts.document import context_text as contexts
 from pages.parts.document import reader
 from pages.parts.search import cards
 from pages.parts.search.passages import Extra
-from ragkit.background.context_state import BackfillPhase, BackfillState
-from ragkit.background.recorded_contexts import RECORDED
+from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.catalog.records import (
     BY_PERSON,
+    RECORDED,
     ChunkRecord,
     ContextAnswer,
     ContextCounts,
@@ -36,7 +36,7 @@ ANSWER = ContextAnswer(
 RECORD = ContextRecord(7, 2, ContextStatus.COMPLETE, ANSWER, 1, "", 1_700_000_000.0)
 STATE = BackfillState(
     counts=ContextCounts(pending=180, complete=212, failed=3, truncated=7),
-    phase=BackfillPhase.WORKING, message="", model="llama3.2:3b", per_minute=13.7,
+    phase=BackgroundPhase.WORKING, message="", model="llama3.2:3b", per_minute=13.7,
     seconds_left=790.0, last_error="", current="handbook/security.md", running=True, paused=False,
 )  # fmt: skip
 TAGS = {"p", "span", "details", "summary", "dl", "dt", "dd", "ul", "li", "div", "button", "b",
@@ -141,21 +141,21 @@ def test_a_chunk_list_holds_both_contexts_and_its_buttons():
         ({}, "Writing 219 of 402 chunks · 14 a minute · 13 min left · handbook/security.md"),
         ({"ready": 5, "per_minute": 3.21}, "Writing 224 of 402 chunks · 3.2 a minute"),
         ({"per_minute": None, "seconds_left": None}, "402 chunks · handbook/security.md"),
-        ({"paused": True, "phase": BackfillPhase.PAUSED}, "Paused · 219 of 402 chunks"),
+        ({"paused": True, "phase": BackgroundPhase.PAUSED}, "Paused · 219 of 402 chunks"),
         (
-            {"paused": True, "phase": BackfillPhase.PAUSED, "running": False},
+            {"paused": True, "phase": BackgroundPhase.PAUSED, "running": False},
             "searches use what is written · the worker is not running",
         ),
         (
-            {"running": False, "phase": BackfillPhase.OFF},
+            {"running": False, "phase": BackgroundPhase.OFF},
             "Nobody writes now · 219 of 402 chunks · the worker is not running; what is written is "
             "kept",
         ),
         (
-            {"phase": BackfillPhase.WAITING, "message": "Ollama does not answer. Start it."},
+            {"phase": BackgroundPhase.WAITING, "message": "Ollama does not answer. Start it."},
             "Waiting · 219 of 402 chunks · Ollama does not answer. Start it.",
         ),
-        ({"phase": BackfillPhase.DONE}, "About to begin · 219 of 402 chunks"),
+        ({"phase": BackgroundPhase.DONE}, "About to begin · 219 of 402 chunks"),
         ({"counts": ContextCounts(complete=9)}, "All is written · 9 of 9 chunks"),
         (
             {"counts": ContextCounts(complete=9, failed=2)},
@@ -225,7 +225,7 @@ def test_whatever_was_written_is_only_text():
         contexts.about_chunk(record, 2),
         contexts.failures([failed], 1),
         contexts.standing(state, True),
-        contexts.standing(replace(state, phase=BackfillPhase.WAITING), True),
+        contexts.standing(replace(state, phase=BackgroundPhase.WAITING), True),
         contexts.ollama_line(sick, HOSTILE),
         contexts.ollama_line(look(HOSTILE, best=HOSTILE), HOSTILE),
         contexts.download_line(Download(HOSTILE, HOSTILE)),

@@ -16,9 +16,9 @@ from pages.parts.common.markup import (
     text,
 )
 from pages.parts.library.source_tables import left, moment, size
-from ragkit.background.context_state import BackfillPhase, BackfillState
-from ragkit.background.recorded_contexts import RECORDED
+from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.catalog.records import (
+    RECORDED,
     ContextAnswer,
     ContextCounts,
     ContextRecord,
@@ -170,7 +170,7 @@ def _doing(state: BackfillState, switched_on: bool) -> str:
             f"<b>Nobody writes now</b> · {share} · the worker is not running; what is written "
             "is kept, and it goes on when the worker does"
         )
-    if state.phase is BackfillPhase.WORKING:
+    if state.phase is BackgroundPhase.WORKING:
         parts = [f"<b>Writing</b> {share}"]
         if state.per_minute:
             parts.append(f"{_pace(state.per_minute)} a minute")
@@ -178,7 +178,7 @@ def _doing(state: BackfillState, switched_on: bool) -> str:
         if state.current:
             parts.append(f"<bdi>{name(state.current[-120:])}</bdi>")
         return " · ".join(parts)
-    if state.phase is BackfillPhase.WAITING and state.message:
+    if state.phase is BackgroundPhase.WAITING and state.message:
         return f"<b>Waiting</b> · {share} · {name(state.message)}"
     return f"<b>About to begin</b> · {share}"
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts.common import browser
 from pages.parts.evaluate import evaluation_html as evaluating
-from ragkit.background.context_state import chosen_model
+from ragkit.catalog.background_state import chosen_model
 from ragkit.evaluation.background_sets import BackgroundWriting
 from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN
 from ragkit.library import Library

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts.common import browser, state
 from pages.parts.document import context_text as contexts
 from pages.parts.library.source_tables import size
-from ragkit.background.context_state import BackfillPhase
+from ragkit.catalog.background_state import BackgroundPhase
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
 from ragkit.models.ollama_monitor import SUGGESTED_BYTES, SUGGESTED_MODEL, OllamaLook
@@ -60,7 +60,7 @@ def live(library: Library) -> None:
     failed = contexts.failures(library.failed_contexts(scope), counts.failed)
     if failed:
         st.html(failed)
-    busy = now.phase is BackfillPhase.WORKING or (counts.pending and not now.running)
+    busy = now.phase is BackgroundPhase.WORKING or (counts.pending and not now.running)
     browser.pulse("contexts-pulse", _WORKING_SECONDS if busy else _IDLE_SECONDS)
 
 

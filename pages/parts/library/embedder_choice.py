@@ -13,7 +13,7 @@ from pages.parts.library import source_tables as tables
 from pages.parts.search import summary
 from ragkit.errors import RagkitError
 from ragkit.library import Library
-from ragkit.library.embedders import EmbedderOffer, EmbedderState, EmbeddingPhase, Offers
+from ragkit.library.embedders import BackgroundPhase, EmbedderOffer, EmbedderState, Offers
 
 _OPEN, _OFFERS, _COSTS = "embedder_dialog", "embedder_offers", "embedder_costs"
 _CHOSEN, _SAID = "embedder_chosen", "embedder_said"
@@ -50,7 +50,7 @@ def line(state: EmbedderState) -> str:
 
 def _progress(state: EmbedderState) -> str:
     counted = f"{number(state.done)} of {number(state.total)} texts" if state.total else "starting"
-    pace = tables.left(state.seconds_left) if state.phase is EmbeddingPhase.WORKING else ""
+    pace = tables.left(state.seconds_left) if state.phase is BackgroundPhase.WORKING else ""
     said = " · ".join(one for one in (counted, pace) if one)
     target = shown_name(label(state.target))
     return (

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ragkit.background.context_state import BackfillPhase, BackfillState
+from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.indexing.lock import lock_is_held
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library
@@ -75,8 +75,8 @@ def _follow(library: Library, collection: str | None) -> BackfillState:
             watch(Progress("Writing contexts", done, total, state.current))
             time.sleep(_POLL_SECONDS)
             state = library.backfill_state(collection)
-            stuck = state.phase is BackfillPhase.WAITING and state.message
-            if stuck or state.phase in (BackfillPhase.OFF, BackfillPhase.PAUSED):
+            stuck = state.phase is BackgroundPhase.WAITING and state.message
+            if stuck or state.phase in (BackgroundPhase.OFF, BackgroundPhase.PAUSED):
                 console.say(state.message or "The worker does not write contexts now.")
                 break
     return state

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ragkit.catalog.embedder_state import EmbedderState, EmbeddingPhase
+from ragkit.catalog.background_state import BackgroundPhase, EmbedderState
 from ragkit.health.findings import megabytes, plural
 from ragkit.indexing.lock import lock_is_held
 from ragkit.indexing.progress import Progress
@@ -99,9 +99,9 @@ def _follow(library: Library) -> str:
             watch(Progress("Embedding", state.done, state.total, state.target))
             time.sleep(_POLL_SECONDS)
             state = library.embedder_state()
-            if state.phase is EmbeddingPhase.PAUSED or not lock_is_held(library.paths.lock):
+            if state.phase is BackgroundPhase.PAUSED or not lock_is_held(library.paths.lock):
                 return "Nobody makes vectors now."
-            if state.phase is EmbeddingPhase.WAITING and "Ollama" in state.message:
+            if state.phase is BackgroundPhase.WAITING and "Ollama" in state.message:
                 return state.message
     return ""
 

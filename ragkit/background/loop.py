@@ -1,0 +1,202 @@
+"""The loop of work in the background: when it works, waits, pauses and stops, and its reports."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.background_state import BackgroundPhase, BackgroundReport, write_report
+from ragkit.errors import RagkitError
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.5
+INDEXING_FIRST = "Files are being indexed; that comes first."
+
+_REPORT_SECONDS, _IDLE_REPORT_SECONDS = 1.0, 60.0
+_UNEXPECTED = "Something unexpected happened; see the log."
+
+
+class Interrupted(Exception):  # noqa: N818 - it is a request, not an error
+    """The work at hand is to end: the process stops, or the person asked for something else."""
+
+
+class BackgroundTask(Protocol):
+    """What a loop does."""
+
+    def change_token(self) -> object:
+        """Return a value that differs whenever there may be new work; ``()``: there is none."""
+        ...
+
+    def work(self) -> bool:
+        """Do all pending work; return whether it was finished.
+
+        Raises:
+            Interrupted: it is to end now.
+            RagkitError: it cannot go on now. What was done is kept.
+        """
+        ...
+
+    def reset(self) -> None:
+        """Close the models that were opened, so that they are opened again for the next work."""
+        ...
+
+
+class Pace:
+    """How fast work goes, over the last ``steps`` steps."""
+
+    def __init__(self, steps: int) -> None:
+        self._ends: deque[tuple[float, int]] = deque(maxlen=steps)
+
+    def add(self, count: int = 1) -> None:
+        """Note that a step of so many units has ended now."""
+        self._ends.append((time.monotonic(), count))
+
+    def clear(self) -> None:
+        """Start again, as after a wait."""
+        self._ends.clear()
+
+    @property
+    def per_minute(self) -> float | None:
+        """Units per minute; ``None`` before it is known."""
+        if len(self._ends) < 2:
+            return None
+        seconds = self._ends[-1][0] - self._ends[0][0]
+        units = sum(count for _at, count in self._ends) - self._ends[0][1]
+        return units * 60.0 / seconds if seconds > 0 else None
+
+
+@dataclass
+class BackgroundLoop:
+    """Runs one task of a library in one thread, and reports its state.
+
+    ``requests`` returns what the person requests: any change of it ends a rest. ``is_paused`` says
+    that the person wants no work now, ``busy`` that the process has better things to do. After a
+    failure, the loop waits for ``waits[0]`` seconds, then longer up to ``waits[1]``;
+    ``rest_seconds`` pass between two looks for work. Without a ``report_key``, nothing is reported.
+    """
+
+    name: str
+    catalog: Catalog
+    stopping: threading.Event
+    report_key: str = ""
+    requests: Callable[[], object] = lambda: None
+    is_paused: Callable[[], bool] = lambda: False
+    busy: Callable[[], bool] = lambda: False
+    waits: tuple[float, float] = (2.0, 30.0)
+    rest_seconds: float = POLL_SECONDS
+    pace: Pace = field(default_factory=lambda: Pace(50))
+    status: BackgroundReport = field(default_factory=BackgroundReport)
+    _reported: tuple[float, object] = (0.0, None)
+
+    # -- running ---------------------------------------------------------------------------
+
+    def run(self, task: BackgroundTask) -> None:
+        """Work whenever there is work, until ``stopping`` is set. Never raises."""
+        delay, done = self.waits[0], None
+        while not self.stopping.is_set():
+            try:
+                requests = self.requests()
+                done = self._pass(task, done)
+                delay = self.waits[0]
+                self.rest(self.rest_seconds, requests)
+            except RagkitError as error:
+                logger.warning("%s wait: %s", self.name, error)
+                self._fail(task, str(error), delay)
+                delay = min(delay * 2, self.waits[1])
+            except Exception:
+                logger.exception("%s stopped unexpectedly", self.name)
+                self._fail(task, _UNEXPECTED, self.waits[1])
+        task.reset()
+
+    def _pass(self, task: BackgroundTask, done: object) -> object:
+        """Work if there is work; return the change token up to which all is done."""
+        token = task.change_token()
+        try:
+            if self.is_paused():
+                self.report(BackgroundPhase.PAUSED)
+            elif token in ((), done):
+                self.report(BackgroundPhase.DONE)
+            elif task.work():
+                return token
+        except Interrupted:
+            pass
+        return done
+
+    def _fail(self, task: BackgroundTask, message: str, seconds: float) -> None:
+        """Report a failure and wait, even when the catalog itself cannot be used."""
+        task.reset()
+        try:
+            self.report(BackgroundPhase.WAITING, message)
+            self.rest(seconds, self.requests())
+        except RagkitError:
+            self.stopping.wait(seconds)
+
+    def rest(self, seconds: float, requests: object) -> None:
+        """Wait, unless it is time to stop or the person's requests are no longer these."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if self.stopping.wait(min(left, POLL_SECONDS)) or self.requests() != requests:
+                return
+
+    # -- whose turn it is ------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Return while the work is still wanted.
+
+        Raises:
+            Interrupted: it is time to stop or to pause.
+        """
+        if self.stopping.is_set() or self.is_paused():
+            raise Interrupted
+
+    def poll(self, seconds: float = POLL_SECONDS) -> None:
+        """Wait a moment in the middle of the work."""
+        self.rest(min(seconds, POLL_SECONDS), self.requests())
+
+    def await_turn(
+        self,
+        check: Callable[[], None],
+        reason: Callable[[], str],
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Wait as long as there is a ``reason`` to; ``before`` is called before each wait.
+
+        Raises:
+            Interrupted: as ``check`` does, which is called again and again.
+        """
+        check()
+        while message := reason():
+            before()
+            self.report(BackgroundPhase.WAITING, message)
+            self.poll()
+            check()
+        self.report(BackgroundPhase.WORKING)
+
+    def reason_to_wait(self) -> str:
+        """Return what comes before this work now, or an empty string."""
+        return INDEXING_FIRST if self.busy() else ""
+
+    # -- reporting -------------------------------------------------------------------------
+
+    def update(self, **values: Any) -> None:
+        """Set values of the status, for the next report."""
+        self.status = replace(self.status, **values)
+
+    def report(self, phase: BackgroundPhase, message: str = "", *, now: bool = False) -> None:
+        """Report the status: each change of phase, message or waiting at once, else rarely."""
+        self.update(phase=phase, message=message, per_minute=self.pace.per_minute)
+        seconds = _REPORT_SECONDS if phase is BackgroundPhase.WORKING else _IDLE_REPORT_SECONDS
+        at, before = self._reported
+        change = (phase, message, self.status.waiting)
+        if change == before and not now and time.monotonic() - at < seconds:
+            return
+        self._reported = (time.monotonic(), change)
+        if self.report_key:
+            write_report(self.catalog, self.report_key, self.status)
