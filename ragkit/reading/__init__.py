@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragkit.reading.formats import readable_suffixes, sniff
 from ragkit.reading.pool import ReaderPool, ReadOutcome, ReadTask
 from ragkit.reading.process import Making
-from ragkit.reading.reader import read_file
+from ragkit.reading.readers import read_file
 from ragkit.versions import READER_VERSION
 
 __all__ = [

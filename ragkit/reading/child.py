@@ -28,7 +28,7 @@ from ragkit.reading.limits import (
     too_much_memory,
     uncut,
 )
-from ragkit.reading.reader import read_file
+from ragkit.reading.readers import read_file
 from ragkit.types import Reading
 
 _Result = TypeVar("_Result")

@@ -7,7 +7,7 @@ import re
 import warnings
 from itertools import accumulate
 
-from ragkit.reading.formats import code_language
+from ragkit.reading.formats import Format, code_language
 from ragkit.reading.reading_parts import file_name
 from ragkit.types import Markup, OutlineEntry, Reading
 
@@ -49,13 +49,13 @@ _MORE = {
 }  # fmt: skip
 
 
-def read_code(text: str, name: str) -> Reading:
+def read_code(text: str, name: str, file_format: Format = Format.CODE) -> Reading:
     """Read cleaned source code; the language comes from the name or the first line."""
     language = code_language(name, text[:200].encode("utf-8", "replace"))
     return Reading(
         text=text,
         title=file_name(name),
-        format="code",
+        format=file_format,
         markup=Markup.CODE,
         outline=_outline(text, language),
         metadata={"language": language} if language else {},

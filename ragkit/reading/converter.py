@@ -15,7 +15,7 @@ _MEDIA_TYPES = {
 }
 
 
-def convert(data: bytes, kind: str, called: str) -> Any:
+def convert(data: bytes, kind: str, label: str) -> Any:
     """Convert ``docx``, ``xlsx`` or ``html``; gives kreuzberg's result (content, tables, metadata).
 
     Raises:
@@ -35,4 +35,4 @@ def convert(data: bytes, kind: str, called: str) -> Any:
     except ReadingError:
         raise
     except BaseException as error:  # a panic in Rust arrives past Exception
-        raise damaged(called) from error
+        raise damaged(label) from error

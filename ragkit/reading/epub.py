@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from ragkit.reading.decode import clean, decode
+from ragkit.reading.formats import Format
 from ragkit.reading.front_matter import metadata_from
 from ragkit.reading.html import declared_encoding, to_markdown
 from ragkit.reading.limits import damaged
@@ -23,20 +24,20 @@ if TYPE_CHECKING:
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _OPF = "{http://www.idpf.org/2007/opf}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
-_CALLED = "e-book"
+_LABEL = Format.EPUB.label
 
 
-def read_epub(data: bytes, name: str, settings: Limits) -> Reading:
+def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
     """Read the chapters that the book's spine names.
 
     Raises:
         ReadingError: damaged, locked, or a decompression bomb.
     """
-    archive = open_archive(data, settings, _CALLED)
-    container = xml(archive, "META-INF/container.xml", _CALLED)
+    archive = open_archive(data, limits, _LABEL)
+    container = xml(archive, "META-INF/container.xml", _LABEL)
     root = container.find(f".//{_CONTAINER}rootfile")
     package_name = unquote(root.get("full-path", "")) if root is not None else ""
-    package = xml(archive, package_name, _CALLED)
+    package = xml(archive, package_name, _LABEL)
     chapters: list[str] = []
     missing = 0
     for part in _spine(package, posixpath.dirname(package_name)):
@@ -45,12 +46,12 @@ def read_epub(data: bytes, name: str, settings: Limits) -> Reading:
             continue
         chapters.append(_chapter(archive, part))
     if missing and not chapters:
-        raise damaged(_CALLED)
+        raise damaged(_LABEL)
     metadata, title, language = _properties(package)
     return Reading(
         text="\n\n".join(filter(None, chapters)),
         title=title or stem(name),
-        format="epub",
+        format=Format.EPUB,
         markup=Markup.MARKDOWN,
         language=language,
         metadata=metadata,
@@ -81,7 +82,7 @@ def _chapter(archive: zipfile.ZipFile, part: str) -> str:
     """One chapter as Markdown."""
     data = archive.read(part)
     text, _ = decode(data, declared_encoding(data))
-    return to_markdown(clean(text), _CALLED)
+    return to_markdown(clean(text), _LABEL)
 
 
 def _properties(package: Element) -> tuple[Metadata, str, str]:

@@ -5,24 +5,62 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from enum import StrEnum
 from pathlib import PurePosixPath
+from typing import Self
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading.decode import looks_binary
 from ragkit.reading.limits import damaged
 
-DOCUMENT_SUFFIXES = {
-    ".md": "markdown", ".markdown": "markdown", ".mdown": "markdown", ".mkd": "markdown",
-    ".qmd": "markdown", ".rmd": "markdown", ".mdx": "mdx",
-    ".txt": "text", ".text": "text", ".log": "text", ".rst": "rst", ".rest": "rst",
-    ".html": "html", ".htm": "html", ".xhtml": "html", ".pdf": "pdf",
-    ".docx": "docx", ".docm": "docx", ".pptx": "pptx", ".pptm": "pptx", ".xlsx": "xlsx",
-    ".xlsm": "xlsx", ".csv": "csv", ".tsv": "csv", ".epub": "epub", ".eml": "eml",
-    ".mbox": "mbox",
-    ".ipynb": "ipynb", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
-    ".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".ini": "ini", ".cfg": "ini",
-    ".conf": "ini", ".properties": "ini",
-}  # fmt: skip
+
+class Format(StrEnum):
+    """What a file holds: the value is its document's ``format``.
+
+    A member also has the ``suffixes`` of its files, a ``label`` for people and, if it is a zip
+    container, the ``part`` by which it is recognised.
+    """
+
+    suffixes: tuple[str, ...]
+    label: str
+    part: str
+
+    def __new__(cls, value: str, suffixes: str = "", label: str = "file", part: str = "") -> Self:
+        """Make a member; ``suffixes`` are separated by spaces."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.suffixes = tuple(suffixes.split())
+        member.label, member.part = label, part
+        return member
+
+    MARKDOWN = "markdown", ".md .markdown .mdown .mkd .qmd .rmd"
+    MDX = "mdx", ".mdx"
+    TEXT = "text", ".txt .text .log"
+    RST = "rst", ".rst .rest"
+    HTML = "html", ".html .htm .xhtml", "web page"
+    PDF = "pdf", ".pdf", "PDF"
+    DOCX = "docx", ".docx .docm", "Word document", "word/document.xml"
+    PPTX = "pptx", ".pptx .pptm", "presentation", "ppt/presentation.xml"
+    XLSX = "xlsx", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
+    EPUB = "epub", ".epub", "e-book", "META-INF/container.xml"
+    EML = "eml", ".eml", "e-mail"
+    CSV = "csv", ".csv .tsv", "table"
+    IPYNB = "ipynb", ".ipynb", "notebook"
+    JSON = "json", ".json", "JSON file"
+    JSONL = "jsonl", ".jsonl .ndjson", "JSON file"
+    YAML = "yaml", ".yaml .yml"
+    TOML = "toml", ".toml"
+    INI = "ini", ".ini .cfg .conf .properties"
+    CODE = "code"
+    MBOX = "mbox", ".mbox", "mailbox"
+    EXPORT = "export", "", "archive"
+    CONVERSATION = "conversation"
+
+
+CONVERSATION_FORMATS = (Format.TEXT, Format.MARKDOWN, Format.JSON, Format.JSONL)
+"""The formats whose files may hold a conversation."""
+
+DOCUMENT_SUFFIXES = {suffix: member for member in Format for suffix in member.suffixes}
 CODE_SUFFIXES = {
     ".py": "python", ".pyi": "python", ".js": "javascript", ".mjs": "javascript",
     ".cjs": "javascript", ".jsx": "javascript", ".ts": "typescript", ".tsx": "typescript",
@@ -86,71 +124,66 @@ _SKIPPED_SUFFIXES: dict[str, tuple[str, str]] = {
     for suffix in suffixes.split()
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_CONTAINERS = {"docx", "pptx", "xlsx", "epub"}
+_CONTAINERS = tuple(member for member in Format if member.part)
 _OPEN_DOCUMENT = {".odt": "a .docx", ".ods": "an .xlsx", ".odp": "a .pptx"}
-NAMES = {
-    "pdf": "PDF", "docx": "Word document", "pptx": "presentation", "xlsx": "workbook",
-    "epub": "e-book", "eml": "e-mail", "ipynb": "notebook", "html": "web page",
-    "csv": "table", "json": "JSON file", "jsonl": "JSON file", "mbox": "mailbox",
-    "export": "archive",
-}  # fmt: skip
-"""What people call the files of a format, where the word "file" would not do."""
 
 
 def readable_suffixes() -> frozenset[str]:
-    """Every suffix, with its dot and in lower case, that has a reader."""
+    """Return every suffix that has a reader, with its dot and in lower case."""
     return frozenset(DOCUMENT_SUFFIXES) | frozenset(CODE_SUFFIXES)
 
 
 def code_language(name: str, data: bytes = b"") -> str:
-    """The programming language that a file's name or first line tells, or an empty string."""
+    """Return the programming language that a file's name or first line tells, or ``""``."""
     path = PurePosixPath(name.lower())
-    found = _CODE_NAMES.get(path.name) or CODE_SUFFIXES.get(path.suffix, "")
-    if not found and data[:2] == b"#!" and (first := _SHEBANG.match(data)):
-        word = first[1].decode()
-        found = _SHEBANG_LANGUAGES.get(word, word)
-    return found
+    language = _CODE_NAMES.get(path.name) or CODE_SUFFIXES.get(path.suffix, "")
+    if not language and data[:2] == b"#!" and (first := _SHEBANG.match(data)):
+        interpreter = first[1].decode()
+        language = _SHEBANG_LANGUAGES.get(interpreter, interpreter)
+    return language
 
 
-def sniff(name: str, data: bytes) -> str:
-    """Name the format of a file from its content and its name.
+def sniff(name: str, data: bytes) -> Format:
+    """Return the format of a file, by its content first and its name second.
 
     Raises:
         SkippedError: pictures, sound, archives, programs and other binary files.
         ReadingError: content and name contradict each other, or an old format.
     """
     suffix = PurePosixPath(name.lower()).suffix
-    by_suffix = DOCUMENT_SUFFIXES.get(suffix, "")
-    found = _by_magic(suffix, data)
-    if found:
-        return found
+    by_suffix = DOCUMENT_SUFFIXES.get(suffix)
+    by_magic = _by_magic(suffix, data)
+    if by_magic is not None:
+        return by_magic
     if suffix in _SKIPPED_SUFFIXES:
         raise SkippedError(*_SKIPPED_SUFFIXES[suffix])
-    if by_suffix in _CONTAINERS or by_suffix == "pdf":
+    if by_suffix in _CONTAINERS or by_suffix is Format.PDF:
         if _HTML_START.match(data[:2000]):
-            return "html"
+            return Format.HTML
         raise ReadingError(
             f"The name ends in {suffix}, but the content is something else.",
             "Give it the suffix that fits its content, or save it again.",
         )
     if looks_binary(data):
         raise _refusal(suffix, _PROGRAM)
-    if by_suffix == "mbox" or (by_suffix in ("", "text") and _MBOX.match(data[:2000])):
-        return "mbox"
-    if by_suffix and by_suffix != "text":
+    if by_suffix is Format.MBOX:
+        return by_suffix
+    if by_suffix in (None, Format.TEXT) and _MBOX.match(data[:2000]):
+        return Format.MBOX
+    if by_suffix is not None and by_suffix is not Format.TEXT:
         return by_suffix
     if _HTML_START.match(data[:2000]):
-        return "html"
-    return by_suffix or ("code" if code_language(name, data) else "text")
+        return Format.HTML
+    return by_suffix or (Format.CODE if code_language(name, data) else Format.TEXT)
 
 
-def _by_magic(suffix: str, data: bytes) -> str:
-    """Recognise binary formats by their first bytes; refuse the ones without a reader."""
+def _by_magic(suffix: str, data: bytes) -> Format | None:
+    """Return the binary format that the first bytes show; refuse those without a reader."""
     start = data[:1024]
     if start.lstrip(b"\xef\xbb\xbf\r\n\t \x00").startswith(b"%PDF-"):
-        return "pdf"
+        return Format.PDF
     if suffix == ".pdf" and (b"%PDF-" in data[:65_536] or b"endobj" in data[:65_536]):
-        return "pdf"
+        return Format.PDF
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_format(suffix, data)
     if start.startswith(_OLE):
@@ -166,16 +199,16 @@ def _by_magic(suffix: str, data: bytes) -> str:
         raise _refusal(suffix, _PICTURES)
     if start[257:262] == b"ustar":
         raise _refusal(suffix, _ARCHIVE)
-    return ""
+    return None
 
 
 def _is_bitmap(start: bytes) -> bool:
-    """Whether the bytes begin a BMP picture: "BM" alone also begins words."""
+    """Return whether the bytes begin a BMP picture: "BM" alone also begins words."""
     return start[:2] == b"BM" and start[6:10] == b"\x00\x00\x00\x00"
 
 
 def _refusal(suffix: str, reason: tuple[str, str]) -> SkippedError:
-    """Refuse a kind of file; point out where a readable-looking name hides it."""
+    """Return the refusal of a kind of file, naming a suffix that promises something readable."""
     sentence, cure = reason
     if suffix not in readable_suffixes():
         return SkippedError(sentence, cure)
@@ -185,50 +218,42 @@ def _refusal(suffix: str, reason: tuple[str, str]) -> SkippedError:
     return SkippedError(f"The name ends in {suffix}, but the content is that of {kind}.", cure)
 
 
-def _zip_format(suffix: str, data: bytes) -> str:
-    """Look inside a zip for the parts that make it an Office file or an e-book."""
-    claimed = DOCUMENT_SUFFIXES.get(suffix, "")
+def _zip_format(suffix: str, data: bytes) -> Format:
+    """Return the Office or e-book format that the parts of a zip file show."""
+    claimed = DOCUMENT_SUFFIXES.get(suffix)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError, UnicodeDecodeError):
         if claimed in _CONTAINERS:
-            raise damaged(NAMES[claimed]) from None
+            raise damaged(claimed.label) from None
         raise SkippedError(*_ARCHIVE) from None
-    for kind, part in (
-        ("docx", "word/document.xml"),
-        ("pptx", "ppt/presentation.xml"),
-        ("xlsx", "xl/workbook.xml"),
-        ("epub", "META-INF/container.xml"),
-    ):
-        if part in members:
-            return kind
+    for container in _CONTAINERS:
+        if container.part in members:
+            return container
     if suffix in _OPEN_DOCUMENT:
         raise ReadingError(
             "OpenDocument files are not read.", f"Save it as {_OPEN_DOCUMENT[suffix]} file."
         )
     if claimed in _CONTAINERS:
-        raise damaged(NAMES[claimed])
+        raise damaged(claimed.label)
     if suffix == ".zip" and _is_export(members):
-        return "export"
+        return Format.EXPORT
     raise _refusal(suffix, _ARCHIVE)
 
 
 def _is_export(members: set[str]) -> bool:
-    """Whether the names of an archive's files are those of an export of conversations."""
+    """Return whether the names of an archive's files are those of an export of conversations."""
     if any(map(_EXPORT_FILE.fullmatch, members)):
         return True
-    lists = {"users.json", "channels.json"} & {PurePosixPath(one).name for one in members}
+    lists = {"users.json", "channels.json"} & {PurePosixPath(member).name for member in members}
     return bool(lists) and any(map(_EXPORT_DAY.fullmatch, members))
 
 
 def _old_office(suffix: str, data: bytes) -> ReadingError:
-    """Tell a locked Office file from one of the formats before 2007."""
-    if "EncryptedPackage".encode("utf-16-le") in data[:200_000] or suffix in (
-        ".docx",
-        ".xlsx",
-        ".pptx",
-    ):
+    """Return the refusal of a locked Office file, or of one of the formats before 2007."""
+    encrypted = "EncryptedPackage".encode("utf-16-le") in data[:200_000]
+    if encrypted or suffix in (".docx", ".xlsx", ".pptx"):
         return ReadingError(
             "This file is locked with a password.",
             "Save a copy without a password, and put the copy in the folder.",

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 from ragkit.reading.converter import convert
 from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
 from ragkit.reading.front_matter import metadata_from
 from ragkit.reading.markdown import first_heading, strip_embedded
 from ragkit.reading.reading_parts import one_line, put, stem, tidy
@@ -41,7 +42,7 @@ def declared_encoding(data: bytes) -> str:
     return found[1].decode("ascii") if found else ""
 
 
-def read_html(text: str, name: str) -> Reading:
+def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Reading:
     """Read cleaned HTML source."""
     head = text[:_HEAD_LENGTH]
     title = _TITLE.search(head)
@@ -51,17 +52,17 @@ def read_html(text: str, name: str) -> Reading:
     return Reading(
         text=body,
         title=shown or first_heading(body) or stem(name),
-        format="html",
+        format=file_format,
         markup=Markup.MARKDOWN,
         language=language[1] if language else "",
         metadata=_metadata(head),
     )
 
 
-def to_markdown(source: str, called: str = "web page") -> str:
+def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     """Turn HTML into clean Markdown, without scripts, styles and embedded files."""
     seen = _UNSEEN_TAG.sub("", _UNSEEN.sub("", source))
-    result = convert(f"<html><body>{seen}</body></html>".encode(), "html", called)
+    result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(strip_embedded(result.content)))
     if len(converted) < 200:
         # The converter gives up below a certain depth of nesting; words matter more than form.

@@ -10,12 +10,16 @@ from email.policy import default as default_policy
 from typing import TYPE_CHECKING
 
 from ragkit.reading.decode import clean, decode
+from ragkit.reading.formats import Format
+from ragkit.reading.limits import check_text
 from ragkit.reading.reading_parts import iso_date, one_line, put, stem, tidy
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from email.message import Message
+
+    from ragkit.reading.limits import Limits
 
 _SHOWN = ("From", "To", "Cc", "Date")
 _MOST_PARTS = 500
@@ -48,7 +52,7 @@ class OpenedMail:
 
 
 def open_mail(data: bytes) -> OpenedMail:
-    """Take one message apart; broken MIME is read as far as it makes sense."""
+    """Parse one message; broken MIME is read as far as it can be understood."""
     message = email.message_from_bytes(data, policy=default_policy)
     parts = [part for part, _ in zip(_leaves(message), range(_MOST_PARTS), strict=False)]
     body, markup = _body(message, parts)
@@ -57,9 +61,14 @@ def open_mail(data: bytes) -> OpenedMail:
     return OpenedMail(message, headers, body, markup, attached)
 
 
-def read_mail(data: bytes, name: str) -> Reading:
-    """Read one message; broken MIME is read as far as it makes sense."""
+def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read one message; broken MIME is read as far as it can be understood.
+
+    Raises:
+        ReadingError: too much text.
+    """
     mail = open_mail(data)
+    check_text((mail.body,), limits)
     pieces = [
         "\n".join(f"{key}: {value}" for key, value in mail.headers.items()),
         mail.body,
@@ -75,7 +84,7 @@ def read_mail(data: bytes, name: str) -> Reading:
     return Reading(
         text="\n\n".join(filter(None, pieces)),
         title=mail.subject or stem(name),
-        format="eml",
+        format=Format.EML,
         markup=mail.markup,
         metadata=metadata,
     )
@@ -106,7 +115,7 @@ def _body(message: Message, parts: list[Message]) -> tuple[str, Markup]:
     if html:
         from ragkit.reading.html import to_markdown
 
-        return "\n\n".join(to_markdown(text, "e-mail") for text in html), Markup.MARKDOWN
+        return "\n\n".join(to_markdown(text, Format.EML.label) for text in html), Markup.MARKDOWN
     payload = message.get_payload()
     return (tidy(clean(payload)) if isinstance(payload, str) else ""), Markup.PLAIN
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ragkit.reading.formats import Format
 from ragkit.reading.front_matter import read_front_matter
 from ragkit.reading.reading_parts import one_line, stem
 from ragkit.types import Markup, Reading
@@ -29,11 +30,11 @@ _MODULE_LINE = re.compile(
 _LONGEST_STATEMENT = 200
 
 
-def read_markdown(text: str, name: str, file_format: str = "markdown") -> Reading:
+def read_markdown(text: str, name: str, file_format: Format = Format.MARKDOWN) -> Reading:
     """Read cleaned Markdown text. Front matter is kept as metadata, not as searchable text."""
     front = read_front_matter(text)
     body = text[front.end :].lstrip("\n") if front.end else text
-    if file_format == "mdx":
+    if file_format is Format.MDX:
         body = _without_modules(body)
     body = strip_embedded(body)
     title = front.title or first_heading(body) or stem(name)

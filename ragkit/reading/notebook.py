@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged, too_deep
 from ragkit.reading.markdown import first_heading, strip_embedded
 from ragkit.reading.reading_parts import put, stem
@@ -17,7 +18,7 @@ _OUTPUT_LETTERS = 1500
 _TICKS = re.compile(r"`{3,}")
 
 
-def read_notebook(text: str, name: str) -> Reading:
+def read_notebook(text: str, name: str, file_format: Format = Format.IPYNB) -> Reading:
     """Read a cleaned notebook file (nbformat 3 or 4).
 
     Raises:
@@ -28,10 +29,10 @@ def read_notebook(text: str, name: str) -> Reading:
     except RecursionError:
         raise too_deep() from None
     except ValueError as error:
-        raise damaged("notebook") from error
+        raise damaged(file_format.label) from error
     cells = _cells(notebook)
     if cells is None:
-        raise damaged("notebook")
+        raise damaged(file_format.label)
     metadata = notebook.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     language = _language(metadata)
@@ -40,7 +41,7 @@ def read_notebook(text: str, name: str) -> Reading:
     return Reading(
         text=body,
         title=(clean(given) if isinstance(given, str) else "") or first_heading(body) or stem(name),
-        format="ipynb",
+        format=file_format,
         markup=Markup.MARKDOWN,
         metadata=put({}, language=language),
     )

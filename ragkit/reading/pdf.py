@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragkit.errors import ReadingError
 from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
 from ragkit.reading.limits import MEGABYTE, damaged, no_text, too_much_text
 from ragkit.reading.paragraphs import flow, words_of
 from ragkit.reading.reading_parts import iso_date, one_line, put, stem, tidy, tile
@@ -39,7 +40,7 @@ _FILE_LIKE = re.compile(
 )
 
 
-def read_pdf(data: bytes, name: str, settings: Limits) -> Reading:
+def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
     """Read the text of every page.
 
     Raises:
@@ -47,7 +48,7 @@ def read_pdf(data: bytes, name: str, settings: Limits) -> Reading:
     """
     logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
     reader = _open(data)
-    raw, poor, lost = _page_texts(reader, settings)
+    raw, poor, lost = _page_texts(reader, limits)
     if not any(map(_letters, raw)):
         raise _nothing(poor, lost)
     if len(poor) == len(raw):
@@ -66,7 +67,7 @@ def read_pdf(data: bytes, name: str, settings: Limits) -> Reading:
     return Reading(
         text=text,
         title=title or stem(name),
-        format="pdf",
+        format=Format.PDF,
         markup=Markup.PLAIN,
         pages=pages,
         outline=_outline(bookmarks, text, pages),
@@ -92,18 +93,18 @@ def _open(data: bytes) -> PdfReader:
     except MemoryError:
         raise
     except Exception as error:  # a broken file may break anything in the parser
-        raise damaged("PDF") from error
+        raise damaged(Format.PDF.label) from error
     if not reader.pages:
-        raise damaged("PDF")
+        raise damaged(Format.PDF.label)
     return reader
 
 
-def _page_texts(reader: PdfReader, settings: Limits) -> tuple[list[str], list[int], list[int]]:
+def _page_texts(reader: PdfReader, limits: Limits) -> tuple[list[str], list[int], list[int]]:
     """The text of each page, and the indexes of the scanned pages and of the unreadable ones."""
     texts: list[str] = []
     poor: list[int] = []
     lost: list[int] = []
-    left = settings.max_text_mb * MEGABYTE
+    left = limits.max_text_mb * MEGABYTE
     for index, page in enumerate(reader.pages):
         try:
             text = page.extract_text()
@@ -114,7 +115,7 @@ def _page_texts(reader: PdfReader, settings: Limits) -> tuple[list[str], list[in
             lost.append(index)
         left -= len(text)
         if left < 0:
-            raise too_much_text(settings)
+            raise too_much_text(limits)
         if _letters(text) < _POOR_PAGE and _has_pictures(page):
             poor.append(index)
         texts.append(text)
@@ -244,7 +245,7 @@ def _nothing(poor: list[int], lost: list[int]) -> ReadingError:
     """Say why no page gave any text."""
     if poor:
         return ReadingError(*_NEEDS_OCR)
-    return damaged("PDF") if lost else no_text("PDF")
+    return damaged(Format.PDF.label) if lost else no_text(Format.PDF.label)
 
 
 def _warnings(poor: list[int], lost: list[int], labels: list[str]) -> list[str]:

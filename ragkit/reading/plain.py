@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ragkit.reading.formats import Format
 from ragkit.reading.reading_parts import one_line, stem
 from ragkit.types import Markup, OutlineEntry, Reading
 
@@ -13,12 +14,12 @@ _LITERAL = re.compile(r"``([^`]{1,300})``|`([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`
 _FIELD = re.compile(r":(author|authors|date|lang|language):[ \t]+(\S.{0,300})", re.I)
 
 
-def read_text(text: str, name: str) -> Reading:
+def read_text(text: str, name: str, file_format: Format = Format.TEXT) -> Reading:
     """Read cleaned plain text as it is."""
-    return Reading(text=text, title=stem(name), format="text", markup=Markup.PLAIN)
+    return Reading(text=text, title=stem(name), format=file_format, markup=Markup.PLAIN)
 
 
-def read_rst(text: str, name: str) -> Reading:
+def read_rst(text: str, name: str, file_format: Format = Format.RST) -> Reading:
     """Read cleaned reStructuredText; its adorned titles become the outline."""
     outline = _headings(text)
     title = outline[0].title if outline and outline[0].level == 1 else stem(name)
@@ -32,7 +33,7 @@ def read_rst(text: str, name: str) -> Reading:
     return Reading(
         text=text,
         title=title,
-        format="rst",
+        format=file_format,
         markup=Markup.PLAIN,
         outline=outline,
         metadata=metadata,

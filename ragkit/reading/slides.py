@@ -6,9 +6,10 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged
 from ragkit.reading.reading_parts import iso_date, one_line, put, stem, table, tile
-from ragkit.reading.zip_container import xml
+from ragkit.reading.zip_container import open_archive, xml
 from ragkit.types import Markup, Metadata, Reading
 
 if TYPE_CHECKING:
@@ -16,23 +17,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
+    from ragkit.reading.limits import Limits
+
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
-_CALLED = "presentation"
+_LABEL = Format.PPTX.label
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
 _LISTS = ("body", "obj", "")
 
 
-def read_slides(archive: zipfile.ZipFile, name: str) -> Reading:
-    """Read the slides in the order in which they are shown.
+def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read the slides of a PPTX file in the order in which they are shown.
 
     Raises:
-        ReadingError: when the file's own index of slides is broken.
+        ReadingError: damaged, locked, a decompression bomb, or without a sound index of slides.
     """
+    archive = open_archive(data, limits, _LABEL)
     slides: list[tuple[str, str]] = []
     first_title = ""
     for number, part in enumerate(_slide_parts(archive), 1):
@@ -47,7 +51,7 @@ def read_slides(archive: zipfile.ZipFile, name: str) -> Reading:
     return Reading(
         text=text,
         title=title or first_title or stem(name),
-        format="pptx",
+        format=Format.PPTX,
         markup=Markup.MARKDOWN,
         pages=pages,
         metadata=metadata,
@@ -56,7 +60,7 @@ def read_slides(archive: zipfile.ZipFile, name: str) -> Reading:
 
 def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
     """The member names of the slides, in order."""
-    root = xml(archive, "ppt/presentation.xml", _CALLED)
+    root = xml(archive, "ppt/presentation.xml", _LABEL)
     targets = _relations(archive, "ppt/presentation.xml")
     parts = [
         targets[identity][0]
@@ -64,7 +68,7 @@ def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
         if (identity := entry.get(f"{_R}id", "")) in targets
     ]
     if not parts:
-        raise damaged(_CALLED)
+        raise damaged(_LABEL)
     return parts
 
 
@@ -79,7 +83,7 @@ def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]
             posixpath.normpath(posixpath.join(folder, one.get("Target", ""))).lstrip("/"),
             one.get("Type", "").rsplit("/", 1)[-1],
         )
-        for one in xml(archive, index, _CALLED)
+        for one in xml(archive, index, _LABEL)
     }
 
 
@@ -89,7 +93,7 @@ def _slide(archive: zipfile.ZipFile, part: str) -> tuple[str, str]:
         return "", ""
     title = ""
     pieces: list[str] = []
-    for shape in _shapes(xml(archive, part, _CALLED)):
+    for shape in _shapes(xml(archive, part, _LABEL)):
         kind = _placeholder(shape)
         if kind in _TITLES and not title:
             title = one_line(" ".join(_lines(shape, marked=False)))
@@ -97,7 +101,7 @@ def _slide(archive: zipfile.ZipFile, part: str) -> tuple[str, str]:
             pieces.append(_body(shape, listed=kind in _LISTS))
     for target, kind in _relations(archive, part).values():
         if kind == "notesSlide" and target in archive.namelist():
-            notes = _notes(xml(archive, target, _CALLED))
+            notes = _notes(xml(archive, target, _LABEL))
             pieces.append(f"Notes: {notes}" if notes else "")
     return title, "\n\n".join(filter(None, pieces))
 
@@ -166,7 +170,7 @@ def _properties(archive: zipfile.ZipFile) -> tuple[Metadata, str]:
     """Author and date, and the title when it says something."""
     if "docProps/core.xml" not in archive.namelist():
         return {}, ""
-    root = xml(archive, "docProps/core.xml", _CALLED)
+    root = xml(archive, "docProps/core.xml", _LABEL)
     found = {
         key: one_line(clean(root.findtext(tag) or ""))
         for key, tag in (("author", f"{_DC}creator"), ("title", f"{_DC}title"))

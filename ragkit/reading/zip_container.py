@@ -31,7 +31,7 @@ _ENTITIES = (
 )
 
 
-def open_archive(data: bytes, settings: Limits, called: str) -> zipfile.ZipFile:
+def open_archive(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
     """Open a container whose markup is known to be of sane size, whatever its headers say.
 
     Raises:
@@ -40,11 +40,11 @@ def open_archive(data: bytes, settings: Limits, called: str) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
-        allowed = _allowed(members, settings)
+        allowed = _allowed(members, limits)
         for member in members:
             if member.flag_bits & 1:
                 raise ReadingError(
-                    f"This {called} is locked with a password.",
+                    f"This {label} is locked with a password.",
                     "Save a copy without a password, and put the copy in the folder.",
                 )
             if member.filename.lower().endswith(_MARKUP_SUFFIXES):
@@ -59,11 +59,11 @@ def open_archive(data: bytes, settings: Limits, called: str) -> zipfile.ZipFile:
         ValueError,
         NotImplementedError,
     ) as error:
-        raise damaged(called) from error
+        raise damaged(label) from error
     return archive
 
 
-def xml(archive: zipfile.ZipFile, name: str, called: str) -> Element:
+def xml(archive: zipfile.ZipFile, name: str, label: str) -> Element:
     """Parse a member.
 
     Raises:
@@ -72,15 +72,15 @@ def xml(archive: zipfile.ZipFile, name: str, called: str) -> Element:
     try:
         return ElementTree.fromstring(archive.read(name))  # noqa: S314 - entities were refused
     except (KeyError, ElementTree.ParseError, zipfile.BadZipFile, ValueError, LookupError) as error:
-        raise damaged(called) from error
+        raise damaged(label) from error
 
 
-def _allowed(members: list[zipfile.ZipInfo], settings: Limits) -> int:
+def _allowed(members: list[zipfile.ZipInfo], limits: Limits) -> int:
     """How many bytes of markup may come out, after a look at what the headers admit."""
     total = sum(member.file_size for member in members)
     packed = sum(member.compress_size for member in members)
-    most = int(settings.max_text_mb * MEGABYTE * 5)
-    if len(members) > _MOST_MEMBERS or total > max(most, settings.max_file_mb * MEGABYTE * 3):
+    most = int(limits.max_text_mb * MEGABYTE * 5)
+    if len(members) > _MOST_MEMBERS or total > max(most, limits.max_file_mb * MEGABYTE * 3):
         raise ReadingError(*_BOMB)
     if total > _RATIO_FROM and total > packed * _HIGHEST_RATIO:
         raise ReadingError(*_BOMB)

@@ -8,6 +8,7 @@ from pathlib import Path
 from ragkit.errors import NotFoundError, ReadingError
 from ragkit.reading.conversations import read_conversation
 from ragkit.reading.decode import clean
+from ragkit.reading.formats import Format
 from ragkit.reading.pool import ReaderPool, ReadTask
 from ragkit.settings import ReadingSettings
 
@@ -48,13 +49,13 @@ def read_dropped(settings: ReadingSettings, folder: Path, name: str, data: bytes
 def as_conversation(pasted: str) -> str:
     """Give a pasted export as Markdown by message; any other text as it is."""
     text = clean(pasted)
-    kinds: tuple[str, ...] = ("text",)
+    formats: tuple[Format, ...] = (Format.TEXT,)
     if text.lstrip()[:1] in ("{", "["):
-        kinds = ("json", "jsonl")
+        formats = (Format.JSON, Format.JSONL)
     elif text.startswith(("---\n", "# ")):
-        kinds = ("markdown", "text")
-    for kind in kinds:
-        found = read_conversation(text, "pasted", kind)
-        if found is not None:
-            return found.text
+        formats = (Format.MARKDOWN, Format.TEXT)
+    for file_format in formats:
+        conversation = read_conversation(text, "pasted", file_format)
+        if conversation is not None:
+            return conversation.text
     return text

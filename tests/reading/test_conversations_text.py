@@ -12,9 +12,9 @@ from ragkit.reading.conversations import (
     consolidate_messages_to_markdown,
     read_conversation,
 )
-from ragkit.reading.conversations.rendering import safe_text, write
-from ragkit.reading.conversations.timestamps import moment, shown
+from ragkit.reading.conversations.messages import moment, safe_text, write, written_time
 from ragkit.reading.conversations.whatsapp import read_whatsapp
+from ragkit.reading.formats import Format
 from ragkit.settings import ReadingSettings
 from ragkit.types import Markup, OutlineEntry
 
@@ -299,7 +299,7 @@ def test_nothing_in_a_message_starts_a_section_or_a_message():
         "\\<script>",
     ]
     text, spans, outline = write([Message("Eve", None, HOSTILE), Message("Ann", None, "after")])
-    again = read_conversation(text * 3, "x.md", "markdown")
+    again = read_conversation(text * 3, "x.md", Format.MARKDOWN)
     assert len(spans) == 2
     assert outline == ()
     assert again is None or {one.author for one in again.messages} <= {"Eve", "Ann"}
@@ -317,7 +317,7 @@ def test_what_is_written_is_read_back_the_same():
         "**Ann \\*A\\*** · 2026-02-03 14:05 +05:30 · in reply to Bo\none\n\ntwo\n\n"
         "**Bo** · 2026-02-03 09:00 UTC\nthree\n"
     )
-    again = read_conversation(text, "x.md", "markdown")
+    again = read_conversation(text, "x.md", Format.MARKDOWN)
     assert again.messages == spans
     assert again.text == text
     assert [one.title for one in outline] == ["Tuesday, 3 February 2026"]
@@ -365,7 +365,7 @@ def test_rows_of_a_table_and_of_mappings_give_the_same():
     ],
 )
 def test_times_are_understood(value, expected):
-    assert shown(moment(value)) == expected
+    assert written_time(moment(value)) == expected
 
 
 @pytest.mark.parametrize("value", ["14:05", "May", "", None, True, 7, "x" * 99, float("nan"), {}])

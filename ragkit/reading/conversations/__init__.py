@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from ragkit.reading.conversations.detection import CONVERSATION_FORMATS, read_conversation
-from ragkit.reading.conversations.message import Conversation, Message
+from ragkit.reading.conversations.detection import read_conversation
 from ragkit.reading.conversations.message_rows import consolidate_messages_to_markdown
-from ragkit.reading.conversations.rendering import to_reading
+from ragkit.reading.conversations.messages import Conversation, Message, to_reading
 
 __all__ = [
-    "CONVERSATION_FORMATS",
     "Conversation",
     "Message",
     "consolidate_messages_to_markdown",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ragkit.reading.conversations.message import Conversation, Message, in_order
-from ragkit.reading.conversations.timestamps import moment
+from ragkit.reading.conversations.messages import Conversation, Message, in_order, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

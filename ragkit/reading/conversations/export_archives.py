@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from ragkit.errors import SkippedError
 from ragkit.reading import limits as costs
 from ragkit.reading.conversations.detection import of_json, of_text
-from ragkit.reading.conversations.message import Conversation, Message
-from ragkit.reading.conversations.rendering import to_reading
+from ragkit.reading.conversations.messages import Conversation, Message, day_title, to_reading
 from ragkit.reading.conversations.salvage import load_json
 from ragkit.reading.conversations.slack import people_of, sorted_messages
-from ragkit.reading.conversations.timestamps import day_title
 from ragkit.reading.decode import clean, decode
+from ragkit.reading.formats import Format
 from ragkit.reading.reading_parts import stem
 from ragkit.reading.zip_container import open_archive
 
@@ -33,15 +32,15 @@ _SINGLE = ("conversations.json", "result.json")
 _BAD_MEMBER = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError)
 
 
-def read_archive(data: bytes, name: str, settings: Limits) -> Reading:
+def read_archive(data: bytes, name: str, limits: Limits) -> Reading:
     """Read the conversations of an exported archive as one document.
 
     Raises:
         SkippedError: when none are inside.
         ReadingError: damaged, a bomb, locked, or too much text.
     """
-    with open_archive(data, settings, "archive") as archive:
-        files = _Files(archive, settings)
+    with open_archive(data, limits, Format.EXPORT.label) as archive:
+        files = _Files(archive, limits)
         days = [one for one in files.names if _SLACK_DAY.fullmatch(one)]
         single = [one for one in files.names if PurePosixPath(one).name in _SINGLE]
         chats = [one for one in files.names if _WHATSAPP.fullmatch(PurePosixPath(one).name)]
@@ -64,7 +63,7 @@ class _Files:
     """The files of an archive."""
 
     archive: zipfile.ZipFile
-    settings: Limits
+    limits: Limits
 
     @property
     def names(self) -> list[str]:
@@ -80,8 +79,8 @@ class _Files:
         try:
             text, _ = decode(self.archive.read(name))
         except _BAD_MEMBER as error:
-            raise costs.damaged("archive") from error
-        costs.check_text((text,), self.settings)
+            raise costs.damaged(Format.EXPORT.label) from error
+        costs.check_text((text,), self.limits)
         return clean(text)
 
     def json(self, name: str) -> tuple[Any, tuple[str, ...]]:

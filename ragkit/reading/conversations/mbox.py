@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
-from ragkit.reading.conversations.message import Conversation, Message
-from ragkit.reading.conversations.timestamps import moment
+from ragkit.reading.conversations.messages import Conversation, Message, moment, to_reading
+from ragkit.reading.limits import check_text
 from ragkit.reading.mail import open_mail
 from ragkit.reading.reading_parts import stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from ragkit.reading.limits import Limits
+    from ragkit.types import Reading
 
 _MOST_MAILS = 100_000
 _START = re.compile(rb"^From [^\r\n]{0,500}\d{2}:\d{2}[^\r\n]{0,100}\r?\n", re.MULTILINE)
@@ -32,24 +35,29 @@ class _Mail:
     message: Message
 
 
-def read_mbox(data: bytes, name: str) -> Conversation:
-    """Read a mailbox. Threads come in the order of their first mail, mails as they lie there."""
+def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read a mailbox. Threads come in the order of their first mail, mails in that of the file.
+
+    Raises:
+        ReadingError: too much text.
+    """
     mails = [_read(raw, number) for number, raw in enumerate(_divide(data))]
-    known = {mail.key: mail for mail in mails}
+    check_text((mail.message.text for mail in mails), limits)
+    by_key = {mail.key: mail for mail in mails}
     threads: dict[str, list[_Mail]] = {}
     for mail in mails:
-        threads.setdefault(_root(mail, known), []).append(mail)
-    messages = [one for thread in threads.values() for one in _thread(thread, known)]
-    return Conversation(stem(name), "mbox", messages)
+        threads.setdefault(_root(mail, by_key), []).append(mail)
+    messages = [message for thread in threads.values() for message in _thread(thread, by_key)]
+    return to_reading(Conversation(stem(name), "mbox", messages))
 
 
 def _divide(data: bytes) -> Iterator[bytes]:
-    """Cut a mailbox at the lines that begin a mail: those behind a blank line, or the first."""
+    """Split a mailbox at the lines that begin a mail: those after a blank line, or the first."""
     starts = []
-    for found in _START.finditer(data):
-        before = data[max(0, found.start() - 4) : found.start()]
+    for line in _START.finditer(data):
+        before = data[max(0, line.start() - 4) : line.start()]
         if not before.strip() or before.endswith((b"\n\n", b"\n\r\n")):
-            starts.append((found.start(), found.end()))
+            starts.append((line.start(), line.end()))
         if len(starts) > _MOST_MAILS:
             break
     for number, (_, begin) in enumerate(starts[:_MOST_MAILS]):
@@ -73,30 +81,28 @@ def _read(raw: bytes, number: int) -> _Mail:
     return _Mail(own[0] if own else f"#{number}", tuple(ids), mail.subject, message)
 
 
-def _root(mail: _Mail, known: Mapping[str, _Mail]) -> str:
-    """The key of the first mail of a thread; that of a lost mail serves as well."""
+def _root(mail: _Mail, by_key: Mapping[str, _Mail]) -> str:
+    """Return the key of the first mail of a thread; that of a lost mail serves as well."""
     seen = {mail.key}
     while mail.parents:
         above = mail.parents[0]
         if above in seen:
             break
-        if above not in known:
+        if above not in by_key:
             return above
         seen.add(above)
-        mail = known[above]
+        mail = by_key[above]
     return mail.key
 
 
-def _thread(thread: Sequence[_Mail], known: Mapping[str, _Mail]) -> Iterator[Message]:
-    """The mails of a thread, under its subject."""
-    subject = next((one.subject for one in thread if one.subject), "")
+def _thread(thread: Sequence[_Mail], by_key: Mapping[str, _Mail]) -> Iterator[Message]:
+    """Yield the mails of a thread, under its subject."""
+    subject = next((mail.subject for mail in thread if mail.subject), "")
     session = _REPLY.sub("", subject, count=1).strip() if subject else "(no subject)"
-    for one in thread:
-        parent = known.get(one.parents[-1]) if one.parents else None
-        yield Message(
-            author=one.message.author,
-            at=one.message.at,
-            text=one.message.text,
-            reply_to=parent.message.author if parent and parent is not one else "",
+    for mail in thread:
+        parent = by_key.get(mail.parents[-1]) if mail.parents else None
+        yield replace(
+            mail.message,
+            reply_to=parent.message.author if parent and parent is not mail else "",
             session=session or "(no subject)",
         )

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.conversations.assistants import NAMES, block_texts
-from ragkit.reading.conversations.message import Message, in_order
-from ragkit.reading.conversations.rendering import write
-from ragkit.reading.conversations.timestamps import moment
+from ragkit.reading.conversations.messages import Message, in_order, moment, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from ragkit.reading.conversations.message import Conversation, Message
-from ragkit.reading.conversations.timestamps import moment
+from ragkit.reading.conversations.messages import Conversation, Message, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

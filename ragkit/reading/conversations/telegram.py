@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
-from ragkit.reading.conversations.message import Conversation, Message
-from ragkit.reading.conversations.timestamps import moment
+from ragkit.reading.conversations.messages import Conversation, Message, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,9 +9,14 @@ from datetime import date, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ragkit.reading.conversations.message import Conversation, Message
-from ragkit.reading.conversations.rendering import FORMAT, metadata_of, name_of
-from ragkit.reading.conversations.timestamps import moment
+from ragkit.reading.conversations.messages import (
+    Conversation,
+    Message,
+    metadata_of,
+    moment,
+    name_of,
+)
+from ragkit.reading.formats import Format
 from ragkit.reading.markdown import fenced_lines
 from ragkit.reading.reading_parts import stem
 from ragkit.types import MessageSpan, Reading
@@ -89,7 +94,7 @@ def mark_messages(reading: Reading) -> Reading | None:
         return None
     return replace(
         reading,
-        format=FORMAT,
+        format=Format.CONVERSATION,
         metadata={**reading.metadata, **metadata_of(spans, "transcript")},
         messages=spans,
     )

@@ -10,8 +10,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from ragkit.reading.conversations.message import Conversation, Message
-from ragkit.reading.conversations.rendering import name_of
+from ragkit.reading.conversations.messages import Conversation, Message, name_of
 from ragkit.reading.reading_parts import stem
 
 if TYPE_CHECKING:

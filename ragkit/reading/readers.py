@@ -1,0 +1,137 @@
+"""The readers of all formats, the choice between them, and the checks around each."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ragkit.errors import ReadingError, SkippedError
+from ragkit.reading import limits as costs
+from ragkit.reading.decode import clean, decode
+from ragkit.reading.formats import CONVERSATION_FORMATS, Format, sniff
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ragkit.reading.limits import Limits
+    from ragkit.types import Reading
+
+BYTE_READERS: dict[Format, tuple[str, str]] = {
+    Format.PDF: ("pdf", "read_pdf"),
+    Format.DOCX: ("office", "read_word"),
+    Format.XLSX: ("office", "read_workbook"),
+    Format.PPTX: ("slides", "read_slides"),
+    Format.EPUB: ("epub", "read_epub"),
+    Format.EML: ("mail", "read_mail"),
+    Format.MBOX: ("conversations.mbox", "read_mbox"),
+    Format.EXPORT: ("conversations.export_archives", "read_archive"),
+}
+"""Module and function of each reader that takes (data, name, limits)."""
+
+TEXT_READERS: dict[Format, tuple[str, str]] = {
+    Format.TEXT: ("plain", "read_text"),
+    Format.RST: ("plain", "read_rst"),
+    Format.MARKDOWN: ("markdown", "read_markdown"),
+    Format.MDX: ("markdown", "read_markdown"),
+    Format.HTML: ("html", "read_html"),
+    Format.CSV: ("structured_data", "read_csv"),
+    Format.IPYNB: ("notebook", "read_notebook"),
+    Format.CODE: ("code", "read_code"),
+    Format.JSON: ("structured_data", "read_data"),
+    Format.JSONL: ("structured_data", "read_data"),
+    Format.YAML: ("structured_data", "read_data"),
+    Format.TOML: ("structured_data", "read_data"),
+    Format.INI: ("structured_data", "read_data"),
+}
+"""Module and function of each reader that takes (clean text, name, format)."""
+
+_FRONT_MATTER = (Format.MARKDOWN, Format.MDX)
+_PLAIN = (Format.TEXT, *_FRONT_MATTER, Format.RST, Format.CODE)
+
+
+def read_file(path: Path, name: str, limits: Limits) -> Reading:
+    """Read one file in this process. ``name`` is the relative path that people see.
+
+    Raises:
+        SkippedError: for files that are not meant to become documents.
+        ReadingError: for files that should, but cannot.
+    """
+    data = _load(path, limits)
+    file_format = sniff(name, data)
+    try:
+        reading = _read(file_format, data, name, limits)
+    except ReadingError:
+        raise
+    except MemoryError:
+        raise costs.too_much_memory(limits) from None
+    except RecursionError:
+        raise costs.too_deep() from None
+    except Exception as error:  # a parser may raise anything on a bad file
+        raise costs.damaged(file_format.label) from error
+    costs.check_text((reading.text,), limits)
+    if not reading.text.strip():
+        if file_format in _FRONT_MATTER and data.strip():
+            raise SkippedError("The file has front matter but no text.", "Write text below it.")
+        if file_format in _PLAIN:
+            raise SkippedError("The file holds nothing but white space.", "Write something in it.")
+        raise costs.no_text(file_format.label)
+    return reading
+
+
+def _load(path: Path, limits: Limits) -> bytes:
+    """Return the bytes of an ordinary file that is not too large."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise SkippedError("This is not an ordinary file.", "Leave it out of the folder.")
+        if status.st_size > limits.max_file_mb * costs.MEGABYTE:
+            raise costs.too_large(status.st_size, limits)
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise ReadingError("The file is no longer there.", "Sync the folder again.") from None
+    except PermissionError:
+        raise ReadingError(
+            "The file may not be opened by this user.", "Change its permissions, then retry it."
+        ) from None
+    except OSError as error:
+        raise ReadingError(
+            f"The disk did not give the file back ({error.strerror or 'unknown error'}).",
+            "Check the disk or the network drive, then retry it.",
+        ) from error
+    if not data.strip(b"\x00\xef\xbb\xbf\xff\xfe"):
+        raise SkippedError("The file is empty.", "Write something in it.")
+    return data
+
+
+def _read(file_format: Format, data: bytes, name: str, limits: Limits) -> Reading:
+    """Pass the bytes to the reader of their format, or their text where it is text inside."""
+    if file_format in BYTE_READERS:
+        reading: Reading = _imported(*BYTE_READERS[file_format])(data, name, limits)
+        return reading
+    declared = ""
+    if file_format is Format.HTML:
+        from ragkit.reading.html import declared_encoding
+
+        declared = declared_encoding(data)
+    text, warnings = decode(data, declared)
+    costs.check_text((text,), limits)
+    text = clean(text)
+    if file_format in CONVERSATION_FORMATS:
+        from ragkit.reading.conversations.detection import read_export
+
+        conversation = read_export(text, name, file_format, data, warnings)
+        if conversation is not None:
+            return conversation
+    reading = _imported(*TEXT_READERS[file_format])(text, name, file_format)
+    if file_format is Format.MARKDOWN:
+        from ragkit.reading.conversations.transcript import mark_messages
+
+        reading = mark_messages(reading) or reading
+    return replace(reading, warnings=(*warnings, *reading.warnings)) if warnings else reading
+
+
+def _imported(module: str, function: str) -> Any:
+    """Import a function of this package when it is first needed: some readers are heavy."""
+    return getattr(import_module(f"ragkit.reading.{module}"), function)
