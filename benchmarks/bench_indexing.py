@@ -16,7 +16,7 @@ def read_and_embed(folder: Path) -> int:
     from itertools import groupby
 
     from ragkit.chunking import divide, structural_context
-    from ragkit.chunking.embedding_texts import chunk_text, document_text, section_text
+    from ragkit.chunking.structural_context import chunk_text, document_text, section_text
     from ragkit.errors import ReadingError
     from ragkit.models.factory import open_embedder
     from ragkit.reading import read_file

@@ -27,7 +27,7 @@ from common import SAMPLE, SHARED, arguments, median, percentile, process_second
 
 from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
 from ragkit.chunking import contextualised
-from ragkit.chunking.embedding_texts import content_key
+from ragkit.chunking.structural_context import content_key
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION, tokenize
 from ragkit.library import Library
 from ragkit.models.factory import open_embedder

@@ -14,8 +14,7 @@ from ragkit.catalog.records import (
     EntryDraft,
     WaitingChunk,
 )
-from ragkit.chunking.embedding_texts import text_hash
-from ragkit.chunking.structural_context import contextualised
+from ragkit.chunking.structural_context import contextualised, text_hash
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.indexing.writer import Writer
 from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext

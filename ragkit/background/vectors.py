@@ -22,7 +22,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import EMBEDDING_REPORT, BackgroundPhase
 from ragkit.catalog.integrity import StoredDocument
 from ragkit.catalog.vectors import EmbedderChoice
-from ragkit.chunking.embedding_texts import text_hash
+from ragkit.chunking.structural_context import text_hash
 from ragkit.errors import OllamaAnswerError, RagkitError
 from ragkit.health.consistency import embedded_texts
 from ragkit.indexing.progress import Progress

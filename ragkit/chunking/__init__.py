@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragkit.chunking.blocks import find_blocks
+from ragkit.chunking.blocks import find_blocks, whole_messages
 from ragkit.chunking.chunks import find_chunks
-from ragkit.chunking.messages import whole_messages
 from ragkit.chunking.sections import find_sections
+from ragkit.chunking.sizes import word_count
 from ragkit.chunking.structural_context import contextualised, structural_context
 from ragkit.chunking.structure import find_structure
-from ragkit.chunking.word_count import word_count
 from ragkit.types import Divided
 from ragkit.versions import CHUNKER_VERSION
 

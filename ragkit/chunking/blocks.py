@@ -1,4 +1,7 @@
-"""Blocks: the smallest spans that a reader sees as one thing. They tile the text."""
+"""Blocks: the smallest spans that a reader sees as one thing. They tile the text.
+
+The messages of a conversation are blocks: chunks and their overlap keep them whole.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from ragkit.chunking.structure import Structure
-from ragkit.types import Block, BlockKind, Markup, Section
+from ragkit.types import Block, BlockKind, Markup, MessageSpan, Section
 
 _NOT_BLANK = re.compile(r"\S")
 _UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
@@ -24,9 +27,9 @@ def find_blocks(
     if not text:
         return ()
     starts = dict(structure.starts)
-    known = [start for start, _ in structure.starts]
+    offsets = [start for start, _ in structure.starts]
     for section in sections:
-        at = bisect_right(known, section.start) - 1
+        at = bisect_right(offsets, section.start) - 1
         starts.setdefault(
             section.start, structure.starts[at][1] if at >= 0 else BlockKind.PARAGRAPH
         )
@@ -34,7 +37,38 @@ def find_blocks(
             _mark_heading(text, section, starts)
     marks = sorted(starts.items())
     _close_gaps(text, marks, {section.start for section in sections})
-    ends = [start for start, _ in marks[1:]] + [len(text)]
+    return _tiled(marks, len(text))
+
+
+def whole_messages(
+    blocks: Sequence[Block], sections: Sequence[Section], messages: Sequence[MessageSpan]
+) -> tuple[Block, ...]:
+    """Make each message one block. Blocks still tile the text and cross no section border.
+
+    Text between two messages that has no block of its own belongs to the message before it.
+    """
+    if not blocks:
+        return ()
+    length = blocks[-1].end
+    borders = {section.start for section in sections}
+    starts = [message.start for message in messages]
+    marks: dict[int, BlockKind] = {}
+    for block in blocks:
+        at = bisect_right(starts, block.start) - 1
+        inside = at >= 0 and block.start < messages[at].end
+        if not inside:
+            marks[block.start] = block.kind
+        elif block.start in borders:
+            marks[block.start] = BlockKind.MESSAGE
+    for message in messages:
+        if 0 <= message.start < min(message.end, length):
+            marks[message.start] = BlockKind.MESSAGE
+    return _tiled(sorted(marks.items()), length)
+
+
+def _tiled(marks: Sequence[tuple[int, BlockKind]], length: int) -> tuple[Block, ...]:
+    """Return the blocks that begin at the marks and tile a text of that length."""
+    ends = [start for start, _ in marks[1:]] + [length]
     return tuple(Block(start, end, kind) for (start, kind), end in zip(marks, ends, strict=True))
 
 
@@ -51,7 +85,7 @@ def _mark_heading(text: str, section: Section, starts: dict[int, BlockKind]) -> 
     count += 1
     if count < len(lines) and _UNDERLINE.match(lines[count]):
         count += 1
-    end = line + sum(len(one) for one in lines[:count])
+    end = line + sum(map(len, lines[:count]))
     if line != section.start:
         starts.pop(line, None)
     starts[section.start] = BlockKind.HEADING

@@ -7,9 +7,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ragkit.chunking.section_merging import find_families
-from ragkit.chunking.sections import common_prefix
-from ragkit.chunking.sizes import ChunkSizes
+from ragkit.chunking.sections import common_prefix, merge_small_sections
+from ragkit.chunking.sizes import TOKEN, WORD, ChunkSizes, is_unspaced, token_weight, weight
 from ragkit.chunking.splitter import (
     LINE_END,
     SENTENCE_END,
@@ -19,7 +18,6 @@ from ragkit.chunking.splitter import (
     is_mark,
     make_piece,
 )
-from ragkit.chunking.word_count import TOKEN, WORD, is_unspaced, token_weight, weight
 from ragkit.types import Block, BlockKind, Chunk, Page, Section
 
 _Bounds = tuple[int, int]
@@ -48,7 +46,7 @@ def find_chunks(
     roomy = _Packer(text, Size.of_words(settings.words + settings.overlap), packer.overlap)
     describe = _Describer(text, sections, pages)
     chunks: list[Chunk] = []
-    for family in find_families(sections, weights, tiny):
+    for family in merge_small_sections(sections, weights, tiny):
         pieces: list[Piece] = []
         for section in family:
             alone = len(family) == 1 or weights[section.index] >= tiny

@@ -32,6 +32,38 @@ def find_sections(reading: Reading, headings: Sequence[OutlineEntry]) -> tuple[S
     return _tile(reading.text, entries)
 
 
+def merge_small_sections(
+    sections: Sequence[Section], weights: Sequence[int], tiny: int
+) -> list[list[Section]]:
+    """Group each tiny section with a neighbour under the same parent; return all groups in order.
+
+    A tiny section joins the one after it, or else the one before. So all sections of a group but
+    at most one are tiny. ``weights`` and ``tiny`` are tenths of a word.
+    """
+    groups: list[list[Section]] = []
+    totals: list[int] = []
+    for section, weight in zip(sections, weights, strict=True):
+        if groups and totals[-1] < tiny and _under_parent(groups[-1][-1], section):
+            groups[-1].append(section)
+            totals[-1] += weight
+        else:
+            groups.append([section])
+            totals.append(weight)
+    kept: list[list[Section]] = []
+    for group, total in zip(groups, totals, strict=True):
+        if kept and total < tiny and _under_parent(group[0], kept[-1][-1]):
+            kept[-1].extend(group)
+        else:
+            kept.append(group)
+    return kept
+
+
+def _under_parent(tiny: Section, other: Section) -> bool:
+    """Return whether another section lies under the parent of a tiny one."""
+    parent = tiny.path[:-1]
+    return other.path[: len(parent)] == parent
+
+
 def common_prefix(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Give the headings that all the paths begin with."""
     low, high = min(paths), max(paths)

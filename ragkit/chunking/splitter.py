@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ragkit.chunking.word_count import RUN, WORD, token_weight, weight
+from ragkit.chunking.sizes import RUN, WORD, token_weight, weight
 from ragkit.types import BlockKind
 
 CHARACTERS_PER_WORD = 12

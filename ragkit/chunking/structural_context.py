@@ -1,24 +1,31 @@
-"""Structural context: what says where in which document a chunk stands."""
+"""Structural context, which says where a chunk stands in its document, and the embedded texts.
+
+One text is embedded for each chunk, section and document.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 
-from ragkit.types import Chunk, Page
+from ragkit.types import Chunk, Markup, Page
 
 CONTEXT_CHARACTERS = 300
 _PART_CHARACTERS = 100
 _LABEL_CHARACTERS = 40
+_COARSE_CHARACTERS = 4000
+_HEADINGS_CHARACTERS = 1000
+_PATH_CHARACTERS = 100
 _SEPARATOR = " › "
 _PAGE_NUMBER = re.compile(r"(?i)[ivxlcdm]{1,8}|[a-z]{0,3}[-.]?\d{1,6}[a-z]?")
 
 
 def structural_context(title: str, chunk: Chunk, reading_pages: Sequence[Page]) -> str:
-    """Say where a chunk stands: ``Title › Heading › Sub · p. 14–15``.
+    """Return where a chunk stands: ``Title › Heading › Sub · p. 14–15``.
 
-    Nothing is said twice, and no more than ``CONTEXT_CHARACTERS`` characters are said: long
-    parts are shortened, then headings in the middle left out.
+    Nothing is repeated, and there are at most ``CONTEXT_CHARACTERS`` characters: long parts are
+    shortened, then headings in the middle left out.
     """
     parts = _distinct([title, *chunk.heading_path])
     place = _place(chunk, reading_pages, parts)
@@ -33,12 +40,56 @@ def structural_context(title: str, chunk: Chunk, reading_pages: Sequence[Page]) 
 
 
 def contextualised(context: str, text: str) -> str:
-    """Join a context and the text it situates, as they are embedded."""
+    """Join a context and its text, as they are embedded."""
     return f"{context}\n\n{text}" if context else text
 
 
+def document_name(title: str, markup: Markup, path: str) -> str:
+    """Return the name of a document for its chunks' contexts: for source code, its path."""
+    if not path or markup is not Markup.CODE:
+        return title
+    return path if len(path) <= _PATH_CHARACTERS else f"…{path[1 - _PATH_CHARACTERS :]}"
+
+
+def chunk_text(context: str, text: str, chunk: Chunk) -> str:
+    """Return a chunk's context and its own text."""
+    return contextualised(context, text[chunk.start : chunk.end])
+
+
+def section_text(context: str, text: str, chunks: Sequence[Chunk]) -> str:
+    """Return a section's context and its beginning; with one chunk, the chunk's text.
+
+    ``chunks`` are the section's, in order; ``context`` is that of the first.
+    """
+    start, end = chunks[0].start, chunks[-1].end
+    if len(chunks) > 1:
+        end = min(end, start + _COARSE_CHARACTERS)
+    return contextualised(context, text[start:end])
+
+
+def document_text(name: str, text: str, chunks: Sequence[Chunk]) -> str:
+    """Return a document's name, its headings and its beginning."""
+    headings = dict.fromkeys(title for chunk in chunks for title in chunk.heading_path)
+    outline = " · ".join(title for title in headings if title != name)
+    beginning = text[:_COARSE_CHARACTERS]
+    return contextualised(name, f"{outline[:_HEADINGS_CHARACTERS]}\n\n{beginning}".strip())
+
+
+def text_hash(text: str) -> bytes:
+    """Return the key of an embedded text: 16 bytes of BLAKE2b."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def content_key(text: str) -> bytes:
+    """Return a key that ignores case and white space only, or ``b""`` for a blank text."""
+    plain = " ".join(text.casefold().split())
+    if not plain:
+        return b""
+    return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Shorten names, and leave out empty ones and those that repeat the one before."""
+    """Shorten names, and drop empty ones and those equal to the one before."""
     kept: list[str] = []
     for name in names:
         short = _shorten(name)
@@ -48,25 +99,25 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _shorten(name: str, most: int = _PART_CHARACTERS) -> str:
-    """Put a name on one line of bounded length."""
+    """Return a name on one line of bounded length."""
     words = " ".join(name[: most * 4].split())
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
 
 
 def _place(chunk: Chunk, pages: Sequence[Page], parts: Sequence[str]) -> str:
-    """Name the pages of a chunk by their labels, unless a heading names them already."""
+    """Return the labels of a chunk's pages, unless a heading has them already."""
     if chunk.pages is None:
         return ""
     first, last = (_label(number, pages) for number in chunk.pages)
     if _PAGE_NUMBER.fullmatch(first) and _PAGE_NUMBER.fullmatch(last):
         return f"p. {first}" if first == last else f"p. {first}–{last}"
-    said = {part.casefold() for part in parts}
+    names = {part.casefold() for part in parts}
     labels = [first] if first == last else [first, last]
-    return " – ".join(label for label in labels if label.casefold() not in said)
+    return " – ".join(label for label in labels if label.casefold() not in names)
 
 
 def _label(number: int, pages: Sequence[Page]) -> str:
-    """Find what the file calls a page."""
+    """Return the file's own label of a page, or its number."""
     at = number - 1
     if not (0 <= at < len(pages) and pages[at].number == number):
         at = next((i for i, page in enumerate(pages) if page.number == number), -1)

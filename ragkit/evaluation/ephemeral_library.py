@@ -12,7 +12,7 @@ from ragkit.background.context_model import WritesContexts, grader_of
 from ragkit.background.contexts import Backfill, Throttle
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord, ContextCounts, FileState, SourceRecord
-from ragkit.chunking.embedding_texts import content_key
+from ragkit.chunking.structural_context import content_key
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Row
 from ragkit.indexing.drafts import draft

@@ -11,7 +11,7 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.catalog.integrity import StoredDocument
 from ragkit.catalog.records import CollectionRecord
-from ragkit.chunking.embedding_texts import (
+from ragkit.chunking.structural_context import (
     chunk_text,
     document_name,
     document_text,

@@ -20,10 +20,10 @@ from ragkit.catalog.records import (
 )
 from ragkit.errors import CatalogError, ReadingError, SkippedError
 from ragkit.indexing.drafts import draft
-from ragkit.indexing.preparation import Prepared, unpack
+from ragkit.indexing.preparation import Prepared, build_processor, unpack
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import FileToWrite, Writer, hash_file
-from ragkit.reading import Making, ReaderPool, ReadOutcome, ReadTask
+from ragkit.reading import PostProcessor, ReaderPool, ReadOutcome, ReadTask
 from ragkit.reading.limits import uncut
 from ragkit.types import Reading, Status
 
@@ -79,8 +79,8 @@ class Ingest:
         importing.start()
         self._is_ready = lambda: not importing.is_alive()
         sizes = self._writer.chunking(self._collection).model_dump()
-        making = Making("ragkit.indexing.preparation", sizes)
-        with ReaderPool(self._writer.settings.reading, making) as pool:
+        processor = PostProcessor(build_processor, sizes)
+        with ReaderPool(self._writer.settings.reading, processor) as pool:
             for batch in self._batches(pool.read(self._tasks(files, again))):
                 self._write(batch)
 

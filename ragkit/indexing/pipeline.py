@@ -19,7 +19,8 @@ from pydantic import PrivateAttr
 
 from ragkit.catalog.records import ChunkRecord
 from ragkit.chunking import divide, structural_context
-from ragkit.chunking.embedding_texts import (
+from ragkit.chunking.sizes import ChunkSizes
+from ragkit.chunking.structural_context import (
     chunk_text,
     document_name,
     document_text,
@@ -77,11 +78,11 @@ class Processed:
 class ChunkParser(NodeParser):
     """Cuts each document into the project's own sections, blocks and chunks."""
 
-    _settings: ChunkingSettings = PrivateAttr()
+    _sizes: ChunkSizes = PrivateAttr()
 
     def __init__(self, settings: ChunkingSettings, **fields: Any) -> None:
         super().__init__(include_metadata=False, include_prev_next_rel=False, **fields)
-        self._settings = settings
+        self._sizes = ChunkSizes.of(settings)
 
     def _parse_nodes(
         self,
@@ -93,7 +94,7 @@ class ChunkParser(NodeParser):
         for node in nodes:
             reading: Reading = node.metadata[_READING]
             prepared: Prepared | None = node.metadata[_PREPARED]
-            divided = prepared.divided if prepared else divide(reading, self._settings)
+            divided = prepared.divided if prepared else divide(reading, self._sizes)
             node.metadata[_DIVIDED] = divided
             for chunk in divided.chunks:
                 text = reading.text[chunk.start : chunk.end]

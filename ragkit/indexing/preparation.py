@@ -10,16 +10,13 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragkit.chunking import divide, structural_context
-from ragkit.chunking.embedding_texts import content_key, document_name
-from ragkit.chunking.sizes import PlainSizes
+from ragkit.chunking.sizes import ChunkSizes
+from ragkit.chunking.structural_context import content_key, document_name
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.types import Chunk, Divided, Reading, Section
-
-if TYPE_CHECKING:
-    from ragkit.chunking.sizes import ChunkSizes
 
 _KEY_BYTES = 16
 _LARGEST = 2**53
@@ -92,9 +89,11 @@ def _spans(chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
 # -- between processes ---------------------------------------------------------------------
 
 
-def maker(options: Mapping[str, Any]) -> Callable[[Reading, str], tuple[dict[str, Any], bytes]]:
-    """What a reading process does with each reading; ``options`` are chunk sizes."""
-    sizes = PlainSizes(**options)
+def build_processor(
+    options: Mapping[str, Any],
+) -> Callable[[Reading, str], tuple[dict[str, Any], bytes]]:
+    """Return what a reading process does with each reading; ``options`` are chunk sizes."""
+    sizes = ChunkSizes(**options)
 
     def make(reading: Reading, name: str) -> tuple[dict[str, Any], bytes]:
         return pack(prepare(reading, name, sizes))

@@ -1,4 +1,4 @@
-"""A reading process: takes file names on its standard input, gives readings back.
+"""A reading process: receives file names on its standard input and sends readings back.
 
 The pool starts it as its own program, so it imports little, and it confines itself before it
 looks at the first file.
@@ -16,12 +16,12 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, TypeAlias, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from ragkit.errors import ReadingError
 from ragkit.reading import sandbox, wire
 from ragkit.reading.limits import (
-    PlainLimits,
+    Limits,
     cutting_seconds,
     damaged,
     too_deep,
@@ -31,8 +31,10 @@ from ragkit.reading.limits import (
 from ragkit.reading.readers import read_file
 from ragkit.types import Reading
 
+if TYPE_CHECKING:
+    from ragkit.reading.process import Processor
+
 _Result = TypeVar("_Result")
-_Make: TypeAlias = Callable[[Reading, str], tuple[dict[str, Any], bytes]]
 
 _GRACE_SECONDS = 5.0
 _LONGEST_REQUEST = 1_000_000
@@ -42,20 +44,21 @@ _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 def main(arguments: list[str]) -> None:
     """Serve until the pool closes the pipe.
 
-    Arguments: the parent's id, the four limits, and what is to be made of each reading: a module
-    with a ``maker``, and its options as JSON; both are empty when readings are all that is asked.
+    Arguments: the parent's id, the four limits, and the post-processor: the module and the name of
+    the function that builds it, and its options as JSON; the module is empty without one.
     """
     gc.disable()
     parent = int(arguments[0])
-    limits = PlainLimits(
+    limits = Limits(
         timeout_seconds=float(arguments[1]),
         memory_mb=int(arguments[2]),
         max_file_mb=float(arguments[3]),
         max_text_mb=float(arguments[4]),
     )
-    make: _Make | None = None
-    if arguments[5]:
-        make = importlib.import_module(arguments[5]).maker(json.loads(arguments[6]))
+    process: Processor | None = None
+    module, function, options = arguments[5:8]
+    if module:
+        process = getattr(importlib.import_module(module), function)(json.loads(options))
     requests, answers = _private_streams()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
@@ -72,14 +75,14 @@ def main(arguments: list[str]) -> None:
             request, _, _ = wire.receive(requests, _LONGEST_REQUEST)
         except wire.BrokenFrameError:
             return
-        if _answer(request, answers, limits, make):
+        if _answer(request, answers, limits, process):
             return
 
 
 def _answer(
-    request: dict[str, Any], answers: IO[bytes], limits: PlainLimits, make: _Make | None
+    request: dict[str, Any], answers: IO[bytes], limits: Limits, process: Processor | None
 ) -> bool:
-    """Read one file, and make of it what was asked for; true when this process is worn out."""
+    """Read and process one file; return whether this process is worn out."""
     path = Path(os.fsdecode(bytes.fromhex(request["path"])))
     name: str = request["name"]
     read = _guarded(lambda: read_file(path, name, limits), limits.timeout_seconds, limits)
@@ -87,11 +90,11 @@ def _answer(
         wire.send(answers, read)
         return bool(read["last"])
     wire.send(answers, {"reading": wire.pack_reading(read)}, read.text)
-    if make is None:
+    if process is None:
         return False
-    maker, reading = make, read
+    processor, reading = process, read
     seconds = cutting_seconds(len(reading.text), limits)
-    made = _guarded(lambda: _made(maker, reading, name), seconds, limits)
+    made = _guarded(lambda: _processed(processor, reading, name), seconds, limits)
     if isinstance(made, tuple):
         wire.send(answers, {"made": made[0]}, data=made[1])
         return False
@@ -99,10 +102,10 @@ def _answer(
     return bool(made["last"])
 
 
-def _made(make: _Make, reading: Reading, name: str) -> tuple[dict[str, Any], bytes]:
-    """Make of a reading what was asked for; no text may bring that to a fall."""
+def _processed(processor: Processor, reading: Reading, name: str) -> tuple[dict[str, Any], bytes]:
+    """Post-process a reading; whatever its text breaks becomes a reading error."""
     try:
-        return make(reading, name)
+        return processor(reading, name)
     except (MemoryError, RecursionError, ReadingError):
         raise
     except Exception as error:  # whatever a hostile text does to the code that cuts it
@@ -110,11 +113,12 @@ def _made(make: _Make, reading: Reading, name: str) -> tuple[dict[str, Any], byt
 
 
 def _guarded(
-    work: Callable[[], _Result], seconds: float, limits: PlainLimits
+    work: Callable[[], _Result], seconds: float, limits: Limits
 ) -> _Result | dict[str, Any]:
-    """Do one step for one file under the limits.
+    """Run one step for one file under the limits.
 
-    An error comes back as it is sent; its flag ``last`` says that this process is worn out.
+    An error is returned in the form in which it is sent; its flag ``last`` says that this process
+    is worn out.
     """
     # The pool's clock comes first; this one is for when the pool is gone.
     sandbox.alarm(seconds + _GRACE_SECONDS)
@@ -138,14 +142,14 @@ def _guarded(
 
 
 def _private_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Keep the pipes for frames alone: whatever readers print goes nowhere."""
+    """Return the pipes, kept for frames alone: what readers print is discarded."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     with contextlib.suppress(OSError):
-        nowhere = os.open(os.devnull, os.O_RDWR)
+        null = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
-            os.dup2(nowhere, number)
-        os.close(nowhere)
+            os.dup2(null, number)
+        os.close(null)
     return requests, answers
 
 

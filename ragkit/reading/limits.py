@@ -1,67 +1,53 @@
-"""What one file may cost, and the refusals that several readers share."""
+"""Limits on reading one file, and the errors that several readers share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ragkit.errors import ReadingError, SkippedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ragkit.settings import ReadingSettings
+
 MEGABYTE = 1_000_000
-
-
-class Limits(Protocol):
-    """The part of ``ReadingSettings`` that readers look at."""
-
-    @property
-    def timeout_seconds(self) -> float:
-        """Longest time for one file."""
-        ...
-
-    @property
-    def memory_mb(self) -> int:
-        """Most memory for one reading process."""
-        ...
-
-    @property
-    def max_file_mb(self) -> float:
-        """Larger files are skipped."""
-        ...
-
-    @property
-    def max_text_mb(self) -> float:
-        """A file with more text than this fails."""
-        ...
+_CHARACTERS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class PlainLimits:
-    """The same limits without pydantic, so that a reading process starts quickly."""
+class Limits:
+    """What reading one file may cost, without pydantic: a reading process starts quickly."""
 
     timeout_seconds: float
     memory_mb: int
     max_file_mb: float
     max_text_mb: float
 
-
-_CHARACTERS_AT_ONCE = 4_000_000
+    @classmethod
+    def of(cls, settings: ReadingSettings) -> Limits:
+        """Return the limits that the settings set."""
+        return cls(
+            settings.timeout_seconds,
+            settings.memory_mb,
+            settings.max_file_mb,
+            settings.max_text_mb,
+        )
 
 
 def cutting_seconds(characters: int, limits: Limits) -> float:
-    """How long a text may take to be cut: as long as reading, and longer when it is very long."""
+    """Return the seconds that cutting a text may take: those of reading, more for a long text."""
     return limits.timeout_seconds * max(1.0, characters / _CHARACTERS_AT_ONCE)
 
 
 def number(value: float) -> str:
-    """Write a figure for people: three digits are enough."""
+    """Format a figure for people, with three digits."""
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
 def too_large(size: int, limits: Limits) -> SkippedError:
-    """Say that a file is over the size cap."""
+    """Return the refusal of a file over the size limit."""
     return SkippedError(
         f"The file is larger than {number(limits.max_file_mb)} MB"
         f" (it has {number(size / MEGABYTE)} MB).",
@@ -70,7 +56,7 @@ def too_large(size: int, limits: Limits) -> SkippedError:
 
 
 def too_much_text(limits: Limits) -> ReadingError:
-    """Say that a file unfolds into more text than is allowed."""
+    """Return the error for a file with more text than is allowed."""
     return ReadingError(
         f"The file holds more than {number(limits.max_text_mb)} MB of text.",
         "Split it, or raise reading.max_text_mb in the settings.",
@@ -78,7 +64,7 @@ def too_much_text(limits: Limits) -> ReadingError:
 
 
 def check_text(pieces: Iterable[str], limits: Limits) -> None:
-    """Refuse pieces that together hold more characters than ``max_text_mb`` allows."""
+    """Raise an error if the pieces together have more characters than ``max_text_mb`` allows."""
     allowed = limits.max_text_mb * MEGABYTE
     for piece in pieces:
         allowed -= len(piece)
@@ -87,7 +73,7 @@ def check_text(pieces: Iterable[str], limits: Limits) -> None:
 
 
 def too_slow(limits: Limits) -> ReadingError:
-    """Say that reading was stopped by the clock."""
+    """Return the error for a file that took too long."""
     return ReadingError(
         f"Reading took longer than {number(limits.timeout_seconds)} s.",
         "Split the file, or raise reading.timeout_seconds in the settings, then retry it.",
@@ -95,7 +81,7 @@ def too_slow(limits: Limits) -> ReadingError:
 
 
 def too_much_memory(limits: Limits) -> ReadingError:
-    """Say that reading needed more memory than is allowed."""
+    """Return the error for a file that needed too much memory."""
     return ReadingError(
         f"Reading needed more than {limits.memory_mb} MB of memory.",
         "Split the file, or raise reading.memory_mb in the settings, then retry it.",
@@ -103,31 +89,31 @@ def too_much_memory(limits: Limits) -> ReadingError:
 
 
 def too_deep() -> ReadingError:
-    """Say that a file is nested beyond reason."""
+    """Return the error for a file that is nested too deeply."""
     return ReadingError(
         "The file is nested too deeply to be read.",
         "Save it again from the program that made it, or simplify it.",
     )
 
 
-def damaged(kind: str) -> ReadingError:
-    """Say that a file is not a sound one of its kind ("PDF", "Word document")."""
+def damaged(label: str) -> ReadingError:
+    """Return the error for a damaged file; ``label`` is its format's ("PDF", "Word document")."""
     return ReadingError(
-        f"This {kind} is damaged or incomplete and cannot be opened.",
+        f"This {label} is damaged or incomplete and cannot be opened.",
         "Open it in the program that made it, save it again, then retry it.",
     )
 
 
 def uncut() -> ReadingError:
-    """Say that a text was read but could not be cut into chunks."""
+    """Return the error for a text that was read but could not be cut into chunks."""
     return ReadingError(
         "The file's text could not be cut into sections.",
         "Save it again from the program that made it, then retry it.",
     )
 
 
-def no_text(kind: str) -> ReadingError:
-    """Say that a file opened well but holds nothing to search."""
+def no_text(label: str) -> ReadingError:
+    """Return the error for a file that opened well but has nothing to search."""
     return ReadingError(
-        f"This {kind} holds no text.", "Add text to it, or leave it out of the folder."
+        f"This {label} holds no text.", "Add text to it, or leave it out of the folder."
     )

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from ragkit.errors import ReadingError
-from ragkit.reading.process import Making, ReadingProcess, interrupted
+from ragkit.reading.limits import Limits
+from ragkit.reading.process import PostProcessor, ReadingProcess, interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _MOST_BY_DEFAULT = 4
 _AHEAD = 4
-"""Tasks taken from the caller beyond those being read, for each process."""
+"""Tasks taken from the caller ahead of those being read, for each process."""
 
 _MOST_AHEAD = 400
 _BYTES_AHEAD = 8_000_000
@@ -31,7 +32,7 @@ _BYTES_AHEAD = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class ReadTask:
-    """A file to read. ``key`` comes back with its outcome; ``name`` is what people see.
+    """A file to read. ``key`` is returned with its outcome; ``name`` is the one that people see.
 
     ``size`` is in bytes, where that is known.
     """
@@ -44,9 +45,9 @@ class ReadTask:
 
 @dataclass(frozen=True, slots=True)
 class ReadOutcome:
-    """What became of one file: a reading, or an error (skipped or failed).
+    """The result for one file: a reading, or an error (skipped or failed).
 
-    ``made`` and ``data`` are what was made of the reading, if anything was asked for.
+    ``made`` and ``data`` are the post-processor's output, empty without one.
     """
 
     key: int
@@ -73,9 +74,11 @@ class ReaderPool:
     reader or needs too much memory fails alone: its process is ended and replaced.
     """
 
-    def __init__(self, settings: ReadingSettings, making: Making | None = None) -> None:
-        self._settings = settings
-        self._making = making
+    def __init__(
+        self, settings: ReadingSettings, post_processor: PostProcessor | None = None
+    ) -> None:
+        self._limits = Limits.of(settings)
+        self._post_processor = post_processor
         self._size = settings.processes or min(os.cpu_count() or 1, _MOST_BY_DEFAULT)
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -95,7 +98,7 @@ class ReaderPool:
         self.close()
 
     def read(self, tasks: Iterable[ReadTask]) -> Iterator[ReadOutcome]:
-        """Read files and give their outcomes in the order of completion.
+        """Read files and yield their outcomes in the order of completion.
 
         ``tasks`` is consumed in the caller's thread and only a few tasks ahead of what the
         caller has taken, more of them when they are small. Closing the iterator early drops
@@ -146,7 +149,7 @@ class ReaderPool:
                 raise ReadingError("The reader pool is closed.", "Open another one.")
             self._unfinished += 1
             if len(self._workers) < min(self._size, self._unfinished):
-                process = ReadingProcess(self._settings, self._making)
+                process = ReadingProcess(self._limits, self._post_processor)
                 thread = threading.Thread(
                     target=self._work, args=(process,), name="ragkit-reading", daemon=True
                 )
@@ -155,7 +158,7 @@ class ReaderPool:
             self._orders.put(order)
 
     def _work(self, process: ReadingProcess) -> None:
-        """Carry out orders with one process until told to stop."""
+        """Carry out orders with one process until the stop mark comes."""
         while (order := self._orders.get()) is not None:
             started = time.perf_counter()
             result = process.read(order.task.path, order.task.name)
@@ -170,16 +173,16 @@ class ReaderPool:
                     key, result.reading, None, seconds, result.made, result.data, size
                 )
             order.outcomes.put(outcome)
-            # While this thread waits, nothing of the last file is to be kept alive.
+            # While this thread waits, nothing of the last file must be kept alive.
             del order, result, outcome
 
     def _forget(self, outcomes: queue.SimpleQueue[ReadOutcome]) -> None:
-        """Drop the orders of a reader that has stopped listening."""
+        """Remove the orders of a caller that has stopped listening."""
         with self._lock:
             self._drop(outcomes)
 
     def _drop(self, outcomes: queue.SimpleQueue[ReadOutcome] | None) -> None:
-        """Take orders out of the queue: those of one listener, or all, who then are told."""
+        """Remove the orders of one listener from the queue, or all, with an outcome for each."""
         kept: list[_Order | None] = []
         while True:
             try:

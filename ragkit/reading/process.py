@@ -10,10 +10,10 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragkit.children import child_command
 from ragkit.errors import ReadingError
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
 
+Processor: TypeAlias = "Callable[[Reading, str], tuple[dict[str, Any], bytes]]"
+"""A function of (reading, name) that returns JSON values and bytes."""
+
 _START_SECONDS = 60.0
 _END_SECONDS = 5.0
 _CRASHED = "The reader crashed on this file."
@@ -31,20 +34,20 @@ _CRASH_CURE = "The file is probably damaged: save it again from the program that
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
-    """What a reading process is to make of each reading, under the same limits as reading.
+class PostProcessor:
+    """What a reading process does with each reading, under the same limits as reading.
 
-    ``module`` has a function ``maker`` that takes the ``options`` (JSON values) and gives a
-    function of (reading, name), which gives JSON values and bytes.
+    ``build`` is a function at the top level of a module: the reading process imports it by name
+    and calls it with the ``options`` (JSON values).
     """
 
-    module: str = ""
+    build: Callable[[Mapping[str, Any]], Processor]
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A reading, and what was made of it: JSON values and bytes, both empty when nothing was.
+    """A reading, and what the post-processor made of it: JSON values and bytes, or nothing.
 
     They come from a process that a hostile file may have taken over.
     """
@@ -60,9 +63,9 @@ class ReadingProcess:
     Only one thread calls ``read``; ``kill`` may come from any.
     """
 
-    def __init__(self, settings: Limits, making: Making | None = None) -> None:
-        self._settings = settings
-        self._making = making or Making()
+    def __init__(self, limits: Limits, post_processor: PostProcessor | None = None) -> None:
+        self._limits = limits
+        self._post_processor = post_processor
         self._child: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._over = False
@@ -71,16 +74,16 @@ class ReadingProcess:
         self._clock = _Clock()
 
     def read(self, path: Path, name: str) -> Read | ReadingError:
-        """Read a file; whatever goes wrong becomes an error, never an exception."""
+        """Read a file; return any failure as an error instead of raising it."""
         worn = self._files > 0
         result = self._attempt(path, name)
         if self._retire and worn and not self._over:
-            # The files before it may be to blame: a fresh process gives this one its due.
+            # The files before it may be to blame, so this one is tried in a fresh process.
             result = self._attempt(path, name)
         return result
 
     def _attempt(self, path: Path, name: str) -> Read | ReadingError:
-        """Read a file once; ``_retire`` tells that the child crashed or ran out of memory."""
+        """Read a file once; set ``_retire`` when the child crashed or ran out of memory."""
         self._retire = False
         try:
             child = self._ready_child()
@@ -90,14 +93,14 @@ class ReadingProcess:
                 "The reading process could not be started.", "Retry the file."
             )
         self._files += 1
-        self._clock.start(self._settings.timeout_seconds, child)
+        self._clock.start(self._limits.timeout_seconds, child)
         request = {"path": os.fsencode(path.absolute()).hex(), "name": name}
         try:
             header, text = self._exchange(child, request)
             read: Read | None = None
             if "error" not in header:
                 read = Read(wire.unpack_reading(header["reading"], text))
-                if self._making.module:
+                if self._post_processor is not None:
                     header, read = self._second_answer(child, read.reading)
             self._clock.stop()
             self._retire = bool(header.get("last"))
@@ -123,14 +126,14 @@ class ReadingProcess:
         self._end_child()
 
     def _ready_child(self) -> subprocess.Popen[bytes]:
-        """The running child, or a fresh one that has said that it is ready."""
+        """Return the running child, or a fresh one that has reported that it is ready."""
         if self._child is not None and self._child.poll() is None:
             return self._child
         self._end_child()
         with self._lock:
             if self._over:
                 raise wire.BrokenFrameError
-            child = self._child = _start(self._settings, self._making)
+            child = self._child = _start(self._limits, self._post_processor)
         self._clock.start(_START_SECONDS, child)
         try:
             assert child.stdout is not None  # noqa: S101 - for the type checker
@@ -142,7 +145,7 @@ class ReadingProcess:
     def _exchange(
         self, child: subprocess.Popen[bytes], request: dict[str, str]
     ) -> tuple[dict[str, Any], str]:
-        """Send a request and wait for its answer."""
+        """Send a request and return its answer."""
         assert child.stdin is not None  # noqa: S101 - for the type checker
         assert child.stdout is not None  # noqa: S101
         wire.send(child.stdin, request)
@@ -152,20 +155,20 @@ class ReadingProcess:
     def _second_answer(
         self, child: subprocess.Popen[bytes], reading: Reading
     ) -> tuple[dict[str, Any], Read | None]:
-        """Wait for what is made of the reading; this step has a time of its own."""
+        """Wait for the post-processor's output; this step has a time limit of its own."""
         assert child.stdout is not None  # noqa: S101 - for the type checker
         if self._clock.rang:
             raise wire.BrokenFrameError
-        self._clock.start(cutting_seconds(len(reading.text), self._settings), child)
+        self._clock.start(cutting_seconds(len(reading.text), self._limits), child)
         header, _, data = wire.receive(child.stdout, 0, 4 * self._longest())
         return header, None if "error" in header else Read(reading, header["made"], data)
 
     def _longest(self) -> int:
-        """The most bytes that the text of one file may have."""
-        return int(self._settings.max_text_mb * MEGABYTE * 4) + 1000
+        """Return the most bytes that the text of one file may have."""
+        return int(self._limits.max_text_mb * MEGABYTE * 4) + 1000
 
     def _end_child(self) -> int:
-        """Make sure that the child is gone; its exit status, 0 where there was none."""
+        """End the child if there is one; return its exit status, or 0."""
         child = self._child
         if child is None:
             return 0
@@ -184,28 +187,28 @@ class ReadingProcess:
         return status
 
     def _verdict(self, status: int) -> ReadingError:
-        """Say why a child ended without an answer."""
+        """Return the reason why a child ended without an answer."""
         if interrupted := self._interrupted():
             return interrupted
         if self._clock.rang or status == -getattr(signal, "SIGALRM", 0):
-            return too_slow(self._settings)
+            return too_slow(self._limits)
         self._retire = True
         if status == -getattr(signal, "SIGKILL", 0):
-            return too_much_memory(self._settings)
+            return too_much_memory(self._limits)
         return ReadingError(_CRASHED, _CRASH_CURE)
 
     def _interrupted(self) -> ReadingError | None:
-        """What to say when the pool was closed meanwhile."""
+        """Return the error for a pool that was closed meanwhile."""
         return interrupted() if self._over else None
 
 
 def interrupted() -> ReadingError:
-    """Say that the pool was closed before a file was read."""
+    """Return the error for a file that was not read before the pool was closed."""
     return ReadingError("Reading was interrupted.", "Retry the file.")
 
 
 class _Clock:
-    """Ends a child that is over its time. One thread for many files: starting one each is slow."""
+    """Kills a child that is over its time, with one thread for all files: starting them is slow."""
 
     def __init__(self) -> None:
         self.rang = False
@@ -217,7 +220,7 @@ class _Clock:
         self._thread: threading.Thread | None = None
 
     def start(self, seconds: float, child: subprocess.Popen[bytes]) -> None:
-        """Count from now."""
+        """Set the deadline, counted from now."""
         with self._changed:
             self.rang = False
             self._child, self._deadline = child, time.monotonic() + seconds
@@ -228,12 +231,12 @@ class _Clock:
                 self._changed.notify()
 
     def stop(self) -> None:
-        """The time no longer matters."""
+        """Clear the deadline."""
         with self._changed:
             self._deadline = self._child = None
 
     def end(self) -> None:
-        """Let the thread go."""
+        """End the thread."""
         with self._changed:
             self._over, self._deadline, self._child = True, None, None
             self._changed.notify()
@@ -255,21 +258,18 @@ class _Clock:
                     _kill_group(self._child)
 
 
-def _start(settings: Limits, making: Making) -> subprocess.Popen[bytes]:
+def _start(limits: Limits, post_processor: PostProcessor | None) -> subprocess.Popen[bytes]:
     """Start a child: isolated, in its own process group, with this process's import path."""
-    limits = (
-        settings.timeout_seconds,
-        settings.memory_mb,
-        settings.max_file_mb,
-        settings.max_text_mb,
-    )
+    entry = ("", "", "")
+    if post_processor is not None:
+        build, options = post_processor.build, json.dumps(dict(post_processor.options))
+        entry = (build.__module__, build.__qualname__, options)
     return subprocess.Popen(
         child_command(
             "ragkit.reading.child",
             str(os.getpid()),
-            *map(str, limits),
-            making.module,
-            json.dumps(dict(making.options)),
+            *map(str, astuple(limits)),
+            *entry,
         ),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -279,7 +279,7 @@ def _start(settings: Limits, making: Making) -> subprocess.Popen[bytes]:
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
-    """End a child with everything that it started."""
+    """Kill a child with everything that it started."""
     if child.returncode is not None:
         return
     with contextlib.suppress(OSError):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from array import array
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit.chunking import divide, structural_context
-from ragkit.chunking.sizes import PlainSizes
+from ragkit.chunking.sizes import ChunkSizes
 from ragkit.errors import ReadingError
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.indexing.preparation import pack, prepare, unpack
-from ragkit.reading import Making, ReaderPool, ReadTask
+from ragkit.reading import PostProcessor, ReaderPool, ReadTask
 from ragkit.reading.limits import cutting_seconds
 from ragkit.settings import ChunkingSettings, ReadingSettings
 from ragkit.types import Markup, Page, Reading
@@ -23,7 +24,7 @@ _TEXT = "# Refunds\n\n" + "Money comes back in five days. " * 40 + "\n\n## Gr√∂√
 _READING = Reading(
     _TEXT, "Handbook", "markdown", Markup.MARKDOWN, pages=(Page(1, "iv", 0, len(_TEXT)),)
 )
-_SIZES = PlainSizes(words=60, overlap=10, min_words=0)
+_SIZES = ChunkSizes(words=60, overlap=10, min_words=0)
 _MODULE = """
 import os, time
 
@@ -135,7 +136,9 @@ def making(tmp_path, monkeypatch):
             path.write_text(text.replace("NAME", name))
             tasks.append(ReadTask(key, path, name))
         settings = ReadingSettings(**{"processes": 1, "timeout_seconds": 20, **limits})
-        with ReaderPool(settings, Making("making_for_tests", options)) as pool:
+        with ReaderPool(
+            settings, PostProcessor(import_module("making_for_tests").maker, options)
+        ) as pool:
             return [one for _, one in sorted((o.key, o) for o in pool.read(tasks))]
 
     return run
@@ -212,4 +215,4 @@ def test_nonsense_from_a_reading_process_is_a_reason_and_no_crash(tmp_path, monk
 
 
 def test_the_sizes_of_the_settings_are_those_of_the_reading_process():
-    assert PlainSizes(**ChunkingSettings().model_dump()) == PlainSizes(320, 80, 40)
+    assert ChunkSizes(**ChunkingSettings().model_dump()) == ChunkSizes(320, 80, 40)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragkit.chunking.embedding_texts import content_key
+from ragkit.chunking.structural_context import content_key
 from ragkit.errors import QueryError
 from ragkit.retrieval.deduplication import (
     best_per_section,
