@@ -85,12 +85,12 @@ def fill(library: Library, chunks: int) -> None:
             stored[name] = vectors[n].astype("<f2").tobytes()
             at += len(part) + 2
         text = "\n\n".join(parts)
-        library.catalog.documents.put(
-            DocumentDraft(
+        library.catalog.documents.put_many(
+            [DocumentDraft(
                 source.id, collection.id, f"{number}.txt", len(text), 1, f"{number:032x}", "r",
                 f"Record {number}", "text", "plain", "en", "", {}, (), (), text,
                 (Section(0, 0, len(text), 1, ("Top",)),), tuple(records), tuple(entries), stored,
-            ),
+            )],
             embedder,
         )  # fmt: skip
     library.indexes.save(library.catalog.collections.get("default"), always=True)

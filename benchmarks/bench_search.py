@@ -93,7 +93,7 @@ def make_library(place: Path, chunks: int) -> None:
         count = min(DOCUMENT_CHUNKS, chunks - number * DOCUMENT_CHUNKS)
         chosen = [chooser.sample(range(len(pieces)), CHUNK_PIECES) for _ in range(count)]
         one = draft(number, chosen, pieces, tokens, library, (source.id, record.id))
-        library.catalog.documents.put(one, writer.embedder_id)
+        library.catalog.documents.put_many([one], writer.embedder_id)
     library.indexes.save(library.catalog.collections.get("default"))
     library.close()
 

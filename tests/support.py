@@ -114,7 +114,8 @@ class Shelf:
 
     def put(self, path: str = "notes.md", *pieces: str, **changed: Any) -> int:
         """Write a document and give its id."""
-        return self.catalog.documents.put(self.draft(path, *pieces, **changed), self.embedder_id)
+        draft = self.draft(path, *pieces, **changed)
+        return self.catalog.documents.put_many([draft], self.embedder_id)[0]
 
     @property
     def version(self) -> int:

@@ -109,7 +109,7 @@ class Worker:
     def _work(self, wait: Callable[[], object]) -> None:
         """Run jobs while there are any; else wait, which may bring new ones."""
         while not self.stopping.is_set():
-            job = self.writer.catalog.jobs.claim_if_any()
+            job = self.writer.catalog.jobs.claim()
             if job is None:
                 self._state = "idle"
                 wait()

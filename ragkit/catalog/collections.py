@@ -26,36 +26,36 @@ class Collections:
         self._connections = connections
 
     def all(self) -> list[CollectionRecord]:
-        """Every collection, by name."""
+        """Return every collection, by name."""
         rows = self._connections.rows(
             "SELECT id, name, settings, version FROM collections ORDER BY name"
         )
         return [_collection(row) for row in rows]
 
     def find(self, name: str) -> CollectionRecord | None:
-        """The collection of that name, or ``None``."""
+        """Return the collection of that name, or ``None``."""
         row = self._connections.row(
             "SELECT id, name, settings, version FROM collections WHERE name = ?", (name,)
         )
         return _collection(row) if row else None
 
     def get(self, name: str) -> CollectionRecord:
-        """The collection of that name.
+        """Return the collection of that name.
 
         Raises:
             NotFoundError: naming the collections that there are.
         """
-        found = self.find(name)
-        if found is None:
-            names = ", ".join(one.name for one in self.all()) or "none yet"
+        collection = self.find(name)
+        if collection is None:
+            names = ", ".join(collection.name for collection in self.all()) or "none yet"
             raise NotFoundError(f'There is no collection "{name}".', f"There are: {names}.")
-        return found
+        return collection
 
     def ensure(self, name: str) -> CollectionRecord:
-        """The collection of that name, made if it is not there."""
-        found = self.find(name)
-        if found is not None:
-            return found
+        """Return the collection of that name, adding it if it is missing."""
+        collection = self.find(name)
+        if collection is not None:
+            return collection
         with self._connections.write() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO collections (name, created_at) VALUES (?, ?)",
@@ -64,7 +64,7 @@ class Collections:
         return self.get(name)
 
     def set_settings(self, collection_id: int, settings: dict[str, Any]) -> None:
-        """Replace what a collection sets otherwise than the library."""
+        """Replace the settings in which a collection differs from the library."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE collections SET settings = ? WHERE id = ?",
@@ -72,14 +72,14 @@ class Collections:
             )
 
     def version(self, collection_id: int) -> int:
-        """How often the collection's documents have changed; cheap enough for every search."""
+        """Count the changes of a collection's documents; cheap enough for every search."""
         row = self._connections.row(
             "SELECT version FROM collections WHERE id = ?", (collection_id,)
         )
         return int(row[0]) if row else 0
 
     def delete(self, collection_id: int) -> None:
-        """Forget a collection with its sources, documents and entries."""
+        """Delete a collection with its sources, documents and entries."""
         with self._connections.write() as connection:
             connection.execute("DELETE FROM collections WHERE id = ?", (collection_id,))
             connection.execute(
@@ -87,18 +87,18 @@ class Collections:
             )
 
     def sources(self, collection_id: int | None = None) -> list[SourceRecord]:
-        """All sources, or those of one collection, oldest first."""
+        """Return all sources, or those of one collection, oldest first."""
         where = "" if collection_id is None else "WHERE s.collection_id = ?"
         parameters = () if collection_id is None else (collection_id,)
         rows = self._connections.rows(f"{_SOURCE} {where} ORDER BY s.id", parameters)
         return [SourceRecord(*row) for row in rows]
 
     def roots(self) -> dict[int, str]:
-        """Every source's folder, by the source's id; cheap enough to ask all the time."""
+        """Return every source's folder by the source's id; cheap enough to poll."""
         return dict(self._connections.rows("SELECT id, root FROM sources ORDER BY id"))
 
     def source(self, source_id: int) -> SourceRecord:
-        """One source.
+        """Return one source.
 
         Raises:
             NotFoundError: when it is gone.
@@ -109,7 +109,7 @@ class Collections:
         return SourceRecord(*row)
 
     def ensure_source(self, collection_id: int, kind: str, root: str) -> SourceRecord:
-        """The source with that root, made if it is not there."""
+        """Return the source with that root, adding it if it is missing."""
         with self._connections.write() as connection:
             connection.execute(
                 "INSERT INTO sources (collection_id, kind, root, created_at) "
@@ -122,7 +122,7 @@ class Collections:
         return self.source(int(row[0]))
 
     def set_source_state(self, source_id: int, state: str, reason: str = "") -> None:
-        """Say how a source stands, and that it has just been looked at."""
+        """Store the state of a source that has just been scanned."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE sources SET state = ?, reason = ?, scanned_at = ? WHERE id = ?",
@@ -130,7 +130,7 @@ class Collections:
             )
 
     def delete_source(self, source_id: int) -> None:
-        """Forget a source with its documents, and record that their entries went."""
+        """Delete a source with its documents, and record that their entries are gone."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE collections SET version = version + 1 WHERE id IN "

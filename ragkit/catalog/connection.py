@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 import time
 import unicodedata
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from ragkit.errors import CatalogError, LibraryError
 _BUSY_MILLISECONDS = 15_000
 
 
-class _Lent:
-    """A thread's connection. When the thread ends, the next thread is given it."""
+class _PooledConnection:
+    """A thread's connection; returns to the pool when the thread ends."""
 
     def __init__(self, connection: sqlite3.Connection, idle: deque[sqlite3.Connection]) -> None:
         self.connection = connection
@@ -30,7 +31,7 @@ class _Lent:
 
 
 class Connections:
-    """Opens the database file once for each thread that asks, and keeps what threads leave."""
+    """A pool of connections: each thread has its own, and a new thread reuses an idle one."""
 
     def __init__(self, file: Path, *, create: bool) -> None:
         self.file = file
@@ -54,22 +55,22 @@ class Connections:
             raise
 
     def get(self) -> sqlite3.Connection:
-        """This thread's connection."""
-        lent: _Lent | None = getattr(self._local, "lent", None)
-        if lent is None:
-            lent = _Lent(self._take(), self._idle)
-            self._local.lent = lent
-        return lent.connection
+        """Return this thread's connection."""
+        pooled: _PooledConnection | None = getattr(self._local, "pooled", None)
+        if pooled is None:
+            pooled = _PooledConnection(self._take(), self._idle)
+            self._local.pooled = pooled
+        return pooled.connection
 
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """Every row that a query finds."""
+        """Return all rows of a query."""
         try:
             return self.get().execute(query, parameters).fetchall()
         except sqlite3.Error as error:
             raise as_library_error(error, self.file) from error
 
     def row(self, query: str, parameters: Sequence[Any] = ()) -> Any:
-        """The first row that a query finds, or ``None``."""
+        """Return the first row of a query, or ``None``."""
         try:
             return self.get().execute(query, parameters).fetchone()
         except sqlite3.Error as error:
@@ -97,7 +98,7 @@ class Connections:
                 cached_statements=256,
             )
             connection.create_function("folded", 1, folded, deterministic=True)
-            _log_ahead(connection)
+            _use_write_ahead_log(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA cache_size = -65536")
@@ -112,7 +113,7 @@ class Connections:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: everything in the block is kept, or nothing is."""
+        """Run the block in one transaction: everything in it is kept, or nothing is."""
         connection = self.get()
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -133,7 +134,7 @@ class Connections:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """One moment of the catalog: every query in the block sees the same state."""
+        """Run the block on one snapshot: every query in it sees the same state."""
         connection = self.get()
         if connection.in_transaction:
             yield connection
@@ -158,8 +159,8 @@ class Connections:
         self._local = threading.local()
 
 
-def _log_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging. SQLite does not wait here when others switch as well."""
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging, retrying: SQLite does not wait here for others that switch."""
     deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
     while True:
         try:
@@ -172,7 +173,7 @@ def _log_ahead(connection: sqlite3.Connection) -> None:
 
 
 def as_library_error(error: sqlite3.Error, file: Path) -> LibraryError:
-    """Say what SQLite's complaint means for the person."""
+    """Convert an SQLite error to one whose message tells a person what to do."""
     text = str(error).lower()
     if "disk is full" in text:
         return CatalogError("The disk is full.", "Free some space; nothing that was saved is lost.")
@@ -186,7 +187,7 @@ def as_library_error(error: sqlite3.Error, file: Path) -> LibraryError:
         return CatalogError(f"{file} cannot be read or written.", "Check the disk it lies on.")
     if "closed database" in text:
         return CatalogError("The library is closed.", "Open it again.")
-    if any(one in text for one in ("malformed", "not a database", "could not decode")):
+    if any(phrase in text for phrase in ("malformed", "not a database", "could not decode")):
         return CatalogError(
             f"{file} is damaged.", "Restore it from a backup, or move it away and index again."
         )
@@ -194,6 +195,11 @@ def as_library_error(error: sqlite3.Error, file: Path) -> LibraryError:
 
 
 def folded(value: object) -> str:
-    """Make text comparable whatever its case and way of writing accents; in queries too."""
+    """Fold case and Unicode compatibility forms for comparison; also an SQL function."""
     text = str(value)
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+
+
+def id_list(ids: Iterable[int]) -> str:
+    """Return ids as the JSON list that ``json_each`` takes apart in a query."""
+    return json.dumps([int(value) for value in ids])

@@ -1,4 +1,4 @@
-"""Storing contexts: rows of chunks and their entries, within the caller's transaction."""
+"""Writing contexts: their rows and the entries of their chunks, within the caller's transaction."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ragkit.catalog.connection import id_list
 from ragkit.catalog.entries import (
     TokenIds,
     copy_entry,
@@ -31,7 +32,7 @@ _OWN_LEVELS = json.dumps(
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What is the same for all entries of one collection in a transaction."""
+    """The values that all entries of one collection share in a transaction."""
 
     connection: sqlite3.Connection
     ids: TokenIds
@@ -45,30 +46,34 @@ def put_contexts(
     drafts: Sequence[ContextDraft],
     embedder_id: int,
 ) -> int:
-    """Store contexts and renew the entries of their chunks; returns how many were stored."""
+    """Store contexts and replace the entries of their chunks; return how many were stored."""
     by_document: dict[int, list[ContextDraft]] = {}
     for draft in drafts:
         by_document.setdefault(draft.document_id, []).append(draft)
     versions: dict[int, int] = {}
     stored = 0
     for document_id, group in by_document.items():
-        fitting = _fitting(connection, document_id, group)
-        if not fitting:
+        row = connection.execute(
+            "SELECT collection_id, hash FROM documents WHERE id = ? AND status = 'indexed'",
+            (document_id,),
+        ).fetchone()
+        current = _still_current(connection, document_id, row[1], group) if row else []
+        if not current:
             continue
-        collection_id = _collection_of(connection, document_id)
+        collection_id = int(row[0])
         if collection_id not in versions:
             versions[collection_id] = next_version(connection, collection_id)
         scope = _Scope(connection, ids, collection_id, versions[collection_id])
-        _renew_entries(scope, document_id, fitting)
-        for draft in fitting:
+        _replace_entries(scope, document_id, current)
+        for draft in current:
             _store(connection, draft)
-            put_vectors(connection, embedder_id, dict(draft.vectors))
-        stored += len(fitting)
+            put_vectors(connection, embedder_id, draft.vectors)
+        stored += len(current)
     return stored
 
 
 def remember_answer(connection: sqlite3.Connection, key: bytes, answer: ContextAnswer) -> None:
-    """Keep an answer by the text that it is about."""
+    """Cache an answer by the key of the text that it is about."""
     connection.execute(
         "INSERT OR REPLACE INTO context_cache VALUES (?, ?, ?, ?, ?)",
         (key, answer.model, answer.prompt_hash, pack_answer(answer), time.time()),
@@ -76,13 +81,13 @@ def remember_answer(connection: sqlite3.Connection, key: bytes, answer: ContextA
 
 
 def pack_answer(answer: ContextAnswer) -> str:
-    """An answer as JSON."""
+    """Serialize an answer as JSON."""
     values = {name: getattr(answer, name) for name in ContextAnswer.__slots__}
     return json.dumps(values, ensure_ascii=False, sort_keys=True)
 
 
 def unpack_answer(text: str) -> ContextAnswer:
-    """Read back what ``pack_answer`` gave."""
+    """Parse what ``pack_answer`` wrote."""
     values = json.loads(text)
     return ContextAnswer(
         **{
@@ -93,19 +98,17 @@ def unpack_answer(text: str) -> ContextAnswer:
     )
 
 
-def _fitting(
-    connection: sqlite3.Connection, document_id: int, drafts: Sequence[ContextDraft]
+def _still_current(
+    connection: sqlite3.Connection,
+    document_id: int,
+    document_hash: str,
+    drafts: Sequence[ContextDraft],
 ) -> list[ContextDraft]:
-    """The drafts whose document and chunk are still those that were written about.
+    """Return the drafts whose document and chunk are unchanged since they were written.
 
-    What a person wrote meanwhile is not overwritten by a model.
+    A model does not overwrite what a person wrote meanwhile.
     """
-    row = connection.execute(
-        "SELECT hash FROM documents WHERE id = ? AND status = 'indexed'", (document_id,)
-    ).fetchone()
-    if row is None:
-        return []
-    kept = {
+    by_people = {
         index
         for (index,) in connection.execute(
             "SELECT chunk_idx FROM contexts "
@@ -120,49 +123,42 @@ def _fitting(
         )
     }
     return [
-        one
-        for one in {draft.chunk.index: draft for draft in drafts}.values()
-        if one.document_hash == row[0]
-        and spans.get(one.chunk.index) == (one.chunk.start, one.chunk.end)
-        and (one.answer.by_person or one.chunk.index not in kept)
+        draft
+        for draft in {draft.chunk.index: draft for draft in drafts}.values()
+        if draft.document_hash == document_hash
+        and spans.get(draft.chunk.index) == (draft.chunk.start, draft.chunk.end)
+        and (draft.answer.by_person or draft.chunk.index not in by_people)
     ]
 
 
-def _collection_of(connection: sqlite3.Connection, document_id: int) -> int:
-    row = connection.execute(
-        "SELECT collection_id FROM documents WHERE id = ?", (document_id,)
-    ).fetchone()
-    return int(row[0])
+def _replace_entries(scope: _Scope, document_id: int, drafts: Sequence[ContextDraft]) -> None:
+    """Replace each chunk's own entry by one with the words of its context, others following it.
 
-
-def _renew_entries(scope: _Scope, document_id: int, drafts: Sequence[ContextDraft]) -> None:
-    """Put each chunk's own entry anew, with the words of its context, and its others after it.
-
-    Entries never change: the old ones go, and the new ones are the same but for the context.
+    Entries never change: the old ones are deleted, and the new ones differ only in the context.
     """
     old: dict[int, list[tuple[int, int, bytes]]] = {}
     for entry_id, position, level, content_key in scope.connection.execute(
         "SELECT id, position, level, content_key FROM entries WHERE document_id = ? "
         "AND position IN (SELECT value FROM json_each(?)) "
         "AND level IN (SELECT value FROM json_each(?)) ORDER BY id",
-        (document_id, json.dumps([one.chunk.index for one in drafts]), _OWN_LEVELS),
+        (document_id, id_list(draft.chunk.index for draft in drafts), _OWN_LEVELS),
     ).fetchall():
         old.setdefault(position, []).append((entry_id, level, content_key))
-    gone: list[int] = []
+    replaced: list[int] = []
     for draft in drafts:
-        known = old.get(draft.chunk.index, [])
-        own = [one for one in known if one[1] == LEVEL_CODES[Level.CHUNK]]
+        rows = old.get(draft.chunk.index, [])
+        own = [row for row in rows if row[1] == LEVEL_CODES[Level.CHUNK]]
         if not own:
             continue
-        _renew_chunk_entry(scope, own[0][0], draft.tokens)
+        _copy_chunk_entry(scope, own[0][0], draft.tokens)
         others = [replace(entry, content_key=own[0][2]) for entry in draft.entries]
         put_entries(scope.connection, scope.ids, scope.collection_id, document_id, others)
-        gone += [one[0] for one in known]
-    drop_entries(scope.connection, scope.collection_id, scope.version, gone)
+        replaced += [row[0] for row in rows]
+    drop_entries(scope.connection, scope.collection_id, scope.version, replaced)
 
 
-def _renew_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]]) -> None:
-    """Insert a copy of a chunk's own entry with other words in the fields of its context."""
+def _copy_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]]) -> None:
+    """Copy a chunk's own entry, with these words in the fields of its context."""
     import numpy as np
 
     kept = (FIELD_CODES[Field.TEXT], FIELD_CODES[Field.TITLE])
@@ -172,11 +168,11 @@ def _renew_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str
         "WHERE entry_id = ? AND field IN (?, ?)",
         (new_id, old_id, *kept),
     )
-    ids = scope.ids.of(scope.connection, {one for words in tokens.values() for one in words})
+    ids = scope.ids.of(scope.connection, {word for words in tokens.values() for word in words})
     scope.connection.executemany(
         "INSERT INTO entry_tokens VALUES (?, ?, ?)",
         [
-            (new_id, code, np.array([ids[one] for one in words], np.uint32).tobytes())
+            (new_id, code, np.array([ids[word] for word in words], np.uint32).tobytes())
             for code, words in sorted(tokens.items())
             if words and code not in kept
         ],

@@ -1,7 +1,7 @@
-"""Model contexts: what is written for each chunk, how each chunk stands, and what was ever written.
+"""Model contexts: the context and status of each chunk, and a cache of every answer.
 
-A chunk without a row waits for its first context. What a model wrote is also kept by what it was
-made from, so that it outlives the rows of a document that is read again.
+A chunk without a row waits for its first context. Answers are also cached by what they were made
+from, so that they outlive the rows of a document that is read again.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ class Contexts:
     # -- reading ---------------------------------------------------------------------------
 
     def counts(self, collection_id: int | None = None) -> ContextCounts:
-        """How many chunks stand how, in one collection or in all."""
+        """Count chunks by status, in one collection or in all."""
         where = "" if collection_id is None else "WHERE d.collection_id = ?"
         parameters = () if collection_id is None else (collection_id,)
         join = "" if collection_id is None else "JOIN documents d ON d.id = c.document_id"
         chunks = self._connections.row(
             f"SELECT TOTAL(d.chunks) FROM documents d {where}", parameters
         )
-        found = dict(
+        by_status = dict(
             self._connections.rows(
                 f"SELECT c.status, COUNT(*) FROM contexts c {join} {where} GROUP BY c.status",
                 parameters,
             )
         )
-        settled = {one.value: int(found.get(one.value, 0)) for one in ContextStatus}
+        settled = {status.value: int(by_status.get(status.value, 0)) for status in ContextStatus}
         settled.pop("pending")
         return ContextCounts(pending=max(0, int(chunks[0]) - sum(settled.values())), **settled)
 
     def of_document(self, document_id: int) -> dict[int, ContextRecord]:
-        """A document's contexts by chunk; chunks that nothing is known of are left out."""
+        """Return a document's contexts by chunk index; chunks without a row are left out."""
         rows = self._connections.rows(
             f"SELECT {_COLUMNS} FROM contexts c WHERE document_id = ? ORDER BY chunk_idx",
             (document_id,),
@@ -72,7 +72,7 @@ class Contexts:
         return {row[1]: _context(row) for row in rows}
 
     def at(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], ContextRecord]:
-        """The contexts of chunks named by document id and index, in one query."""
+        """Return the contexts of chunks named by (document id, chunk index), in one query."""
         rows = self._connections.rows(
             f"SELECT {_COLUMNS} FROM json_each(?) w JOIN contexts c "
             "ON c.document_id = w.value ->> 0 AND c.chunk_idx = w.value ->> 1",
@@ -88,9 +88,9 @@ class Contexts:
         since: float = 0.0,
         limit: int = -1,
     ) -> list[int]:
-        """Documents with waiting chunks: those named first, in that order, then the newest.
+        """Return documents with waiting chunks: those in ``first``, in that order, then the newest.
 
-        ``since`` leaves out those that have not changed since then.
+        Documents that have not changed after ``since`` are left out.
         """
         where = "" if collection_id is None else "AND d.collection_id = ?"
         parameters = () if collection_id is None else (collection_id,)
@@ -105,7 +105,7 @@ class Contexts:
         return [row[0] for row in rows]
 
     def waiting_chunks(self, document_id: int) -> list[WaitingChunk]:
-        """A document's waiting chunks in order; those that failed before come last."""
+        """Return a document's waiting chunks in order; those that failed before come last."""
         rows = self._connections.rows(
             "SELECT k.idx, COALESCE(c.attempts, 0), c.status IS NOT NULL FROM chunks k "
             "LEFT JOIN contexts c ON c.document_id = k.document_id AND c.chunk_idx = k.idx "
@@ -116,14 +116,14 @@ class Contexts:
         return [WaitingChunk(row[0], row[1], bool(row[2])) for row in rows]
 
     def last_error(self) -> str:
-        """The newest error of a failed chunk; empty when none has failed."""
+        """Return the newest error of a failed chunk; empty when none has failed."""
         row = self._connections.row(
             "SELECT error FROM contexts WHERE status = 'failed' ORDER BY changed_at DESC LIMIT 1"
         )
         return str(row[0]) if row else ""
 
     def failures(self, collection_id: int | None = None, limit: int = 5) -> list[FailedContext]:
-        """The chunks that failed last, the newest first."""
+        """Return the chunks that failed last, newest first."""
         where = "" if collection_id is None else "AND d.collection_id = ?"
         parameters = () if collection_id is None else (collection_id,)
         rows = self._connections.rows(
@@ -136,7 +136,7 @@ class Contexts:
         return [FailedContext(*row) for row in rows]
 
     def seconds_each(self, most: int = 200) -> float | None:
-        """How long a model took for a chunk lately, on average; ``None`` before the first."""
+        """Return the mean seconds that a model took for a chunk; ``None`` before the first."""
         row = self._connections.row(
             "SELECT AVG(seconds) FROM (SELECT seconds FROM contexts "
             "WHERE status IN ('complete', 'truncated') AND seconds > 0 LIMIT ?)",
@@ -145,7 +145,7 @@ class Contexts:
         return float(row[0]) if row and row[0] else None
 
     def tokens(self, collection_id: int) -> int:
-        """What models read and wrote, in tokens, for the contexts that a collection has."""
+        """Count the tokens that models read and wrote for the contexts of a collection."""
         row = self._connections.row(
             "SELECT TOTAL(c.tokens) FROM contexts c JOIN documents d ON d.id = c.document_id "
             "WHERE d.collection_id = ?",
@@ -153,14 +153,14 @@ class Contexts:
         )
         return int(row[0]) if row else 0
 
-    # -- what was ever written -------------------------------------------------------------
+    # -- the cache of answers --------------------------------------------------------------
 
     def remembers(self) -> bool:
-        """True when anything was ever written."""
+        """Return whether any answer is cached."""
         return self._connections.row("SELECT 1 FROM context_cache LIMIT 1") is not None
 
     def remembered(self, key: bytes, model: str, prompt_hash: str) -> ContextAnswer | None:
-        """What that model wrote for that text with that prompt."""
+        """Return the cached answer of that model for that text and prompt, or ``None``."""
         row = self._connections.row(
             "SELECT answer FROM context_cache WHERE text_key = ? AND model = ? AND prompt_hash = ?",
             (key, model, prompt_hash),
@@ -168,26 +168,26 @@ class Contexts:
         return unpack_answer(row[0]) if row else None
 
     def newest_remembered(self, keys: Sequence[bytes]) -> dict[bytes, ContextAnswer]:
-        """The newest that was written for each text, by a person if any did, else by any model."""
-        found: list[tuple[float, bytes, str]] = []
+        """Return the newest cached answer for each text, a person's before any model's."""
+        rows: list[tuple[float, bytes, str]] = []
         for at in range(0, len(keys), _MOST_PARAMETERS):
             part = keys[at : at + _MOST_PARAMETERS]
             marks = ",".join("?" * len(part))
-            found += self._connections.rows(
+            rows += self._connections.rows(
                 f"SELECT made_at, text_key, answer FROM context_cache WHERE text_key IN ({marks})",
                 part,
             )
-        read = [(made, bytes(key), unpack_answer(answer)) for made, key, answer in sorted(found)]
-        read.sort(key=lambda one: (one[2].by_person, one[0]))
-        return {key: answer for _, key, answer in read}
+        answers = [(made, bytes(key), unpack_answer(answer)) for made, key, answer in sorted(rows)]
+        answers.sort(key=lambda item: (item[2].by_person, item[0]))
+        return {key: answer for _, key, answer in answers}
 
     def remember(self, key: bytes, answer: ContextAnswer) -> None:
-        """Keep an answer by what it was made from, so that it need never be asked for again."""
+        """Cache an answer by what it was made from, so that no model need be asked again."""
         with self._connections.write() as connection:
             remember_answer(connection, key, answer)
 
     def forget(self, keys: Iterable[bytes], *, people: bool = False) -> None:
-        """Drop what models wrote for those texts; also what ``people`` did, if they ask for it."""
+        """Delete cached answers of models for those texts; with ``people``, also those of people."""
         with self._connections.write() as connection:
             connection.executemany(
                 "DELETE FROM context_cache WHERE text_key = ? AND (? OR model <> ?)",
@@ -195,7 +195,7 @@ class Contexts:
             )
 
     def prune(self) -> int:
-        """Drop the oldest answers of models beyond twice the number of chunks; returns how many."""
+        """Delete the oldest answers of models beyond twice the number of chunks; return how many."""
         with self._connections.write() as connection:
             chunks = connection.execute("SELECT TOTAL(chunks) FROM documents").fetchone()[0]
             return connection.execute(
@@ -207,17 +207,17 @@ class Contexts:
     # -- writing ---------------------------------------------------------------------------
 
     def put(self, drafts: Sequence[ContextDraft], embedder_id: int) -> int:
-        """Store contexts and renew the entries of just their chunks, all in one transaction.
+        """Store contexts and replace the entries of just their chunks, in one transaction.
 
-        Returns how many were stored: a chunk that has changed meanwhile is left alone.
+        Returns how many were stored: a chunk that has changed meanwhile is skipped.
         """
         with self._vocabulary.transaction() as ids, self._connections.write() as connection:
             return put_contexts(connection, ids, drafts, embedder_id)
 
     def fail(self, place: tuple[int, int], error: str, answer: ContextAnswer, *, last: bool) -> int:
-        """Record that writing failed: for good when it is the ``last`` attempt, else it waits.
+        """Record a failed attempt: the chunk fails after the ``last`` one, else it waits again.
 
-        What the chunk had before stays. Returns how many attempts there have been.
+        An earlier context of the chunk stays. Returns the number of attempts so far.
         """
         status = ContextStatus.FAILED if last else ContextStatus.PENDING
         with self._connections.write() as connection:
@@ -249,9 +249,9 @@ class Contexts:
         document_id: int | None = None,
         chunk_index: int | None = None,
     ) -> int:
-        """Make chunks wait again, errors and attempts kept; returns how many.
+        """Make chunks wait again, keeping errors and attempts; return how many.
 
-        What a person wrote is never asked for again, unless its chunk is named.
+        A person's context is replaced only when its chunk is named.
         """
         where = ["status <> 'pending'"]
         parameters: list[Any] = []
@@ -288,7 +288,7 @@ class Contexts:
 
 
 def _context(row: Sequence[Any]) -> ContextRecord:
-    """Read a context from a row of ``_COLUMNS``."""
+    """Parse a row of ``_COLUMNS``."""
     status = ContextStatus(row[2])
     answer = ContextAnswer(
         context=row[3],

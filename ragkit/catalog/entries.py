@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.records import EntryDraft, NumberedTokens
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Level
 
@@ -27,7 +27,7 @@ _Scope: TypeAlias = tuple[int, int, str]
 
 
 class Entries:
-    """Queries about entries, for those who build indexes from them."""
+    """Queries about entries, from which indexes are built."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -41,7 +41,7 @@ class Entries:
         dimensions: int,
         after: int = 0,
     ) -> EntryRows:
-        """The live entries of those levels with ids above ``after``, as indexes take them."""
+        """Return the live entries of those levels with ids above ``after``, as index rows."""
         import numpy as np
 
         from ragkit.indexes.local.chunk_groups import with_texts
@@ -60,7 +60,7 @@ class Entries:
             tokens = {
                 field: _tokens(connection, scope, ids, code) for field, code in FIELD_CODES.items()
             }
-        found = EntryRows(
+        entry_rows = EntryRows(
             entry_ids=ids,
             document_ids=np.ascontiguousarray(table[:, 1]),
             levels=table[:, 2].astype(np.int8),
@@ -69,10 +69,10 @@ class Entries:
             has_vector=has_vector,
             tokens={field: column for field, column in tokens.items() if len(column.flat)},
         )
-        return with_texts(found)
+        return with_texts(entry_rows)
 
     def count(self, collection_id: int, levels: Sequence[Level] = tuple(Level)) -> int:
-        """How many live entries of those levels the collection has."""
+        """Count the live entries of those levels in a collection."""
         row = self._connections.row(
             f"SELECT COUNT(*) FROM entries WHERE collection_id = ? AND {AT_LEVELS}",
             (collection_id, _level_list(levels)),
@@ -85,15 +85,15 @@ class Entries:
         return int(row[0]) if row else 0
 
     def content_keys(self, entry_ids: Sequence[int]) -> dict[int, bytes]:
-        """The names of the entries' own texts: equal for texts that people take for the same."""
+        """Return content keys by entry id: equal for texts that people take for the same."""
         rows = self._connections.rows(
             "SELECT id, content_key FROM entries WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(entry_ids)),),
+            (id_list(entry_ids),),
         )
         return dict(rows)
 
     def removed_since(self, collection_id: int, version: int) -> NDArray[np.int64]:
-        """Ids of entries that were removed after that version of the collection."""
+        """Return ids of entries that were removed after that version of the collection."""
         import numpy as np
 
         rows = self._connections.rows(
@@ -103,7 +103,7 @@ class Entries:
         return np.array([row[0] for row in rows], dtype=np.int64)
 
     def forget_removed(self, collection_id: int, up_to_version: int) -> None:
-        """Drop the record of removals that no index generation needs any more."""
+        """Delete the record of removals that no index generation needs any more."""
         with self._connections.write() as connection:
             connection.execute(
                 "DELETE FROM removed_entries WHERE collection_id = ? AND version <= ?",
@@ -111,7 +111,7 @@ class Entries:
             )
 
     def token_ids(self, tokens: Sequence[str]) -> dict[str, int]:
-        """The vocabulary's ids of those tokens that any document has."""
+        """Return vocabulary ids of the tokens; tokens that no document has are left out."""
         rows = self._connections.rows(
             "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))",
             (json.dumps(sorted(set(tokens))),),
@@ -120,44 +120,44 @@ class Entries:
 
 
 class Vocabulary:
-    """Gives tokens their ids, remembering those that this process has met."""
+    """Assigns ids to tokens, with a cache of those that this process has met."""
 
     def __init__(self) -> None:
-        self._known: dict[str, int] = {}
+        self._cache: dict[str, int] = {}
 
     @contextmanager
     def transaction(self) -> Iterator[TokenIds]:
-        """Ids for one transaction, remembered when the block ends without an error.
+        """Provide ids for one transaction; they are cached when the block ends without an error.
 
         Enter it before the transaction begins: an id counts only once it is committed.
         """
-        ids = TokenIds(self._known)
+        ids = TokenIds(self._cache)
         yield ids
-        if len(self._known) > _MOST_CACHED_TOKENS:
-            self._known.clear()
-        self._known.update(ids.found)
+        if len(self._cache) > _MOST_CACHED_TOKENS:
+            self._cache.clear()
+        self._cache.update(ids.added)
 
 
 class TokenIds:
-    """The ids that one transaction looked up or gave."""
+    """The token ids of one transaction: ``added`` are those it looked up or assigned."""
 
-    def __init__(self, known: Mapping[str, int]) -> None:
-        self._known = known
-        self.found: dict[str, int] = {}
+    def __init__(self, cache: Mapping[str, int]) -> None:
+        self._cache = cache
+        self.added: dict[str, int] = {}
 
     def of(self, connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, int]:
-        """The ids of all the tokens, new ones given where needed."""
-        known, found = self._known, self.found
+        """Return ids of all the tokens, assigning new ones where needed."""
+        cache, added = self._cache, self.added
         ids: dict[str, int] = {}
         missing: list[str] = []
         for token in tokens:
-            number = known.get(token) or found.get(token)
+            number = cache.get(token) or added.get(token)
             if number is None:
                 missing.append(token)
             else:
                 ids[token] = number
         if missing:
-            # Sorted, so that the same documents give the same ids.
+            # Sorted, so that the same documents get the same ids.
             packed = json.dumps(sorted(missing))
             connection.execute(
                 "INSERT OR IGNORE INTO vocabulary (token) SELECT value FROM json_each(?)", (packed,)
@@ -166,7 +166,7 @@ class TokenIds:
                 "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))",
                 (packed,),
             ).fetchall()
-            found.update(rows)
+            added.update(rows)
             ids.update(rows)
         return ids
 
@@ -182,8 +182,10 @@ def put_entries(
     import numpy as np
 
     every = [tokens for draft in drafts for tokens in draft.tokens.values()]
-    shared = {id(one.words): one.words for one in every if isinstance(one, NumberedTokens)}
-    plain = (one for one in every if not isinstance(one, NumberedTokens))
+    shared = {
+        id(tokens.words): tokens.words for tokens in every if isinstance(tokens, NumberedTokens)
+    }
+    plain = (tokens for tokens in every if not isinstance(tokens, NumberedTokens))
     ids = token_ids.of(connection, set(chain(*shared.values(), *plain)))
     tables = {
         key: np.fromiter((ids[word] for word in words), np.uint32, len(words))
@@ -218,7 +220,7 @@ def put_entries(
 def remove_entries(
     connection: sqlite3.Connection, document_id: int, collection_id: int, version: int
 ) -> None:
-    """Remove a document's entries and record that they went, in the caller's transaction."""
+    """Delete a document's entries and record the removal, in the caller's transaction."""
     connection.execute(
         "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
         "SELECT ?, ?, id FROM entries WHERE document_id = ?",
@@ -228,7 +230,7 @@ def remove_entries(
 
 
 def next_version(connection: sqlite3.Connection, collection_id: int) -> int:
-    """Raise a collection's version in the caller's transaction; gives the new one."""
+    """Increment a collection's version in the caller's transaction; return the new one."""
     row = connection.execute(
         "UPDATE collections SET version = version + 1 WHERE id = ? RETURNING version",
         (collection_id,),
@@ -237,7 +239,7 @@ def next_version(connection: sqlite3.Connection, collection_id: int) -> int:
 
 
 def copy_entry(connection: sqlite3.Connection, entry_id: int) -> int:
-    """Put an entry anew, still without words, in the caller's transaction; gives its number."""
+    """Copy an entry without its tokens, in the caller's transaction; return the copy's id."""
     cursor = connection.execute(
         "INSERT INTO entries "
         "(collection_id, document_id, level, position, text_hash, content_key) "
@@ -251,8 +253,8 @@ def copy_entry(connection: sqlite3.Connection, entry_id: int) -> int:
 def drop_entries(
     connection: sqlite3.Connection, collection_id: int, version: int, entry_ids: Sequence[int]
 ) -> None:
-    """Remove entries of a collection and record that they went, in the caller's transaction."""
-    packed = json.dumps(list(entry_ids))
+    """Delete entries of a collection and record the removal, in the caller's transaction."""
+    packed = id_list(entry_ids)
     connection.execute(
         "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
         "SELECT ?, ?, value FROM json_each(?)",

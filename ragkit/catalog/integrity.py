@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.catalog.connection import Connections, as_library_error
-from ragkit.catalog.documents import CHUNK_COLUMNS, chunk_of_row
+from ragkit.catalog.document_writing import CHUNK_COLUMNS
+from ragkit.catalog.documents import chunk_of_row
 from ragkit.catalog.entries import AT_LEVELS
 from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.schema import MIGRATIONS, applied

@@ -1,4 +1,4 @@
-"""What the writer was asked to do, and its signs of life."""
+"""Jobs for the writer, and the worker's heartbeat."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Jobs:
         self._connections = connections
 
     def add(self, kind: str, **arguments: Any) -> int:
-        """Ask for something to be done; the same pending job is not added twice."""
+        """Add a job and return its id; the same pending job is not added twice."""
         packed = json.dumps(arguments, sort_keys=True)
         with self._connections.write() as connection:
             row = connection.execute(
@@ -38,7 +38,10 @@ class Jobs:
             return int(cursor.lastrowid or 0)
 
     def claim(self) -> JobRecord | None:
-        """Take the oldest pending job and mark it as running."""
+        """Mark the oldest pending job as running and return it; ``None`` when nothing waits."""
+        # Asked first without the catalog's write lock, since the worker polls.
+        if self._connections.row("SELECT 1 FROM jobs WHERE state = 'pending' LIMIT 1") is None:
+            return None
         with self._connections.write() as connection:
             row = connection.execute(
                 "SELECT id FROM jobs WHERE state = 'pending' ORDER BY id LIMIT 1"
@@ -52,30 +55,25 @@ class Jobs:
             )
         return self.get(int(row[0]))
 
-    def claim_if_any(self) -> JobRecord | None:
-        """The same, without touching the catalog's write lock when nothing waits."""
-        waiting = self._connections.row("SELECT 1 FROM jobs WHERE state = 'pending' LIMIT 1")
-        return self.claim() if waiting else None
-
     def get(self, job_id: int) -> JobRecord | None:
-        """One job, or ``None`` when it is long gone."""
+        """Return one job, or ``None`` when it is long gone."""
         row = self._connections.row(f"{_JOB} WHERE id = ?", (job_id,))
         return _job(row) if row else None
 
     def open(self) -> list[JobRecord]:
-        """Jobs that run or wait, in their order."""
+        """Return running and pending jobs, in that order, by id."""
         rows = self._connections.rows(
             f"{_JOB} WHERE state IN ('running', 'pending') ORDER BY state DESC, id"
         )
         return [_job(row) for row in rows]
 
     def recent(self, limit: int = 20) -> list[JobRecord]:
-        """The newest jobs, whatever their state."""
+        """Return the newest jobs, whatever their state."""
         rows = self._connections.rows(f"{_JOB} ORDER BY id DESC LIMIT ?", (limit,))
         return [_job(row) for row in rows]
 
     def report(self, job_id: int, progress: dict[str, Any]) -> bool:
-        """Store a job's progress; returns False when it has been cancelled."""
+        """Store a job's progress; return False when it has been cancelled."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE jobs SET progress = ? WHERE id = ?", (json.dumps(progress), job_id)
@@ -86,7 +84,7 @@ class Jobs:
         return not (row and row[0])
 
     def finish(self, job_id: int, state: JobState, message: str = "") -> None:
-        """Mark a job as ended and forget all but the newest few hundred ended ones."""
+        """Mark a job as ended, and delete all but the newest few hundred ended ones."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE jobs SET state = ?, message = ?, finished_at = ? WHERE id = ?",
@@ -98,7 +96,7 @@ class Jobs:
             )
 
     def requeue(self, job_id: int) -> None:
-        """Put a running job back into the queue, as if it had not been begun."""
+        """Put a running job back into the queue, as if it had not been started."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE jobs SET state = 'pending', attempts = attempts - 1, progress = '{}' "
@@ -107,7 +105,7 @@ class Jobs:
             )
 
     def cancel(self, job_id: int) -> None:
-        """Ask a job to stop; one that waits is dropped at once, one that has ended stays so."""
+        """Cancel a job: a pending one at once, a running one when it next reports."""
         with self._connections.write() as connection:
             connection.execute(
                 "UPDATE jobs SET cancelled = 1 WHERE id = ? AND state = 'running'", (job_id,)
@@ -119,9 +117,9 @@ class Jobs:
             )
 
     def requeue_running(self, most_attempts: int = 3) -> int:
-        """After a crash: put running jobs back, or fail those that crashed too often.
+        """Recover from a crash: put running jobs back, or fail those that crashed too often.
 
-        Those that were being cancelled are cancelled. Returns how many wait again.
+        Those that were being cancelled are cancelled. Returns how many are pending again.
         """
         with self._connections.write() as connection:
             connection.execute(
@@ -140,7 +138,7 @@ class Jobs:
             ).rowcount
 
     def heartbeat(self, pid: int, started_at: float, state: str, notes: dict[str, Any]) -> None:
-        """Store a sign of life of the worker."""
+        """Store the worker's heartbeat."""
         with self._connections.write() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO worker (id, pid, started_at, heartbeat, state, notes) "
@@ -149,7 +147,7 @@ class Jobs:
             )
 
     def worker(self) -> WorkerRecord | None:
-        """The worker's last sign of life."""
+        """Return the worker's last heartbeat, or ``None``."""
         row = self._connections.row(
             "SELECT pid, started_at, heartbeat, state, notes FROM worker WHERE id = 1"
         )

@@ -6,7 +6,8 @@ import json
 from collections.abc import Container, Mapping, Sequence
 
 from ragkit.catalog.connection import Connections
-from ragkit.catalog.documents import CHUNK_COLUMNS, chunk_of_row
+from ragkit.catalog.document_writing import CHUNK_COLUMNS
+from ragkit.catalog.documents import chunk_of_row
 from ragkit.catalog.records import ChunkRecord
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.entries import copy_entry, drop_entries, next_version
 from ragkit.types import LEVEL_CODES, Level
 
@@ -79,7 +78,7 @@ class Vectors:
                 "SELECT e.id, v.data FROM entries e "
                 "JOIN vectors v ON v.text_hash = e.text_hash AND v.embedder_id = ? "
                 "WHERE e.id IN (SELECT value FROM json_each(?))",
-                (embedder_id, json.dumps(list(entry_ids))),
+                (embedder_id, id_list(entry_ids)),
             )
         )
 

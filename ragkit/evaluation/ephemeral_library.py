@@ -121,7 +121,9 @@ class EphemeralLibrary:
                 if not joined.embedded:
                     places.blank += len(group)
                     continue
-                document = self.catalog.documents.put(draft(file, joined), self._writer.embedder_id)
+                [document] = self.catalog.documents.put_many(
+                    [draft(file, joined)], self._writer.embedder_id
+                )
                 places.add(document, [group[part] for part in of_chunk])
             reporter.step(done=len(flat))
         self._save()

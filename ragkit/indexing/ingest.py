@@ -191,7 +191,7 @@ class Ingest:
             documents.put_many(drafts, embedder)
         except CatalogError:
             for one in drafts:
-                documents.put(one, embedder)
+                documents.put_many([one], embedder)
         for one in drafts:
             self.tally.indexed += 1
             self._reporter.step(one.path)

@@ -49,7 +49,7 @@ def test_a_document_comes_back_as_it_was_put(catalog, shelf):
             draft.chunks[1],
         ),
     )
-    document_id = catalog.documents.put(draft, shelf.embedder_id)
+    [document_id] = catalog.documents.put_many([draft], shelf.embedder_id)
     record = catalog.documents.get(document_id)
     for name in _KEPT:
         assert getattr(record, name) == getattr(draft, name), name
@@ -312,7 +312,7 @@ def test_a_document_for_a_source_that_is_gone_is_refused(catalog, shelf):
     draft = shelf.draft("a.md")
     catalog.collections.delete_source(shelf.source_id)
     with pytest.raises(CatalogError, match="FOREIGN KEY"):
-        catalog.documents.put(draft, shelf.embedder_id)
+        catalog.documents.put_many([draft], shelf.embedder_id)
     assert catalog.documents.list() == []
 
 
