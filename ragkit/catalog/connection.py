@@ -76,6 +76,10 @@ class Connections:
         except sqlite3.Error as error:
             raise as_library_error(error, self.file) from error
 
+    def column(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return the first value of each row of a query."""
+        return [row[0] for row in self.rows(query, parameters)]
+
     def _take(self) -> sqlite3.Connection:
         if self._closed:
             raise CatalogError("The library is closed.", "Open it again.")

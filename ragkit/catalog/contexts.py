@@ -94,7 +94,7 @@ class Contexts:
         """
         where = "" if collection_id is None else "AND d.collection_id = ?"
         parameters = () if collection_id is None else (collection_id,)
-        rows = self._connections.rows(
+        return self._connections.column(
             f"SELECT d.id FROM documents d LEFT JOIN json_each(?) f ON f.value = d.id "
             "WHERE d.status = 'indexed' AND d.changed_at >= ? AND d.chunks > "
             "(SELECT COUNT(*) FROM contexts c "
@@ -102,7 +102,6 @@ class Contexts:
             "ORDER BY f.key IS NULL, f.key, d.changed_at DESC, d.id DESC LIMIT ?",
             (json.dumps(list(dict.fromkeys(first))), since, *parameters, limit),
         )
-        return [row[0] for row in rows]
 
     def waiting_chunks(self, document_id: int) -> list[WaitingChunk]:
         """Return a document's waiting chunks in order; those that failed before come last."""
@@ -187,7 +186,7 @@ class Contexts:
             remember_answer(connection, key, answer)
 
     def forget(self, keys: Iterable[bytes], *, people: bool = False) -> None:
-        """Delete cached answers of models for those texts; with ``people``, also those of people."""
+        """Delete cached answers for those texts: those of models, or with ``people`` all."""
         with self._connections.write() as connection:
             connection.executemany(
                 "DELETE FROM context_cache WHERE text_key = ? AND (? OR model <> ?)",
@@ -195,7 +194,7 @@ class Contexts:
             )
 
     def prune(self) -> int:
-        """Delete the oldest answers of models beyond twice the number of chunks; return how many."""
+        """Delete the oldest answers beyond twice the number of chunks; return how many."""
         with self._connections.write() as connection:
             chunks = connection.execute("SELECT TOTAL(chunks) FROM documents").fetchone()[0]
             return connection.execute(

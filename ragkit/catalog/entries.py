@@ -96,11 +96,11 @@ class Entries:
         """Return ids of entries that were removed after that version of the collection."""
         import numpy as np
 
-        rows = self._connections.rows(
+        ids = self._connections.column(
             "SELECT entry_id FROM removed_entries WHERE collection_id = ? AND version > ?",
             (collection_id, version),
         )
-        return np.array([row[0] for row in rows], dtype=np.int64)
+        return np.array(ids, dtype=np.int64)
 
     def forget_removed(self, collection_id: int, up_to_version: int) -> None:
         """Delete the record of removals that no index generation needs any more."""

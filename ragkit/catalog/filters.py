@@ -76,12 +76,12 @@ class FilterQueries:
         import numpy as np
 
         where, parameters = _conditions(filters)
-        rows = self._connections.rows(
+        ids = self._connections.column(
             "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id "
             f"WHERE d.collection_id = ? AND d.status = 'indexed'{where} ORDER BY d.id",
             (collection_id, *parameters),
         )
-        return np.array([row[0] for row in rows], dtype=np.int64)
+        return np.array(ids, dtype=np.int64)
 
     def entries_under(self, collection_id: int, headings: Sequence[str]) -> NDArray[np.int64]:
         """Return ids of entries that overlap a section under one of those headings or titles.
@@ -92,7 +92,7 @@ class FilterQueries:
         import numpy as np
 
         names = json.dumps([folded(heading) for heading in headings])
-        rows = self._connections.rows(
+        ids = self._connections.column(
             "WITH names AS MATERIALIZED (SELECT value AS name FROM json_each(?)), "
             "spans AS MATERIALIZED ("
             "SELECT s.document_id, s.start, s.stop FROM sections s "
@@ -105,7 +105,7 @@ class FilterQueries:
             "WHERE e.collection_id = ? ORDER BY e.id",
             (names, collection_id, LEVEL_CODES[Level.DOCUMENT], collection_id),
         )
-        return np.array([row[0] for row in rows], dtype=np.int64)
+        return np.array(ids, dtype=np.int64)
 
     def entries_by_speaker(self, collection_id: int, filters: Filters) -> NDArray[np.int64] | None:
         """Return ids of entries with messages of the filtered speakers and days.
@@ -126,8 +126,8 @@ class FilterQueries:
             )
         if not restricted:
             return None
-        rows = self._connections.rows(*_entry_query(collection_id, filters))
-        return np.array([row[0] for row in rows], dtype=np.int64)
+        ids = self._connections.column(*_entry_query(collection_id, filters))
+        return np.array(ids, dtype=np.int64)
 
     def facets(self, collection_id: int, filters: Filters) -> Facets:
         """Count the documents that pass the filters, by each of their values."""
@@ -174,12 +174,13 @@ class FilterQueries:
 
     def field_names(self, collection_id: int) -> tuple[str, ...]:
         """Return every front-matter field that a document of the collection has, sorted."""
-        rows = self._connections.rows(
-            "SELECT DISTINCT m.key FROM documents d, json_each(d.metadata) m "
-            "WHERE d.collection_id = ? ORDER BY 1",
-            (collection_id,),
+        return tuple(
+            self._connections.column(
+                "SELECT DISTINCT m.key FROM documents d, json_each(d.metadata) m "
+                "WHERE d.collection_id = ? ORDER BY 1",
+                (collection_id,),
+            )
         )
-        return tuple(row[0] for row in rows)
 
 
 def _conditions(filters: Filters) -> tuple[str, list[Any]]:

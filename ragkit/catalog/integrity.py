@@ -1,4 +1,4 @@
-"""Whether the catalog holds together, how much room it takes, and whole copies of it."""
+"""Consistency checks of the catalog, its size on disk, and whole copies of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.catalog.connection import Connections, as_library_error
+from ragkit.catalog.connection import Connections, as_library_error, id_list
 from ragkit.catalog.document_writing import CHUNK_COLUMNS
 from ragkit.catalog.documents import chunk_of_row
 from ragkit.catalog.entries import AT_LEVELS
@@ -80,14 +80,14 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How entries and vocabulary fit: entries with unknown words, and how many words are spare."""
+    """Entries with tokens that the vocabulary lacks, and how many tokens are unused."""
 
     broken_entries: tuple[int, ...]
     unused: int
 
 
 class Integrity:
-    """Queries that look for what cannot be, and for what is no longer needed."""
+    """Queries that find damage, and what is no longer needed."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -95,30 +95,28 @@ class Integrity:
     # -- looking ---------------------------------------------------------------------------
 
     def damage(self, *, whole: bool = False) -> list[str]:
-        """What SQLite finds wrong with its file; ``whole`` compares every index with its table."""
+        """Return what SQLite finds wrong with its file; ``whole`` compares indexes with tables."""
         check = "integrity_check" if whole else "quick_check"
         rows = self._connections.rows(f"PRAGMA {check}({_MOST_PROBLEMS})")
         return [str(row[0]) for row in rows if row[0] != "ok"]
 
     def broken_references(self) -> int:
-        """How many rows belong to something that is not there."""
+        """Count rows that refer to a missing row."""
         return len(self._connections.rows("PRAGMA foreign_key_check"))
 
     def torn_documents(self, collection_id: int | None = None) -> list[int]:
-        """Indexed documents whose parts do not fit together by number and place."""
+        """Return indexed documents whose parts disagree in count or span."""
         chunk = LEVEL_CODES[Level.CHUNK]
-        rows = self._connections.rows(_WHOLE, (collection_id, collection_id, chunk, chunk))
-        return [row[0] for row in rows]
+        return self._connections.column(_WHOLE, (collection_id, collection_id, chunk, chunk))
 
     def left_over(self, collection_id: int | None = None) -> list[int]:
-        """Documents that are not indexed and still have text, chunks or entries."""
-        rows = self._connections.rows(_LEFT_OVER, (collection_id, collection_id))
-        return [row[0] for row in rows]
+        """Return documents that are not indexed and still have text, chunks or entries."""
+        return self._connections.column(_LEFT_OVER, (collection_id, collection_id))
 
     def without_vectors(
         self, embedder_id: int | None, collection_id: int | None = None
     ) -> dict[int, int]:
-        """How many entries of each document have no vector of that embedder."""
+        """Count entries without a vector of the embedder, by document."""
         rows = self._connections.rows(
             "SELECT e.document_id, COUNT(*) FROM entries e WHERE (? IS NULL OR e.collection_id = ?)"
             " AND NOT EXISTS (SELECT 1 FROM vectors v "
@@ -128,37 +126,36 @@ class Integrity:
         return dict(rows)
 
     def embedders(self) -> list[tuple[int, str, str, int]]:
-        """Every embedder that has vectors here: id, name, fingerprint, vectors."""
+        """Return (id, name, fingerprint, number of vectors) of every embedder that has some."""
         return self._connections.rows(
             "SELECT m.id, m.name, m.fingerprint, COUNT(*) FROM embedders m "
             "JOIN vectors v ON v.embedder_id = m.id GROUP BY m.id ORDER BY m.id"
         )
 
     def misshapen_vectors(self) -> int:
-        """How many vectors are not as long as their embedder makes them."""
+        """Count vectors whose length is not that of their embedder."""
         return self._number(
             "SELECT COUNT(*) FROM vectors v JOIN embedders m ON m.id = v.embedder_id "
             "WHERE length(v.data) <> 2 * m.dimensions"
         )
 
     def orphaned_vectors(self) -> int:
-        """How many vectors are of texts that no entry has."""
+        """Count vectors of texts that no entry has."""
         return self._number(
             "SELECT COUNT(*) FROM vectors v WHERE NOT EXISTS "
             "(SELECT 1 FROM entries e WHERE e.text_hash = v.text_hash)"
         )
 
     def living_removed(self, collection_id: int | None = None) -> list[int]:
-        """Entries that are there and recorded as removed at once."""
-        rows = self._connections.rows(
+        """Return entries that exist although they are recorded as removed."""
+        return self._connections.column(
             "SELECT DISTINCT e.id FROM removed_entries r JOIN entries e ON e.id = r.entry_id "
             "WHERE ? IS NULL OR r.collection_id = ?",
             (collection_id, collection_id),
         )
-        return [row[0] for row in rows]
 
     def removals(self, collection_id: int | None = None) -> int:
-        """How many removals are on record."""
+        """Count recorded removals."""
         return self._number(
             "SELECT COUNT(*) FROM removed_entries WHERE ? IS NULL OR collection_id = ?",
             collection_id,
@@ -167,23 +164,24 @@ class Integrity:
 
     def stale(self, collection_id: int, pipeline_fingerprint: str) -> set[int]:
         """Return indexed documents of another pipeline: the next sync reads them again."""
-        rows = self._connections.rows(
-            "SELECT id FROM documents WHERE collection_id = ? AND status = 'indexed' "
-            "AND recipe <> ?",
-            (collection_id, pipeline_fingerprint),
+        return set(
+            self._connections.column(
+                "SELECT id FROM documents WHERE collection_id = ? AND status = 'indexed' "
+                "AND recipe <> ?",
+                (collection_id, pipeline_fingerprint),
+            )
         )
-        return {row[0] for row in rows}
 
     def entry_ids(self, collection_id: int, levels: Sequence[Level]) -> NDArray[np.int64]:
-        """Ids of a collection's live entries of those levels, ascending."""
-        rows = self._connections.rows(
+        """Return ids of a collection's live entries of those levels, ascending int64."""
+        ids = self._connections.column(
             f"SELECT id FROM entries WHERE collection_id = ? AND {AT_LEVELS} ORDER BY id",
             (collection_id, json.dumps([LEVEL_CODES[level] for level in levels])),
         )
-        return np.array([row[0] for row in rows], dtype=np.int64)
+        return np.array(ids, dtype=np.int64)
 
     def words(self) -> Words:
-        """Compare the words of all entries with the vocabulary; reads every entry's words."""
+        """Compare the tokens of all entries with the vocabulary; reads every entry."""
         broken: set[int] = set()
         with self._connections.read() as connection:
             ids = [row[0] for row in connection.execute("SELECT id FROM vocabulary")]
@@ -201,43 +199,44 @@ class Integrity:
         return Words(tuple(sorted(broken)), int(np.count_nonzero(known & ~used)))
 
     def owners(self, entry_ids: Iterable[int]) -> set[int]:
-        """The documents of those entries."""
-        rows = self._connections.rows(
-            "SELECT DISTINCT document_id FROM entries WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(entry_ids)),),
+        """Return the documents of those entries."""
+        return set(
+            self._connections.column(
+                "SELECT DISTINCT document_id FROM entries "
+                "WHERE id IN (SELECT value FROM json_each(?))",
+                (id_list(entry_ids),),
+            )
         )
-        return {row[0] for row in rows}
 
     def document_ids(self, collection_id: int | None = None) -> list[int]:
-        """Ids of all indexed documents."""
-        rows = self._connections.rows(
+        """Return ids of all indexed documents."""
+        return self._connections.column(
             "SELECT id FROM documents WHERE status = 'indexed' "
             "AND (? IS NULL OR collection_id = ?) ORDER BY id",
             (collection_id, collection_id),
         )
-        return [row[0] for row in rows]
 
     def stored(self, document_id: int) -> StoredDocument | None:
-        """One indexed document as it stands at one moment; ``None`` when it is gone."""
-        one = (document_id,)
+        """Return one indexed document from one snapshot; ``None`` when it is gone."""
+        key = (document_id,)
         with self._connections.read() as connection:
             head = connection.execute(
                 "SELECT d.id, d.source_id, d.collection_id, d.path, d.recipe, d.title, d.markup, "
                 "coalesce(t.text, '') FROM documents d LEFT JOIN texts t ON t.document_id = d.id "
                 "WHERE d.id = ? AND d.status = 'indexed'",
-                one,
+                key,
             ).fetchone()
             if head is None:
                 return None
             sections = connection.execute(
-                "SELECT start, stop FROM sections WHERE document_id = ? ORDER BY idx", one
+                "SELECT start, stop FROM sections WHERE document_id = ? ORDER BY idx", key
             ).fetchall()
             chunks = connection.execute(
-                f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE document_id = ? ORDER BY idx", one
+                f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE document_id = ? ORDER BY idx", key
             ).fetchall()
             entries = connection.execute(
                 "SELECT level, position, text_hash FROM entries WHERE document_id = ? ORDER BY id",
-                one,
+                key,
             ).fetchall()
         return StoredDocument(
             id=head[0],
@@ -254,48 +253,48 @@ class Integrity:
         )
 
     def upload_paths(self) -> Iterator[tuple[str, str]]:
-        """Root and path of every indexed document that was uploaded."""
+        """Yield root and path of every indexed document that was uploaded."""
         yield from self._connections.rows(
             "SELECT s.root, d.path FROM documents d JOIN sources s ON s.id = d.source_id "
             "WHERE s.kind = 'uploads' AND d.status = 'indexed'"
         )
 
-    # -- mending ---------------------------------------------------------------------------
+    # -- repair ----------------------------------------------------------------------------
 
     def drop_misshapen_vectors(self) -> int:
-        """Drop vectors that are not as long as their embedder makes them; returns how many."""
+        """Delete vectors whose length is not that of their embedder; return how many."""
         with self._connections.write() as connection:
             return connection.execute(
                 "DELETE FROM vectors WHERE length(data) <> "
                 "(SELECT 2 * m.dimensions FROM embedders m WHERE m.id = embedder_id)"
             ).rowcount
 
-    # -- room ------------------------------------------------------------------------------
+    # -- size ------------------------------------------------------------------------------
 
     def version(self) -> int:
-        """The version of the catalog's tables."""
+        """Return the version of the catalog's schema."""
         return self._number("PRAGMA user_version")
 
     def space(self) -> tuple[int, int]:
-        """How many bytes the file has, and how many of them are spare."""
+        """Return the bytes of the file, and how many of them are free."""
         size = self._number("PRAGMA page_size")
         pages = self._number("PRAGMA page_count")
         return pages * size, self._number("PRAGMA freelist_count") * size
 
     def shrink(self) -> None:
-        """Give spare room back to the disk. Others can read meanwhile, and wait to write."""
+        """Return free space to the disk. Others can read meanwhile, and wait to write."""
         self._connections.rows("VACUUM")
         self.settle()
 
     def settle(self) -> None:
-        """Move what the log holds into the file, as far as no reader needs it."""
+        """Move the write-ahead log into the file, as far as no reader needs it."""
         self._connections.rows("PRAGMA optimize")
         self._connections.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     # -- copies ----------------------------------------------------------------------------
 
     def copy(self, target: Path) -> None:
-        """Write the catalog of one moment to a new file, without jobs and signs of life."""
+        """Write a snapshot of the catalog to a new file, without jobs and heartbeat."""
         try:
             with closing(sqlite3.connect(target)) as copy:
                 self._connections.get().backup(copy)
@@ -312,15 +311,15 @@ class Integrity:
 
 
 def _places(ids: bytes, size: int) -> NDArray[np.int64]:
-    """Token ids as places in a table whose last place stands for all that lie beyond it."""
+    """Return token ids as positions in a table whose last row stands for all ids beyond it."""
     return np.minimum(np.frombuffer(ids, dtype="<u4").astype(np.int64), size - 1)
 
 
 def examine(file: Path) -> None:
-    """Refuse a catalog of foreign origin that is damaged or holds what ragkit never writes.
+    """Check a catalog of foreign origin before it is used.
 
     Raises:
-        LibraryError: naming what is wrong with it.
+        LibraryError: when it is damaged or holds what ragkit never writes.
     """
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
@@ -369,7 +368,7 @@ def _layout(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
 
 
 def move_uploads(connections: Connections, uploads: Path) -> None:
-    """Say where the uploads of every collection lie now: a library has been moved."""
+    """Update the folders of all uploads after a library has been moved."""
     with connections.write() as connection:
         connection.executemany(
             "UPDATE sources SET root = ? WHERE id = ?",

@@ -1,6 +1,6 @@
-"""Judgments and votes: what people said of the documents that a question found.
+"""Judgments and votes: how people rated the results of a question.
 
-They are no part of what is indexed: nothing that searches or writes documents reads them.
+They are not part of what is indexed: nothing that searches or writes documents reads them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import Connections, id_list
 
 _COLUMNS = (
     "question_set, question_key, question, kind, document_id, path, content_hash, start, stop, "
@@ -92,33 +92,33 @@ class Judgments:
         self._connections = connections
 
     def add(self, collection_id: int, drafts: Iterable[JudgmentDraft]) -> list[int]:
-        """Keep judgments, all or none, and give their ids; earlier ones of a place stay below."""
+        """Store judgments, all or none, and return their ids; earlier ones of a place are kept."""
         now = time.time()
-        found = []
+        judgment_ids = []
         with self._connections.write() as connection:
-            for one in drafts:
+            for draft in drafts:
                 cursor = connection.execute(
                     f"INSERT INTO judgments (collection_id, {_COLUMNS}) VALUES ({_MARKS})",
                     (
-                        collection_id, one.question_set, one.key, one.question, one.kind,
-                        one.document_id, one.path, one.content_hash, one.start, one.end,
-                        one.quote, one.grade, one.origin.value, one.at or now, one.writer,
+                        collection_id, draft.question_set, draft.key, draft.question, draft.kind,
+                        draft.document_id, draft.path, draft.content_hash, draft.start, draft.end,
+                        draft.quote, draft.grade, draft.origin.value, draft.at or now, draft.writer,
                     ),
                 )  # fmt: skip
-                found.append(int(cursor.lastrowid or 0))
-        return found
+                judgment_ids.append(int(cursor.lastrowid or 0))
+        return judgment_ids
 
     def remove(self, judgment_ids: Sequence[int]) -> int:
-        """Take judgments back, so that what was said before holds again; returns how many."""
+        """Delete judgments, so that earlier ones of the place hold again; return how many."""
         with self._connections.write() as connection:
             cursor = connection.execute(
                 "DELETE FROM judgments WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps([int(one) for one in judgment_ids]),),
+                (id_list(judgment_ids),),
             )
             return int(cursor.rowcount)
 
     def remove_set(self, collection_id: int, question_set: str) -> int:
-        """Forget a question set; returns how many judgments went."""
+        """Delete a question set; return how many judgments it had."""
         with self._connections.write() as connection:
             cursor = connection.execute(
                 "DELETE FROM judgments WHERE collection_id = ? AND question_set = ?",
@@ -133,7 +133,7 @@ class Judgments:
         question_set: str | None = None,
         question: str | None = None,
     ) -> list[JudgmentRecord]:
-        """What holds now: the last judgment of each place, oldest first."""
+        """Return the judgments that hold now: the last of each place, oldest first."""
         where = ["collection_id = ?"]
         parameters: list[Any] = [collection_id]
         for condition, value in (("question_set = ?", question_set), ("question = ?", question)):
@@ -149,16 +149,16 @@ class Judgments:
         return [_judgment(row) for row in rows]
 
     def last(self, collection_id: int, origins: Sequence[Origin]) -> JudgmentRecord | None:
-        """The newest judgment that was made in one of these places."""
+        """Return the newest judgment of one of these origins, or ``None``."""
         row = self._connections.row(
             f"SELECT id, {_COLUMNS} FROM judgments WHERE collection_id = ? AND origin IN "
             "(SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1",
-            (collection_id, json.dumps([one.value for one in origins])),
+            (collection_id, json.dumps(list(origins))),
         )
         return _judgment(row) if row else None
 
     def sets(self, collection_id: int) -> dict[str, tuple[int, int]]:
-        """How many questions and judged places each question set has, by name."""
+        """Count the questions and judged places of each question set, by its name."""
         rows = self._connections.rows(
             "SELECT question_set, COUNT(DISTINCT question_key || char(0) || question), COUNT(*) "
             f"FROM (SELECT DISTINCT {_SAME_PLACE} FROM judgments WHERE collection_id = ?) "
@@ -168,30 +168,30 @@ class Judgments:
         return {row[0]: (int(row[1]), int(row[2])) for row in rows}
 
     def origins(self, collection_id: int) -> dict[str, frozenset[Origin]]:
-        """Where the judgments of each question set were made, by the set's name."""
+        """Return the origins of each question set's judgments, by the set's name."""
         rows = self._connections.rows(
             "SELECT DISTINCT question_set, origin FROM judgments WHERE collection_id = ?",
             (collection_id,),
         )
-        found: dict[str, set[Origin]] = {}
+        origins: dict[str, frozenset[Origin]] = {}
         for name, origin in rows:
-            found.setdefault(name, set()).add(Origin(origin))
-        return {name: frozenset(origins) for name, origins in found.items()}
+            origins[name] = origins.get(name, frozenset()) | {Origin(origin)}
+        return origins
 
     def writers(self, collection_id: int) -> dict[str, tuple[str, ...]]:
-        """Which models wrote questions of each set, by name; sets of people's are left out."""
+        """Return the models that wrote questions of each set, by its name; others are left out."""
         rows = self._connections.rows(
             "SELECT DISTINCT question_set, writer FROM judgments "
             "WHERE collection_id = ? AND writer <> '' ORDER BY question_set, writer",
             (collection_id,),
         )
-        found: dict[str, tuple[str, ...]] = {}
+        writers: dict[str, tuple[str, ...]] = {}
         for name, writer in rows:
-            found[name] = (*found.get(name, ()), writer)
-        return found
+            writers[name] = (*writers.get(name, ()), writer)
+        return writers
 
     def kinds(self, collection_id: int, question_set: str) -> dict[str, str]:
-        """Of what kind each question of a set is, by its text; empty where none was named."""
+        """Return the kind of each question of a set, by its text; empty where it has none."""
         rows = self._connections.rows(
             "SELECT question, MAX(kind) FROM judgments "
             "WHERE collection_id = ? AND question_set = ? GROUP BY question",
@@ -204,7 +204,7 @@ class Judgments:
     def vote(
         self, collection_id: int, question: str, settings: Sequence[str], winner: int | None
     ) -> int:
-        """Keep a vote and give its id."""
+        """Store a vote and return its id."""
         with self._connections.write() as connection:
             cursor = connection.execute(
                 "INSERT INTO votes (collection_id, question, settings, winner, at) "
@@ -220,7 +220,7 @@ class Judgments:
             return int(cursor.lastrowid or 0)
 
     def votes(self, collection_id: int) -> list[VoteRecord]:
-        """Every vote, oldest first."""
+        """Return every vote, oldest first."""
         rows = self._connections.rows(
             "SELECT id, question, settings, winner, at FROM votes WHERE collection_id = ? "
             "ORDER BY id",
@@ -231,7 +231,7 @@ class Judgments:
         ]
 
     def remove_vote(self, vote_id: int) -> None:
-        """Take a vote back."""
+        """Delete a vote."""
         with self._connections.write() as connection:
             connection.execute("DELETE FROM votes WHERE id = ?", (vote_id,))
 

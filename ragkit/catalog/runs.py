@@ -1,4 +1,4 @@
-"""Kept runs: what evaluations found. No part of what is indexed, as judgments are none.
+"""Kept runs: the results of evaluations. Like judgments, they are not part of what is indexed.
 
 Each write is one small transaction of its own.
 """
@@ -25,12 +25,12 @@ _MARKS = ", ".join("?" * len(_COLUMNS.split(",")))
 class RunDraft:
     """A run before it has an id.
 
-    ``collection_id`` is ``None`` for a published set that was indexed for the run alone. ``name``
-    says the settings in words, ``address`` as the Compare page writes them, and ``settings``
-    whole, as JSON values. ``version`` and ``generation`` are those of the collection then,
+    ``collection_id`` is ``None`` for a published set that was indexed for the run alone. The
+    settings are ``name`` in words, ``address`` as the Compare page writes them, and ``settings``
+    in full, as JSON values. ``version`` and ``generation`` are those of the collection then,
     ``ragkit`` and ``revision`` the program's. ``asked`` of ``questions`` were asked. ``metrics``
     are (name, mean, lower and upper end of the 95 % interval), ``stages`` (name, p50, p95) in
-    milliseconds. ``tokens`` is what models read and wrote for the contexts.
+    milliseconds. ``tokens`` counts what models read and wrote for the contexts.
     """
 
     collection_id: int | None
@@ -88,7 +88,7 @@ class Runs:
         self._connections = connections
 
     def keep(self, draft: RunDraft, values: Sequence[QuestionValues]) -> RunRecord:
-        """Keep a run with its questions, all or nothing."""
+        """Store a run with its questions, all or nothing."""
         at = draft.at or time.time()
         with self._connections.write() as connection:
             cursor = connection.execute(
@@ -104,15 +104,15 @@ class Runs:
             identity = int(cursor.lastrowid or 0)
             connection.executemany(
                 "INSERT INTO run_values VALUES (?, ?, ?, ?)",
-                [(identity, one.key, one.question, _packed(one.values)) for one in values],
+                [(identity, row.key, row.question, _packed(row.values)) for row in values],
             )
         return self.get(identity)
 
     def get(self, run_id: int) -> RunRecord:
-        """One run.
+        """Return one run.
 
         Raises:
-            NotFoundError: it is not there.
+            NotFoundError: when it is missing.
         """
         row = self._connections.row(f"SELECT id, {_COLUMNS} FROM runs WHERE id = ?", (run_id,))
         if row is None:
@@ -120,7 +120,7 @@ class Runs:
         return _record(row)
 
     def all(self, collection_id: int | None = None) -> list[RunRecord]:
-        """The runs of a collection, or else of published sets and all collections; newest first."""
+        """Return the runs of one collection, or of all and of published sets; newest first."""
         where = "" if collection_id is None else "WHERE collection_id = ?"
         rows = self._connections.rows(
             f"SELECT id, {_COLUMNS} FROM runs {where} ORDER BY id DESC",
@@ -129,16 +129,16 @@ class Runs:
         return [_record(row) for row in rows]
 
     def values(self, run_id: int) -> list[QuestionValues]:
-        """The metrics of each question of a run, by key."""
+        """Return the metrics of each question of a run, by key."""
         rows = self._connections.rows(
             "SELECT question_key, question, found FROM run_values WHERE run_id = ? "
             "ORDER BY question_key",
             (run_id,),
         )
-        return [QuestionValues(key, question, json.loads(found)) for key, question, found in rows]
+        return [QuestionValues(key, question, json.loads(packed)) for key, question, packed in rows]
 
     def remove(self, run_id: int) -> None:
-        """Forget a run."""
+        """Delete a run."""
         with self._connections.write() as connection:
             connection.execute("DELETE FROM runs WHERE id = ?", (run_id,))
 
@@ -149,7 +149,7 @@ def _packed(value: Any) -> str:
 
 def _record(row: Sequence[Any]) -> RunRecord:
     identity, *rest = row
-    values = dict(zip((one.strip() for one in _COLUMNS.split(",")), rest, strict=True))
+    values = dict(zip(_COLUMNS.split(", "), rest, strict=True))
     return RunRecord(
         int(identity),
         RunDraft(

@@ -111,12 +111,11 @@ class Vectors:
 
         Only entries with ids above ``after`` are considered.
         """
-        rows = self._connections.rows(
+        return self._connections.column(
             "SELECT d.id FROM documents d WHERE d.id IN (SELECT e.document_id FROM entries e "
             f"WHERE e.id > ? AND {_NO_VECTOR}) ORDER BY d.changed_at DESC, d.id DESC LIMIT ?",
             (after, embedder_id, limit),
         )
-        return [row[0] for row in rows]
 
     def texts_missing(self, document_id: int, embedder_id: int) -> set[bytes]:
         """Return hashes of the document's texts that have no vector of the embedder."""

@@ -187,10 +187,10 @@ def test_a_commit_that_fails_leaves_no_token_ids_behind(catalog, shelf):
                 raise Full("database or disk is full")
             return real.execute(query, *parameters)
 
-    catalog.connections._local.lent.connection = Failing()
+    catalog.connections._local.pooled.connection = Failing()
     with pytest.raises(CatalogError, match="disk is full"):
         shelf.put("a.md", "alpha beta")
-    catalog.connections._local.lent.connection = real
+    catalog.connections._local.pooled.connection = real
     assert catalog.documents.list() == []
     shelf.put("b.md", "gamma delta")
     shelf.put("a.md", "alpha beta")

@@ -81,7 +81,7 @@ def test_a_put_that_fails_midway_leaves_the_old_document_whole(catalog, shelf, m
     def fail(*_):
         raise RuntimeError("stopped")
 
-    monkeypatch.setattr(f"ragkit.catalog.documents.{where}", fail)
+    monkeypatch.setattr(f"ragkit.catalog.document_writing.{where}", fail)
     with pytest.raises(RuntimeError, match="stopped"):
         shelf.put("a.md", "new words", title="New")
     with pytest.raises(RuntimeError, match="stopped"):

@@ -125,7 +125,8 @@ def test_entry_ids_are_never_used_again(catalog, shelf):
 def test_a_transaction_that_fails_uses_up_no_visible_entry(catalog, shelf, monkeypatch):
     shelf.put("a.md", "one")
     monkeypatch.setattr(
-        "ragkit.catalog.documents.put_entries", lambda *_: (_ for _ in ()).throw(OSError("no"))
+        "ragkit.catalog.document_writing.put_entries",
+        lambda *_: (_ for _ in ()).throw(OSError("no")),
     )
     with pytest.raises(OSError, match="no"):
         shelf.put("a.md", "two")
