@@ -21,7 +21,7 @@ from ragkit.background.worker import Worker
 from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.library import Library
-from ragkit.models.context_types import WrittenContext
+from ragkit.models.context_checks import WrittenContext
 from ragkit.settings import load_settings
 from ragkit.types import LEVEL_CODES, Chunk, Level, Section
 

@@ -17,7 +17,7 @@ from ragkit.catalog.records import RECORDED
 from ragkit.errors import IndexingError
 from ragkit.library import Library
 from ragkit.models.context_checks import checked_context
-from ragkit.models.context_types import ContextRequest
+from ragkit.models.context_prompt import ContextRequest
 from ragkit.options import Contexts
 from ragkit.settings import load_settings
 from ragkit.types import Span

@@ -17,7 +17,8 @@ from ragkit.catalog.records import (
 from ragkit.chunking.structural_context import contextualised, text_hash
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.indexing.writer import Writer
-from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext
+from ragkit.models.context_checks import WrittenContext
+from ragkit.models.context_prompt import ContextKind, ContextRequest
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level, Section, Span, Status
 
 _CONVERSATION = "conversation"

@@ -10,7 +10,8 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import context_model_name
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexing.writer import Writer
-from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext
+from ragkit.models.context_checks import WrittenContext
+from ragkit.models.context_prompt import ContextKind, ContextRequest
 from ragkit.settings import ModelSettings
 
 if TYPE_CHECKING:

@@ -28,8 +28,7 @@ from ragkit.health.consistency import embedded_texts
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
 from ragkit.models.base import Embedder
-from ragkit.models.factory import is_remote, open_named
-from ragkit.models.lazy import check_unchanged
+from ragkit.models.factory import check_unchanged, is_remote, open_named
 from ragkit.retrieval.open_indexes import OpenIndexes
 
 logger = logging.getLogger(__name__)

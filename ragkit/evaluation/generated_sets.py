@@ -16,7 +16,7 @@ from ragkit.errors import EvaluationError, ModelError, OllamaError
 from ragkit.evaluation.judging import folded_question
 from ragkit.evaluation.sampling import Sampled, sampled
 from ragkit.indexing.progress import JobCancelled, Progress
-from ragkit.models.question_checks import (
+from ragkit.models.question_writer import (
     REASONS,
     CheckedQuestions,
     QuestionRequest,

@@ -17,8 +17,8 @@ from typing import Any
 from ragkit.catalog.records import RECORDED
 from ragkit.errors import ContextRejectedError, EvaluationError
 from ragkit.evaluation.corpus import Row, read_lines, some_of
-from ragkit.models.context_checks import checked_context
-from ragkit.models.context_types import ContextKind, ContextRequest, WrittenContext
+from ragkit.models.context_checks import WrittenContext, checked_context
+from ragkit.models.context_prompt import ContextKind, ContextRequest
 from ragkit.reading.decode import clean
 
 

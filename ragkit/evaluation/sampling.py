@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import DocumentRecord
 from ragkit.models.ollama_text import estimate_tokens
-from ragkit.models.question_checks import QuestionRequest
+from ragkit.models.question_writer import QuestionRequest
 from ragkit.types import Span, Status
 
 LEAST_TOKENS = 30

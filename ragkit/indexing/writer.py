@@ -43,7 +43,7 @@ class Writer:
     @property
     def embeds_in_background(self) -> bool:
         """Whether vectors are made later: no document waits for a server that may be away."""
-        from ragkit.models.lazy import is_lazy
+        from ragkit.models.factory import is_lazy
 
         return self.follow is not None and is_lazy(self.embedder)
 

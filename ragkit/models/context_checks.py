@@ -10,15 +10,14 @@ from typing import Any
 
 from ragkit.errors import ContextRejectedError
 from ragkit.models.context_language import in_another_language
-from ragkit.models.context_types import (
-    LONGEST_CONTEXT,
-    LONGEST_CONTEXT_WORDS,
-    MOST_KEYWORDS,
-    MOST_QUESTIONS,
-    ContextRequest,
-    ConversationDetails,
-)
+from ragkit.models.context_prompt import ContextRequest
 from ragkit.models.ollama_text import one_line, without_thinking
+
+MOST_QUESTIONS = 5
+MOST_KEYWORDS = 12
+LONGEST_CONTEXT = 700
+"""Characters."""
+LONGEST_CONTEXT_WORDS = 120
 
 SENTIMENTS = ("positive", "neutral", "negative", "mixed")
 """What ``sentiment`` may be."""
@@ -72,19 +71,39 @@ _REDIRECTING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedContext:
-    """The parts of an answer, cleaned."""
+class ConversationDetails:
+    """What is known of a part of a conversation.
+
+    ``sentiment`` is "positive", "neutral", "negative" or "mixed".
+    """
+
+    speakers: tuple[str, ...]
+    has_decision: bool
+    has_action_item: bool
+    sentiment: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenContext:
+    """What a model wrote about a chunk, checked.
+
+    ``details`` are there for conversations only. ``tokens`` counts prompt and answer; ``truncated``
+    says that the model did not see the whole prompt.
+    """
 
     context: str
     keywords: tuple[str, ...]
     questions: tuple[str, ...]
     topic_summary: str
     details: ConversationDetails | None
+    tokens: int = 0
+    seconds: float = 0.0
+    truncated: bool = False
 
 
 def checked_context(
     data: Mapping[str, Any], request: ContextRequest, *, any_language: bool = False
-) -> CheckedContext:
+) -> WrittenContext:
     """Take a decoded answer apart and see that each part is what it should be.
 
     Raises:
@@ -103,7 +122,7 @@ def checked_context(
         raise _rejected("copied", "It repeats the passage instead of describing it.")
     if not any_language and in_another_language(context, request.chunk_text, request.document_text):
         raise _rejected("language", "It is in another language than the document.")
-    return CheckedContext(context, keywords, questions, topic, details)
+    return WrittenContext(context, keywords, questions, topic, details)
 
 
 def _rejected(reason: str, sentence: str) -> ContextRejectedError:

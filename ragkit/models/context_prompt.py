@@ -14,12 +14,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from ragkit.errors import SettingsError
-from ragkit.models.context_types import ContextKind, ContextRequest
 from ragkit.models.ollama_text import estimate_tokens, one_line
 from ragkit.models.ollama_types import JsonObject, Message
 from ragkit.types import Span
+
+ContextKind: TypeAlias = Literal["document", "conversation"]
+"""Which prompt is used."""
+
+CONTEXT_KINDS: tuple[ContextKind, ...] = ("document", "conversation")
+"""All kinds."""
 
 SLOTS = ("title", "outline", "document", "place", "passage")
 """What may stand between double braces in a prompt."""
@@ -63,6 +69,25 @@ _PROPERTIES: Mapping[ContextKind, JsonObject] = {
     "document": _WRITTEN,
     "conversation": {**_WRITTEN, **_SAID},
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """A chunk and the document that it stands in.
+
+    ``chunk_span`` is where ``chunk_text`` stands in ``document_text``. ``outline`` holds headings,
+    outermost first, each a line; ``summary`` may be empty. ``structural_context`` says where the
+    chunk stands.
+    """
+
+    document_title: str
+    document_text: str
+    outline: Sequence[str]
+    chunk_text: str
+    chunk_span: Span
+    structural_context: str = ""
+    kind: ContextKind = "document"
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ragkit.errors import ModelMissingError
-from ragkit.models.context_checks import checked_context
+from ragkit.models.context_checks import ConversationDetails, WrittenContext, checked_context
 from ragkit.models.context_prompt import (
+    CONTEXT_KINDS,
+    ContextKind,
+    ContextRequest,
     Prompt,
     answer_schema,
     build_messages,
     check_prompt,
     load_prompt,
     prompt_hash,
-)
-from ragkit.models.context_types import (
-    CONTEXT_KINDS,
-    ContextKind,
-    ContextRequest,
-    ConversationDetails,
-    WrittenContext,
 )
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_text import estimate_tokens, one_line
@@ -148,13 +145,9 @@ class ContextWriter:
             temperature=_LATER_TEMPERATURE if attempt else 0.0,
             seed=attempt,
         )
-        checked = checked_context(reply.data or {}, request, any_language=prompt.own)
-        return WrittenContext(
-            context=checked.context,
-            keywords=checked.keywords,
-            questions=checked.questions,
-            topic_summary=checked.topic_summary,
-            details=checked.details,
+        written = checked_context(reply.data or {}, request, any_language=prompt.own)
+        return replace(
+            written,
             tokens=reply.prompt_tokens + reply.output_tokens,
             seconds=reply.seconds,
             truncated=reply.truncated,

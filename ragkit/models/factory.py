@@ -1,13 +1,21 @@
-"""From the settings, or from a name, to an embedder."""
+"""Embedders by name: opened at once, or when they are first used."""
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ragkit.errors import SettingsError
+from ragkit.errors import ModelUnsuitableError, SettingsError
+from ragkit.models.base import embed_queries
+from ragkit.models.ollama_text import with_tag
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ragkit.models.base import Embedder
     from ragkit.settings import ModelSettings
 
@@ -55,36 +63,32 @@ def open_named(name: str, settings: ModelSettings) -> Embedder:
 
 
 def open_known(name: str, fingerprint: str, dimensions: int, settings: ModelSettings) -> Embedder:
-    """Give the embedder that made vectors here; it is asked, and Ollama found, only when needed.
+    """Return the embedder that made the vectors of a library, opened only when it is first used.
 
-    What it raises when it is asked says why it cannot answer. Nothing is tried twice.
+    What it raises then says why it cannot answer. Nothing is tried twice.
     """
     if name in EMBEDDERS:
         opened = open_named(name, settings)
         if opened.fingerprint == fingerprint:
             return opened
-    from ragkit.models.lazy import LazyEmbedder
-
     once = settings.model_copy(update={"retries": 0, "rest_seconds": _QUESTION_REST_SECONDS})
     return LazyEmbedder(name, fingerprint, dimensions, lambda: open_named(name, once))
 
 
 def is_remote(name: str) -> bool:
-    """Whether an embedder of that name asks a server, which may be slow or away."""
+    """Return whether an embedder of that name asks a server, which may be slow or away."""
     return name.startswith(OLLAMA)
 
 
 def full_name(name: str) -> str:
-    """An embedder's name as it calls itself: of models of Ollama's with their tag."""
+    """Return an embedder's name as it calls itself: a model of Ollama's with its tag."""
     name = name.strip()
-    if not is_remote(name) or ":" in name.removeprefix(OLLAMA).rsplit("/", 1)[-1]:
-        return name
-    return f"{name}:latest"
+    return OLLAMA + with_tag(name.removeprefix(OLLAMA)) if is_remote(name) else name
 
 
 @cache
 def local_embedder() -> Embedder:
-    """The built-in embedder, opened once for the whole process.
+    """Return the built-in embedder, opened once for the whole process.
 
     Raises:
         ModelError: its files cannot be read.
@@ -109,3 +113,72 @@ def _open_ollama(settings: ModelSettings, model: str) -> Embedder:
     except BaseException:
         client.close()
         raise
+
+
+class LazyEmbedder:
+    """Stands for an embedder whose name, fingerprint and dimensions are known.
+
+    Its vectors are those of that fingerprint or none: a model that was replaced is not asked.
+    Safe between threads.
+    """
+
+    def __init__(
+        self, name: str, fingerprint: str, dimensions: int, open_: Callable[[], Embedder]
+    ) -> None:
+        """Keep what is known; nothing is opened before the first text."""
+        self.name = name
+        self.fingerprint = fingerprint
+        self.dimensions = dimensions
+        self._open = open_
+        self._opened: Embedder | None = None
+        self._guard = threading.Lock()
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts to be searched, (n, d).
+
+        Raises:
+            RagkitError: it cannot be opened, or is another one than it was.
+        """
+        return self._inner().embed_passages(texts)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Embed a question, (d,).
+
+        Raises:
+            RagkitError: it cannot be opened, or is another one than it was.
+        """
+        return self._inner().embed_query(text)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed several questions together, (n, d).
+
+        Raises:
+            RagkitError: it cannot be opened, or is another one than it was.
+        """
+        return embed_queries(self._inner(), texts)
+
+    def _inner(self) -> Embedder:
+        with self._guard:
+            if self._opened is None:
+                opened = self._open()
+                check_unchanged(opened, self.name, self.fingerprint)
+                self._opened = opened
+            return self._opened
+
+
+def check_unchanged(opened: Embedder, name: str, fingerprint: str) -> None:
+    """Check that an embedder is the one that made the vectors of that fingerprint.
+
+    Raises:
+        ModelUnsuitableError: it is another version.
+    """
+    if opened.fingerprint != fingerprint:
+        raise ModelUnsuitableError(
+            f"{name} is another version than the one that made the vectors here.",
+            f"Choose it again, so that everything is embedded anew: ragkit embedder {name}.",
+        )
+
+
+def is_lazy(embedder: Embedder) -> bool:
+    """Return whether its vectors are made in the background, not while documents are read."""
+    return isinstance(embedder, LazyEmbedder)

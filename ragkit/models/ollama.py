@@ -20,9 +20,8 @@ from ragkit.errors import (
     InputTooLongError,
     ModelMissingError,
     OllamaAnswerError,
-    OllamaError,
 )
-from ragkit.models.ollama_errors import broke_off, checked_address, not_ollama
+from ragkit.models.ollama_errors import broke_off, checked_address, not_numbers
 from ragkit.models.ollama_models import OllamaModels
 from ragkit.models.ollama_text import (
     ThinkingFilter,
@@ -34,14 +33,10 @@ from ragkit.models.ollama_text import (
     without_thinking,
 )
 from ragkit.models.ollama_types import Health, JsonObject, Message, ModelInfo, PullProgress, Reply
-from ragkit.models.ollama_vectors import batches, checked_vectors
 from ragkit.models.ollama_wire import OllamaWire
 from ragkit.settings import ModelSettings
 
 logger = logging.getLogger(__name__)
-
-OLDEST_VERSION = (0, 5)
-"""The first version that keeps to a JSON schema."""
 
 _HELD_CHARACTERS = 1500
 _SHORTEST_TEXT = 16
@@ -94,21 +89,7 @@ class OllamaClient:
 
     def health(self) -> Health:
         """Say within about three seconds whether Ollama answers; never raises."""
-        try:
-            version = self._wire.get("/api/version").get("version")
-            if not isinstance(version, str):
-                raise not_ollama(self.url)
-            models = tuple(model.name for model in self._models.listed())
-        except OllamaError as error:
-            return Health(False, "", (), error.message, error.cure)
-        self._wire.breaker.answered()
-        count = "1 model" if len(models) == 1 else f"{len(models)} models"
-        sentence = f"Ollama {one_line(version, 30)} answers with {count}."
-        if _version(version) < OLDEST_VERSION:
-            wanted = ".".join(str(part) for part in OLDEST_VERSION)
-            return Health(True, version, models, sentence, f"Update Ollama to {wanted} or later.")
-        cure = "" if models else "Get a model, for example with: ollama pull llama3.2:3b."
-        return Health(True, version, models, sentence, cure)
+        return self._models.health()
 
     def models(self) -> tuple[ModelInfo, ...]:
         """List the models that Ollama has, by name; what they can do is asked for once.
@@ -242,7 +223,7 @@ class OllamaClient:
         window = self.window(model)
         most = window * _CHARACTERS_PER_TOKEN
         rows: list[tuple[int, NDArray[np.float32]]] = []
-        for batch in batches(
+        for batch in _batches(
             texts, most, self.settings.embed_characters, self.settings.embed_texts
         ):
             cut = [sendable(texts[index][:most]) for index in batch]
@@ -343,7 +324,7 @@ class OllamaClient:
             model,
             patient=patient,
         )
-        return checked_vectors(answer.embeddings, len(texts), model)
+        return _checked_vectors(answer.embeddings, len(texts), model)
 
 
 def _sent(messages: Sequence[Message]) -> list[Message]:
@@ -360,7 +341,45 @@ def _decoded(said: str, cleaned: str, model: str, cut: bool) -> JsonObject:
         raise OllamaAnswerError(f'The answer of "{one_line(model, 80)}" {after}.', cure) from error
 
 
-def _version(text: str) -> tuple[int, ...]:
-    """Read the leading numbers of a version; an unreadable one counts as new."""
-    found = re.match(r"(\d+)\.(\d+)", text)
-    return (int(found[1]), int(found[2])) if found else OLDEST_VERSION
+def _batches(
+    texts: Sequence[str], most: int, most_characters: int, most_texts: int
+) -> Iterator[list[int]]:
+    """Yield batches of positions of the texts that are not blank, bounded by characters and number.
+
+    Of one text at most ``most`` characters count.
+    """
+    batch: list[int] = []
+    size = 0
+    for index, text in enumerate(texts):
+        if not text or text.isspace():
+            continue
+        length = min(len(text), most)
+        full = size + length > most_characters
+        if batch and (full or len(batch) >= most_texts):
+            yield batch
+            batch, size = [], 0
+        batch.append(index)
+        size += length
+    if batch:
+        yield batch
+
+
+def _checked_vectors(
+    rows: Sequence[Sequence[float]], count: int, model: str
+) -> list[NDArray[np.float32]]:
+    """Return the rows of a server as vectors (d,).
+
+    Raises:
+        OllamaAnswerError: they are too few, or have NaN, infinity or nothing but zeros.
+    """
+    cure = "Update Ollama, or choose another embedding model."
+    if len(rows) != count:
+        raise OllamaAnswerError(f"Ollama gave {len(rows)} vectors for {count} texts.", cure)
+    vectors = [np.asarray(row, dtype=np.float32) for row in rows]
+    if any(not np.isfinite(row).all() for row in vectors):
+        raise not_numbers(model)
+    if any(row.size == 0 or not row.any() for row in vectors):
+        raise OllamaAnswerError(
+            f'"{one_line(model, 80)}" gave a vector of nothing but zeros for a text.', cure
+        )
+    return vectors

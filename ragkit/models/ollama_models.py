@@ -10,15 +10,19 @@ from ragkit.errors import (
     ModelMissingError,
     ModelUnsuitableError,
     OllamaAnswerError,
+    OllamaError,
     OllamaServerError,
 )
 from ragkit.models.ollama_errors import missing, not_ollama
-from ragkit.models.ollama_text import one_line
-from ragkit.models.ollama_types import JsonObject, ModelInfo
+from ragkit.models.ollama_text import one_line, with_tag
+from ragkit.models.ollama_types import Health, JsonObject, ModelInfo
 from ragkit.models.ollama_wire import QUICK_SECONDS, OllamaWire
 from ragkit.settings import ModelSettings
 
 logger = logging.getLogger(__name__)
+
+OLDEST_VERSION = (0, 5)
+"""The first version that keeps to a JSON schema."""
 
 _RUNS_ELSEWHERE = re.compile(r"[-:]cloud$")
 _POSSIBLE_NAME = re.compile(r"[\w][\w.:/-]{0,200}")
@@ -33,6 +37,24 @@ class OllamaModels:
         self._settings = settings
         self._shown: dict[tuple[str, str], ModelInfo] = {}
         self._known: dict[str, ModelInfo] = {}
+
+    def health(self) -> Health:
+        """Return within about three seconds whether Ollama answers; never raises."""
+        try:
+            version = self._wire.get("/api/version").get("version")
+            if not isinstance(version, str):
+                raise not_ollama(self._url)
+            models = tuple(model.name for model in self.listed())
+        except OllamaError as error:
+            return Health(False, "", (), error.message, error.cure)
+        self._wire.breaker.answered()
+        count = "1 model" if len(models) == 1 else f"{len(models)} models"
+        sentence = f"Ollama {one_line(version, 30)} answers with {count}."
+        if _version(version) < OLDEST_VERSION:
+            oldest = ".".join(str(part) for part in OLDEST_VERSION)
+            return Health(True, version, models, sentence, f"Update Ollama to {oldest} or later.")
+        cure = "" if models else "Get a model, for example with: ollama pull llama3.2:3b."
+        return Health(True, version, models, sentence, cure)
 
     def listed(self) -> list[ModelInfo]:
         """List the models at one try, without what they can do.
@@ -72,7 +94,7 @@ class OllamaModels:
             ModelMissingError: Ollama does not have it.
             ModelUnsuitableError: it runs elsewhere, and that is not allowed.
         """
-        full = _full_name(name)
+        full = with_tag(name)
         if fresh or full not in self._known:
             self.all()
         info = self._known.get(full)
@@ -140,6 +162,7 @@ def _number(known: Any, ending: str) -> int:
     return 0
 
 
-def _full_name(name: str) -> str:
-    """Ollama's own name for a model that is named without a tag."""
-    return name if ":" in name.rsplit("/", 1)[-1] else f"{name}:latest"
+def _version(text: str) -> tuple[int, ...]:
+    """Read the leading numbers of a version; an unreadable one counts as new."""
+    found = re.match(r"(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else OLDEST_VERSION

@@ -127,3 +127,8 @@ def one_line(text: str, most: int = 300) -> str:
     """Put a foreign text on one bounded line, to be quoted in a message."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: most * 4]).split())
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def with_tag(name: str) -> str:
+    """Return Ollama's own name for a model that is named without a tag."""
+    return name if ":" in name.rsplit("/", 1)[-1] else f"{name}:latest"

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from ragkit.errors import ContextRejectedError
+from ragkit.models.context_checks import (
+    check_harmless,
+    check_says_something,
+    clean,
+    is_copied,
+)
+from ragkit.models.context_language import in_another_language
 from ragkit.models.context_prompt import (
     divided,
     fenced,
@@ -16,13 +27,41 @@ from ragkit.models.context_prompt import (
 from ragkit.models.context_writer import writing_model
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_types import JsonObject, Message, ModelInfo
-from ragkit.models.question_checks import (
-    QUESTION_KINDS,
-    CheckedQuestions,
-    QuestionRequest,
-    checked_questions,
-)
 from ragkit.settings import ModelSettings
+
+QUESTION_KINDS = ("exact term", "paraphrase", "number", "identifier")
+"""The kinds of question that a single passage can answer."""
+
+MOST_QUESTIONS = 2
+"""So many are kept of one passage."""
+
+REASONS: Mapping[str, str] = {
+    "empty": "empty",
+    "refusal": "refused",
+    "form": "no question by its form",
+    "short": "too short",
+    "long": "too long",
+    "copied": "copied from the passage",
+    "pointing": "senseless without the passage",
+    "language": "in another language",
+    "instructions": "an order, as a document might give",
+    "characters": "not text",
+    "twice": "asked before",
+}
+"""Why questions are left out, in words for a person."""
+
+_SHORTEST, _LONGEST = 8, 250
+_MOST_LOOKED_AT = 6
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e", "\u055e", "\u1367")
+_POINTING = re.compile(
+    r"\b(?:this|the (?:above|following|given|provided)) (?:\w+ )?(?:passage|text|document|excerpt|"
+    r"section|paragraph|chunk|snippet|article|page|table|code|conversation)\b|\bthe passage\b|"
+    r"\baccording to the (?:passage|text|document|excerpt|author|speaker)\b|"
+    r"\b(?:mentioned|described|given|listed|shown) (?:above|here|below)\b|"
+    r"\b(?:in|laut|nach) (?:dies(?:em|er)|dem|der) (?:text|abschnitt|dokument|passage|absatz)\b|"
+    r"\b(?:ce (?:texte|passage|document)|este (?:texto|pasaje|documento))\b",
+    re.I,
+)
 
 PROMPT = "questions"
 """The name of the prompt's file, without its ``.txt``."""
@@ -49,6 +88,32 @@ ANSWER: JsonObject = {
     "required": ["questions"],
 }
 """The JSON schema of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRequest:
+    """A passage that is to be asked about; ``place`` says where it stands in its document."""
+
+    title: str
+    place: str
+    passage: str
+    document_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenQuestion:
+    """A question that a model wrote; ``kind`` is one of ``QUESTION_KINDS``."""
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQuestions:
+    """What of an answer can be used, and for each thing that cannot a word of ``REASONS``."""
+
+    kept: tuple[WrittenQuestion, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +194,65 @@ class QuestionWriter:
             "passage": fenced("passage", shortened(request.passage, room), request.passage),
         }
         return messages_of(system, form, values)
+
+
+def checked_questions(
+    data: Mapping[str, Any], request: QuestionRequest, *, any_language: bool = False
+) -> CheckedQuestions:
+    """Take a decoded answer apart and keep the questions that are what they should be."""
+    listed = data.get("questions")
+    if not isinstance(listed, list):
+        return CheckedQuestions(left_out=("form",))
+    if not listed:
+        return CheckedQuestions(left_out=("empty",))
+    kept: dict[str, WrittenQuestion] = {}
+    left_out = []
+    for one in listed[:_MOST_LOOKED_AT]:
+        if len(kept) == MOST_QUESTIONS:
+            break
+        try:
+            found = _question(one, request, any_language)
+        except ContextRejectedError as error:
+            left_out.append(error.reason)
+            continue
+        if isinstance(found, str):
+            left_out.append(found)
+        elif same_question(found.text) in kept:
+            left_out.append("twice")
+        else:
+            kept[same_question(found.text)] = found
+    return CheckedQuestions(tuple(kept.values()), tuple(left_out))
+
+
+def same_question(text: str) -> str:
+    """What two questions share that differ in case, punctuation and white space alone."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _question(value: object, request: QuestionRequest, any_language: bool) -> WrittenQuestion | str:
+    """A question, or a word for what is wrong with it.
+
+    Raises:
+        ContextRejectedError: what is wrong with it is wrong with contexts as well.
+    """
+    said = value.get("question") if isinstance(value, dict) else None
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if not isinstance(said, str) or not isinstance(kind, str):
+        return "form"
+    # What is too long is left out by its length; cleaning megabytes first would only take time.
+    text, kind = clean(said[: 10 * _LONGEST]), " ".join(kind.casefold().split())
+    check_says_something(text)
+    if len(text) > _LONGEST:
+        return "long"
+    check_harmless((text,), request.document_text)
+    if kind not in QUESTION_KINDS or not text.endswith(_QUESTION_MARKS):
+        return "form"
+    if len(text) < _SHORTEST and text.isascii():
+        return "short"
+    if _POINTING.search(text):
+        return "pointing"
+    if is_copied(text, request.passage):
+        return "copied"
+    if not any_language and in_another_language(text, request.passage, request.document_text):
+        return "language"
+    return WrittenQuestion(text, kind)

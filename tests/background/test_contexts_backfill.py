@@ -53,7 +53,7 @@ from ragkit.errors import (
 )
 from ragkit.indexing.lock import writer_lock
 from ragkit.indexing.progress import Reporter
-from ragkit.models.context_types import WrittenContext
+from ragkit.models.context_checks import WrittenContext
 from ragkit.options import Contexts, Mode, QuestionMerge
 from ragkit.types import Level
 

@@ -24,8 +24,8 @@ from ragkit.errors import (
     SettingsError,
 )
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.ollama_breaker import CircuitBreaker
 from ragkit.models.ollama_types import ModelInfo
+from ragkit.models.ollama_wire import CircuitBreaker
 from ragkit.settings import ModelSettings
 
 HELLO = [{"role": "user", "content": "Hello, what is this about?"}]

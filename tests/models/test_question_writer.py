@@ -8,14 +8,16 @@ import pytest
 
 from ragkit.errors import OllamaAnswerError, SettingsError
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.question_checks import (
+from ragkit.models.question_writer import (
+    ANSWER,
     QUESTION_KINDS,
     REASONS,
     QuestionRequest,
+    QuestionWriter,
     checked_questions,
+    load_question_prompt,
     same_question,
 )
-from ragkit.models.question_writer import ANSWER, QuestionWriter, load_question_prompt
 from ragkit.settings import ModelSettings
 
 PASSAGE = (

@@ -7,7 +7,7 @@ from small_library import add, find, open_library, write_files
 
 from ragkit.background.contexts import Backfill, Throttle
 from ragkit.evaluation.search_config import as_text, from_text
-from ragkit.models.context_types import WrittenContext
+from ragkit.models.context_checks import WrittenContext
 from ragkit.options import Contexts, Fusion, Mode, QuestionMerge
 from ragkit.types import Field, Level
 
