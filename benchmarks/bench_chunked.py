@@ -22,9 +22,7 @@ from bench_search import library_of, lines, questions
 from common import SHARED, arguments, median, percentile, report
 
 from ragkit.library import Library
-from ragkit.retrieval.merge import Merge
-from ragkit.retrieval.multi_query import ChunkedOptions
-from ragkit.retrieval.query_segmentation import CutMethod, CutSettings
+from ragkit.options import ChunkedOptions, CutMethod, Merge
 from ragkit.settings import load_settings
 
 PIECES = 20
@@ -132,8 +130,10 @@ def ways(library: Library) -> dict[str, Callable[[str], list[str]]]:
         "10 hits a piece": chunked(hits_per_piece=10),
         "merged by score": chunked(merge=Merge.SCORE),
         "whole text beside, 0.3": chunked(whole_weight=0.3),
-        "pieces of 1800 tokens": chunked(cut=CutSettings(CutMethod.FIXED)),
-        "pieces of 100 tokens": chunked(cut=CutSettings(CutMethod.FIXED, 100, 10)),
+        "pieces of 1800 tokens": chunked(method=CutMethod.FIXED),
+        "pieces of 100 tokens": chunked(
+            method=CutMethod.FIXED, piece_tokens=100, overlap_tokens=10
+        ),
         "without roles": lambda text: default(_ROLE.sub("\n", text)),
     }
 

@@ -20,7 +20,6 @@ from ragkit.evaluation.comparison import Comparison, compare
 from ragkit.evaluation.judging import Judging
 from ragkit.evaluation.search_config import (
     FEWEST,
-    MODES,
     MOST,
     ColumnSettings,
     as_text,
@@ -29,15 +28,15 @@ from ragkit.evaluation.search_config import (
 )
 from ragkit.library import Library
 from ragkit.options import SearchOptions
-from ragkit.retrieval.option_codec import written
 from ragkit.retrieval.rerank import why_not
+from ragkit.settings import dump_options
 from ragkit.types import Chunk
 
 _COLUMNS, _ADDRESS, _ROUND, _FOUND = "cmp_columns", "cmp_address", "cmp_round", "cmp_found"
 _BLIND, _ORDER, _VOTED, _BEFORE, _PRESET = (
     "cmp_blind", "cmp_order", "cmp_voted", "cmp_before", "cmp_preset",
 )  # fmt: skip
-_FIRST = comparing.PRESETS["Keywords against meaning"]
+_FIRST = comparing.PRESETS["Keyword vs. semantic"]
 
 
 def draw() -> None:
@@ -165,8 +164,8 @@ def settings(library: Library, columns: list[ColumnSettings]) -> list[ColumnSett
     embedders = library.kept_embedders()
     with st.container(key="compare-columns", horizontal=True, vertical_alignment="center"):
         for index, (column, name) in enumerate(zip(columns, names(columns), strict=True)):
-            head = f"{comparing.LETTERS[index]} · {MODES[column.options.mode]}"
-            with st.popover(head, help=name if name != MODES[column.options.mode] else None):
+            head = f"{comparing.LETTERS[index]} · {column.options.mode.label}"
+            with st.popover(head, help=name if name != column.options.mode.label else None):
                 prefix = f"cmp-{st.session_state.get(_ROUND, 0)}-{index}"
                 chosen.append(column_editor.edit(column, prefix, embedders))
                 if len(columns) > FEWEST:
@@ -339,7 +338,7 @@ def use(library: Library, found: Comparison, index: int) -> None:
     record = library.catalog.collections.get(column.settings.options.collections[0])
     own = {name: value for name, value in record.settings.items() if name != "search"}
     # Options of no collection are those of the settings file.
-    search = written(column.settings.options, library.options(collections=()))
+    search = dump_options(column.settings.options, library.options(collections=()))
     if search:
         own["search"] = search
     library.catalog.collections.set_settings(record.id, own)

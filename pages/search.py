@@ -174,7 +174,7 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     elif verb == "filter":
         st.session_state[state.QUESTION] = query.toggled(question, values["token"], fields)
     elif verb == "mode":
-        st.session_state[state.MODE] = searching.mode_label(values["mode"])
+        st.session_state[state.MODE] = values["mode"]
     elif verb == "launch":
         launch(library, int(values["id"]))
 

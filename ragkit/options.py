@@ -1,84 +1,126 @@
-"""What a search takes: its options, its filters, and the choices that they offer."""
+"""The table of search options: each with its type, default, bounds, and what it is called.
+
+An option is declared once, as a field of ``SearchOptions`` or ``ChunkedOptions``. The settings
+file, ``RAGKIT_*`` variables, the command line, addresses, the settings of a collection, compared
+columns and the controls on the pages all read ``SEARCH_OPTIONS`` and ``CHUNKED_OPTIONS``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import Any
 
+from ragkit.errors import QueryError
+from ragkit.option_table import Choice, Option, option, table
 from ragkit.types import Field, Level
 
 
-class Mode(StrEnum):
-    """Which indexes are asked."""
+class Mode(Choice):
+    """Which indexes are searched."""
 
-    HYBRID = "hybrid"
-    KEYWORD = "keyword"
-    VECTOR = "vector"
+    HYBRID = "hybrid", "Hybrid"
+    KEYWORD = "keyword", "Keyword"
+    VECTOR = "vector", "Semantic"
 
 
-class Fusion(StrEnum):
+class Fusion(Choice):
     """How the lists of several indexes become one."""
 
-    WEIGHTED = "weighted"
-    RRF = "rrf"
+    WEIGHTED = "weighted", "Weighted sum", "weighted sum of scores"
+    RRF = "rrf", "Reciprocal rank (RRF)", "reciprocal ranks (RRF)"
 
 
-class Contexts(StrEnum):
+class Contexts(Choice):
     """Which contexts of chunks are searched; the structural one always is."""
 
-    MODEL = "model"
-    STRUCTURAL = "structural"
+    MODEL = "model", "Included", "with AI-written context"
+    STRUCTURAL = "structural", "Left out", "without AI-written context"
 
 
-class QuestionMerge(StrEnum):
+class QuestionMerge(Choice):
     """Which of a chunk's several vectors are searched, and how their hits become one.
 
-    Where a model wrote of a chunk, ``context`` takes the vector of that alone, in which the chunk's
-    text has a share (``with_texts``).
+    Where a model has written about a chunk, ``context`` takes the vector of that alone, in which
+    the chunk's text has a share (``with_texts``).
     """
 
-    CONTEXT = "context"
-    BEST = "best"
-    SUM = "sum"
+    CONTEXT = "context", "Context vector", "context vector of a chunk"
+    BEST = "best", "Best vector", "best vector of a chunk"
+    SUM = "sum", "Sum of vectors", "sum of a chunk's vectors"
 
 
-class IndexMode(StrEnum):
+class IndexMode(Choice):
     """How vectors are searched: exactly, or by an approximate index where there is one."""
 
-    AUTO = "auto"
-    EXACT = "exact"
-    ANN = "ann"
+    AUTO = "auto", "Automatic", "automatic vector search"
+    EXACT = "exact", "Exact", "exact vector search"
+    ANN = "ann", "Approximate (ANN)", "approximate vector search"
 
 
-class Rerank(StrEnum):
-    """What looks at the best chunks again and puts them in a new order."""
+class Rerank(Choice):
+    """What reads the best chunks again and reorders them."""
 
-    NONE = "none"
-    MODEL = "model"
+    NONE = "none", "None", "not reranked"
+    MODEL = "model", "By a model", "reranked by a model"
 
 
-class Expansion(StrEnum):
+class Expansion(Choice):
     """How much of a document is shown around its matched chunks.
 
     A parent is a larger chunk, long enough to be read or handed to a model: up to
     ``parent_chunks`` chunks of one section that follow each other.
     """
 
-    CHUNK = "chunk"
-    NEIGHBOURS = "neighbours"
-    PARENT = "parent"
-    SECTION = "section"
-    DOCUMENT = "document"
-    AUTO = "auto"
+    NEIGHBOURS = "neighbours", "Neighbouring chunks", "neighbouring chunks shown"
+    CHUNK = "chunk", "Matching chunks only", "only matches shown"
+    PARENT = "parent", "Parent chunk", "parent chunk shown"
+    SECTION = "section", "Whole section", "whole section shown"
+    DOCUMENT = "document", "Whole document", "whole document shown"
+    AUTO = "auto", "Automatic", "automatic context shown"
 
 
-class Granularity(StrEnum):
-    """Which levels of the library are searched; auto asks all and prefers the finest."""
+class Granularity(Choice):
+    """Which levels of the library are searched; auto searches all and prefers the finest."""
 
-    AUTO = "auto"
-    CHUNK = "chunk"
-    SECTION = "section"
-    DOCUMENT = "document"
+    CHUNK = "chunk", "Chunks", "chunks"
+    SECTION = "section", "Sections", "sections"
+    DOCUMENT = "document", "Documents", "whole documents"
+    AUTO = "auto", "All levels", "all levels"
+
+
+class CutMethod(Choice):
+    """How a long text is cut."""
+
+    ADAPTIVE = "adaptive", "Where the topic changes"
+    FIXED = "fixed", "By size"
+    WHOLE = "whole", "Not at all"
+
+
+class Merge(Choice):
+    """How the lists of several topics become one."""
+
+    FAIR = "fair", "Topics in turn"
+    SCORE = "score", "Best scores first"
+
+
+class Dedup(Choice):
+    """Of what only the best hits are kept."""
+
+    DOCUMENT = "document", "Per document"
+    SECTION = "section", "Per section"
+    NONE = "none", "Off"
+
+
+def _either(off: str, on: str) -> Callable[[Any], str]:
+    """Return a function that says off or on in words."""
+    return lambda value: on if value else off
+
+
+def _results_per_document(limit: int) -> str:
+    if limit == 1:
+        return "one result per document"
+    return f"up to {limit} results per document" if limit else "every chunk a result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,58 +156,263 @@ class Filters:
 class SearchOptions:
     """Everything that decides what a search returns, besides the question and the library.
 
-    ``candidates`` is how many hits each index gives; ``limit`` counts results. ``adaptive`` lets
-    keywords count more when the question holds an identifier. ``title_weight`` is what the
-    question's words add that stand in title and headings, ``phrase_weight`` what its neighbouring
-    words add when a chunk has them together, ``document_weight`` what the best chunk of the same
-    document adds; all act when two indexes are joined by weights.
-    ``contexts`` says whether what a model wrote of the chunks is searched as well, and
-    ``question_merge`` how the hits of its several vectors make a chunk's rank. For measuring,
-    ``vector_levels`` names which of a chunk's vectors beside its own are looked at, and
-    ``field_weights`` how much a word counts in which field; ``None``: as usual. ``per_document``
-    is how many results one document may have: 1 gathers its best ``chunks_per_doc`` chunks into
-    one result, more (or 0, no limit) gives each chunk a result of its own. ``min_score`` drops
-    matched chunks below it. ``near_duplicates`` folds texts that are 95 % alike,
-    ``semantic_threshold`` those whose cosine reaches it, and ``mmr_lambda`` (1: relevance only)
-    trades relevance for variety; each is off by default. ``index`` says how vectors are searched:
-    ``auto`` takes the approximate index of a large collection where that is quicker. ``nprobe``
-    is how widely it is searched and ``overfetch`` how many candidates it brings for each that is
-    kept; scores are exact in any case. ``rerank`` says what puts the first ``rerank_depth`` chunks
-    in a new order before duplicates are folded; scores stay what they were.
+    The fields declared by ``option`` say how to search. ``collections`` and ``filters`` say where.
+    ``vector_levels`` names which of a chunk's vectors besides its own are searched, and
+    ``field_weights`` how much a word counts in which field; both are for measurements, and
+    ``None`` leaves them at their defaults.
+
+    ``title_weight``, ``phrase_weight`` and ``document_weight`` act when two indexes are fused by
+    weights. Scores are exact whatever ``nprobe`` and ``overfetch`` are, and a reranker leaves them
+    as they were.
     """
 
-    mode: Mode = Mode.HYBRID
-    fusion: Fusion = Fusion.WEIGHTED
-    vector_weight: float = 0.5
-    keyword_weight: float = 0.5
-    rrf_k: int = 60
-    adaptive: bool = True
-    title_weight: float = 0.1
-    phrase_weight: float = 0.1
-    document_weight: float = 0.3
-    candidates: int = 100
-    limit: int = 10
+    mode: Mode = option(Mode.HYBRID, "Which indexes are searched.", label="Search mode")
+    fusion: Fusion = option(
+        Fusion.WEIGHTED, "How the results of the indexes are combined.", label="Fusion"
+    )
+    vector_weight: float = option(
+        0.5, "How much semantic scores count.", bounds=(0, 100), phrase="semantic × {:g}".format
+    )
+    keyword_weight: float = option(
+        0.5,
+        "How much keyword scores count.",
+        bounds=(0, 100),
+        label="Semantic ↔ keyword balance",
+        slider=(0.0, 1.0, 0.05),
+        phrase="keyword × {:g}".format,
+    )
+    rrf_k: int = option(60, "The constant k of reciprocal ranks.", bounds=(1, 10_000))
+    adaptive: bool = option(
+        True,
+        "Keywords count more when the question holds an identifier.",
+        phrase=_either("fixed weights", "adaptive weights"),
+    )
+    title_weight: float = option(
+        0.1, "What the question's words add that stand in the title and headings.", bounds=(0, 1)
+    )
+    phrase_weight: float = option(
+        0.1,
+        "What neighbouring words of the question add when a chunk has them together.",
+        bounds=(0, 1),
+    )
+    document_weight: float = option(
+        0.3, "What the best chunk of the same document adds.", bounds=(0, 1)
+    )
+    candidates: int = option(100, "How many hits each index returns.", bounds=(1, 1000))
+    limit: int = option(
+        10,
+        "How many results there are at most.",
+        bounds=(1, 200),
+        label="Results",
+        slider=(1, 50, 1),
+    )
     collections: tuple[str, ...] = ("default",)
     filters: Filters = Filters()
-    granularity: Granularity = Granularity.CHUNK
-    contexts: Contexts = Contexts.MODEL
-    question_merge: QuestionMerge = QuestionMerge.CONTEXT
-    chunk_aware: bool = True
-    expansion: Expansion = Expansion.NEIGHBOURS
-    neighbours: int = 1
-    adjacent_top_docs: int = 3
-    chunks_per_doc: int = 3
-    section_characters: int = 6000
-    parent_chunks: int = 3
-    per_document: int = 1
-    min_score: float = 0.0
-    near_duplicates: bool = False
-    semantic_threshold: float | None = None
-    mmr_lambda: float | None = None
+    granularity: Granularity = option(
+        Granularity.CHUNK,
+        "What is searched: chunks, or whole sections or documents.",
+        label="Search in",
+    )
+    contexts: Contexts = option(
+        Contexts.MODEL,
+        "Contexts, keywords and questions that a local model wrote for each chunk are "
+        "searched too. Off: only the documents' own words and headings.",
+        label="Include AI-written context",
+        switch=(Contexts.STRUCTURAL, Contexts.MODEL),
+    )
+    question_merge: QuestionMerge = option(
+        QuestionMerge.CONTEXT, "How the hits of a chunk's several vectors become one."
+    )
+    chunk_aware: bool = option(
+        True,
+        "Joins the matches in a document with the text between them. Off: separate snippets.",
+        label="Merge adjacent passages",
+        phrase=_either("separate snippets", "adjacent passages merged"),
+    )
+    expansion: Expansion = option(
+        Expansion.NEIGHBOURS,
+        "How much of the document is shown around a match.",
+        label="Context around matches",
+    )
+    neighbours: int = option(1, "How many chunks on each side are neighbours.", bounds=(0, 50))
+    adjacent_top_docs: int = option(3, "How many results are shown with context.", bounds=(0, 200))
+    chunks_per_doc: int = option(3, "How many chunks one result gathers.", bounds=(1, 100))
+    section_characters: int = option(
+        6000, "How long a section or document is shown.", bounds=(100, 1_000_000)
+    )
+    parent_chunks: int = option(3, "How many chunks make a parent chunk.", bounds=(1, 100))
+    per_document: int = option(
+        1,
+        "A document's best chunks make one result. Off: every matching chunk is a result of "
+        "its own.",
+        bounds=(0, 1000),
+        label="Deduplicate per document",
+        switch=(0, 1),
+        phrase=_results_per_document,
+    )
+    min_score: float = option(
+        0.0,
+        "Weaker matches are left out.",
+        bounds=(0, 1),
+        label="Minimum score",
+        slider=(0.0, 1.0, 0.05),
+    )
+    near_duplicates: bool = option(
+        False,
+        "Of texts that are 95 % alike, only the best match is shown.",
+        label="Hide near-duplicates",
+        phrase=_either("near-duplicates shown", "near-duplicates hidden"),
+    )
+    semantic_threshold: float | None = option(
+        None,
+        "Of texts that mean much the same, by the cosine of their vectors, only the best "
+        "match is shown.",
+        bounds=(0, 1),
+        label="Hide paraphrases",
+        slider_label="From a similarity of",
+        slider=(0.8, 1.0, 0.01),
+        start=0.95,
+        phrase=lambda at: "paraphrases shown" if at is None else f"paraphrases hidden from {at:g}",
+    )
+    mmr_lambda: float | None = option(
+        None,
+        "Trades some relevance for difference between the results.",
+        bounds=(0, 1),
+        label="Diversify results (MMR)",
+        slider_label="Diversity ↔ relevance balance",
+        slider=(0.0, 1.0, 0.05),
+        start=0.7,
+        phrase=lambda at: "not diversified" if at is None else f"diversified (MMR {at:g})",
+    )
     vector_levels: tuple[Level, ...] | None = None
     field_weights: tuple[tuple[Field, float], ...] | None = None
-    index: IndexMode = IndexMode.AUTO
-    nprobe: int = 16
-    overfetch: int = 4
-    rerank: Rerank = Rerank.NONE
-    rerank_depth: int = 20
+    index: IndexMode = option(
+        IndexMode.AUTO,
+        "How vectors are searched. Automatic: by the approximate index of a large collection "
+        "where that is faster.",
+        label="Vector search",
+    )
+    nprobe: int = option(
+        16,
+        "How widely the approximate index is searched: more finds more, and takes longer.",
+        bounds=(1, 1000),
+        label="nprobe",
+        slider=(1, 256, 1),
+    )
+    overfetch: int = option(
+        4,
+        "How many candidates the approximate index returns for each that is kept.",
+        bounds=(1, 100),
+        label="Overfetch",
+        slider=(1, 20, 1),
+    )
+    rerank: Rerank = option(
+        Rerank.NONE,
+        "A local model reads the best chunks with the question and reorders them. This takes "
+        "seconds.",
+        label="Rerank",
+    )
+    rerank_depth: int = option(
+        20, "How many chunks are reranked.", bounds=(1, 100), phrase="{} chunks reranked".format
+    )
+
+
+SEARCH_OPTIONS: Mapping[str, Option] = table(SearchOptions)
+"""The options of a search, by name."""
+
+_DEFAULTS = SearchOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedOptions:
+    """How a long text, such as a conversation, is cut, searched piece by piece, and merged.
+
+    Sizes are in tokens of about four characters. ``whole_weight`` above 0 has the whole text
+    searched too: a share ``w / (1 + w)`` of each score is then that of the whole. ``mode``,
+    ``nprobe`` and ``overfetch`` are those of ``SearchOptions.index``. ``exclude`` are documents
+    that are never returned.
+
+    Raises:
+        QueryError: when a number is out of its bounds.
+    """
+
+    method: CutMethod = option(CutMethod.ADAPTIVE, "Where the text is cut.", label="Cut the text")
+    piece_tokens: int = option(
+        1800,
+        "The size of a piece, when cut by size.",
+        bounds=(20, 20_000),
+        label="Tokens per piece",
+        slider=(50, 4000, 1),
+    )
+    overlap_tokens: int = option(
+        150,
+        "How many tokens of the piece before are repeated.",
+        bounds=(0, 20_000),
+        label="Overlapping tokens",
+        slider=(0, 500, 1),
+    )
+    hits_per_piece: int = option(
+        5,
+        "How many hits each piece returns.",
+        bounds=(1, 200),
+        setting="chunks_per_query",
+        label="Hits per piece",
+        slider=(1, 50, 1),
+    )
+    per_document: int = option(
+        1,
+        "How many hits of one document, or section, are kept; 0: all.",
+        bounds=(0, 200),
+        setting="dedup_max_per_doc",
+        label="How many of each",
+        slider=(1, 10, 1),
+    )
+    limit: int = option(
+        5,
+        "How many results there are at most.",
+        bounds=(1, 200),
+        setting="top_k",
+        label="Results",
+        slider=(1, 50, 1),
+    )
+    merge: Merge = option(Merge.FAIR, "How the results of the topics are merged.", label="Merge")
+    dedup: Dedup = option(
+        Dedup.DOCUMENT,
+        "Of what only the best hits are kept.",
+        setting="dedup_strategy",
+        label="Deduplicate",
+    )
+    min_similarity: float = option(
+        0.0,
+        "Weaker hits are left out.",
+        bounds=(0, 1),
+        setting="min_similarity_threshold",
+        label="Minimum similarity",
+        slider=(0.0, 1.0, 0.05),
+    )
+    whole_weight: float = option(
+        0.0,
+        "How much the whole text counts beside its pieces.",
+        bounds=(0, 10),
+        label="Weight of the whole text",
+        slider=(0.0, 2.0, 0.05),
+    )
+    mode: IndexMode = option(_DEFAULTS.index, SEARCH_OPTIONS["index"])
+    nprobe: int = option(_DEFAULTS.nprobe, SEARCH_OPTIONS["nprobe"])
+    overfetch: int = option(_DEFAULTS.overfetch, SEARCH_OPTIONS["overfetch"])
+    exclude: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Refuse numbers out of their bounds."""
+        for name, declared in CHUNKED_OPTIONS.items():
+            value = getattr(self, name)
+            if declared.bounds is not None:
+                low, high = declared.bounds
+                if not low <= value <= high:
+                    raise QueryError(
+                        f"{name} is {value}.", f"Choose a number from {low} to {high}."
+                    )
+
+
+CHUNKED_OPTIONS: Mapping[str, Option] = table(ChunkedOptions)
+"""The options of a search with a long text, by name."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import platformdirs
 from pydantic import (
@@ -14,15 +17,16 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    create_model,
     field_validator,
     model_validator,
 )
 
 from ragkit.errors import SettingsError
-from ragkit.options import Contexts, Fusion, IndexMode, Mode, QuestionMerge, Rerank
+from ragkit.option_table import Choice, Option
+from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS, ChunkedOptions, SearchOptions
 
-_NPROBE = "how widely the approximate index is searched: 32 of its vectors lead on for each"
-_OVERFETCH = "candidates that the approximate index brings for each that is kept"
+logger = logging.getLogger(__name__)
 
 _PREFIX = "RAGKIT_"
 
@@ -104,28 +108,32 @@ class ModelSettings(_Group):
     rest_seconds: float = Field(30.0, gt=0, description="how long it is then left alone")
 
 
-class SearchSettings(_Group):
+def _group(options: Mapping[str, Option]) -> type[_Group]:
+    """Build a table of the settings file from a table of options."""
+    settings: dict[str, Any] = {}
+    for each in options.values():
+        low, high = each.bounds or (None, None)
+        settings[each.setting] = (
+            each.type, Field(each.default, ge=low, le=high, description=each.help)
+        )  # fmt: skip
+    return create_model("_Options", __base__=_Group, **settings)
+
+
+class SearchSettings(_group(SEARCH_OPTIONS)):  # type: ignore[misc]
     """How results are found and ranked when a search does not say otherwise."""
 
-    mode: Mode = Mode.HYBRID
-    fusion: Fusion = Fusion.WEIGHTED
-    vector_weight: float = Field(0.5, ge=0)
-    keyword_weight: float = Field(0.5, ge=0)
-    rrf_k: int = Field(60, ge=1)
-    adaptive: bool = Field(True, description="words count more when identifiers are asked for")
-    title_weight: float = Field(0.1, ge=0, le=1, description="for words of title and headings")
-    phrase_weight: float = Field(0.1, ge=0, le=1, description="for words that stand together")
-    document_weight: float = Field(0.3, ge=0, le=1, description="for the document's best chunk")
-    contexts: Contexts = Contexts.MODEL
-    question_merge: QuestionMerge = QuestionMerge.CONTEXT
-    candidates: int = Field(100, ge=1, le=1000, description="hits taken from each index")
-    limit: int = Field(10, ge=1, le=200, description="documents in the answer")
-    parent_chunks: int = Field(3, ge=1, le=100, description="chunks in a larger one around")
-    index: IndexMode = Field(IndexMode.AUTO, description="how vectors are searched")
-    nprobe: int = Field(16, ge=1, le=1000, description=_NPROBE)
-    overfetch: int = Field(4, ge=1, le=100, description=_OVERFETCH)
-    rerank: Rerank = Field(Rerank.NONE, description="what orders the best chunks anew")
-    rerank_depth: int = Field(20, ge=1, le=100, description="chunks that it looks at")
+    def options(self, **changes: Any) -> SearchOptions:
+        """Return these settings as options, with changes; ``None`` means unchanged."""
+        return SearchOptions(**{**dict(self), **_given(changes)})
+
+
+class ChunkedSettings(_group(CHUNKED_OPTIONS)):  # type: ignore[misc]
+    """How a long text, such as a conversation, is cut, searched piece by piece, and merged."""
+
+    def options(self, **changes: Any) -> ChunkedOptions:
+        """Return these settings as options, with changes; ``None`` means unchanged."""
+        values = {name: getattr(self, each.setting) for name, each in CHUNKED_OPTIONS.items()}
+        return ChunkedOptions(**{**values, **_given(changes)})
 
 
 class IndexSettings(_Group):
@@ -134,28 +142,6 @@ class IndexSettings(_Group):
     ann_rows: int = Field(
         200_000, ge=0, description="from so many vectors on, an approximate index; 0: never"
     )
-
-
-class ChunkedSettings(_Group):
-    """How a long text, such as a conversation, is cut, asked piece by piece, and merged."""
-
-    top_k: int = Field(5, ge=1, le=200, description="results shown")
-    mode: Literal["auto", "exact", "ann"] = Field("auto", description="how vectors are searched")
-    nprobe: int = Field(16, ge=1, le=1000, description=_NPROBE)
-    overfetch: int = Field(4, ge=1, le=100, description=_OVERFETCH)
-    min_similarity_threshold: float = Field(0.0, ge=0, le=1, description="weaker hits are left out")
-    chunks_per_query: int = Field(5, ge=1, le=200, description="hits that each piece brings")
-    dedup_strategy: Literal["document", "section", "none"] = Field(
-        "document", description="of what only the best hits are kept"
-    )
-    dedup_max_per_doc: int = Field(1, ge=0, le=200, description="how many of them; 0: all")
-    merge: Literal["fair", "score"] = Field("fair", description="topics in turn, or best first")
-    method: Literal["adaptive", "fixed", "whole"] = Field(
-        "adaptive", description="cut where the topic changes, by size, or not at all"
-    )
-    piece_tokens: int = Field(1800, ge=20, le=20_000, description="size of a piece, for fixed")
-    overlap_tokens: int = Field(150, ge=0, description="tokens repeated from the piece before")
-    whole_weight: float = Field(0.0, ge=0, le=10, description="weight of the whole text beside")
 
 
 class Settings(_Group):
@@ -167,14 +153,52 @@ class Settings(_Group):
     reading: ReadingSettings = ReadingSettings()  # type: ignore[call-arg]
     sources: SourceSettings = SourceSettings()  # type: ignore[call-arg]
     models: ModelSettings = ModelSettings()  # type: ignore[call-arg]
-    search: SearchSettings = SearchSettings()  # type: ignore[call-arg]
-    chunked: ChunkedSettings = ChunkedSettings()  # type: ignore[call-arg]
+    search: SearchSettings = SearchSettings()
+    chunked: ChunkedSettings = ChunkedSettings()
     index: IndexSettings = IndexSettings()  # type: ignore[call-arg]
 
     @field_validator("library")
     @classmethod
     def _home_is_expanded(cls, library: Path) -> Path:
         return _expanded(library)
+
+
+def parse_option(name: str, value: object) -> Any:
+    """Return the value of a search option, from JSON or text; empty text may be ``None``.
+
+    Raises:
+        SettingsError: when there is no such option, or it cannot have this value.
+    """
+    declared = SEARCH_OPTIONS.get(name)
+    if declared is not None and declared.nullable and value in (None, ""):
+        return None
+    if isinstance(value, bool) and declared is not None and declared.type is not bool:
+        value = str(value).lower()
+    try:
+        return getattr(SearchSettings.model_validate({name: value}), name)
+    except ValidationError as error:
+        names = ", ".join(SEARCH_OPTIONS)
+        raise SettingsError(_sentence(error), f"The search options are {names}.") from error
+
+
+def apply_options(base: SearchOptions, values: Mapping[str, Any]) -> SearchOptions:
+    """Change ``base`` by what :func:`dump_options` returned; a wrong value changes nothing."""
+    changes: dict[str, Any] = {}
+    for name, value in values.items():
+        try:
+            changes[name] = parse_option(name, value)
+        except SettingsError as error:
+            logger.warning("a search option is left as it was: %s", error.message)
+    return replace(base, **changes)
+
+
+def dump_options(options: SearchOptions, base: SearchOptions) -> dict[str, Any]:
+    """Return how ``options`` search differently from ``base``, as JSON values by name."""
+    return {
+        name: str(value) if isinstance(value, Choice) else value
+        for name in SEARCH_OPTIONS
+        if (value := getattr(options, name)) != getattr(base, name)
+    }
 
 
 def settings_file() -> Path:
@@ -280,7 +304,6 @@ _WRONG = {
     "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
-    "literal_error": "must be {expected}",
     "enum": "must be {expected}",
     "string_too_short": "must not be empty",
     "finite_number": "must be a finite number",

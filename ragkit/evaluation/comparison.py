@@ -13,9 +13,9 @@ from typing import Protocol, TypeVar
 from ragkit.errors import EvaluationError, NotFoundError, QueryError, RagkitError
 from ragkit.evaluation.search_config import FEWEST, MOST, ColumnSettings, names
 from ragkit.models.base import Embedder
-from ragkit.options import Rerank
+from ragkit.options import ChunkedOptions, Rerank
 from ragkit.results import Answer, DocumentRef, Result, Stage
-from ragkit.retrieval.multi_query import ChunkedOptions, ChunkedSearch
+from ragkit.retrieval.multi_query import ChunkedSearch
 from ragkit.retrieval.search import Engine
 
 PERSISTENCE = 0.9

@@ -17,7 +17,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.runs import QuestionValues, RunDraft, RunRecord
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.run import Evaluation
-from ragkit.evaluation.search_config import MODES, ColumnSettings, as_text, names
+from ragkit.evaluation.search_config import ColumnSettings, as_text, names
 from ragkit.options import SearchOptions
 
 MAIN_METRICS = ("pass@10", "ndcg@10", "token_recall")
@@ -91,7 +91,7 @@ def keep(catalog: Catalog, found: Evaluation, collection_id: int | None = None) 
 def in_words(column: ColumnSettings) -> str:
     """A column's settings in words: its mode, and whatever differs from what is usual."""
     usual = ColumnSettings(SearchOptions(collections=column.options.collections))
-    return names([column, usual])[0] if column != usual else MODES[column.options.mode]
+    return names([column, usual])[0] if column != usual else column.options.mode.label
 
 
 def settings_of(column: ColumnSettings) -> dict[str, Any]:

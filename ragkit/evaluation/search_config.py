@@ -2,173 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ragkit.options import (
-    Contexts,
-    Expansion,
-    Fusion,
-    Granularity,
-    IndexMode,
-    Mode,
-    QuestionMerge,
-    Rerank,
-    SearchOptions,
-)
-from ragkit.retrieval.option_codec import understood, written
+from ragkit.errors import SettingsError
+from ragkit.option_table import Option
+from ragkit.options import SEARCH_OPTIONS, SearchOptions
+from ragkit.settings import dump_options, parse_option
 
 FEWEST, MOST = 2, 4
 """How many columns are compared."""
 
-_PLAIN = SearchOptions()
-_CHUNKED, _EMBEDDER = "chunked", "embedder"
+_DEFAULTS = SearchOptions()
+_CHUNKED = Option(
+    "Splits a long question into its topics and merges what each finds.",
+    label="Search each topic separately",
+    phrase=lambda on: "topics searched separately" if on else "searched as a whole",
+    name="chunked", type=bool, default=False,
+)  # fmt: skip
+_EMBEDDER = Option(
+    "An embedder that has a vector of every text. Others are chosen on the Library page.",
+    label="Embedder",
+    phrase=lambda name: f"embedded by {name}" if name else "the current embedder",
+    name="embedder", type=str, default="",
+)  # fmt: skip
+COLUMN_OPTIONS: Mapping[str, Option] = {
+    **SEARCH_OPTIONS, _EMBEDDER.name: _EMBEDDER, _CHUNKED.name: _CHUNKED
+}  # fmt: skip
+"""What a column may set: the search options, which embedder, and topics one by one."""
+
 _LONGEST = 2000
-_NOT_ASKED = ("collections", "filters", "vector_levels", "field_weights")
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSettings:
-    """How one column searches. ``chunked`` asks the question's topics one by one.
+    """How one column searches. ``chunked`` searches the question's topics one by one.
 
     ``embedder`` names one whose vectors are kept; empty is the one that answers now.
     """
 
-    options: SearchOptions = _PLAIN
+    options: SearchOptions = _DEFAULTS
     chunked: bool = False
     embedder: str = ""
 
 
-MODES: Mapping[Mode, str] = {
-    Mode.HYBRID: "Meaning and words",
-    Mode.KEYWORD: "Words only",
-    Mode.VECTOR: "Meaning only",
-}
-"""What modes are called on the pages."""
-
-# By setting and value: members of different enums with one value are equal as keys.
-_VALUES: Mapping[str, Mapping[StrEnum, str]] = {
-    "contexts": {
-        Contexts.MODEL: "with context",
-        Contexts.STRUCTURAL: "without model context",
-    },
-    "fusion": {Fusion.WEIGHTED: "by weighted scores", Fusion.RRF: "by ranks (RRF)"},
-    "granularity": {
-        Granularity.CHUNK: "chunks",
-        Granularity.SECTION: "sections",
-        Granularity.DOCUMENT: "whole documents",
-        Granularity.AUTO: "all levels",
-    },
-    "expansion": {
-        Expansion.CHUNK: "only the match shown",
-        Expansion.NEIGHBOURS: "neighbours shown",
-        Expansion.PARENT: "larger chunk shown",
-        Expansion.SECTION: "section shown",
-        Expansion.DOCUMENT: "document shown",
-        Expansion.AUTO: "extent chosen",
-    },
-    "index": {
-        IndexMode.AUTO: "vector index chosen",
-        IndexMode.EXACT: "vectors searched exactly",
-        IndexMode.ANN: "vectors searched approximately",
-    },
-    "question_merge": {
-        QuestionMerge.CONTEXT: "a context's vector for its chunk",
-        QuestionMerge.BEST: "best of a chunk's vectors",
-        QuestionMerge.SUM: "sum over a chunk's vectors",
-    },
-    "rerank": {Rerank.NONE: "not reranked", Rerank.MODEL: "reranked by a model"},
-}
-_WORDS: Mapping[str, Callable[[Any], str]] = {
-    "near_duplicates": lambda on: "near copies folded" if on else "near copies kept",
-    "semantic_threshold": lambda at: (
-        "same meaning kept" if at is None else f"same meaning folded from {at:g}"
-    ),
-    "mmr_lambda": lambda at: "no variety" if at is None else f"variety {1 - at:.2f}",
-    "per_document": lambda most: (
-        "one result a document"
-        if most == 1
-        else f"up to {most} results a document"
-        if most
-        else "each chunk a result"
-    ),
-    "adaptive": lambda on: "weights fit the question" if on else "fixed weights",
-    "chunk_aware": lambda on: "passages put together" if on else "bare snippets",
-    "vector_weight": lambda weight: f"meaning × {weight:g}",
-    "keyword_weight": lambda weight: f"words × {weight:g}",
-    "rerank_depth": lambda depth: f"{depth} chunks reranked",
-    _EMBEDDER: lambda name: f"embedded by {name}" if name else "the usual embedder",
-    _CHUNKED: lambda on: "asked topic by topic" if on else "asked whole",
-}
-
-
 def names(columns: Sequence[ColumnSettings]) -> list[str]:
-    """Each column's settings in words: its mode, and whatever else the columns differ in."""
-    told = [_all(one) for one in columns]
-    telling = [
-        name
-        for name in _all(ColumnSettings())
-        if name != "mode" and any(one[name] != told[0][name] for one in told)
+    """Return each column's settings in words: its mode, and whatever else the columns differ in."""
+    values = [_values(column) for column in columns]
+    differing = [
+        option
+        for name, option in COLUMN_OPTIONS.items()
+        if name != "mode" and any(of[name] != values[0][name] for of in values)
     ]
     return [
-        ", ".join([MODES[one.options.mode], *(words(name, found[name]) for name in telling)])
-        for one, found in zip(columns, told, strict=True)
+        ", ".join([of["mode"].label, *(option.describe(of[option.name]) for option in differing)])
+        for of in values
     ]
-
-
-def words(name: str, value: object) -> str:
-    """Say one setting in words."""
-    if isinstance(value, StrEnum):
-        return _VALUES.get(name, {}).get(value, f"{name.replace('_', ' ')} {value.value}")
-    if name in _WORDS:
-        return _WORDS[name](value)
-    return f"{name.replace('_', ' ')} {value:g}" if isinstance(value, int | float) else name
 
 
 def as_text(column: ColumnSettings) -> str:
     """Write a column for an address: ``mode:keyword,near_duplicates:true``."""
-    found = {"mode": column.options.mode.value, **written(column.options, _PLAIN)}
+    values = {"mode": column.options.mode.value, **dump_options(column.options, _DEFAULTS)}
     if column.chunked:
-        found[_CHUNKED] = True
+        values[_CHUNKED.name] = True
     if column.embedder:
-        found[_EMBEDDER] = column.embedder
-    return ",".join(f"{name}:{_plain(value)}" for name, value in found.items())
+        values[_EMBEDDER.name] = column.embedder
+    return ",".join(f"{name}:{_plain(value)}" for name, value in values.items())
 
 
-def from_text(text: str, base: SearchOptions = _PLAIN) -> tuple[ColumnSettings, tuple[str, ...]]:
-    """Read what :func:`as_text` wrote, and name what in it is not understood.
+def from_text(text: str, base: SearchOptions = _DEFAULTS) -> tuple[ColumnSettings, tuple[str, ...]]:
+    """Read what :func:`as_text` wrote, and name the parts of it that are not understood.
 
-    Collections and filters are those of ``base``; all else is as usual unless it is said.
+    Collections and filters are those of ``base``; all else has its default unless it is named.
     """
     changes: dict[str, Any] = {}
-    chunked, embedder, strange = False, "", []
+    chunked, embedder, unknown = False, "", []
     for part in text[:_LONGEST].split(","):
         name, _, value = part.strip().partition(":")
         if not name:
             continue
-        if name == _CHUNKED and value in ("true", "false"):
+        if name == _CHUNKED.name and value in ("true", "false"):
             chunked = value == "true"
             continue
-        if name == _EMBEDDER:
+        if name == _EMBEDDER.name:
             embedder = value
             continue
         try:
-            changes[name] = understood(name, value)
-        except ValueError:
-            strange.append(part.strip()[:80])
-    plain = replace(_PLAIN, collections=base.collections, filters=base.filters)
-    return ColumnSettings(replace(plain, **changes), chunked, embedder), tuple(strange)
+            changes[name] = parse_option(name, value)
+        except SettingsError:
+            unknown.append(part.strip()[:80])
+    plain = replace(_DEFAULTS, collections=base.collections, filters=base.filters)
+    return ColumnSettings(replace(plain, **changes), chunked, embedder), tuple(unknown)
 
 
-def _all(column: ColumnSettings) -> dict[str, Any]:
-    found = {
-        one.name: getattr(column.options, one.name)
-        for one in fields(SearchOptions)
-        if one.name not in _NOT_ASKED
-    }
-    return {**found, _EMBEDDER: column.embedder, _CHUNKED: column.chunked}
+def _values(column: ColumnSettings) -> dict[str, Any]:
+    """Return the value of each of ``COLUMN_OPTIONS``."""
+    values = {name: getattr(column.options, name) for name in SEARCH_OPTIONS}
+    return {**values, _EMBEDDER.name: column.embedder, _CHUNKED.name: column.chunked}
 
 
 def _plain(value: object) -> str:

@@ -34,9 +34,9 @@ from ragkit.types import Section, Status
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
-    from ragkit.options import Filters, SearchOptions
+    from ragkit.options import ChunkedOptions, Filters, SearchOptions
     from ragkit.results import Answer
-    from ragkit.retrieval.multi_query import ChunkedAnswer, ChunkedOptions
+    from ragkit.retrieval.multi_query import ChunkedAnswer
     from ragkit.retrieval.similar import Similar
     from ragkit.settings import Settings
 
@@ -99,17 +99,14 @@ class Library(EmbedderDesk, ContextDesk):
 
         A search of one collection has what that collection sets for itself.
         """
-        from ragkit.options import SearchOptions
-        from ragkit.retrieval.option_codec import with_own
+        from ragkit.settings import apply_options
 
-        search = self.settings.search.model_dump()
-        known = {name: search[name] for name in search if name in SearchOptions.__slots__}
         given = {name: value for name, value in changes.items() if value is not None}
         collections = given.get("collections", (self.settings.collection,))
-        options = SearchOptions(**{**known, "collections": collections})
+        options = self.settings.search.options(collections=collections)
         if len(collections) == 1:
             record = self.catalog.collections.find(collections[0])
-            options = with_own(options, record.settings.get("search", {}) if record else {})
+            options = apply_options(options, record.settings.get("search", {}) if record else {})
         return replace(options, **given)
 
     def search(self, question: str, options: SearchOptions | None = None) -> Answer:
@@ -123,9 +120,7 @@ class Library(EmbedderDesk, ContextDesk):
 
     def chunked_options(self, **changes: Any) -> ChunkedOptions:
         """The options of the settings for long texts, with changes; ``None`` means unchanged."""
-        from ragkit.retrieval.multi_query import ChunkedOptions
-
-        return ChunkedOptions.of(self.settings.chunked, **changes)
+        return self.settings.chunked.options(**changes)
 
     def search_chunked(
         self,

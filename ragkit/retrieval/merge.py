@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Protocol, TypeVar
 
+from ragkit.options import Dedup, Merge
 from ragkit.retrieval.ranking import Hit
 
 
@@ -26,21 +26,6 @@ class Scored(Protocol):
 
 
 _S = TypeVar("_S", bound=Scored)
-
-
-class Merge(StrEnum):
-    """How the lists of several topics become one."""
-
-    FAIR = "fair"
-    SCORE = "score"
-
-
-class Dedup(StrEnum):
-    """Of what only the best hits are kept."""
-
-    DOCUMENT = "document"
-    SECTION = "section"
-    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)

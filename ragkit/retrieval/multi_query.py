@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
-from ragkit.errors import QueryError
 from ragkit.models.base import Embedder, embed_queries
 from ragkit.models.factory import is_remote, local_embedder
-from ragkit.options import IndexMode, Rerank, SearchOptions
+from ragkit.options import ChunkedOptions, Dedup, IndexMode, Rerank, SearchOptions
 from ragkit.results import Result, Trace
 from ragkit.retrieval.deduplication import fold_identical, mmr
 from ragkit.retrieval.grouping import Group, Selected
 from ragkit.retrieval.merge import (
-    Dedup,
-    Merge,
     Merged,
     blended,
     deduplicate_by_document,
@@ -26,8 +23,6 @@ from ragkit.retrieval.merge import (
 )
 from ragkit.retrieval.query_parser import LONGEST_QUESTION
 from ragkit.retrieval.query_segmentation import (
-    CutMethod,
-    CutSettings,
     Piece,
     Topic,
     cut_question,
@@ -36,11 +31,9 @@ from ragkit.retrieval.query_segmentation import (
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.search import Engine, Found
 from ragkit.retrieval.stage_timer import StageTimer
-from ragkit.settings import ChunkedSettings
 
 __all__ = [
     "ChunkedAnswer",
-    "ChunkedOptions",
     "ChunkedResult",
     "ChunkedSearch",
     "TopicAnswer",
@@ -52,65 +45,6 @@ logger = logging.getLogger(__name__)
 
 _WORDS_HIGHLIGHTED = 400
 _DEEPER = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkedOptions:
-    """How a long text asks.
-
-    ``hits_per_piece`` is how many hits each piece brings; ``min_similarity`` drops weaker ones.
-    ``dedup`` and ``per_document`` say how many hits of one document, or of one of its sections,
-    are kept (0: all); of more than one, each is a result of its own. ``limit`` counts results.
-    ``whole_weight`` above 0 has the whole text ask too: a share ``w / (1 + w)`` of each score is
-    then that of the whole. ``mode``, ``nprobe`` and ``overfetch`` are
-    those of ``SearchOptions.index``. ``exclude`` are documents that are never found.
-    """
-
-    cut: CutSettings = field(default_factory=CutSettings)
-    hits_per_piece: int = 5
-    per_document: int = 1
-    limit: int = 5
-    merge: Merge = Merge.FAIR
-    dedup: Dedup = Dedup.DOCUMENT
-    min_similarity: float = 0.0
-    whole_weight: float = 0.0
-    mode: IndexMode = IndexMode.AUTO
-    nprobe: int = 16
-    overfetch: int = 4
-    exclude: frozenset[int] = frozenset()
-
-    def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
-        for name, least in (("hits_per_piece", 1), ("per_document", 0), ("limit", 1)):
-            if getattr(self, name) < least:
-                raise QueryError(
-                    f"{name} is {getattr(self, name)}.", f"Give a number of {least} or more."
-                )
-        if not 0.0 <= self.min_similarity <= 1.0 or not 0.0 <= self.whole_weight <= 10.0:
-            raise QueryError(
-                "The least similarity is from 0 to 1 and the weight of the whole from 0 to 10.",
-                "Choose numbers within these.",
-            )
-
-    @classmethod
-    def of(cls, settings: ChunkedSettings, **changes: Any) -> ChunkedOptions:
-        """The options that settings name, with changes; ``None`` means unchanged."""
-        options = cls(
-            cut=CutSettings(
-                CutMethod(settings.method), settings.piece_tokens, settings.overlap_tokens
-            ),
-            hits_per_piece=settings.chunks_per_query,
-            per_document=settings.dedup_max_per_doc,
-            limit=settings.top_k,
-            merge=Merge(settings.merge),
-            dedup=Dedup(settings.dedup_strategy),
-            min_similarity=settings.min_similarity_threshold,
-            whole_weight=settings.whole_weight,
-            mode=IndexMode(settings.mode),
-            nprobe=settings.nprobe,
-            overfetch=settings.overfetch,
-        )
-        return replace(options, **{k: v for k, v in changes.items() if v is not None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +141,7 @@ class ChunkedSearch:
         text = text.encode("utf-8", "replace").decode("utf-8")
         clock = StageTimer()
         with clock.stage("topics", len(text)) as count:
-            topics = cut_question(text, partial(embed_queries, self._cutter), chunked.cut)
+            topics = cut_question(text, partial(embed_queries, self._cutter), chunked)
             pieces = sum(len(topic.pieces) for topic in topics)
             count.out, count.note = len(topics), f"{pieces} pieces"
         asked = self._ask(text, topics, options, chunked, clock)

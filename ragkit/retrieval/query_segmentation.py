@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ragkit.options import ChunkedOptions, CutMethod
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 """Turns texts into unit vectors, (n, d)."""
@@ -46,23 +47,6 @@ _SENTENCE = re.compile(
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
 _HEADINGS = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)
 _ASKING = {"user", "human"}
-
-
-class CutMethod(StrEnum):
-    """How a question is cut."""
-
-    ADAPTIVE = "adaptive"
-    FIXED = "fixed"
-    WHOLE = "whole"
-
-
-@dataclass(frozen=True, slots=True)
-class CutSettings:
-    """Sizes are in tokens of about four characters; ``fixed`` cuts by them alone."""
-
-    method: CutMethod = CutMethod.ADAPTIVE
-    piece_tokens: int = 1800
-    overlap_tokens: int = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +80,7 @@ class Topic:
     pieces: tuple[Piece, ...]
 
 
-def cut_question(text: str, embed: Embed | None, settings: CutSettings) -> tuple[Topic, ...]:
+def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tuple[Topic, ...]:
     """Find the topics of a text and the pieces to ask for each. The same text gives the same.
 
     Without ``embed``, changes of topic are not looked for. An empty text has no topics.
@@ -104,10 +88,10 @@ def cut_question(text: str, embed: Embed | None, settings: CutSettings) -> tuple
     text = text[:_LONGEST_TEXT]
     if not text.strip():
         return ()
-    if settings.method is CutMethod.FIXED:
-        return _numbered([_Slice.of([piece]) for piece in _fixed(text, settings)])
+    if options.method is CutMethod.FIXED:
+        return _numbered([_Slice.of([piece]) for piece in _fixed(text, options)])
     units = find_units(text)
-    if settings.method is CutMethod.WHOLE or (len(units) < 2 or _is_short(text, units)):
+    if options.method is CutMethod.WHOLE or (len(units) < 2 or _is_short(text, units)):
         whole = Piece(0, len(text), text.strip())
         return _numbered([_Slice.of([whole])])
     open_questions = _open_questions(units)
@@ -239,10 +223,10 @@ def _pieces(units: Iterable[Unit]) -> list[Piece]:
     return list(said.values())
 
 
-def _fixed(text: str, settings: CutSettings) -> list[Piece]:
+def _fixed(text: str, options: ChunkedOptions) -> list[Piece]:
     """Cut by size alone, at white space, each piece beginning with the end of the one before."""
-    size = settings.piece_tokens * _CHARACTERS_PER_TOKEN
-    overlap = min(settings.overlap_tokens * _CHARACTERS_PER_TOKEN, size // 2)
+    size = options.piece_tokens * _CHARACTERS_PER_TOKEN
+    overlap = min(options.overlap_tokens * _CHARACTERS_PER_TOKEN, size // 2)
     pieces: list[Piece] = []
     start = 0
     while start < len(text):

@@ -29,8 +29,8 @@ def judgments(served, folder):
 
 def test_two_settings_are_compared_and_three_results_judged_by_key(open_page, served, tmp_path):
     page = opened(open_page, f"compare?q={QUESTION}&c=mode:keyword&c=mode:vector")
-    expect(column(page, 0).locator("h2")).to_have_text("AWords only")
-    expect(column(page, 1).locator("h2")).to_have_text("BMeaning only")
+    expect(column(page, 0).locator("h2")).to_have_text("AKeyword")
+    expect(column(page, 1).locator("h2")).to_have_text("BSemantic")
     expect(column(page, 1).locator(".rk-column-head")).to_contain_text(
         re.compile(r"\d+% as in A · order agrees [01]\.\d\d")
     )
@@ -73,9 +73,9 @@ def test_presets_and_columns_are_kept_in_the_address(open_page):
     page = opened(open_page, "compare?q=OAuth")
     assert page.url.endswith("&c=mode%3Akeyword&c=mode%3Avector")
     page.locator(".st-key-cmp_preset input").click()
-    page.get_by_role("option", name="Chunk against section").click()
-    expect(column(page, 1).locator("h2")).to_have_text("BMeaning and words, sections")
-    expect(column(page, 0).locator("h2")).to_have_text("AMeaning and words, chunks")
+    page.get_by_role("option", name="Chunks vs. sections").click()
+    expect(column(page, 1).locator("h2")).to_have_text("BHybrid, sections")
+    expect(column(page, 0).locator("h2")).to_have_text("AHybrid, chunks")
     assert page.url.endswith("&c=mode%3Ahybrid&c=mode%3Ahybrid%2Cgranularity%3Asection")
     page.get_by_role("button", name="Add a column").click()
     expect(page.locator(".rk-column")).to_have_count(3)
@@ -104,11 +104,11 @@ def test_a_blind_vote_hides_the_settings_until_it_is_cast(open_page):
     assert not re.search(r"only here|\d ms|new|▲|▼|0\.\d\d", said)
     chosen = page.locator(".rk-column").first.get_attribute("data-column")
     page.get_by_role("button", name="This one is better").first.click()
-    words = ("Words only, column A", "Meaning only, column B")[int(chosen)]
+    words = ("Keyword, column A", "Semantic, column B")[int(chosen)]
     notice = page.locator(".rk-notice")
     expect(notice).to_contain_text(f"You chose {words}. So far ")
     expect(notice).to_contain_text(f"1 vote for {words.partition(',')[0]}")
-    expect(column(page, 0).locator("h2")).to_have_text("AWords only")
+    expect(column(page, 0).locator("h2")).to_have_text("AKeyword")
     notice.get_by_role("button", name="Undo").click()
     expect(page.locator(".rk-column-head h2")).to_have_text(["A?", "B?"])
 
@@ -117,16 +117,16 @@ def test_settings_are_used_for_searches_and_given_back(open_page):
     page = open_page("?q=OAuth")
     page.locator(".rk-card").first.wait_for()
     mode = page.locator(".st-key-mode [role=combobox], .st-key-mode input").first
-    expect(mode).to_have_value("Meaning and words")
+    expect(mode).to_have_value("Hybrid")
     page.goto(page.url.replace("/?", "/compare?") + "&c=mode:keyword,limit:1&c=mode:vector,limit:2")
     column(page, 0).get_by_role("button", name="Use these settings").click()
     notice = page.locator(".rk-notice")
-    expect(notice).to_contain_text("Searches of default are now made like this: Words only")
+    expect(notice).to_contain_text("Searches of default are now made like this: Keyword")
     try:
         page.get_by_role("link", name="Search").click()
-        expect(mode).to_have_value("Words only")
+        expect(mode).to_have_value("Keyword")
         expect(page.locator(".rk-card")).to_have_count(1)
-        assert "meaning" not in page.locator(".rk-why li").first.text_content()
+        assert "semantic" not in page.locator(".rk-why li").first.text_content()
         elsewhere = open_page("?q=OAuth")
         expect(elsewhere.locator(".rk-card")).to_have_count(1)
     finally:
@@ -134,7 +134,7 @@ def test_settings_are_used_for_searches_and_given_back(open_page):
         notice.get_by_role("button", name="Undo").click()
         expect(page.locator(".rk-notice")).to_have_count(0)
     page.get_by_role("link", name="Search").click()
-    expect(mode).to_have_value("Meaning and words")
+    expect(mode).to_have_value("Hybrid")
 
 
 def test_search_results_are_judged_by_click_and_key(open_page, served, tmp_path):

@@ -142,7 +142,7 @@ def test_what_a_model_wrote_is_on_the_card_as_plain_text(open_page, library, gat
     expect(written.get_by_role("note")).to_have_attribute("title", re.compile("llama3.2:3b"))
     assert card.get_attribute("id") == "rk-result-0"
     page.get_by_role("button", name="Options").click()
-    page.get_by_text("Search what models wrote").click()
+    page.get_by_text("Include AI-written context").click()
     expect(page.locator(".rk-written")).to_have_count(0)
 
 

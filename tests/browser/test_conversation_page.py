@@ -73,4 +73,4 @@ def test_options_change_what_is_shown_and_narrow_screens_do_not_scroll(open_page
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     page.get_by_role("button", name="Options").click()
     expect(page.get_by_text("Weight of the whole text")).to_be_visible()
-    expect(page.get_by_text("Hits a piece")).to_be_visible()
+    expect(page.get_by_text("Hits per piece")).to_be_visible()

@@ -70,7 +70,7 @@ def test_moving_to_an_embedder_of_ollamas_and_back(open_page, ollama):
     # Both have a vector of every text, and can be compared.
     columns = "c=mode:vector&c=mode:vector,embedder:wordllama"
     beside = open_page(f"compare?q=return+a+buoy&{columns}").locator('.rk-column[data-column="1"]')
-    expect(beside.locator("h2")).to_have_text("BMeaning only, embedded by wordllama")
+    expect(beside.locator("h2")).to_have_text("BSemantic, embedded by wordllama")
     expect(beside.locator(".rk-item").first).to_be_visible()
     ollama.stop()
     without = open_page("?q=harbour+office+keys")

@@ -42,8 +42,8 @@ def test_judged_questions_are_run_and_read(open_page):
         ["Settings", "ndcg@10", "mrr", "recall@10", "hit@1", "Time"]
     )
     names = table.locator("tbody th")
-    expect(names.filter(has_text="Meaning and words")).to_have_count(1)
-    expect(names.filter(has_text="Words only")).to_have_count(1)
+    expect(names.filter(has_text="Hybrid")).to_have_count(1)
+    expect(names.filter(has_text="Keyword")).to_have_count(1)
     expect(table.locator("tbody td b").first).to_have_text(re.compile(r"[01]\.\d{3}"))
     expect(table.locator("tbody td small").first).to_have_text(re.compile(r"\d\.\d\d – \d\.\d\d"))
     expect(page.locator(".st-key-evaluate-chart").locator("canvas, svg").first).to_be_visible()

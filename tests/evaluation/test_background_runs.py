@@ -41,7 +41,7 @@ def test_each_setting_is_run_and_kept(library):
     now = runs.standing
     assert (now.kept, now.stopped, now.problem, now.round, now.count) == ((1, 2), False, "", 1, 2)
     kept = [library.catalog.runs.get(one).run for one in now.kept]
-    assert [one.name for one in kept] == ["Words only", "Meaning only"]
+    assert [one.name for one in kept] == ["Keyword", "Semantic"]
     assert all(one.asked == one.questions == 5 for one in kept)
 
 

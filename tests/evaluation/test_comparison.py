@@ -22,8 +22,7 @@ from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text, 
 from ragkit.library import Library
 from ragkit.options import Contexts, Expansion, Fusion, Granularity, IndexMode, Mode, SearchOptions
 from ragkit.results import Answer, DocumentRef, Result, Stage, Trace
-from ragkit.retrieval.option_codec import with_own, written
-from ragkit.settings import load_settings
+from ragkit.settings import apply_options, dump_options, load_settings
 
 WORDS = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
 MEANING = ColumnSettings(SearchOptions(mode=Mode.VECTOR))
@@ -115,7 +114,7 @@ def test_movement_counts_documents_not_results():
 def test_columns_are_joined_by_document():
     found = aligned("q", [WORDS, MEANING], [answer(1, 2, 3), answer(3, 4, 1, ms=7.0)])
     first, second = found.columns
-    assert (first.name, second.name) == ("Words only", "Meaning only")
+    assert (first.name, second.name) == ("Keyword", "Semantic")
     assert [one.movement.change for one in first.cells] == [Change.FIRST] * 3
     assert [(one.rank, one.movement) for one in second.cells] == [
         (1, Movement(Change.UP, 2)),
@@ -146,19 +145,20 @@ def test_a_column_that_cannot_be_asked_says_why_and_hides_no_other():
 
 
 def test_heads_say_the_mode_and_what_differs():
-    assert names([WORDS, MEANING]) == ["Words only", "Meaning only"]
+    assert names([WORDS, MEANING]) == ["Keyword", "Semantic"]
     without = ColumnSettings(SearchOptions(contexts=Contexts.STRUCTURAL))
     assert names([ColumnSettings(), without]) == [
-        "Meaning and words, with context",
-        "Meaning and words, without model context",
+        "Hybrid, with AI-written context",
+        "Hybrid, without AI-written context",
     ]
     folded = SearchOptions(near_duplicates=True, semantic_threshold=0.95, mmr_lambda=0.7)
     loose = SearchOptions(per_document=0, fusion=Fusion.RRF, adaptive=False)
     assert names([ColumnSettings(folded), ColumnSettings(loose, chunked=True)]) == [
-        "Meaning and words, by weighted scores, weights fit the question, one result a document, "
-        "near copies folded, same meaning folded from 0.95, variety 0.30, asked whole",
-        "Meaning and words, by ranks (RRF), fixed weights, each chunk a result, "
-        "near copies kept, same meaning kept, no variety, asked topic by topic",
+        "Hybrid, weighted sum of scores, adaptive weights, one result per document, "
+        "near-duplicates hidden, paraphrases hidden from 0.95, diversified (MMR 0.7), "
+        "searched as a whole",
+        "Hybrid, reciprocal ranks (RRF), fixed weights, every chunk a result, "
+        "near-duplicates shown, paraphrases shown, not diversified, topics searched separately",
     ]
 
 
@@ -171,10 +171,10 @@ def test_every_value_of_every_choice_has_words():
         assert len(set(heads)) == len(heads)
     levels = [ColumnSettings(SearchOptions(granularity=one)) for one in Granularity]
     assert [one.split(", ")[1] for one in names(levels)] == [
-        "all levels",
         "chunks",
         "sections",
         "whole documents",
+        "all levels",
     ]
 
 
@@ -220,12 +220,12 @@ def test_strange_addresses_are_named_and_change_nothing(text):
 
 def test_a_collection_s_own_settings_are_few_and_read_back():
     base = SearchOptions(limit=20)
-    own = written(SearchOptions(mode=Mode.VECTOR, limit=20, mmr_lambda=0.5), base)
+    own = dump_options(SearchOptions(mode=Mode.VECTOR, limit=20, mmr_lambda=0.5), base)
     assert own == {"mode": "vector", "mmr_lambda": 0.5}
-    assert with_own(base, own) == SearchOptions(mode=Mode.VECTOR, limit=20, mmr_lambda=0.5)
-    assert with_own(base, {"mode": "odd", "limit": True, "gone": 1, "rrf_k": 30}) == SearchOptions(
-        limit=20, rrf_k=30
-    )
+    assert apply_options(base, own) == SearchOptions(mode=Mode.VECTOR, limit=20, mmr_lambda=0.5)
+    assert apply_options(
+        base, {"mode": "odd", "limit": True, "gone": 1, "rrf_k": 30}
+    ) == SearchOptions(limit=20, rrf_k=30)
 
 
 # -- a real library ------------------------------------------------------------------------------

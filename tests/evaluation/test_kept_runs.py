@@ -70,7 +70,7 @@ def test_a_run_is_kept_with_all_that_made_it(library):
     found = measure(trial_of(library), KEYWORD)
     record = keep(library.catalog, found, home_of(library))
     run = record.run
-    assert (run.question_set, run.name, run.address) == ("judged", "Words only", "mode:keyword")
+    assert (run.question_set, run.name, run.address) == ("judged", "Keyword", "mode:keyword")
     assert run.settings["mode"] == "keyword"
     assert run.settings["collections"] == ["default"]
     assert run.version == library.catalog.collections.version(home_of(library)) > 0

@@ -100,7 +100,7 @@ def test_the_matched_words_are_marked():
 def test_why_shows_parts_that_add_up():
     line = read(cards.why_line(matched(1))).text
     assert line == (
-        "#2 meaning rank 1, 0.91 × 0.50 + words rank 3, 0.81 × 0.50 (oauth, token) = 0.86"
+        "#2 semantic rank 1, 0.91 × 0.50 + keyword rank 3, 0.81 × 0.50 (oauth, token) = 0.86"
     )
 
 
@@ -112,7 +112,7 @@ def test_why_names_what_is_no_index_without_a_rank():
 
 def test_the_score_is_explained_where_it_stands():
     html = cards.card(result(), 0)
-    assert 'title="0.86: how well the best passage fits (meaning 0.91, words 0.81); ' in html
+    assert 'title="0.86: how well the best passage fits (semantic 0.91, keyword 0.81); ' in html
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,8 @@ def test_hostile_titles_texts_and_problems_stay_text():
     assert "<img" not in html
     assert "&lt;img src=x onerror=alert(1)&gt;" in html
     blind = table(found, Shown(blind=True, order=(1, 0)))
-    assert "Words only" not in blind
-    assert "Meaning only" not in blind
+    assert "Keyword" not in blind
+    assert "Semantic" not in blind
 
 
 def test_movement_agreement_and_what_is_gone_are_said():
@@ -86,7 +86,7 @@ def test_votes_of_these_settings_are_counted_in_any_order():
     found = aligned("q", [WORDS, MEANING], [answer(), answer()])
     a, b = as_text(WORDS), as_text(MEANING)
     votes = [((a, b), 0), ((b, a), 0), ((b, a), 1), ((a, b), None), ((a, "mode:hybrid"), 0)]
-    assert tally(votes, found) == "2 votes for Words only; 1 vote for Meaning only; 1 undecided"
+    assert tally(votes, found) == "2 votes for Keyword; 1 vote for Semantic; 1 undecided"
     assert tally([], found) == ""
 
 

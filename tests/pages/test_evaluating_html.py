@@ -121,11 +121,11 @@ def test_kinds_of_question_stand_beside_each_other():
 
 def test_progress_says_what_how_far_and_how_long():
     now = Standing(
-        running=True, name="Words only", number=2, count=3,
+        running=True, name="Keyword", number=2, count=3,
         progress=Progress("Asking", 3, 12, "what <b>is</b> it?"),
     )  # fmt: skip
     html = evaluating.progress_line(now)
-    assert "<b>Words only (2 of 3): 3 of 12 questions</b>" in html
+    assert "<b>Keyword (2 of 3): 3 of 12 questions</b>" in html
     assert "what &lt;b&gt;is&lt;/b&gt; it?" in html
     assert 'aria-valuenow="25"' in html
     assert "<b>Getting ready</b>" in evaluating.progress_line(Standing(running=True))

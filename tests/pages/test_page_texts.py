@@ -123,7 +123,7 @@ def test_nothing_found_offers_to_drop_each_filter_and_another_mode():
     html = summary.nothing_found("zz <b> type:pdf lang:de", chips, "keyword")
     assert 'data-token="type:pdf"' in html
     assert "Drop all filters" in html
-    assert "Search by meaning too" in html
+    assert "Try a hybrid search" in html
     assert "<b>" not in html
 
 

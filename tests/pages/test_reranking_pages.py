@@ -47,8 +47,8 @@ def test_a_column_is_reranked_and_named_so(library, server):
     assert "reranked by a model" in text
     assert "llama3.2:3b: 2 of 2 graded" in text
     assert len(server.asked("/api/chat")) == 1
-    chosen = [one for one in app.selectbox if one.label == "Reranking"]
-    assert [one.value.value for one in chosen] == ["none", "model"]
+    chosen = [one for one in app.selectbox if one.label == "Rerank"]
+    assert [one.value for one in chosen] == ["none", "model"]
     with writer_lock(library.paths.lock, "test"):
         chosen[0].select_index(1).run()
     assert app.query_params["c"] == ["mode:hybrid,rerank:model"] * 2
@@ -81,7 +81,7 @@ def test_the_search_page_reranks_when_asked_to(library, server):
     app = run(library, q="turbine")
     assert server.asked("/api/chat") == []
     with writer_lock(library.paths.lock, "test"):
-        app.selectbox(key="option_rerank").select("By a model").run()
+        app.selectbox(key="option_rerank").select("model").run()
     assert re.findall(r'<article[^>]*data-path="([^"]+)"', html(app)) == ["b.md", "a.md"]
     assert "graded 10 of 10 by the model" in html(app)
     assert "Grades decide before scores." in html(app)
@@ -96,5 +96,5 @@ def test_a_collection_that_reranks_is_searched_so(library):
     record = library.catalog.collections.get("default")
     library.catalog.collections.set_settings(record.id, {"search": {"rerank": "model"}})
     app = run(library, q="turbine")
-    assert app.selectbox(key="option_rerank").value == "By a model"
+    assert app.selectbox(key="option_rerank").value == "model"
     assert re.findall(r'<article[^>]*data-path="([^"]+)"', html(app)) == ["b.md", "a.md"]

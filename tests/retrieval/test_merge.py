@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragkit.retrieval.merge import Merge, deduplicate_by_document, merge_topics
+from ragkit.options import Merge
+from ragkit.retrieval.merge import deduplicate_by_document, merge_topics
 
 
 @dataclass(frozen=True)

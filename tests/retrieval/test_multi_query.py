@@ -15,15 +15,12 @@ from small_library import HANDBOOK, add, open_library, write_files
 from ragkit.errors import NotFoundError, QueryError
 from ragkit.indexes.local.vector import VectorIndex
 from ragkit.library import Library
-from ragkit.options import Contexts, Granularity, Mode
-from ragkit.retrieval.merge import Dedup, Merge
+from ragkit.options import ChunkedOptions, Contexts, CutMethod, Dedup, Granularity, Merge, Mode
 from ragkit.retrieval.multi_query import (
-    ChunkedOptions,
     IndexMode,
     deduplicate_by_document,
     query_per_chunk,
 )
-from ragkit.retrieval.query_segmentation import CutMethod, CutSettings
 from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.settings import ChunkedSettings, load_settings
 
@@ -233,9 +230,9 @@ def test_the_whole_text_can_ask_too(library):
 
 
 def test_pieces_by_size_and_whole(library):
-    whole = ask(library, THREE, cut=CutSettings(CutMethod.WHOLE))
+    whole = ask(library, THREE, method=CutMethod.WHOLE)
     assert (whole.pieces, len(whole.topics)) == (1, 1)
-    fixed = ask(library, THREE, cut=CutSettings(CutMethod.FIXED, 60, 5))
+    fixed = ask(library, THREE, method=CutMethod.FIXED, piece_tokens=60, overlap_tokens=5)
     assert fixed.pieces > 3
 
 
@@ -285,14 +282,14 @@ def test_options_that_make_no_sense_are_refused(wrong):
 
 def test_settings_become_options(tmp_path):
     given = ChunkedSettings(top_k=7, merge="score", dedup_strategy="section", piece_tokens=99)
-    options = ChunkedOptions.of(given, hits_per_piece=3, limit=None)
+    options = given.options(hits_per_piece=3, limit=None)
     assert (options.limit, options.merge, options.dedup) == (7, Merge.SCORE, Dedup.SECTION)
-    assert (options.cut.piece_tokens, options.hits_per_piece) == (99, 3)
-    assert ChunkedOptions.of(ChunkedSettings()) == ChunkedOptions()
+    assert (options.piece_tokens, options.hits_per_piece) == (99, 3)
+    assert ChunkedSettings().options() == ChunkedOptions()
     file = tmp_path / "ragkit.toml"
     file.write_text("[chunked]\ntop_k = 9\nmode = 'exact'\nnprobe = 4\n")
     assert load_settings(file).chunked.top_k == 9
-    named = ChunkedOptions.of(load_settings(file).chunked, overfetch=2)
+    named = load_settings(file).chunked.options(overfetch=2)
     assert (named.mode, named.nprobe, named.overfetch) == (IndexMode.EXACT, 4, 2)
 
 

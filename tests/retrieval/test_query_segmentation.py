@@ -10,17 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkit.models.hashing import HashEmbedder
+from ragkit.options import ChunkedOptions, CutMethod
 from ragkit.retrieval.query_segmentation import (
     MOST_PIECES,
-    CutMethod,
-    CutSettings,
     cut_question,
     find_units,
     topic_borders,
 )
 
 EMBED = HashEmbedder().embed_passages
-ADAPTIVE = CutSettings()
+ADAPTIVE = ChunkedOptions()
 
 TRAVEL = "the train to lisbon leaves early and the hotel near the lisbon station is cheap"
 BUG = "the parser raises a timeout error when the socket is closed by the remote parser"
@@ -84,7 +83,7 @@ def test_a_line_of_two_megabytes_is_cut_into_a_bounded_number_of_pieces():
 
 def test_cutting_by_size_overlaps_and_covers_the_text():
     text = " ".join(f"w{number}" for number in range(2000))
-    settings = CutSettings(CutMethod.FIXED, piece_tokens=100, overlap_tokens=10)
+    settings = ChunkedOptions(CutMethod.FIXED, piece_tokens=100, overlap_tokens=10)
     pieces = [topic.pieces[0] for topic in cut_question(text, None, settings)]
     assert pieces[0].start == 0
     assert pieces[-1].end == len(text)
@@ -94,7 +93,7 @@ def test_cutting_by_size_overlaps_and_covers_the_text():
 
 
 def test_the_whole_is_one_piece():
-    (topic,) = cut_question(chat(TRAVEL, BUG), EMBED, CutSettings(CutMethod.WHOLE))
+    (topic,) = cut_question(chat(TRAVEL, BUG), EMBED, ChunkedOptions(CutMethod.WHOLE))
     assert topic.pieces[0].text == chat(TRAVEL, BUG)
 
 

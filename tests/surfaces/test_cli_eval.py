@@ -65,7 +65,7 @@ def test_a_library_is_asked_its_own_questions_and_the_run_is_kept(ragkit):
     assert listed[0].split()[:2] == ["run", "when"]
     assert [line.split()[0] for line in listed[1:]] == ["2", "1"]
     assert listed[2].split()[3:8] == ["default", "mine", "2", "ndcg@10", "1.0000"]
-    assert listed[2].endswith("Words only")
+    assert listed[2].endswith("Keyword")
     rows = [json.loads(line) for line in ragkit("eval", "--runs", "--json").stdout.splitlines()]
     assert [(one["run"], one["collection"], one["partial"]) for one in rows] == [
         (2, "default", False),

@@ -16,15 +16,15 @@ from ragkit.results import Result, Trace
 from ragkit.types import Chunk
 
 PRESETS: Mapping[str, tuple[str, ...]] = {
-    "Keywords against meaning": ("mode:keyword", "mode:vector"),
-    "Each against both": ("mode:keyword", "mode:vector", "mode:hybrid"),
+    "Keyword vs. semantic": ("mode:keyword", "mode:vector"),
+    "Keyword, semantic and hybrid": ("mode:keyword", "mode:vector", "mode:hybrid"),
     "With and without context": ("mode:hybrid", "mode:hybrid,contexts:structural"),
     "With and without deduplication": (
         "mode:hybrid,near_duplicates:true",
         "mode:hybrid,per_document:0",
     ),
-    "Chunk against section": ("mode:hybrid", "mode:hybrid,granularity:section"),
-    "Weighted scores against ranks": ("mode:hybrid", "mode:hybrid,fusion:rrf"),
+    "Chunks vs. sections": ("mode:hybrid", "mode:hybrid,granularity:section"),
+    "Weighted sum vs. RRF": ("mode:hybrid", "mode:hybrid,fusion:rrf"),
 }
 """Columns to begin with, as an address writes them."""
 
@@ -226,7 +226,7 @@ def snippet(result: Result, chunks: Mapping[int, Chunk]) -> str:
 
 
 def tally(votes: Sequence[tuple[tuple[str, ...], int | None]], comparison: Comparison) -> str:
-    """``2 votes for Words only, 1 for Meaning only, 1 undecided`` for these very settings."""
+    """``2 votes for Keyword, 1 for Semantic, 1 undecided`` for these very settings."""
     texts = [as_text(one.settings) for one in comparison.columns]
     counts = dict.fromkeys(texts, 0)
     undecided = 0

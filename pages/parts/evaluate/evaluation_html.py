@@ -14,19 +14,23 @@ from ragkit.catalog.runs import RunRecord
 from ragkit.evaluation.background_runs import Standing
 from ragkit.evaluation.background_sets import WritingStanding
 from ragkit.evaluation.metrics import HEADLINES
-from ragkit.evaluation.runs import Difference, QuestionChange
+from ragkit.evaluation.runs import Difference, QuestionChange, in_words
+from ragkit.evaluation.search_config import from_text
 from ragkit.models.ollama_monitor import OllamaLook
 
 if TYPE_CHECKING:
     from altair import LayerChart
 
 SETTINGS: Mapping[str, str] = {
-    "mode:hybrid": "Meaning and words",
-    "mode:keyword": "Words only",
-    "mode:vector": "Meaning only",
-    "mode:hybrid,contexts:structural": "Without model context",
-    "mode:hybrid,fusion:rrf": "Ranks instead of scores (RRF)",
-    "mode:hybrid,granularity:auto": "Chunks, sections and documents",
+    address: in_words(from_text(address)[0])
+    for address in (
+        "mode:hybrid",
+        "mode:keyword",
+        "mode:vector",
+        "mode:hybrid,contexts:structural",
+        "mode:hybrid,fusion:rrf",
+        "mode:hybrid,granularity:auto",
+    )
 }
 """What may be run, as an address writes it, and what it is called."""
 
@@ -69,7 +73,7 @@ def _best_first(one: RunRecord) -> tuple[float, str, int]:
 
 
 def progress_line(standing: Standing) -> str:
-    """``Words only (2 of 3): question 12 of 40 · 5 s left`` with a meter."""
+    """``Keyword (2 of 3): question 12 of 40 · 5 s left`` with a meter."""
     now = standing.progress
     which = f" ({standing.number} of {standing.count})" if standing.count > 1 else ""
     what = f"{standing.name}{which}" if standing.name else "Getting ready"

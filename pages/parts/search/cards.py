@@ -19,16 +19,10 @@ from ragkit.types import Chunk, Level
 
 MOST_CELLS = 160
 _INDEX_NAMES = {
-    "vector": "meaning",
-    "keyword": "words",
+    "vector": "semantic",
     "title": "title and headings",
     "phrase": "exact phrase",
     "document": "whole document",
-    "section": "whole section",
-    "text": "words",
-    "context": "words of the context",
-    "keywords": "keywords",
-    "questions": "questions",
 }
 _LEVELS = {
     Level.CHUNK: "chunk",
@@ -104,7 +98,7 @@ def _graded(grade: float) -> str:
 
 
 def index_name(index: str) -> str:
-    """The plain word for an index."""
+    """Return what an index, or another part of a score, is called."""
     return _INDEX_NAMES.get(index, index)
 
 
@@ -233,7 +227,7 @@ def _why(result: Result) -> str:
     return (
         f'<details class="rk-why"><summary>Why here</summary><ul>{lines}</ul>'
         '<p class="rk-soft">Each index gives its best hits a rank and a score between 0 and 1. '
-        "Meaning compares vectors; words compares keywords (BM25). Score × weight, added up, "
+        "Semantic compares vectors; keyword compares words (BM25). Score × weight, added up, "
         f"is the total.{grades}</p></details>"
     )
 

@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from enum import StrEnum
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.common import labels as wording
 from pages.parts.common import state
 from pages.parts.common.markup import name, number, text
+from pages.parts.common.option_controls import balance, control
 from pages.parts.search import export
 from pages.parts.search import query_text as query
 from ragkit.errors import QueryError
-from ragkit.evaluation.search_config import MODES
 from ragkit.library import Library
-from ragkit.options import Contexts, Filters, Fusion, SearchOptions
+from ragkit.options import SEARCH_OPTIONS, Filters, SearchOptions
 from ragkit.results import Answer
 
-_MODES = wording.by_words(MODES)
-_EXPANSIONS = wording.by_words(wording.EXPANSIONS)
-_GRANULARITIES = wording.by_words(wording.GRANULARITIES)
-_FUSIONS = wording.by_words(wording.FUSIONS)
-_RERANKINGS = wording.by_words(wording.RERANKINGS)
-Number = TypeVar("Number", int, float)
+_OFFERED = (
+    "chunk_aware", "expansion", "granularity", "contexts", "limit", "fusion", "rerank",
+    "min_score", "near_duplicates", "semantic_threshold", "mmr_lambda",
+)  # fmt: skip
 _MOST_FACETS, _MOST_FIELDS = 12, 6
 _DATE = re.compile(r"\d{4}-\d\d")
-
-
-def mode_label(mode: str) -> str:
-    """The words for a mode."""
-    return next(label for label, one in _MODES.items() if one.value == mode)
 
 
 def known_fields(library: Library, collections: Sequence[str] = ()) -> list[str]:
@@ -71,25 +62,27 @@ def controls(library: Library, question: str) -> Controls:
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
         chosen = _collection(library, names)
         first = library.options(collections=tuple(chosen))
-        mode = _MODES[_mode(first)]
-        state.start(**{state.ONE_EACH: first.per_document == 1})
-        one_each = st.toggle(
-            "One result per document",
-            key=state.ONE_EACH,
+        mode = control(
+            SEARCH_OPTIONS["mode"],
+            first.mode,
+            state.MODE,
+            label_visibility="collapsed",
             persist_state="session",
-            help="Off: each matching chunk is a result of its own.",
+            width=130,
+        )
+        per_document = control(
+            SEARCH_OPTIONS["per_document"],
+            first.per_document,
+            state.ONE_EACH,
+            persist_state="session",
         )
         with st.popover("Filters"):
             problem = _filters(library, chosen, question)
         with st.popover("Options"):
-            options = _options(first)
+            changes = _options(first)
             place = st.container()
-    changes = {"collections": tuple(chosen), "mode": mode, "per_document": 1 if one_each else 0}
-    # What is switched off here is off, whatever the collection sets for itself.
-    switches = ("semantic_threshold", "mmr_lambda")
-    off: dict[str, Any] = dict.fromkeys(one for one in switches if one not in options)
-    asked = replace(library.options(**changes, **options), **off)
-    return Controls(asked, problem, place)
+    options = replace(first, mode=mode, per_document=per_document, **changes)
+    return Controls(options, problem, place)
 
 
 def _collection(library: Library, names: list[str]) -> list[str]:
@@ -110,18 +103,6 @@ def _collection(library: Library, names: list[str]) -> list[str]:
         width=170,
     )
     return names if found == state.ALL else [found]
-
-
-def _mode(first: SearchOptions) -> str:
-    state.start(**{state.MODE: mode_label(first.mode.value)})
-    return st.selectbox(
-        "How to search",
-        list(_MODES),
-        key=state.MODE,
-        label_visibility="collapsed",
-        persist_state="session",
-        width=190,
-    )
 
 
 # -- filters ---------------------------------------------------------------------------------
@@ -217,110 +198,16 @@ def _dated(key: str, word: str, fields: Sequence[str]) -> None:
 # -- options ---------------------------------------------------------------------------------
 
 
-def _options(first: SearchOptions) -> dict[str, object]:
-    """What decides how results are found and shown; it begins as the collection is searched."""
-    chosen: dict[str, object] = {}
-    chosen["chunk_aware"] = _toggle(
-        "Put passages together", "chunk_aware", first.chunk_aware,
-        "Joins what matched in a document with what lies between. Off: bare snippets.",
-    )  # fmt: skip
-    chosen["expansion"] = _EXPANSIONS[
-        _select(
-            "Show around a match", "expansion", list(_EXPANSIONS), _at(_EXPANSIONS, first.expansion)
+def _options(first: SearchOptions) -> dict[str, Any]:
+    """Draw how results are found and shown; it begins as the collection is searched."""
+    chosen: dict[str, Any] = {}
+    for option in map(SEARCH_OPTIONS.__getitem__, _OFFERED):
+        chosen[option.name] = control(
+            option, getattr(first, option.name), f"option_{option.name}", persist_state="session"
         )
-    ]
-    chosen["granularity"] = _GRANULARITIES[
-        _select(
-            "Search in", "granularity", list(_GRANULARITIES), _at(_GRANULARITIES, first.granularity)
-        )
-    ]
-    written = _toggle(
-        "Search what models wrote", "contexts", first.contexts is Contexts.MODEL,
-        "Contexts, keywords and questions that a local model wrote of each chunk. "
-        "Off: only the documents' own words and headings.",
-    )  # fmt: skip
-    chosen["contexts"] = Contexts.MODEL if written else Contexts.STRUCTURAL
-    chosen["limit"] = _slider("Results", "limit", 1, 50, first.limit, 1, "How many at most.")
-    fused = _select("Put lists together by", "fusion", list(_FUSIONS), first.fusion is Fusion.RRF)
-    chosen["fusion"] = _FUSIONS[fused]
-    meaning = _slider(
-        "Meaning against words", "vector_weight", 0.0, 1.0, first.vector_weight, 0.05,
-        "1: meaning alone counts. 0: words alone.",
-    )  # fmt: skip
-    if meaning != first.vector_weight:
-        chosen["vector_weight"], chosen["keyword_weight"] = meaning, round(1 - meaning, 2)
-    reranked = _select(
-        "Reranking", "rerank", list(_RERANKINGS), _at(_RERANKINGS, first.rerank),
-        "A model of Ollama's reads the best chunks with the question and orders them anew. "
-        "That takes seconds.",
-    )  # fmt: skip
-    chosen["rerank"] = _RERANKINGS[reranked]
-    chosen["min_score"] = _slider(
-        "Weakest score shown",
-        "min_score",
-        0.0,
-        1.0,
-        first.min_score,
-        0.05,
-        "Weaker matches are left out.",
-    )
-    chosen["near_duplicates"] = _toggle(
-        "Fold near-identical texts",
-        "near_duplicates",
-        first.near_duplicates,
-        "Texts that are 95 % alike.",
-    )
-    if _toggle(
-        "Fold texts of the same meaning",
-        "semantic",
-        first.semantic_threshold is not None,
-        "By the cosine of vectors.",
-    ):
-        chosen["semantic_threshold"] = _slider(
-            "From a likeness of", "semantic_threshold", 0.8, 1.0, 0.95, 0.01, ""
-        )
-    if _toggle(
-        "Prefer variety (MMR)",
-        "mmr",
-        first.mmr_lambda is not None,
-        "Trades some relevance for difference.",
-    ):
-        chosen["mmr_lambda"] = _slider(
-            "Relevance against variety", "mmr_lambda", 0.0, 1.0, 0.7, 0.05, ""
-        )
+        if option.name == "fusion":
+            chosen |= balance(first, "option_balance", persist_state="session")
     return chosen
-
-
-def _at(choices: Mapping[str, StrEnum], value: StrEnum) -> int:
-    """The place of a value among choices."""
-    return list(choices.values()).index(value)
-
-
-def _toggle(label: str, key: str, first: bool, help_: str) -> bool:
-    state.start(**{f"option_{key}": first})
-    return st.toggle(label, key=f"option_{key}", help=help_ or None, persist_state="session")
-
-
-def _select(label: str, key: str, choices: list[str], index: int = 0, help_: str = "") -> str:
-    state.start(**{f"option_{key}": choices[index]})
-    return st.selectbox(
-        label, choices, key=f"option_{key}", help=help_ or None, persist_state="session"
-    )
-
-
-def _slider(
-    label: str, key: str, low: Number, high: Number, first: Number, step: Number, help_: str
-) -> Number:
-    state.start(**{f"option_{key}": first})
-    return st.slider(
-        label,
-        low,
-        high,
-        step=step,
-        key=f"option_{key}",
-        help=help_ or None,
-        persist_state="session",
-    )
 
 
 def offer_export(place: DeltaGenerator, answer: Answer) -> None:

@@ -79,11 +79,8 @@ def nothing_found(question: str, chips: Sequence[Chip], mode: str) -> str:
     ]
     if len(chips) > 1:
         offers.append(action("drop", "Drop all filters", style="rk-offer", data_token=""))
-    others = {
-        "keyword": (("hybrid", "Search by meaning too"),),
-        "vector": (("hybrid", "Search by words too"),),
-    }.get(mode, ())
-    offers += [action("mode", label, style="rk-offer", data_mode=m) for m, label in others]
+    if mode != "hybrid":
+        offers.append(action("mode", "Try a hybrid search", style="rk-offer", data_mode="hybrid"))
     if chips:
         why = "No document that passes the filters holds anything like it."
     elif mode == "keyword":

@@ -14,18 +14,25 @@ import typer
 
 from ragkit import __version__
 from ragkit.errors import NotFoundError, QueryError, RagkitError
-from ragkit.options import Fusion, IndexMode, Mode, Rerank
+from ragkit.options import SEARCH_OPTIONS, IndexMode
 from ragkit.settings import load_settings
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.commands import CommandGroup
 from ragkit.surfaces.cli.options import (
+    AssignOption,
     CollectionOption,
     ContextOption,
+    FusionOption,
     JsonOption,
     LibraryOption,
+    LimitOption,
+    ModeOption,
+    RerankOption,
     YesOption,
+    assigned,
     do_job,
+    flag,
     open_library,
 )
 from ragkit.types import Status
@@ -184,17 +191,12 @@ def search(
     ] = None,
     library: LibraryOption = None,
     collection: CollectionOption = None,
-    mode: Annotated[Mode | None, typer.Option(help="Which indexes to ask.")] = None,
-    fusion: Annotated[Fusion | None, typer.Option(help="How to join their lists.")] = None,
-    index: Annotated[
-        IndexMode | None, typer.Option(help="Search vectors exactly, or approximately (ann).")
-    ] = None,
-    rerank: Annotated[
-        Rerank | None, typer.Option(help="Let a local model order the best chunks anew.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, max=200, help="Most documents.")
-    ] = None,
+    mode: ModeOption = None,
+    fusion: FusionOption = None,
+    index: Annotated[IndexMode | None, flag(SEARCH_OPTIONS["index"])] = None,
+    rerank: RerankOption = None,
+    limit: LimitOption = None,
+    option: AssignOption = None,
     json_: JsonOption = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each was found.")] = False,
     file: Annotated[
@@ -214,7 +216,9 @@ def search(
     if not text.strip():
         raise QueryError("The question is empty.", "Say what to look for.")
     opened = open_library(library, collection)
-    options = opened.options(mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit)
+    options = assigned(
+        opened.options(mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit), option
+    )
     if chunked or context:
         from ragkit.surfaces.cli import chunked as cli_chunked
     if chunked:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,26 +9,32 @@ import typer
 
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
-from ragkit.options import IndexMode, SearchOptions
+from ragkit.options import (
+    CHUNKED_OPTIONS,
+    ChunkedOptions,
+    CutMethod,
+    Dedup,
+    IndexMode,
+    Merge,
+    SearchOptions,
+)
 from ragkit.results import Answer
 from ragkit.retrieval.context_block import format_as_context
-from ragkit.retrieval.merge import Dedup, Merge
-from ragkit.retrieval.multi_query import ChunkedAnswer, ChunkedOptions
-from ragkit.retrieval.query_segmentation import CutMethod
+from ragkit.retrieval.multi_query import ChunkedAnswer
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import (
+    AssignOption,
     CollectionOption,
     ContextOption,
     JsonOption,
     LibraryOption,
+    LimitOption,
+    assigned,
+    flag,
     open_library,
 )
 from ragkit.surfaces.long_text import read_text
-
-LimitOption = Annotated[
-    int | None, typer.Option("--limit", "-n", min=1, max=200, help="Most documents.")
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -44,19 +49,21 @@ def related(
     library: LibraryOption = None,
     collection: CollectionOption = None,
     limit: LimitOption = None,
-    method: Annotated[CutMethod | None, typer.Option(help="How the text is cut.")] = None,
-    merge: Annotated[Merge | None, typer.Option(help="How topics share the results.")] = None,
-    dedup: Annotated[Dedup | None, typer.Option(help="Of what only the best is kept.")] = None,
+    method: Annotated[CutMethod | None, flag(CHUNKED_OPTIONS["method"])] = None,
+    merge: Annotated[Merge | None, flag(CHUNKED_OPTIONS["merge"])] = None,
+    dedup: Annotated[Dedup | None, flag(CHUNKED_OPTIONS["dedup"])] = None,
+    option: AssignOption = None,
     context: ContextOption = False,
     json_: JsonOption = False,
 ) -> None:
     """Find the documents that are related to a document or to any readable file."""
     opened = open_library(library, collection)
     text, exclude = text_of(opened, what)
-    chunked = opened.chunked_options(limit=limit, merge=merge, dedup=dedup, exclude=exclude)
-    if method is not None:
-        chunked = replace(chunked, cut=replace(chunked.cut, method=method))
-    show(opened.search_chunked(text, chunked=chunked), context=context, as_json=json_)
+    chunked = opened.chunked_options(
+        limit=limit, method=method, merge=merge, dedup=dedup, exclude=exclude
+    )
+    options = assigned(opened.options(), option)
+    show(opened.search_chunked(text, options, chunked), context=context, as_json=json_)
 
 
 def search_long(

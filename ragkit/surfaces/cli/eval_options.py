@@ -159,7 +159,4 @@ def base_options(wanted: Wanted, found: Opened, **changes: Any) -> SearchOptions
     """What the settings, or the collection that is asked, say of searching; with changes."""
     if found.library is not None:
         return found.library.options(**changes)
-    search = wanted.settings.search.model_dump()
-    known = {name: search[name] for name in search if name in SearchOptions.__slots__}
-    given = {name: value for name, value in changes.items() if value is not None}
-    return SearchOptions(**{**known, **given})
+    return wanted.settings.search.options(**changes)

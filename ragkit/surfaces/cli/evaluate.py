@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragkit import __version__
 from ragkit.errors import EvaluationError, SettingsError
 from ragkit.library import Library
-from ragkit.options import Expansion, Fusion, Mode, Rerank
+from ragkit.options import SEARCH_OPTIONS, Expansion, Mode, SearchOptions
 from ragkit.surfaces.cli import console, eval_output
 from ragkit.surfaces.cli.eval_options import (
     ContextsOption,
@@ -27,7 +27,18 @@ from ragkit.surfaces.cli.eval_options import (
     opened,
     reporting,
 )
-from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
+from ragkit.surfaces.cli.options import (
+    AssignOption,
+    CollectionOption,
+    FusionOption,
+    JsonOption,
+    LibraryOption,
+    ModeOption,
+    RerankOption,
+    assigned,
+    flag,
+    open_library,
+)
 
 if TYPE_CHECKING:
     from ragkit.catalog.runs import RunRecord
@@ -52,20 +63,13 @@ def evaluate_questions(
     questions: QuestionsOption = None,
     qrels: QrelsOption = None,
     limit: LimitOption = None,
-    mode: Annotated[Mode | None, typer.Option(help="Which indexes to ask.")] = None,
-    fusion: Annotated[Fusion | None, typer.Option(help="How to join their lists.")] = None,
-    results: Annotated[
-        int | None, typer.Option(min=1, max=200, help="Results that a search shows.")
-    ] = None,
-    expansion: Annotated[
-        Expansion | None, typer.Option(help="How much is shown around a matched chunk.")
-    ] = None,
-    per_document: Annotated[
-        int | None, typer.Option(min=0, help="Most results of one document; 0: any number.")
-    ] = None,
-    rerank: Annotated[
-        Rerank | None, typer.Option(help="Let a local model order the best chunks anew.")
-    ] = None,
+    mode: ModeOption = None,
+    fusion: FusionOption = None,
+    results: Annotated[int | None, flag(SEARCH_OPTIONS["limit"], "--results")] = None,
+    expansion: Annotated[Expansion | None, flag(SEARCH_OPTIONS["expansion"])] = None,
+    per_document: Annotated[int | None, flag(SEARCH_OPTIONS["per_document"])] = None,
+    rerank: RerankOption = None,
+    option: AssignOption = None,
     whole_rows: WholeOption = False,
     rows: RowsOption = None,
     fail_under: Annotated[
@@ -109,7 +113,8 @@ def evaluate_questions(
         # Better now than after everything has been asked.
         open_library(library, collection).catalog.runs.get(against)
     with reporting() as reporter, opened(wanted, reporter, plain=contexts is not None) as ready:
-        found, table = _asked(wanted, ready, changes, reporter)
+        options = assigned(base_options(wanted, ready, **changes), option)
+        found, table = _asked(wanted, ready, options, mode, reporter)
     home = _home(ready, wanted, needed=keep or against is not None)
     record = _kept(home, ready, found) if home is not None else None
     told = None
@@ -122,20 +127,17 @@ def evaluate_questions(
 
 
 def _asked(
-    wanted: Wanted, ready: Opened, changes: dict[str, Any], reporter: Reporter
+    wanted: Wanted, ready: Opened, options: SearchOptions, mode: Mode | None, reporter: Reporter
 ) -> tuple[Evaluation, Ablation | None]:
     """One evaluation; with recorded contexts, also every kind of context in every mode."""
     from ragkit.evaluation.ablation import ablate, grid_plans
     from ragkit.evaluation.run import measure
     from ragkit.evaluation.search_config import ColumnSettings
 
-    options = base_options(wanted, ready, **changes)
     table = None
     if wanted.contexts is not None:
         plans = [
-            plan
-            for plan in grid_plans(rrf=False)
-            if changes["mode"] is None or plan.changes["mode"] is changes["mode"]
+            plan for plan in grid_plans(rrf=False) if mode is None or plan.changes["mode"] is mode
         ]
         table = ablate(plans, ready.trial, ready.plain, options, reporter)
         asked = [one.found for one in table.cells if one.found]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ragkit.catalog.records import JobRecord, JobState
 from ragkit.library import Library
-from ragkit.settings import load_settings
+from ragkit.option_table import Option
+from ragkit.options import SEARCH_OPTIONS, Fusion, Mode, Rerank, SearchOptions
+from ragkit.settings import load_settings, parse_option
 from ragkit.surfaces.cli import console
 
 LibraryOption = Annotated[
@@ -23,6 +27,39 @@ ContextOption = Annotated[
     bool, typer.Option("--context", help="Print a Markdown block of what was found.")
 ]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
+
+
+def flag(declared: Option, *flags: str) -> Any:
+    """Return an option of the table as an option of a command; ``flags`` default to its name."""
+    low, high = declared.bounds or (None, None)
+    flags = flags or (f"--{declared.name.replace('_', '-')}",)
+    return typer.Option(*flags, min=low, max=high, help=declared.help)
+
+
+ModeOption = Annotated[Mode | None, flag(SEARCH_OPTIONS["mode"])]
+FusionOption = Annotated[Fusion | None, flag(SEARCH_OPTIONS["fusion"])]
+LimitOption = Annotated[int | None, flag(SEARCH_OPTIONS["limit"], "--limit", "-n")]
+RerankOption = Annotated[Rerank | None, flag(SEARCH_OPTIONS["rerank"])]
+AssignOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-o",
+        metavar="NAME=VALUE",
+        help="Set any search option; an unknown name lists them. Repeatable.",
+    ),
+]
+
+
+def assigned(options: SearchOptions, assignments: Sequence[str] | None) -> SearchOptions:
+    """Return ``options`` with those changed that ``--option`` named.
+
+    Raises:
+        SettingsError: when there is no such option, or it cannot have this value.
+    """
+    pairs = [assignment.partition("=") for assignment in assignments or ()]
+    return replace(options, **{name.strip(): parse_option(name.strip(), value.strip())
+                               for name, _, value in pairs})  # fmt: skip
 
 
 def open_library(library: Path | None, collection: str | None, *, create: bool = False) -> Library:
