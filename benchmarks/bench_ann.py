@@ -24,8 +24,9 @@ from common import SHARED, arguments, report
 from ragkit.indexes.local.files import record
 from ragkit.indexes.local.hnsw import GraphParameters
 from ragkit.indexes.local.hnsw_files import LateGraph, write_graph
-from ragkit.indexes.local.strategy import WIDTH_PER_PROBE, SearchStrategy
+from ragkit.indexes.local.strategy import WIDTH_PER_PROBE
 from ragkit.indexes.local.vector import VectorIndex
+from ragkit.indexes.protocol import SearchStrategy
 from ragkit.models.wordllama import WordLlamaEmbedder
 
 QUESTIONS, WORDS, NEAR, NOISE = 200, 160, 5, 0.15

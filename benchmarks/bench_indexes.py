@@ -18,8 +18,9 @@ import numpy as np
 
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.generation import open_newest, write_generation
-from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
-from ragkit.types import Field, Level
+from ragkit.indexes.protocol import EntryFilter, IndexKind, IndexQuery
+from ragkit.indexes.rows import EntryRows, TokenColumn
+from ragkit.types import LEVEL_CODES, Field, Level
 
 WORDS, DIMENSIONS, DEPTH, FILE_CHUNKS = 60_000, 256, 50, 10
 FIELDS = {Field.TEXT: 1.0}
@@ -38,7 +39,7 @@ def make_rows(chunks: int, first_id: int, random: np.random.Generator) -> EntryR
     return EntryRows(
         ids,
         ids // FILE_CHUNKS,
-        np.full(chunks, LEVELS.index(Level.CHUNK), np.int8),
+        np.full(chunks, LEVEL_CODES[Level.CHUNK], np.int8),
         (ids % FILE_CHUNKS).astype(np.int32),
         vectors.astype(np.float16),
         np.ones(chunks, np.bool_),
@@ -89,9 +90,13 @@ def measure(chunks: int, questions: int) -> dict[str, float]:
         bare_vectors.search(vector[None, :], DEPTH)
         bare_top(bare_words.get_scores_from_ids(tokens), DEPTH)
 
-    def ours(which, tokens, vector, mask=None):
-        which.vector_candidates(vector[None, :], DEPTH, mask)
-        which.keyword_candidates([tokens], FIELDS, DEPTH, mask)
+    def put(which, kinds, tokens=(), vector=None, entry_filter=None):
+        search = which.search([IndexQuery(tokens, vector)], entry_filter, FIELDS)
+        for kind in kinds:
+            search.candidates(kind, DEPTH)
+
+    def ours(which, tokens, vector, entry_filter=None):
+        put(which, IndexKind, tokens.tolist(), vector, entry_filter)
 
     file_size = min(FILE_CHUNKS, chunks)
     changed = index
@@ -102,23 +107,25 @@ def measure(chunks: int, questions: int) -> dict[str, float]:
         removed = range(first, first + file_size)
         before, (changed, _, cpu) = (
             changed,
-            timed(lambda b=changed, a=added, r=removed, v=change: b.with_changes(a, r, v + 2)),
+            timed(
+                lambda b=changed, a=added, r=removed, v=change: b.remove(r, v + 2).upsert(a, v + 2)
+            ),
         )
         assert before is not changed
         delta_cpu.append(cpu)
     allowed = np.arange(0, chunks // FILE_CHUNKS + 1, 100)
-    mask = index.mask_for(allowed)
+    mask = EntryFilter(allowed)
     cases = {
         "bare": lambda t, v: bare(np.searchsorted(known, t), v),
         "candidates": lambda t, v: ours(index, t, v),
         "with_delta": lambda t, v: ours(changed, t, v),
         "one_percent": lambda t, v: ours(index, t, v, mask),
         "bare_vector": lambda _, v: bare_vectors.search(v[None, :], DEPTH),
-        "vector": lambda _, v: index.vector_candidates(v[None, :], DEPTH),
+        "vector": lambda _, v: put(index, [IndexKind.VECTOR], vector=v),
         "bare_keyword": lambda t, _: bare_top(
             bare_words.get_scores_from_ids(np.searchsorted(known, t)), DEPTH
         ),
-        "keyword": lambda t, _: index.keyword_candidates([t], FIELDS, DEPTH),
+        "keyword": lambda t, _: put(index, [IndexKind.KEYWORD], t.tolist()),
     }
     times: dict[str, list[float]] = {name: [] for name in cases}
     for tokens, vector in make_questions(rows, questions, random):
@@ -131,7 +138,7 @@ def measure(chunks: int, questions: int) -> dict[str, float]:
     figures["delta_cpu_ms"] = float(np.median(delta_cpu)) * 1000
     figures["delta_cpu_last_ms"] = float(np.median(delta_cpu[-10:])) * 1000
     figures["delta_to_rebuild_ratio"] = figures["delta_cpu_ms"] / 1000 / build_cpu
-    _, figures["merge_s"], _ = timed(changed.merged)
+    _, figures["merge_s"], _ = timed(lambda: CollectionIndex.build(changed.scan()))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         names = {"fingerprint": "f", "tokenizer_version": "1", "collection_version": 1}

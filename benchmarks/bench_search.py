@@ -187,7 +187,7 @@ def bare(library: Library):
     """The two indexes by themselves: what a question costs at the very least."""
     import faiss
 
-    rows = library.indexes.current(library.catalog.collections.get("default")).live_rows()
+    rows = library.indexes.current(library.catalog.collections.get("default")).scan()
     vectors = faiss.IndexScalarQuantizer(
         rows.dimensions, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
     )

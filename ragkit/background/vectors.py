@@ -25,11 +25,11 @@ from ragkit.catalog.vectors import EmbedderChoice
 from ragkit.chunking.structural_context import text_hash
 from ragkit.errors import OllamaAnswerError, RagkitError
 from ragkit.health.consistency import embedded_texts
+from ragkit.indexes.local.backend import LocalBackend
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
 from ragkit.models.base import Embedder
 from ragkit.models.factory import check_unchanged, is_remote, open_named
-from ragkit.retrieval.open_indexes import OpenIndexes
 
 logger = logging.getLogger(__name__)
 
@@ -133,10 +133,10 @@ class EmbedderMigration:
         while True:
             self._embed_all(embedder, number, choice, renew=False)
             self._loop.report(BackgroundPhase.WORKING, "Writing the new indexes.")
-            indexes = OpenIndexes(catalog, self.writer.paths, embedder)
+            indexes = LocalBackend(catalog.entries, self.writer.paths, embedder)
             for collection in catalog.collections.all():
                 self._await_turn(choice)
-                indexes.make_anew(collection)
+                indexes.rebuild(collection)
             if catalog.embedders.switch(number, self._underivable):
                 logger.info("%s answers now, after %s", embedder.name, choice.active.name)
                 return

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
+from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.records import EntryDraft, NumberedTokens
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Level
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ragkit.indexes.protocol import Changes
     from ragkit.indexes.rows import EntryRows, TokenColumn
 
 _MOST_CACHED_TOKENS = 2_000_000
@@ -31,6 +33,7 @@ class Entries:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+        self._collections = Collections(connections)
 
     def rows(
         self,
@@ -70,6 +73,39 @@ class Entries:
             tokens={field: column for field, column in tokens.items() if len(column.flat)},
         )
         return with_texts(entry_rows)
+
+    def changes(
+        self,
+        collection_id: int,
+        levels: Sequence[Level],
+        *,
+        fingerprint: str,
+        dimensions: int,
+        since: int | None = None,
+        after: int = 0,
+    ) -> Changes:
+        """Read entries, their vectors and removals at one instant (``EntrySource``)."""
+        import numpy as np
+
+        from ragkit.catalog.vectors import Embedders
+        from ragkit.indexes.protocol import Changes
+
+        with self._connections.read():
+            added = self.rows(
+                collection_id,
+                levels,
+                embedder_id=Embedders(self._connections).find(fingerprint),
+                dimensions=dimensions,
+                after=after,
+            )
+            removed = np.zeros(0, np.int64)
+            if since is not None:
+                removed = self.removed_since(collection_id, since)
+            return Changes(added, removed, self.version(collection_id))
+
+    def version(self, collection_id: int) -> int:
+        """Return how often the collection has changed; cheap enough for every search."""
+        return self._collections.version(collection_id)
 
     def count(self, collection_id: int, levels: Sequence[Level] = tuple(Level)) -> int:
         """Count the live entries of those levels in a collection."""

@@ -15,6 +15,7 @@ from ragkit.catalog.records import CollectionRecord, ContextCounts, FileState, S
 from ragkit.chunking.structural_context import content_key
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Row
+from ragkit.indexes.local.backend import LocalBackend
 from ragkit.indexing.drafts import draft
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
@@ -22,7 +23,6 @@ from ragkit.indexing.writer import FileToWrite, Writer
 from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths
 from ragkit.reading.decode import clean
-from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.search import Engine
 from ragkit.settings import Settings
 from ragkit.types import Block, Divided, Level, Reading, Section
@@ -55,7 +55,7 @@ class EphemeralLibrary:
         self._paths.create()
         self.catalog = Catalog.open(self._paths.catalog, create=True)
         self.embedder = open_embedder(settings.models)
-        self._indexes = OpenIndexes(self.catalog, self._paths, self.embedder)
+        self._indexes = LocalBackend(self.catalog.entries, self._paths, self.embedder)
         self._writer = Writer(
             settings, self._paths, self.catalog, self.embedder, lambda: self._indexes
         )

@@ -19,9 +19,9 @@ from ragkit.evaluation.question_sets import collect, too_kind
 from ragkit.evaluation.replay import RecordedContexts, Replayed
 from ragkit.evaluation.scorers import DocumentScorer, RowScorer, Scorer, SpanScorer
 from ragkit.evaluation.spans import GoldSpans
+from ragkit.indexes.protocol import IndexBackend
 from ragkit.indexing.progress import Reporter
 from ragkit.models.base import Embedder
-from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.search import Engine
 from ragkit.settings import Settings
 
@@ -116,7 +116,7 @@ class Indexed(Searchable, Protocol):
     """What a collection's own questions are asked of: a library."""
 
     @property
-    def indexes(self) -> OpenIndexes:
+    def indexes(self) -> IndexBackend:
         """The open indexes."""
         ...
 

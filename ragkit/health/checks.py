@@ -20,9 +20,9 @@ from ragkit.health.environment import SURROUNDINGS
 from ragkit.health.findings import Depth, Finding, Parts, megabytes, plural
 from ragkit.indexes.local.generation import newest_graph
 from ragkit.indexes.local.hnsw_files import GraphState
+from ragkit.indexes.protocol import INDEXED_LEVELS
 from ragkit.models.factory import full_name, is_lazy
 from ragkit.paths import LibraryPaths
-from ragkit.retrieval.open_indexes import INDEXED_LEVELS
 from ragkit.types import Level
 
 __all__ = [

@@ -174,10 +174,10 @@ def compare_index(
 
         added = rows(generation.manifest.max_entry_id)
         everything = rows(0) if contents else None
-    index = generation.index().with_changes(added, removed, version)
+    index = generation.index().remove(removed, version).upsert(added, version)
     fault = _difference(index.entry_ids(), ids, generation.name)
     if not fault and everything is not None:
-        fault = _contents_fault(index.live_rows(), everything, generation.name)
+        fault = _contents_fault(index.scan(), everything, generation.name)
     return IndexState(len(ids), index.entries, index.vector_entries, fault=fault)
 
 

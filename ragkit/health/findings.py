@@ -62,10 +62,10 @@ class Parts:
         if self.embedder is None:
             return None
         if collection.id not in self._recipes:
+            from ragkit.indexes.local.backend import LocalBackend
             from ragkit.indexing.writer import Writer
-            from ragkit.retrieval.open_indexes import OpenIndexes
 
-            indexes = partial(OpenIndexes, self.catalog, self.paths, self.embedder)
+            indexes = partial(LocalBackend, self.catalog.entries, self.paths, self.embedder)
             writer = Writer(self.settings, self.paths, self.catalog, self.embedder, indexes)
             self._recipes[collection.id] = writer.recipe(collection)
         return self._recipes[collection.id]

@@ -24,11 +24,11 @@ from ragkit.health.checks import documents_to_read_again, leftovers
 from ragkit.health.findings import Parts, plural
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import open_newest, prune, write_generation
+from ragkit.indexes.protocol import INDEXED_LEVELS
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.indexing.writer import Writer
-from ragkit.retrieval.open_indexes import INDEXED_LEVELS
 from ragkit.types import Level
 
 KEPT_VERSIONS = 1000

@@ -9,24 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.types import Field, Level
+from ragkit.types import Field
 
 Ids: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
-
-LEVELS: tuple[Level, ...] = (
-    Level.DOCUMENT,
-    Level.SECTION,
-    Level.CHUNK,
-    Level.QUESTION,
-    Level.CONTEXT,
-)
-"""A level's code in an index is its place in here. Kept on disk: only ever append."""
-
-
-def level_code(level: Level) -> int:
-    """Give the number that stands for a level in an index."""
-    return LEVELS.index(level)
 
 
 @dataclass(frozen=True, slots=True)

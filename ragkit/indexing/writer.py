@@ -17,10 +17,10 @@ from ragkit.versions import CHUNKER_VERSION, ENTRIES_VERSION, READER_VERSION, TO
 if TYPE_CHECKING:
     from ragkit.catalog import Catalog
     from ragkit.catalog.records import CollectionRecord, FileState
+    from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.pipeline import Pipeline
     from ragkit.models.base import Embedder
     from ragkit.paths import LibraryPaths
-    from ragkit.retrieval.open_indexes import OpenIndexes
     from ragkit.settings import ChunkingSettings, Settings
 
 
@@ -32,7 +32,7 @@ class Writer:
     paths: LibraryPaths
     catalog: Catalog
     embedder: Embedder
-    open_indexes: Callable[[], OpenIndexes]
+    open_indexes: Callable[[], IndexBackend]
     follow: Callable[[], Writer] | None = None
     _pipelines: dict[ChunkingSettings, Pipeline] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ class Writer:
         return self.follow is not None and is_lazy(self.embedder)
 
     @cached_property
-    def indexes(self) -> OpenIndexes:
+    def indexes(self) -> IndexBackend:
         """The collections' indexes; a job that changes nothing asks for none."""
         return self.open_indexes()
 

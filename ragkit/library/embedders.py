@@ -16,11 +16,11 @@ from ragkit.models.factory import BUILT_IN, EMBEDDERS, OLLAMA, full_name, is_rem
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
+    from ragkit.indexes.local.backend import LocalBackend
     from ragkit.indexing.progress import Progress
     from ragkit.indexing.writer import Writer
     from ragkit.models.base import Embedder
     from ragkit.models.ollama_types import ModelInfo
-    from ragkit.retrieval.open_indexes import OpenIndexes
     from ragkit.retrieval.search import Engine
     from ragkit.settings import Settings
 
@@ -117,7 +117,7 @@ class EmbedderDesk:
         self._pinned, self._made = embedder, None
 
     @property
-    def indexes(self) -> OpenIndexes:
+    def indexes(self) -> LocalBackend:
         """The collections' indexes with the vectors of that embedder."""
         return self.kit().indexes
 

@@ -28,8 +28,8 @@ from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
+    from ragkit.indexes.local.backend import LocalBackend
     from ragkit.indexing.writer import Writer
-    from ragkit.retrieval.open_indexes import OpenIndexes
     from ragkit.retrieval.rerank import OpenGrader
     from ragkit.retrieval.search import Engine
     from ragkit.settings import Settings
@@ -50,15 +50,15 @@ class _Opened:
         self._paths = paths
         self._embedder = embedder
         self._guard = threading.RLock()
-        self._indexes: OpenIndexes | None = None
+        self._indexes: LocalBackend | None = None
         self._engine: Engine | None = None
 
-    def indexes(self) -> OpenIndexes:
+    def indexes(self) -> LocalBackend:
         with self._guard:
             if self._indexes is None:
-                from ragkit.retrieval.open_indexes import OpenIndexes
+                from ragkit.indexes.local.backend import LocalBackend
 
-                self._indexes = OpenIndexes(self._catalog, self._paths, self._embedder)
+                self._indexes = LocalBackend(self._catalog.entries, self._paths, self._embedder)
             return self._indexes
 
     def engine(self) -> Engine:
@@ -85,7 +85,7 @@ class Kit:
     wanted: str = ""
 
     @property
-    def indexes(self) -> OpenIndexes:
+    def indexes(self) -> LocalBackend:
         """The collections' indexes with its vectors."""
         return self.opened.indexes()
 

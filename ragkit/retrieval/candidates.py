@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.candidates import Candidates, EntryMask
-from ragkit.indexes.local.collection import CollectionIndex
-from ragkit.indexes.local.strategy import SearchStrategy, VectorSearch
+from ragkit.indexes.protocol import (
+    Candidates,
+    EntryFilter,
+    EntryIndex,
+    IndexKind,
+    IndexQuery,
+    IndexSearch,
+    VectorSearch,
+)
 from ragkit.options import Contexts, QuestionMerge, SearchOptions
-from ragkit.retrieval.multi_vector import IndexList, best_of_each, by_chunk
+from ragkit.retrieval.multi_vector import IndexList, by_chunk
 from ragkit.retrieval.proximity import Scores, ShareOf
-from ragkit.types import Field, Level
+from ragkit.types import Field
 
 FIELD_WEIGHTS: Mapping[Field, float] = {
     Field.TEXT: 1.75,
@@ -36,160 +43,107 @@ _TEXT_ONLY: Mapping[Field, float] = {Field.TEXT: 1.0}
 _MOST_EACH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question as the indexes take it: vocabulary ids of its words, and its vector (d,)."""
+def put_to(
+    index: EntryIndex,
+    queries: Sequence[IndexQuery],
+    entry_filter: EntryFilter | None,
+    options: SearchOptions,
+) -> IndexSearch:
+    """Put queries to an index as the options ask for it."""
+    if options.field_weights is not None:
+        weights: Mapping[Field, float] = dict(options.field_weights)
+    else:
+        written = options.contexts is Contexts.MODEL and not index.fields.isdisjoint(WRITTEN)
+        weights = FIELD_WEIGHTS if written else _TEXT_ONLY
+    vector_search = VectorSearch(options.index, options.nprobe, options.overfetch)
+    return index.search(queries, entry_filter, weights, vector_search)
 
-    token_ids: Sequence[int]
-    vector: NDArray[np.float32] | None
+
+def vector_depth(search: IndexSearch, depth: int, options: SearchOptions) -> int:
+    """How many entries are looked at to find ``depth`` chunks, some of which have several."""
+    several = options.contexts is Contexts.MODEL and not _one_each(options)
+    return depth * min(_MOST_EACH, math.ceil(search.index.entries_per_chunk)) if several else depth
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """One collection's index and the part of it that the filters let through."""
-
-    index: CollectionIndex
-    mask: EntryMask | None
-    contexts: Contexts = Contexts.MODEL
-    levels: tuple[Level, ...] | None = None
-    weights: tuple[tuple[Field, float], ...] | None = None
-    standing: EntryMask | None = None
-
-    @property
-    def entries_per_chunk(self) -> float:
-        """How many entries a chunk has that may be found by their vectors."""
-        several = self.contexts is Contexts.MODEL and self.standing is None
-        return self.index.entries_per_chunk if several else 1.0
-
-    @property
-    def vector_mask(self) -> EntryMask | None:
-        """The entries that may be found by their vectors."""
-        if self.standing is None or self.mask is None:
-            return self.standing or self.mask
-        return self.mask & self.standing
-
-    @property
-    def field_weights(self) -> Mapping[Field, float]:
-        """How much a word counts in each field."""
-        if self.weights is not None:
-            return dict(self.weights)
-        written = self.contexts is Contexts.MODEL and any(map(self.index.holds, WRITTEN))
-        return FIELD_WEIGHTS if written else _TEXT_ONLY
+def _one_each(options: SearchOptions) -> bool:
+    """Whether each chunk is found by what represents it, and by nothing else."""
+    return options.vector_levels is None and options.question_merge is QuestionMerge.CONTEXT
 
 
 def vector_lists(
-    scopes: Sequence[Scope],
-    asked: Sequence[Asked],
+    searches: Sequence[IndexSearch],
     weights: Sequence[float],
     depth: int,
     options: SearchOptions,
 ) -> list[IndexList]:
-    """For each question, the chunks, sections or documents with the vectors most like its own.
+    """For each query, the chunks, sections or documents with the vectors most like its own.
 
     Each index is gone through once for all of them. Chunks with several vectors are looked for as
     deep as it takes to find enough of them.
     """
-    found: list[list[Candidates]] = [[] for _ in asked]
-    telling = [
-        (at, one.vector)
-        for at, one in enumerate(asked)
-        if one.vector is not None and one.vector.any()
+    found = [
+        search.candidates(IndexKind.VECTOR, vector_depth(search, depth, options))
+        for search in searches
     ]
-    if telling:
-        queries = np.stack([vector for _at, vector in telling])
-        for scope in scopes:
-            lists = scope.index.vector_candidates(
-                queries, _entries_deep(scope, depth), scope.vector_mask, _search_of(options)
-            )
-            for (at, _vector), one in zip(telling, lists, strict=True):
-                found[at].append(one)
-    return [
-        _by_vector(scopes, one, of_one, weight, depth, options)
-        for one, of_one, weight in zip(asked, found, weights, strict=True)
-    ]
-
-
-def vector_ways(
-    scopes: Sequence[Scope], depth: int, options: SearchOptions
-) -> list[SearchStrategy]:
-    """How ``vector_lists`` searches each scope, and why."""
-    search = _search_of(options)
-    return [
-        scope.index.vector_way(_entries_deep(scope, depth), scope.vector_mask, search)
-        for scope in scopes
-    ]
-
-
-def _entries_deep(scope: Scope, depth: int) -> int:
-    return depth * min(_MOST_EACH, math.ceil(scope.entries_per_chunk))
-
-
-def _search_of(options: SearchOptions) -> VectorSearch:
-    return VectorSearch(options.index, options.nprobe, options.overfetch)
-
-
-def _by_vector(
-    scopes: Sequence[Scope],
-    asked: Asked,
-    found: Sequence[Candidates],
-    weight: float,
-    depth: int,
-    options: SearchOptions,
-) -> IndexList:
     by_sum = options.question_merge is QuestionMerge.SUM
-    alone = all(scope.index.entries_per_chunk == 1.0 for scope in scopes)
-    merged = _merged("vector", weight, found, depth if alone else sum(map(len, found)))
-    if by_sum or not alone:
-        heads = np.zeros(len(merged), np.int64)
-        for scope in scopes:
-            heads += scope.index.chunk_entries(merged.entry_ids)
-        merged = by_chunk(merged, heads, options.question_merge, options.rrf_k, depth)
+    alone = all(search.index.entries_per_chunk == 1.0 for search in searches)
+    lists = []
+    for number, weight in enumerate(weights):
+        most = depth if alone else sum(map(len, found))
+        merged, parents = _merged(IndexKind.VECTOR, weight, found, number, most)
+        if by_sum or not alone:
+            merged = by_chunk(merged, parents, options.question_merge, options.rrf_k, depth)
+        # A sum of inverse ranks is known only of what was found.
+        exact = None if by_sum else _exact_scores(searches, IndexKind.VECTOR, number, len(weights))
+        lists.append(replace(merged, cosines=not by_sum, exact=exact))
+    return lists
+
+
+def keyword_lists(
+    searches: Sequence[IndexSearch], weights: Sequence[float], depth: int
+) -> list[IndexList]:
+    """For each query, the entries with the best BM25 scores, over all collections."""
+    found = [search.candidates(IndexKind.KEYWORD, depth) for search in searches]
+    return [
+        replace(
+            _merged(IndexKind.KEYWORD, weight, found, number, depth)[0],
+            exact=_exact_scores(searches, IndexKind.KEYWORD, number, len(weights)),
+        )
+        for number, weight in enumerate(weights)
+    ]
+
+
+def _exact_scores(
+    searches: Sequence[IndexSearch], kind: IndexKind, number: int, count: int
+) -> Callable[[NDArray[np.int64]], Scores]:
+    """What gives the scores of any entries for the query of that number, of so many."""
 
     def exact(entry_ids: NDArray[np.int64]) -> Scores:
-        scores = np.zeros(len(entry_ids))
-        if asked.vector is not None:
-            for scope in scopes:
-                scores += _best_vectors(scope, asked.vector, entry_ids)
-        return scores
+        bounds = np.zeros(count + 1, np.int64)
+        bounds[number + 1 :] = len(entry_ids)
+        return scores_of(searches, kind, entry_ids, bounds)
 
-    # A sum of inverse ranks is known only of what was found.
-    return merged if by_sum else replace(merged, cosines=True, exact=exact)
+    return exact
 
 
-def keyword_list(scopes: Sequence[Scope], asked: Asked, weight: float, depth: int) -> IndexList:
-    """The entries with the best BM25 scores for the question's words, over all scopes."""
-    known = (
-        [(one, one.index.word_scores(asked.token_ids, one.field_weights)) for one in scopes]
-        if asked.token_ids
-        else []
-    )
-    found = [one.index.best_by_words(scores, depth, one.mask) for one, scores in known]
-
-    def exact(entry_ids: NDArray[np.int64]) -> Scores:
-        total = np.zeros(len(entry_ids))
-        for scope, scores in known:
-            total += scope.index.word_scores_of(scores, entry_ids)
-        return total
-
-    return replace(_merged("keyword", weight, found, depth), exact=exact)
-
-
-def _best_vectors(
-    scope: Scope, vector: NDArray[np.float32], entry_ids: NDArray[np.int64]
+def scores_of(
+    searches: Sequence[IndexSearch],
+    kind: IndexKind,
+    entry_ids: NDArray[np.int64],
+    bounds: NDArray[np.int64],
 ) -> Scores:
-    """What the vectors say of chunks: the best of each one's entries."""
-    if scope.contexts is Contexts.STRUCTURAL or scope.index.entries_per_chunk == 1.0:
-        return scope.index.vector_scores_of(vector, entry_ids).astype(np.float64)
-    members, owners = scope.index.entries_of_chunks(entry_ids, scope.levels, scope.standing)
-    scores = scope.index.vector_scores_of(vector, members)
-    return best_of_each(scores, owners, len(entry_ids))
+    """What all collections say of entries, (n,), each asked by its own query (``IndexSearch``)."""
+    total = np.zeros(len(entry_ids))
+    for search in searches:
+        total += search.scores(kind, entry_ids, bounds)
+    return total
 
 
 def shares_in(
     share_of: ShareOf,
     name: Field,
-    scopes: Sequence[Scope],
-    asked: Sequence[Asked],
+    searches: Sequence[IndexSearch],
+    queries: Sequence[IndexQuery],
     entry_ids: NDArray[np.int64],
     bounds: NDArray[np.int64],
 ) -> Scores:
@@ -199,39 +153,43 @@ def shares_in(
     they are in texts.
     """
     shares = np.zeros(len(entry_ids))
-    queries = [one.token_ids for one in asked]
-    words = [token for query in queries for token in query]
-    for scope in scopes if words else ():
-        idf = scope.index.idf(words, Field.TEXT)
-        shares += share_of(queries, idf, scope.index.tokens_of(entry_ids, name), bounds)
+    token_ids = [query.token_ids for query in queries]
+    words = [token for tokens in token_ids for token in tokens]
+    for search in searches if words else ():
+        idf = search.index.idf(words, Field.TEXT)
+        shares += share_of(token_ids, idf, search.index.get(entry_ids, name), bounds)
     return shares
 
 
-def _merged(name: str, weight: float, found: Sequence[Candidates], depth: int) -> IndexList:
-    """Merge the scopes' lists into one; ties go to the smaller entry id."""
-    if not found:
-        nothing = np.zeros(0, np.int64)
-        return IndexList(name, weight, nothing, nothing, nothing, nothing, np.zeros(0))
-    if len(found) == 1:
-        (one,) = found
-        return IndexList(
-            name,
-            weight,
-            one.entry_ids[:depth],
-            one.document_ids[:depth],
-            one.chunk_indexes[:depth],
-            one.levels[:depth],
-            one.scores[:depth].astype(np.float64),
+def _merged(
+    kind: IndexKind, weight: float, found: Sequence[Candidates], number: int, depth: int
+) -> tuple[IndexList, NDArray[np.int64]]:
+    """Merge what the collections have for one query, and name each entry's parent.
+
+    Ties go to the smaller entry id.
+    """
+    places = [slice(*one.bounds[number : number + 2].tolist()) for one in found]
+    columns: list[tuple[NDArray[Any], ...]] = [
+        tuple(
+            column[place]
+            for column in (
+                one.entry_ids,
+                one.document_ids,
+                one.chunk_indexes,
+                one.levels,
+                one.scores.astype(np.float64),
+                one.parent_ids,
+            )
         )
-    entry_ids = np.concatenate([one.entry_ids for one in found])
-    raw = np.concatenate([one.scores for one in found]).astype(np.float64)
-    order = np.lexsort((entry_ids, -raw))[:depth]
-    return IndexList(
-        name,
-        weight,
-        entry_ids[order],
-        np.concatenate([one.document_ids for one in found])[order],
-        np.concatenate([one.chunk_indexes for one in found])[order],
-        np.concatenate([one.levels for one in found])[order],
-        raw[order],
-    )
+        for one, place in zip(found, places, strict=True)
+    ]
+    if len(columns) == 1:
+        ids, documents, chunks, levels, raw, parents = (one[:depth] for one in columns[0])
+    elif columns:
+        joined = [np.concatenate(of_all) for of_all in zip(*columns, strict=True)]
+        order = np.lexsort((joined[0], -joined[4]))[:depth]
+        ids, documents, chunks, levels, raw, parents = (one[order] for one in joined)
+    else:
+        ids = documents = chunks = levels = parents = np.zeros(0, np.int64)
+        raw = np.zeros(0)
+    return IndexList(kind.value, weight, ids, documents, chunks, levels, raw), parents

@@ -69,12 +69,3 @@ def by_chunk(
         levels=levels[order],
         raw=raw[order],
     )
-
-
-def best_of_each(
-    scores: NDArray[np.float32], owners: NDArray[np.int64], count: int
-) -> NDArray[np.float64]:
-    """The best score of each owner's entries, (count,); 0 for one that has none."""
-    best = np.full(count, -np.inf)
-    np.maximum.at(best, owners, scores.astype(np.float64))
-    return np.where(np.isneginf(best), 0.0, best)

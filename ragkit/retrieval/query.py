@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
+from ragkit.indexes.protocol import IndexQuery
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
 from ragkit.options import Filters, Mode, SearchOptions
-from ragkit.retrieval.candidates import Asked
 from ragkit.retrieval.query_embedding import QuestionVectors, Vectors
 from ragkit.retrieval.query_parser import ParsedQuestion, parse_question
 
@@ -22,7 +22,7 @@ class Plan:
     parsed: ParsedQuestion
     collections: tuple[CollectionRecord, ...]
     filters: tuple[Filters, ...]
-    asked: Asked
+    asked: IndexQuery
     tokens: tuple[str, ...]
     trouble: str = ""
 
@@ -91,7 +91,7 @@ class Planner:
             own = tuple(self._catalog.collections.get(name) for name in one.collections)
             ids = [known[token] for token in words if token in known]
             filters = tuple(part for part in (options.filters, one.filters) if not part.empty)
-            asked = Asked(ids, vector if one.text else None)
+            asked = IndexQuery(ids, vector if one.text else None)
             plans.append(Plan(one, own or tuple(named), filters, asked, words, trouble))
         return plans
 

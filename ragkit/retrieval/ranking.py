@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.protocol import IndexQuery, IndexSearch
 from ragkit.options import Fusion, SearchOptions
 from ragkit.results import Contribution, Later
-from ragkit.retrieval.candidates import Asked, Scope, shares_in
+from ragkit.retrieval.candidates import shares_in
 from ragkit.retrieval.multi_vector import IndexList
 from ragkit.retrieval.proximity import Scores, phrase_shares, title_shares
 from ragkit.types import LEVEL_CODES, Field, Level
@@ -147,8 +148,8 @@ def _contributions(parts: Sequence[Part], query: int, row: int) -> tuple[Contrib
 
 def rank(
     lists: Sequence[Sequence[IndexList]],
-    scopes: Sequence[Scope],
-    queries: Sequence[Asked],
+    searches: Sequence[IndexSearch],
+    queries: Sequence[IndexQuery],
     options: SearchOptions,
     level: Level,
 ) -> Ranking:
@@ -164,7 +165,7 @@ def rank(
         return ranking
     if level is Level.CHUNK and options.title_weight > 0:
         shares = shares_in(
-            title_shares, Field.TITLE, scopes, queries, ranking.entry_ids, ranking.bounds
+            title_shares, Field.TITLE, searches, queries, ranking.entry_ids, ranking.bounds
         )
         ranking = with_titles(ranking, shares, options.title_weight)
     if level is Level.CHUNK and options.phrase_weight > 0:
@@ -175,7 +176,7 @@ def rank(
                 rows = rows[part.raw[rows] > 0.0]
         bounds = np.searchsorted(ranking.queries[rows], np.arange(len(queries) + 1))
         shares = shares_in(
-            phrase_shares, Field.TEXT, scopes, queries, ranking.entry_ids[rows], bounds
+            phrase_shares, Field.TEXT, searches, queries, ranking.entry_ids[rows], bounds
         )
         ranking = with_phrases(ranking, rows, shares, options.phrase_weight)
     return with_documents(ranking, options.document_weight)

@@ -14,18 +14,18 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import ModelError, RagkitError
+from ragkit.indexes.protocol import EntryFilter, IndexBackend, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.options import Contexts, Filters, IndexMode, Mode, QuestionMerge, Rerank, SearchOptions
 from ragkit.results import Answer, Result, Trace
 from ragkit.retrieval.answer_cache import AnswerCache
-from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists, vector_ways
+from ragkit.retrieval.candidates import keyword_lists, put_to, vector_depth, vector_lists
 from ragkit.retrieval.concurrency import Beside
 from ragkit.retrieval.granularity import levels_of, prefer_finer
 from ragkit.retrieval.grouping import Selected, select
 from ragkit.retrieval.highlight import Highlighter, question_words
 from ragkit.retrieval.multi_vector import IndexList
-from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.query import Plan, Planner
 from ragkit.retrieval.query_parser import ParsedQuestion
 from ragkit.retrieval.ranking import Hit, index_weights, rank
@@ -65,7 +65,7 @@ class Engine:
     def __init__(
         self,
         catalog: Catalog,
-        indexes: OpenIndexes,
+        indexes: IndexBackend,
         embedder: Embedder,
         open_grader: OpenGrader | None = None,
     ) -> None:
@@ -249,12 +249,12 @@ class Engine:
             return []
         if named is None:
             named = [self._catalog.collections.get(name) for name in options.collections]
-        scopes = [
-            Scope(self._indexes.current(one, level), None)
+        searches = [
+            put_to(self._indexes.current(one, level), [], None, options)
             for one in named
             for level in levels_of(options.granularity)
         ]
-        if any(way.lacking for way in vector_ways(scopes, 1, options)):
+        if any(search.strategy(1).missing for search in searches):
             return ["There is no approximate index: collections are searched exactly."]
         return []
 
@@ -275,16 +275,21 @@ class Engine:
         for level in levels:
             suffix = "" if level is Level.CHUNK else f" ({level.value})"
             with clock.stage(f"filters{suffix}", 0) as count:
-                scopes = [
-                    self._scope(one, level, plan.filters, options) for one in plan.collections
+                searches = [
+                    put_to(
+                        self._indexes.current(one, level),
+                        asked,
+                        self._entry_filter(one, level, plan.filters, options),
+                        options,
+                    )
+                    for one in plan.collections
                 ]
-                allowed = [s.index.entries if s.mask is None else s.mask.count for s in scopes]
-                count.out = sum(allowed)
-            lists = self._lists(scopes, asked, weights, depth, options, clock, suffix)
+                count.out = sum(search.passing for search in searches)
+            lists = self._lists(searches, weights, depth, options, clock, suffix)
             with clock.stage(
                 f"fusion{suffix}", sum(len(one) for of in lists for one in of)
             ) as count:
-                ranking = rank(lists, scopes, asked, options, level)
+                ranking = rank(lists, searches, asked, options, level)
                 for hits, best in zip(found, ranking.hits(depth), strict=True):
                     count.out += len(best)
                     hits += best
@@ -294,8 +299,7 @@ class Engine:
 
     def _lists(
         self,
-        scopes: Sequence[Scope],
-        asked: Sequence[Asked],
+        searches: Sequence[IndexSearch],
         weights: Sequence[tuple[float, float]],
         depth: int,
         options: SearchOptions,
@@ -303,25 +307,22 @@ class Engine:
         suffix: str,
     ) -> list[list[IndexList]]:
         """What each index finds for each question; both at once where that is quicker."""
-        total = sum(scope.index.entries for scope in scopes)
+        total = sum(search.index.entries for search in searches)
 
         def by_vector() -> list[IndexList]:
             shares = [vector for vector, _words in weights]
-            return vector_lists(scopes, asked, shares, depth, options)
+            return vector_lists(searches, shares, depth, options)
 
         def by_words() -> list[IndexList]:
-            return [
-                keyword_list(scopes, one, share, depth)
-                for one, (_vector, share) in zip(asked, weights, strict=True)
-            ]
+            return keyword_lists(searches, [words for _vector, words in weights], depth)
 
         vectors: list[IndexList] = []
         words: list[IndexList] = []
         if options.mode is not Mode.KEYWORD:
             with clock.stage(f"vector{suffix}", total) as count:
-                ways = vector_ways(scopes, depth, options)
-                notes = list(dict.fromkeys(way.why for way in ways))
-                if options.mode is Mode.HYBRID and len(asked) == 1 and total >= _WORTH_A_THREAD:
+                strategies = [one.strategy(vector_depth(one, depth, options)) for one in searches]
+                notes = list(dict.fromkeys(strategy.why for strategy in strategies))
+                if options.mode is Mode.HYBRID and len(weights) == 1 and total >= _WORTH_A_THREAD:
                     vectors, words = self._beside.both(by_vector, by_words)
                     notes.append("beside keyword")
                 else:
@@ -335,32 +336,29 @@ class Engine:
         found = [one for one in (vectors, words) if one]
         return [list(of_one) for of_one in zip(*found, strict=True)]
 
-    def _scope(
+    def _entry_filter(
         self,
         collection: CollectionRecord,
         level: Level,
         filters: Sequence[Filters],
         options: SearchOptions,
-    ) -> Scope:
-        index = self._indexes.current(collection, level)
+    ) -> EntryFilter:
         levels: tuple[Level, ...] | None = None
         if options.contexts is Contexts.STRUCTURAL:
             levels = (level,)
         elif options.vector_levels is not None:
             levels = (level, *options.vector_levels)
-        standing = None
-        if levels is None and options.question_merge is QuestionMerge.CONTEXT:
-            standing = index.standing
-        mask = index.mask_for(levels=levels)
-        if filters:
-            documents = [self._documents(collection, one) for one in filters]
-            entries = [ids for one in filters for ids in self._entries(collection, one)]
-            mask = index.mask_for(
-                document_ids=reduce(np.intersect1d, documents),
-                levels=levels,
-                entry_ids=reduce(np.intersect1d, entries) if entries else None,
-            )
-        return Scope(index, mask, options.contexts, levels, options.field_weights, standing)
+        represented = levels is None and options.question_merge is QuestionMerge.CONTEXT
+        if not filters:
+            return EntryFilter(levels=levels, representatives=represented)
+        documents = [self._documents(collection, one) for one in filters]
+        entries = [ids for one in filters for ids in self._entries(collection, one)]
+        return EntryFilter(
+            reduce(np.intersect1d, documents),
+            reduce(np.intersect1d, entries) if entries else None,
+            levels,
+            represented,
+        )
 
     def _documents(self, collection: CollectionRecord, filters: Filters) -> Ids:
         return self._catalog.filters.documents(collection.id, replace(filters, headings=()))

@@ -8,8 +8,8 @@ import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import DocumentRecord
+from ragkit.indexes.protocol import IndexBackend, IndexKind, IndexQuery
 from ragkit.models.base import Embedder
-from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.types import Level
 
 _COPIES = 20
@@ -24,7 +24,7 @@ class Similar:
 
 
 def similar_documents(
-    catalog: Catalog, indexes: OpenIndexes, embedder: Embedder, document_id: int, limit: int
+    catalog: Catalog, indexes: IndexBackend, embedder: Embedder, document_id: int, limit: int
 ) -> list[Similar]:
     """The documents of the same collection that are most like one; copies of it left out.
 
@@ -38,7 +38,7 @@ def similar_documents(
         return []
     index = indexes.current(catalog.collections.get(record.collection), Level.DOCUMENT)
     vector = np.frombuffer(data, "<f2").astype(np.float32)
-    (found,) = index.vector_candidates(vector[None, :], limit + _COPIES)
+    found = index.search([IndexQuery(vector=vector)]).candidates(IndexKind.VECTOR, limit + _COPIES)
     scores = dict(zip(found.document_ids.tolist(), found.scores.tolist(), strict=True))
     records = catalog.documents.get_many(scores)
     others = [

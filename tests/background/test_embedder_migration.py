@@ -19,6 +19,7 @@ from ragkit.background.vectors import EmbedderMigration
 from ragkit.catalog.background_state import BackgroundPhase
 from ragkit.errors import NotFoundError, SettingsError
 from ragkit.health.checks import Depth
+from ragkit.indexes.protocol import IndexKind, IndexQuery
 from ragkit.library import Library
 from ragkit.models.factory import open_named
 from ragkit.settings import load_settings
@@ -101,7 +102,7 @@ def test_the_old_embedder_answers_until_the_new_one_is_whole(library, opened, se
     assert len(server.asked("/api/embed")) > asked
     wanted = open_named(NAME, reader.settings.models).embed_query("refund within thirty days")
     index = reader.indexes.current(reader.collections()[0])
-    [nearest] = index.vector_candidates(wanted[None, :], 1)
+    nearest = index.search([IndexQuery(vector=wanted)]).candidates(IndexKind.VECTOR, 1)
     assert found.results[0].document.id == nearest.document_ids[0]
     assert index.vector_entries == index.entries
     assert reader.embedder.dimensions == 32

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
-from ragkit.types import Field, Level
+from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.protocol import (
+    Candidates,
+    EntryFilter,
+    EntryIndex,
+    IndexKind,
+    IndexQuery,
+    IndexSearch,
+    VectorSearch,
+)
+from ragkit.indexes.rows import EntryRows, TokenColumn
+from ragkit.types import LEVEL_CODES, Field, Level
 
 DIMENSIONS = 8
 
@@ -34,9 +45,80 @@ def make_rows(
     return EntryRows(
         numbers,
         numbers // 3,
-        np.full(n, LEVELS.index(level), np.int8),
+        np.full(n, LEVEL_CODES[level], np.int8),
         (numbers % 3).astype(np.int32),
         np.array(vectors, dtype=np.float16).reshape(n, DIMENSIONS),
         numbers % 7 != 0,
         {Field.TEXT: TokenColumn.of(texts), Field.CONTEXT: TokenColumn.of(contexts)},
     )
+
+
+def each(candidates: Candidates) -> list[Candidates]:
+    """The candidates of each query by themselves."""
+    columns = [
+        candidates.entry_ids,
+        candidates.document_ids,
+        candidates.parent_ids,
+        candidates.chunk_indexes,
+        candidates.levels,
+        candidates.scores,
+    ]
+    return [
+        Candidates(np.array([0, end - start]), *(column[start:end] for column in columns))
+        for start, end in pairwise(candidates.bounds.tolist())
+    ]
+
+
+def put_vectors(
+    index: EntryIndex,
+    vectors: np.ndarray,
+    entry_filter: EntryFilter | None = None,
+    vector_search: VectorSearch | None = None,
+) -> IndexSearch:
+    """Vectors (q, d) put to an index."""
+    queries = [IndexQuery(vector=vector) for vector in vectors]
+    return index.search(queries, entry_filter, vector_search=vector_search)
+
+
+def by_vector(
+    index: EntryIndex,
+    vectors: np.ndarray,
+    depth: int,
+    entry_filter: EntryFilter | None = None,
+    vector_search: VectorSearch | None = None,
+) -> list[Candidates]:
+    """What each vector finds."""
+    search = put_vectors(index, vectors, entry_filter, vector_search)
+    return each(search.candidates(IndexKind.VECTOR, depth))
+
+
+def by_keyword(
+    index: EntryIndex,
+    queries: Sequence[Sequence[int]],
+    weights: Mapping[Field, float],
+    depth: int,
+    entry_filter: EntryFilter | None = None,
+) -> list[Candidates]:
+    """What each query of token ids finds."""
+    search = index.search([IndexQuery(query) for query in queries], entry_filter, weights)
+    return each(search.candidates(IndexKind.KEYWORD, depth))
+
+
+def keyword_scores(
+    index: EntryIndex, query: Sequence[int], weights: Mapping[Field, float], entry_ids: object
+) -> list[float]:
+    """The exact scores of entries for one query of token ids."""
+    search = index.search([IndexQuery(query)], None, weights)
+    return search.scores(IndexKind.KEYWORD, np.asarray(entry_ids, np.int64)).tolist()
+
+
+def after(
+    index: CollectionIndex, added: EntryRows, removed: Iterable[int], version: int
+) -> CollectionIndex:
+    """The index after entries went and others came."""
+    return index.remove(removed, version).upsert(added, version)
+
+
+def merged(index: CollectionIndex) -> CollectionIndex:
+    """An index of the same entries, built at once."""
+    return CollectionIndex.build(index.scan(), index.version)

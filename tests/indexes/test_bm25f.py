@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from index_rows import make_rows
+from index_rows import after, keyword_scores, make_rows
 
 from ragkit.indexes.local.bm25f import JOINED
 from ragkit.indexes.local.collection import CollectionIndex
@@ -50,8 +50,7 @@ def brute(rows, weights, query):
 def test_scores_are_those_counted_one_by_one(seed, weights):
     rows = make_rows(range(1, 60), seed=seed)
     index = CollectionIndex.build(rows)
-    scores = index.word_scores(QUERY, weights)
-    assert index.word_scores_of(scores, rows.entry_ids).tolist() == pytest.approx(
+    assert keyword_scores(index, QUERY, weights, rows.entry_ids) == pytest.approx(
         brute(rows, weights, QUERY), abs=1e-4
     )
 
@@ -60,15 +59,14 @@ def test_scores_are_those_counted_one_by_one(seed, weights):
 def test_what_came_and_went_counts_at_once(seed):
     rows = make_rows(range(1, 60), seed=seed)
     old = CollectionIndex.build(rows.take(np.arange(40)))
-    index = old.with_changes(rows.take(np.arange(40, 59)), [3, 4, 50], 2)
+    index = after(old, rows.take(np.arange(40, 59)), [3, 4, 50], 2)
     kept = [row for row in range(59) if rows.entry_ids[row] not in (3, 4)]
     live = rows.take(np.array(kept))
     assert 50 in live.entry_ids
-    scores = index.word_scores(QUERY, WEIGHTS)
-    assert index.word_scores_of(scores, live.entry_ids).tolist() == pytest.approx(
+    assert keyword_scores(index, QUERY, WEIGHTS, live.entry_ids) == pytest.approx(
         brute(live, WEIGHTS, QUERY), abs=1e-4
     )
-    assert index.word_scores_of(scores, np.array([3, 4])).tolist() == [0, 0]
+    assert keyword_scores(index, QUERY, WEIGHTS, [3, 4]) == [0, 0]
 
 
 def test_a_weight_below_nothing_takes_back_what_stands_in_another_field():
@@ -76,18 +74,18 @@ def test_a_weight_below_nothing_takes_back_what_stands_in_another_field():
     rows = make_rows(range(1, 3))
     fields = {Field.TEXT: TokenColumn.of(texts), Field.TITLE: TokenColumn.of(titles)}
     index = CollectionIndex.build(replace(rows, tokens=fields))
-    scores = index.word_scores([5], {Field.TEXT: 1.0, Field.TITLE: -1.0})
+    scores = keyword_scores(index, [5], {Field.TEXT: 1.0, Field.TITLE: -1.0}, [1, 2])
     # One of the two of the first row is left, of three words; the other row has one of two.
     idf = math.log1p(0.5 / 2.5)
     norms = [JOINED.k1 * (1 - JOINED.b + JOINED.b * length / 2.5) for length in (3, 2)]
-    assert scores.base.tolist() == pytest.approx([idf / (1 + norm) for norm in norms], rel=1e-5)
+    assert scores == pytest.approx([idf / (1 + norm) for norm in norms], rel=1e-5)
 
 
 def test_half_a_word_is_a_length_too():
     rows = make_rows([1])
     fields = {Field.TEXT: TokenColumn.of([[]]), Field.CONTEXT: TokenColumn.of([[7]])}
     index = CollectionIndex.build(replace(rows, tokens=fields))
-    (score,) = index.word_scores([7], WEIGHTS).base.tolist()
+    (score,) = keyword_scores(index, [7], WEIGHTS, [1])
     assert score == pytest.approx(math.log1p(0.5 / 1.5) * 0.5 / (0.5 + JOINED.k1))
 
 

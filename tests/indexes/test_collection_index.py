@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from index_rows import DIMENSIONS, make_rows
+from index_rows import DIMENSIONS, after, by_keyword, by_vector, keyword_scores, make_rows, merged
 
-from ragkit.indexes.local.candidates import Candidates
 from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.protocol import Candidates, EntryFilter
 from ragkit.indexes.rows import EntryRows, TokenColumn, join
 from ragkit.types import Field, Level
 
@@ -20,8 +20,8 @@ VECTORS = np.array(make_rows(range(1000, 1004)).vectors, dtype=np.float32)
 
 def answers(index: CollectionIndex, depth: int = 10, mask=None) -> list[Candidates]:
     return [
-        *index.keyword_candidates(QUESTIONS, WEIGHTS, depth, mask),
-        *index.vector_candidates(VECTORS, depth, mask),
+        *by_keyword(index, QUESTIONS, WEIGHTS, depth, mask),
+        *by_vector(index, VECTORS, depth, mask),
     ]
 
 
@@ -47,7 +47,7 @@ def without(rows: EntryRows, gone) -> EntryRows:
 
 def test_a_hit_names_its_entry():
     rows = make_rows(range(1, 60))
-    found = CollectionIndex.build(rows).vector_candidates(rows.vectors[3:4].astype(np.float32), 3)
+    found = by_vector(CollectionIndex.build(rows), rows.vectors[3:4].astype(np.float32), 3)
     assert found[0].entry_ids[0] == 4
     assert (found[0].document_ids[0], found[0].chunk_indexes[0], found[0].levels[0]) == (1, 1, 2)
     assert found[0].scores[0] == pytest.approx(1.0, abs=1e-3)
@@ -56,7 +56,7 @@ def test_a_hit_names_its_entry():
 
 def test_the_whole_list_is_in_order_with_ties_by_entry():
     index = CollectionIndex.build(make_rows(range(1, 200), shared_vectors=True))
-    index = index.with_changes(make_rows(range(300, 340), shared_vectors=True), [5, 9], 2)
+    index = after(index, make_rows(range(300, 340), shared_vectors=True), [5, 9], 2)
     for found in answers(index, 60):
         keys = list(zip((-found.scores).tolist(), found.entry_ids.tolist(), strict=True))
         assert keys == sorted(keys)
@@ -78,7 +78,7 @@ def test_changes_reach_the_same_entries_and_a_merge_the_same_results(changes, sh
     for version, (count, gone) in enumerate(changes, 1):
         added = make(range(last + 1, last + 1 + count))
         last += count
-        index = index.with_changes(added, gone, version)
+        index = after(index, added, gone, version)
         rows = join([without(rows, gone), added])
     fresh = CollectionIndex.build(rows, len(changes))
     live = set(rows.entry_ids.tolist())
@@ -89,21 +89,19 @@ def test_changes_reach_the_same_entries_and_a_merge_the_same_results(changes, sh
     for mine, theirs in zip(answers(index, everything), answers(fresh, everything), strict=True):
         assert set(mine.entry_ids.tolist()) == set(theirs.entry_ids.tolist()) <= live
     for mine, theirs in zip(
-        index.vector_candidates(VECTORS, 7), fresh.vector_candidates(VECTORS, 7), strict=True
+        by_vector(index, VECTORS, 7), by_vector(fresh, VECTORS, 7), strict=True
     ):
         assert plain([mine]) == plain([theirs])
-    assert plain(answers(index.merged())) == plain(answers(fresh))
-    assert index.merged().delta_entries == index.merged().removed_entries == 0
+    assert plain(answers(merged(index))) == plain(answers(fresh))
+    assert merged(index).delta_entries == merged(index).removed_entries == 0
 
 
 def test_statistics_of_the_delta_count_everything_that_is_live():
     everything = make_rows(range(1, 101))
-    grown = CollectionIndex.build(make_rows(range(1, 61))).with_changes(
-        make_rows(range(61, 101)), [], 1
-    )
+    grown = after(CollectionIndex.build(make_rows(range(1, 61))), make_rows(range(61, 101)), [], 1)
     fresh = CollectionIndex.build(everything)
-    mine = grown.keyword_candidates([[4, 9]], WEIGHTS, 200)[0]
-    theirs = fresh.keyword_candidates([[4, 9]], WEIGHTS, 200)[0]
+    mine = by_keyword(grown, [[4, 9]], WEIGHTS, 200)[0]
+    theirs = by_keyword(fresh, [[4, 9]], WEIGHTS, 200)[0]
     wanted = dict(zip(theirs.entry_ids.tolist(), theirs.scores.tolist(), strict=True))
     for entry, score in zip(mine.entry_ids.tolist(), mine.scores.tolist(), strict=True):
         # The delta's rows exactly; the segment's but for the average length of its day.
@@ -119,13 +117,13 @@ def test_when_all_lengths_are_equal_nothing_at_all_differs_before_the_merge():
             rows.has_vector, {Field.TEXT: TokenColumn.of(tokens)},
         )  # fmt: skip
 
-    changed = CollectionIndex.build(fixed(range(1, 80))).with_changes(
-        fixed(range(80, 120)), range(10, 30), 1
+    changed = after(
+        CollectionIndex.build(fixed(range(1, 80))), fixed(range(80, 120)), range(10, 30), 1
     )
     rows = fixed([*range(1, 10), *range(30, 120)])
     questions = [[3, 22, 41], [0], [40, 3]]
-    mine = changed.keyword_candidates(questions, {Field.TEXT: 1.0}, 99)
-    theirs = CollectionIndex.build(rows).keyword_candidates(questions, {Field.TEXT: 1.0}, 99)
+    mine = by_keyword(changed, questions, {Field.TEXT: 1.0}, 99)
+    theirs = by_keyword(CollectionIndex.build(rows), questions, {Field.TEXT: 1.0}, 99)
     for one, other in zip(mine, theirs, strict=True):
         by_id, by_other = np.argsort(one.entry_ids), np.argsort(other.entry_ids)
         assert np.array_equal(one.entry_ids[by_id], other.entry_ids[by_other])
@@ -134,9 +132,9 @@ def test_when_all_lengths_are_equal_nothing_at_all_differs_before_the_merge():
 
 def test_an_old_value_stays_whole_while_new_ones_are_made():
     index = CollectionIndex.build(make_rows(range(1, 50)))
-    first = index.with_changes(make_rows(range(50, 60)), [1, 2], 1)
+    first = after(index, make_rows(range(50, 60)), [1, 2], 1)
     before = plain(answers(index)), plain(answers(first))
-    second = first.with_changes(make_rows(range(60, 90)), range(3, 55), 2)
+    second = after(first, make_rows(range(60, 90)), range(3, 55), 2)
     assert (plain(answers(index)), plain(answers(first))) == before
     assert (index.entries, first.entries, second.entries) == (49, 57, 35)
     assert (index.version, first.version, second.version) == (0, 1, 2)
@@ -145,21 +143,21 @@ def test_an_old_value_stays_whole_while_new_ones_are_made():
 def test_an_entry_added_again_is_replaced():
     index = CollectionIndex.build(make_rows(range(1, 20)))
     other = make_rows([5], seed=99)
-    again = index.with_changes(other, [], 1)
+    again = after(index, other, [], 1)
     assert again.entries == 19
-    found = again.vector_candidates(other.vectors.astype(np.float32), 1)[0]
+    found = by_vector(again, other.vectors.astype(np.float32), 1)[0]
     assert found.entry_ids.tolist() == [5]
     assert found.scores[0] == pytest.approx(1.0, abs=1e-3)
     rows = join([without(make_rows(range(1, 20)), [5]), other])
-    assert plain(answers(again.merged())) == plain(answers(CollectionIndex.build(rows)))
+    assert plain(answers(merged(again))) == plain(answers(CollectionIndex.build(rows)))
 
 
 def test_late_entries_of_lower_ids_find_their_place():
     index = CollectionIndex.build(make_rows(range(1, 10)))
-    index = index.with_changes(make_rows([30, 31]), [], 1).with_changes(make_rows([20]), [30], 2)
+    index = after(after(index, make_rows([30, 31]), [], 1), make_rows([20]), [30], 2)
     fresh = CollectionIndex.build(make_rows([*range(1, 10), 20, 31]))
     assert index.entry_ids().tolist() == [*range(1, 10), 20, 31]
-    assert plain(answers(index.merged())) == plain(answers(fresh))
+    assert plain(answers(merged(index))) == plain(answers(fresh))
     for mine, theirs in zip(answers(index, 99), answers(fresh, 99), strict=True):
         assert sorted(mine.entry_ids.tolist()) == sorted(theirs.entry_ids.tolist())
 
@@ -167,68 +165,70 @@ def test_late_entries_of_lower_ids_find_their_place():
 @pytest.mark.parametrize("gone", [3, 900, 1100])
 def test_removed_entries_never_come_back_few_or_many(gone: int):
     rows = make_rows(range(1, 1501))
-    best = CollectionIndex.build(rows).vector_candidates(VECTORS[:1], gone)[0].entry_ids
-    index = CollectionIndex.build(rows).with_changes(EntryRows.empty(DIMENSIONS), best, 1)
+    best = by_vector(CollectionIndex.build(rows), VECTORS[:1], gone)[0].entry_ids
+    index = after(CollectionIndex.build(rows), EntryRows.empty(DIMENSIONS), best, 1)
     fresh = CollectionIndex.build(without(rows, best))
     assert index.removed_entries == len(best) == gone
-    found = plain(index.vector_candidates(VECTORS, 20))
-    assert found == plain(fresh.vector_candidates(VECTORS, 20))
+    found = plain(by_vector(index, VECTORS, 20))
+    assert found == plain(by_vector(fresh, VECTORS, 20))
     assert len(found[0]) == 20
 
 
 def test_from_nothing_and_back_to_nothing():
     index = CollectionIndex.build(EntryRows.empty(DIMENSIONS))
     assert [len(found) for found in answers(index)] == [0] * 9
-    index = index.with_changes(make_rows(range(1, 30)), [], 1)
+    index = after(index, make_rows(range(1, 30)), [], 1)
     fresh = CollectionIndex.build(make_rows(range(1, 30)))
     assert plain(answers(index)) == plain(answers(fresh))
-    index = index.with_changes(EntryRows.empty(DIMENSIONS), range(1, 30), 2)
-    assert (index.entries, index.delta_entries, index.max_entry_id) == (0, 0, 0)
+    index = after(index, EntryRows.empty(DIMENSIONS), range(1, 30), 2)
+    assert (index.entries, index.delta_entries) == (0, 0)
     assert [len(found) for found in answers(index)] == [0] * 9
-    gone = fresh.with_changes(EntryRows.empty(DIMENSIONS), range(1, 30), 2)
+    gone = after(fresh, EntryRows.empty(DIMENSIONS), range(1, 30), 2)
     assert [len(found) for found in answers(gone)] == [0] * 9
-    assert gone.merged().entries == 0
+    assert merged(gone).entries == 0
 
 
 def test_a_mask_acts_before_ranking():
     rows = make_rows(range(1, 301))
-    index = CollectionIndex.build(make_rows(range(1, 251))).with_changes(
-        make_rows(range(251, 301)), [200], 1
+    index = after(
+        CollectionIndex.build(make_rows(range(1, 251))), make_rows(range(251, 301)), [200], 1
     )
     allowed = np.array([20, 85, 90, 10**9])
-    mask = index.mask_for(allowed)
-    assert mask is not None
-    assert mask.count == 9
+    mask = EntryFilter(allowed)
+    assert index.search([], mask).passing == 9
     kept = rows.take(np.flatnonzero(np.isin(rows.document_ids, allowed)))
     wanted = set(kept.entry_ids[kept.has_vector].tolist())
-    found = index.vector_candidates(VECTORS[:1], 50, mask)[0]
+    found = by_vector(index, VECTORS[:1], 50, mask)[0]
     assert set(found.entry_ids.tolist()) == wanted
-    unmasked = index.keyword_candidates([[4, 5]], WEIGHTS, 500)[0]
+    unmasked = by_keyword(index, [[4, 5]], WEIGHTS, 500)[0]
     inside = np.isin(unmasked.document_ids, allowed)
-    masked = index.keyword_candidates([[4, 5]], WEIGHTS, 500, mask)[0]
+    masked = by_keyword(index, [[4, 5]], WEIGHTS, 500, mask)[0]
     assert masked.entry_ids.tolist() == unmasked.entry_ids[inside].tolist()
     assert masked.scores.tolist() == unmasked.scores[inside].tolist()
-    nothing = index.mask_for(np.zeros(0, np.int64))
+    nothing = EntryFilter(np.zeros(0, np.int64))
     assert [len(one) for one in answers(index, 5, nothing)] == [0] * 9
 
 
 def test_levels_restrict_only_where_there_are_others():
     index = CollectionIndex.build(make_rows(range(1, 10)))
-    assert index.mask_for() is None
-    assert index.mask_for(levels=[Level.CHUNK]) is None
-    mixed = index.with_changes(make_rows(range(10, 15), level=Level.QUESTION), [], 1)
-    mask = mixed.mask_for(levels=[Level.QUESTION])
-    assert mixed.mask_for(levels=list(Level)) is None
-    found = mixed.vector_candidates(VECTORS[:1], 50, mask)[0]
+    assert index.parts.at_levels(None) is None
+    assert index.parts.at_levels([Level.CHUNK]) is None
+    mixed = after(index, make_rows(range(10, 15), level=Level.QUESTION), [], 1)
+    mask = EntryFilter(levels=(Level.QUESTION,))
+    assert mixed.parts.at_levels(list(Level)) is None
+    found = by_vector(mixed, VECTORS[:1], 50, mask)[0]
     assert sorted(found.entry_ids.tolist()) == [10, 11, 12, 13]
-    narrowed = mixed.mask_for(levels=[Level.QUESTION], entry_ids=np.array([11, 3]))
-    assert mixed.vector_candidates(VECTORS[:1], 5, narrowed)[0].entry_ids.tolist() == [11]
+    narrowed = EntryFilter(levels=(Level.QUESTION,), entry_ids=np.array([11, 3]))
+    assert by_vector(mixed, VECTORS[:1], 5, narrowed)[0].entry_ids.tolist() == [11]
 
 
 @pytest.mark.parametrize("weights", [{Field.TEXT: 1.5}, {Field.TEXT: 1.5, Field.CONTEXT: 0.5}])
 def test_a_word_that_is_asked_twice_counts_twice(weights):
     index = CollectionIndex.build(make_rows(range(1, 100)))
-    once, other, both = (index.word_scores(query, weights).base for query in ([7], [4], [7, 4, 7]))
+    once, other, both = (
+        np.array(keyword_scores(index, query, weights, index.entry_ids()))
+        for query in ([7], [4], [7, 4, 7])
+    )
     assert once.max() > 0
     assert both.tolist() == pytest.approx((2 * once + other).tolist(), rel=1e-5)
 
@@ -248,20 +248,20 @@ def test_results_do_not_depend_on_how_ids_were_given_out():
 
     rows = make_rows(range(1, 100))
     questions = [[3, 5, 4, 9, 30], [12, 8, 3]]
-    mine = CollectionIndex.build(rows).keyword_candidates(questions, WEIGHTS, 50)
+    mine = by_keyword(CollectionIndex.build(rows), questions, WEIGHTS, 50)
     others = [[5000 - token for token in question] for question in questions]
-    theirs = CollectionIndex.build(renamed(rows)).keyword_candidates(others, WEIGHTS, 50)
+    theirs = by_keyword(CollectionIndex.build(renamed(rows)), others, WEIGHTS, 50)
     assert plain(mine) == plain(theirs)
 
 
 def test_a_change_costs_what_it_holds():
     rows = make_rows(range(1, 30))
-    index = CollectionIndex.build(rows).with_changes(make_rows([40]), [3], 1)
-    assert index._base is CollectionIndex.over(index._base)._base
-    again = index.with_changes(make_rows([41]), [4], 2)
-    assert again._base is index._base
+    index = after(CollectionIndex.build(rows), make_rows([40]), [3], 1)
+    assert index.parts.base is CollectionIndex.over(index.parts.base).parts.base
+    again = after(index, make_rows([41]), [4], 2)
+    assert again.parts.base is index.parts.base
     assert not again.worth_merging
-    grown = again.with_changes(make_rows(range(100, 1200)), [], 3)
+    grown = after(again, make_rows(range(100, 1200)), [], 3)
     assert grown.worth_merging
 
 

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from index_rows import DIMENSIONS, make_rows
+from index_rows import (
+    DIMENSIONS,
+    after,
+    by_keyword,
+    by_vector,
+    keyword_scores,
+    make_rows,
+    merged,
+    put_vectors,
+)
 
 from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.protocol import IndexKind
 from ragkit.types import Field
 
 WEIGHTS = {Field.TEXT: 1.0, Field.CONTEXT: 0.5}
@@ -20,22 +30,23 @@ def untouched() -> CollectionIndex:
 
 def changed() -> CollectionIndex:
     index = CollectionIndex.build(make_rows(range(1, 150)))
-    return index.with_changes(make_rows(range(150, 200)), [5, 6, 160, 999], 2)
+    return after(index, make_rows(range(150, 200)), [5, 6, 160, 999], 2)
 
 
 @pytest.mark.parametrize("make", [untouched, changed])
 def test_scores_are_those_of_a_search(make):
     index = make()
     asked = np.array([400, 1, 199, 7, 14, 150, 5, 42, 0], np.int64)
-    words = index.keyword_candidates([QUERY], WEIGHTS, 1000)[0]
-    by_words = dict(zip(words.entry_ids.tolist(), words.scores.tolist(), strict=True))
-    found = index.word_scores_of(index.word_scores(QUERY, WEIGHTS), asked)
-    assert found.tolist() == [by_words.get(one, 0.0) for one in asked.tolist()]
-    near = index.vector_candidates(VECTOR[None, :], 1000)[0]
-    by_vector = dict(zip(near.entry_ids.tolist(), near.scores.tolist(), strict=True))
-    found = index.vector_scores_of(VECTOR, asked)
-    wanted = [by_vector.get(one, 0.0) for one in asked.tolist()]
-    live = [one in by_vector for one in asked.tolist()]
+    words = by_keyword(index, [QUERY], WEIGHTS, 1000)[0]
+    word_scores = dict(zip(words.entry_ids.tolist(), words.scores.tolist(), strict=True))
+    assert keyword_scores(index, QUERY, WEIGHTS, asked) == [
+        word_scores.get(one, 0.0) for one in asked.tolist()
+    ]
+    near = by_vector(index, VECTOR[None, :], 1000)[0]
+    vector_scores = dict(zip(near.entry_ids.tolist(), near.scores.tolist(), strict=True))
+    found = put_vectors(index, VECTOR[None]).scores(IndexKind.VECTOR, asked)
+    wanted = [vector_scores.get(one, 0.0) for one in asked.tolist()]
+    live = [one in vector_scores for one in asked.tolist()]
     assert found[live].tolist() == pytest.approx(np.array(wanted)[live].tolist(), abs=1e-6)
     assert sum(live) >= 3
 
@@ -43,18 +54,18 @@ def test_scores_are_those_of_a_search(make):
 def test_every_entry_that_is_found_gets_the_same_score_again():
     index = changed()
     ids = index.entry_ids()
-    words = index.keyword_candidates([QUERY], WEIGHTS, 1000)[0]
-    again = index.word_scores_of(index.word_scores(QUERY, WEIGHTS), words.entry_ids)
-    assert again.tolist() == words.scores.tolist()
-    nothing = index.word_scores_of(index.word_scores([], WEIGHTS), ids)
+    words = by_keyword(index, [QUERY], WEIGHTS, 1000)[0]
+    again = keyword_scores(index, QUERY, WEIGHTS, words.entry_ids)
+    assert again == words.scores.tolist()
+    nothing = keyword_scores(index, [], WEIGHTS, ids)
     assert len(nothing) == len(ids)
-    assert not nothing.any()
+    assert not any(nothing)
 
 
 def test_tokens_come_back_in_order_and_none_for_strangers():
     index = changed()
     rows = make_rows(range(1, 200))
-    column = index.tokens_of(np.array([170, 3, 888, 20], np.int64), Field.TEXT)
+    column = index.get(np.array([170, 3, 888, 20], np.int64), Field.TEXT)
     wanted = rows.tokens[Field.TEXT].take(np.array([169, 2, 19]))
     parts = np.split(column.flat, column.offsets[1:-1])
     kept = np.split(wanted.flat, wanted.offsets[1:-1])
@@ -64,11 +75,11 @@ def test_tokens_come_back_in_order_and_none_for_strangers():
         [],
         kept[2].tolist(),
     ]
-    assert len(index.tokens_of(np.zeros(0, np.int64), Field.QUESTIONS)) == 0
+    assert len(index.get(np.zeros(0, np.int64), Field.QUESTIONS)) == 0
 
 
 def test_word_weights_are_live():
-    index, fresh = changed(), changed().merged()
+    index, fresh = changed(), merged(changed())
     assert index.idf(QUERY, Field.TEXT) == pytest.approx(fresh.idf(QUERY, Field.TEXT), abs=1e-6)
     assert index.idf(QUERY, Field.TEXT)[0] == index.idf(QUERY, Field.TEXT)[3]
 
@@ -76,6 +87,6 @@ def test_word_weights_are_live():
 def test_an_empty_index_knows_nothing():
     index = CollectionIndex.build(make_rows([]))
     ids = np.array([1, 2], np.int64)
-    assert index.vector_scores_of(VECTOR, ids).tolist() == [0, 0]
-    assert index.word_scores_of(index.word_scores(QUERY, WEIGHTS), ids).tolist() == [0, 0]
-    assert index.tokens_of(ids, Field.TEXT).lengths.tolist() == [0, 0]
+    assert put_vectors(index, VECTOR[None]).scores(IndexKind.VECTOR, ids).tolist() == [0, 0]
+    assert keyword_scores(index, QUERY, WEIGHTS, ids) == [0, 0]
+    assert index.get(ids, Field.TEXT).lengths.tolist() == [0, 0]

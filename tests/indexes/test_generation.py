@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from index_rows import DIMENSIONS, make_rows
+from index_rows import DIMENSIONS, by_keyword, by_vector, make_rows
 
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.local.files import generations
@@ -69,8 +69,8 @@ def test_an_empty_collection_can_be_kept(tmp_path: Path):
     write_generation(tmp_path, rows, collection_version=0, **NAMES)
     index = opened(tmp_path).index()
     assert index.entries == 0
-    assert len(index.keyword_candidates([[3]], {Field.TEXT: 1.0}, 5)[0]) == 0
-    assert len(index.vector_candidates(np.ones((1, DIMENSIONS), np.float32), 5)[0]) == 0
+    assert len(by_keyword(index, [[3]], {Field.TEXT: 1.0}, 5)[0]) == 0
+    assert len(by_vector(index, np.ones((1, DIMENSIONS), np.float32), 5)[0]) == 0
 
 
 def test_damage_to_any_file_is_named(tmp_path: Path):
@@ -153,10 +153,10 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytes
 def test_an_open_generation_outlives_its_files(tmp_path: Path):
     write(tmp_path)
     index = opened(tmp_path).index()
-    before = index.keyword_candidates([[4, 5]], {Field.TEXT: 1.0}, 9)[0].entry_ids.tolist()
+    before = by_keyword(index, [[4, 5]], {Field.TEXT: 1.0}, 9)[0].entry_ids.tolist()
     prune(tmp_path, keep=0)
     assert generations(tmp_path) == []
-    after = index.keyword_candidates([[4, 5]], {Field.TEXT: 1.0}, 9)[0].entry_ids.tolist()
+    after = by_keyword(index, [[4, 5]], {Field.TEXT: 1.0}, 9)[0].entry_ids.tolist()
     assert before == after != []
 
 
@@ -164,7 +164,7 @@ KILLED = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from index_rows import make_rows
+from index_rows import by_keyword, by_vector, make_rows
 from ragkit.indexes.local.generation import write_generation
 count = 1
 print("ready", flush=True)

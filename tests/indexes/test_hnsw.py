@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from index_rows import make_rows
+from index_rows import by_vector, make_rows, put_vectors
 
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.local import hnsw_files as graph_files
@@ -23,7 +23,8 @@ from ragkit.indexes.local.generation import (
 )
 from ragkit.indexes.local.hnsw import GraphParameters
 from ragkit.indexes.local.hnsw_files import GraphState
-from ragkit.indexes.local.strategy import LEAST_SHARE, ROWS_PER_WIDTH, VectorSearch, choose_strategy
+from ragkit.indexes.local.strategy import LEAST_SHARE, ROWS_PER_WIDTH, choose_strategy
+from ragkit.indexes.protocol import EntryFilter, VectorSearch
 from ragkit.options import IndexMode
 
 ROWS = 3000
@@ -62,9 +63,9 @@ def queries(count: int, seed: int = 3) -> np.ndarray:
 
 def test_it_finds_nearly_all_of_the_best_with_exactly_their_scores(index: CollectionIndex):
     asked = queries(40)
-    assert index.vector_way(10, None, ANN).width == 40
-    exact = index.vector_candidates(asked, 10, None, EXACT)
-    near = index.vector_candidates(asked, 10, None, ANN)
+    assert put_vectors(index, queries(1), None, ANN).strategy(10).width == 40
+    exact = by_vector(index, asked, 10, None, EXACT)
+    near = by_vector(index, asked, 10, None, ANN)
     shared = 0
     for one, other in zip(exact, near, strict=True):
         scores = dict(zip(one.entry_ids.tolist(), one.scores.tolist(), strict=True))
@@ -90,15 +91,13 @@ def test_whatever_is_asked_only_what_may_be_found_is_found_with_its_score(
 ):
     random = np.random.default_rng(seed)
     gone = random.choice(ROWS, removed, replace=False) + 1
-    changed = index.with_changes(make_rows(range(ROWS + 1, ROWS + 30)), gone, 2)
+    changed = index.remove(gone, 2).upsert(make_rows(range(ROWS + 1, ROWS + 30)), 2)
     allowed = np.flatnonzero(random.random(ROWS + 30) < kept).astype(np.int64)
-    mask = changed.mask_for(entry_ids=allowed) if kept < 1.0 else None
+    mask = EntryFilter(entry_ids=allowed) if kept < 1.0 else None
     asked = queries(2, seed)
     search = VectorSearch(IndexMode.ANN, nprobe)
-    everything = changed.vector_candidates(asked, ROWS + 30, mask, EXACT)
-    for whole, one in zip(
-        everything, changed.vector_candidates(asked, depth, mask, search), strict=True
-    ):
+    everything = by_vector(changed, asked, ROWS + 30, mask, EXACT)
+    for whole, one in zip(everything, by_vector(changed, asked, depth, mask, search), strict=True):
         scores = dict(zip(whole.entry_ids.tolist(), whole.scores.tolist(), strict=True))
         found = one.entry_ids.tolist()
         assert len(found) == len(set(found)) == min(depth, len(whole))
@@ -110,21 +109,23 @@ def test_whatever_is_asked_only_what_may_be_found_is_found_with_its_score(
 
 def test_added_entries_are_found_at_once(index: CollectionIndex):
     added = make_rows([ROWS + 1, ROWS + 2])
-    changed = index.with_changes(added, [], 2)
-    [found] = changed.vector_candidates(added.vectors[:1].astype(np.float32), 1, None, ANN)
+    changed = index.upsert(added, 2)
+    [found] = by_vector(changed, added.vectors[:1].astype(np.float32), 1, None, ANN)
     assert found.entry_ids.tolist() == [ROWS + 1]
-    assert changed.vector_way(1, None, ANN).width > 0
+    assert put_vectors(changed, queries(1), None, ANN).strategy(1).width > 0
 
 
 def test_a_filter_that_leaves_few_is_searched_exactly(index: CollectionIndex):
-    few = index.mask_for(entry_ids=np.arange(1, 501))
-    way = index.vector_way(10, few, ANN)
-    assert (way.width, way.lacking) == (0, False)
+    few = EntryFilter(entry_ids=np.arange(1, 501))
+    way = put_vectors(index, queries(1), few, ANN).strategy(10)
+    assert (way.width, way.missing) == (0, False)
     assert way.why == "exact: 429 of 2572 vectors pass the filter"
-    most = index.mask_for(entry_ids=np.arange(1, 2701))
-    assert index.vector_way(10, most, ANN).width == 45
-    gone = index.with_changes(make_rows([]), range(1, 1001), 2)
-    masked = gone.vector_way(10, gone.mask_for(entry_ids=np.arange(1, 2101)), ANN)
+    most = EntryFilter(entry_ids=np.arange(1, 2701))
+    assert put_vectors(index, queries(1), most, ANN).strategy(10).width == 45
+    gone = index.remove(range(1, 1001), 2)
+    masked = put_vectors(gone, queries(1), EntryFilter(entry_ids=np.arange(1, 2101)), ANN).strategy(
+        10
+    )
     assert masked.why == "exact: 942 of 1714 vectors pass the filter"
 
 
@@ -153,15 +154,15 @@ def test_how_it_searches_and_why(search, rows, passing, has_graph, why):
     way = choose_strategy(rows, passing, 10, search, has_graph=has_graph)
     assert way.why == why
     assert (way.width > 0) == why.startswith("ann")
-    assert way.lacking == (search.mode is IndexMode.ANN and not has_graph)
+    assert way.missing == (search.mode is IndexMode.ANN and not has_graph)
 
 
 def test_a_wider_search_finds_more(index: CollectionIndex):
     asked = queries(60, seed=8)
-    exact = index.vector_candidates(asked, 20, None, EXACT)
+    exact = by_vector(index, asked, 20, None, EXACT)
 
     def recall(search: VectorSearch) -> float:
-        near = index.vector_candidates(asked, 20, None, search)
+        near = by_vector(index, asked, 20, None, search)
         pairs = zip(exact, near, strict=True)
         return sum(len(np.intersect1d(a.entry_ids, b.entry_ids)) for a, b in pairs) / (20 * 60)
 
@@ -174,11 +175,11 @@ def test_a_graph_that_comes_later_is_used_by_who_is_open(tmp_path: Path, monkeyp
     monkeypatch.setattr(graph_files, "LOOK_SECONDS", 0.0)
     path = generation_in(tmp_path, 600)
     index = index_of(tmp_path)
-    assert index.vector_way(5, None, ANN).lacking
-    before = index.vector_candidates(queries(1), 5, None, ANN)[0]
+    assert put_vectors(index, queries(1), None, ANN).strategy(5).missing
+    before = by_vector(index, queries(1), 5, None, ANN)[0]
     build_graph_of(path)
-    assert index.vector_way(5, None, ANN).width == 32
-    after = index.vector_candidates(queries(1), 5, None, ANN)[0]
+    assert put_vectors(index, queries(1), None, ANN).strategy(5).width == 32
+    after = by_vector(index, queries(1), 5, None, ANN)[0]
     assert after.scores.tolist() == before.scores.tolist()
 
 
@@ -187,11 +188,11 @@ def test_without_rows_or_with_copies_of_one(tmp_path: Path):
     build_graph_of(write_generation(tmp_path, rows, collection_version=1, **NAMES))
     index = index_of(tmp_path)
     asked = rows.vectors[:1].astype(np.float32)
-    [exact] = index.vector_candidates(asked, 50, None, EXACT)
-    [near] = index.vector_candidates(asked, 50, None, ANN)
+    [exact] = by_vector(index, asked, 50, None, EXACT)
+    [near] = by_vector(index, asked, 50, None, ANN)
     assert near.scores.tolist() == exact.scores.tolist()
     build_graph_of(generation_in(tmp_path / "empty", 0))
-    assert len(index_of(tmp_path / "empty").vector_candidates(asked, 5, None, ANN)[0]) == 0
+    assert len(by_vector(index_of(tmp_path / "empty"), asked, 5, None, ANN)[0]) == 0
 
 
 @pytest.mark.parametrize("name", ["graph.faiss", "graph.json"])
@@ -201,19 +202,22 @@ def test_damage_leaves_exact_search_and_is_mended(tmp_path: Path, name: str, mon
     assert newest_graph(tmp_path).state is GraphState.NONE
     build_graph_of(path)
     assert newest_graph(tmp_path).state is GraphState.WHOLE
-    wanted = index_of(tmp_path).vector_candidates(queries(1), 5, None, EXACT)[0].entry_ids.tolist()
+    wanted = by_vector(index_of(tmp_path), queries(1), 5, None, EXACT)[0].entry_ids.tolist()
     whole = (path / name).read_bytes()
     for damage in (whole[:-9], b"", b"[]", whole[:99] + bytes([whole[99] ^ 1]) + whole[100:]):
         (path / name).write_bytes(damage)
         assert newest_graph(tmp_path).state is GraphState.DAMAGED
         index = index_of(tmp_path)
         for _twice in range(2):
-            assert index.vector_way(5, None, ANN).why == "exact: there is no approximate index"
-            [found] = index.vector_candidates(queries(1), 5, None, ANN)
+            assert (
+                put_vectors(index, queries(1), None, ANN).strategy(5).why
+                == "exact: there is no approximate index"
+            )
+            [found] = by_vector(index, queries(1), 5, None, ANN)
             assert found.entry_ids.tolist() == wanted
     build_graph_of(path)
     assert newest_graph(tmp_path).state is GraphState.WHOLE
-    assert index.vector_way(5, None, ANN).width == 32
+    assert put_vectors(index, queries(1), None, ANN).strategy(5).width == 32
 
 
 def test_a_graph_of_other_vectors_or_of_another_time_is_not_used(tmp_path: Path):
@@ -222,11 +226,11 @@ def test_a_graph_of_other_vectors_or_of_another_time_is_not_used(tmp_path: Path)
     for name in ("graph.faiss", "graph.json"):
         (second / name).write_bytes((first / name).read_bytes())
     assert newest_graph(tmp_path / "b").state is GraphState.DAMAGED
-    assert index_of(tmp_path / "b").vector_way(5, None, ANN).lacking
+    assert put_vectors(index_of(tmp_path / "b"), queries(1), None, ANN).strategy(5).missing
     about = json.loads((first / "graph.json").read_text())
     (first / "graph.json").write_text(json.dumps({**about, "format_version": 0}))
     assert newest_graph(tmp_path / "a").state is GraphState.DAMAGED
-    assert index_of(tmp_path / "a").vector_way(5, None, ANN).lacking
+    assert put_vectors(index_of(tmp_path / "a"), queries(1), None, ANN).strategy(5).missing
 
 
 def test_what_a_killed_builder_left_is_removed(tmp_path: Path):

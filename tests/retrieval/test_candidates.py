@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from ragkit.indexes.local.collection import CollectionIndex
-from ragkit.indexes.rows import LEVELS, EntryRows, TokenColumn
+from ragkit.indexes.protocol import IndexQuery
+from ragkit.indexes.rows import EntryRows, TokenColumn
 from ragkit.options import Fusion, SearchOptions
-from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists
+from ragkit.retrieval.candidates import keyword_lists, put_to, vector_lists
 from ragkit.retrieval.ranking import Hit, rank
-from ragkit.types import Field, Level
+from ragkit.types import LEVEL_CODES, Field, Level
 
 OPTIONS = SearchOptions()
 
@@ -22,7 +23,7 @@ def index(first: int, texts, vectors) -> CollectionIndex:
         EntryRows(
             ids,
             ids // 2,
-            np.full(n, LEVELS.index(Level.CHUNK), np.int8),
+            np.full(n, LEVEL_CODES[Level.CHUNK], np.int8),
             (ids % 2).astype(np.int32),
             np.array(vectors, np.float16),
             np.ones(n, np.bool_),
@@ -33,33 +34,34 @@ def index(first: int, texts, vectors) -> CollectionIndex:
 
 LEFT = index(10, [[1, 2, 3], [4, 5], [2, 9, 1]], [[1, 0], [0.6, 0.8], [0.8, 0.6]])
 RIGHT = index(20, [[7, 7], [1, 2, 6, 6]], [[0, 1], [0.28, 0.96]])
-ASKED = Asked([1, 2], np.array([1, 0], np.float32))
+ASKED = IndexQuery([1, 2], np.array([1, 0], np.float32))
 
 
-def by_vector(scopes, asked, weight, depth, options):
-    return vector_lists(scopes, [asked], [weight], depth, options)[0]
+def put(*indexes, query=ASKED, options=OPTIONS):
+    return [put_to(index, [query], None, options) for index in indexes]
 
 
 def ranked(indexes=(LEFT, RIGHT), depth=100, level=Level.CHUNK, **changed) -> list[Hit]:
     options = SearchOptions(**changed)
-    scopes = [Scope(one, None) for one in indexes]
+    searches = put(*indexes, options=options)
     lists = [
-        by_vector(scopes, ASKED, options.vector_weight, depth, options),
-        keyword_list(scopes, ASKED, options.keyword_weight, depth),
+        *vector_lists(searches, [options.vector_weight], depth, options),
+        *keyword_lists(searches, [options.keyword_weight], depth),
     ]
-    (hits,) = rank([lists], scopes, [ASKED], options, level).hits()
+    (hits,) = rank([lists], searches, [ASKED], options, level).hits()
     return hits
 
 
 def test_lists_of_several_scopes_are_one_list():
-    scopes = [Scope(LEFT, None), Scope(RIGHT, None)]
-    found = by_vector(scopes, ASKED, 0.5, 3, OPTIONS)
+    searches = put(LEFT, RIGHT)
+    (found,) = vector_lists(searches, [0.5], 3, OPTIONS)
     assert found.entry_ids.tolist() == [10, 12, 11]
     assert found.raw.tolist() == pytest.approx([1, 0.8, 0.6], abs=1e-3)
-    words = keyword_list(scopes, ASKED, 0.5, 9)
+    (words,) = keyword_lists(searches, [0.5], 9)
     assert set(words.entry_ids.tolist()) == {10, 12, 21}
-    assert by_vector(scopes, Asked([], None), 0.5, 9, OPTIONS).entry_ids.tolist() == []
-    assert len(keyword_list([], ASKED, 0.5, 9)) == 0
+    (nothing,) = vector_lists(put(LEFT, RIGHT, query=IndexQuery()), [0.5], 9, OPTIONS)
+    assert nothing.entry_ids.tolist() == []
+    assert len(keyword_lists([], [0.5], 9)[0]) == 0
 
 
 def test_every_candidate_has_both_scores_however_short_the_lists():
@@ -109,8 +111,8 @@ def test_coarse_levels_have_no_phrases():
 
 
 def test_one_index_alone_is_left_as_it_is():
-    scopes = [Scope(LEFT, None)]
-    words = keyword_list(scopes, ASKED, 0.5, 9)
-    (hits,) = rank([[words]], scopes, [ASKED], OPTIONS, Level.CHUNK).hits()
+    searches = put(LEFT)
+    words = keyword_lists(searches, [0.5], 9)
+    (hits,) = rank([words], searches, [ASKED], OPTIONS, Level.CHUNK).hits()
     assert hits[0].score == 1.0
     assert [part.index for part in hits[0].contributions] == ["keyword"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragkit.indexes.local.chunk_groups import ChunkGroups
 from ragkit.options import QuestionMerge
-from ragkit.retrieval.multi_vector import IndexList, best_of_each, by_chunk
+from ragkit.retrieval.multi_vector import IndexList, by_chunk
 from ragkit.types import LEVEL_CODES, Level
 
 CHUNK, QUESTION, CONTEXT = (
@@ -60,35 +59,3 @@ def test_ties_go_to_the_smaller_entry():
     assert found.entry_ids.tolist() == [20, 10]
     even = listed((21, CONTEXT, 0.5), (11, CONTEXT, 0.5), (10, CHUNK, 0.4), (20, CHUNK, 0.4))
     assert by_chunk(*even, QuestionMerge.BEST, 60, 5).entry_ids.tolist() == [20, 10]
-
-
-def test_the_best_of_each_owner():
-    best = best_of_each(np.array([-0.5, 0.1, 0.3], np.float32), np.array([0, 2, 2]), 3)
-    assert best.tolist() == pytest.approx([-0.5, 0.0, 0.3])
-
-
-LEVELS = np.array([CHUNK, CONTEXT, QUESTION, CHUNK, CHUNK, CONTEXT], np.int8)
-
-
-def test_a_chunks_entries_are_those_that_follow_it():
-    families = ChunkGroups(LEVELS)
-    assert families.chunks == 3
-    assert families.heads(np.arange(6)).tolist() == [0, 0, 0, 3, 4, 4]
-    rows, owners = families.members(np.array([4, 0]))
-    assert rows.tolist() == [4, 5, 0, 1, 2]
-    assert owners.tolist() == [0, 0, 1, 1, 1]
-
-
-@pytest.mark.parametrize("level", [Level.CHUNK, Level.SECTION, Level.DOCUMENT])
-def test_entries_of_one_level_stand_for_themselves(level):
-    families = ChunkGroups(np.full(4, LEVEL_CODES[level], np.int8))
-    rows = np.array([3, 1])
-    assert families.chunks == 4
-    assert families.heads(rows).tolist() == [3, 1]
-    assert [part.tolist() for part in families.members(rows)] == [[3, 1], [0, 1]]
-
-
-def test_no_rows_at_all():
-    families = ChunkGroups(np.zeros(0, np.int8))
-    assert families.chunks == 0
-    assert families.heads(np.zeros(0, np.int64)).tolist() == []

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.protocol import IndexQuery
 from ragkit.indexes.rows import EntryRows, TokenColumn
 from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
-from ragkit.retrieval.candidates import Asked, Scope, keyword_list, vector_lists
+from ragkit.retrieval.candidates import keyword_lists, put_to, vector_lists
 from ragkit.retrieval.ranking import Hit, Ranking, rank
 from ragkit.types import LEVEL_CODES, Field, Level
 
@@ -41,17 +42,17 @@ def library(
         {Field.TEXT: TokenColumn.of(texts), Field.TITLE: TokenColumn.of([t[:3] for t in texts])},
     )
     old = CollectionIndex.build(rows.take(np.arange(count - 10)))
-    return old.with_changes(rows.take(np.arange(count - 10, count)), [first + 3], 2)
+    return old.remove([first + 3], 2).upsert(rows.take(np.arange(count - 10, count)), 2)
 
 
-def queries(random: np.random.Generator, count: int) -> list[Asked]:
+def queries(random: np.random.Generator, count: int) -> list[IndexQuery]:
     """Queries of up to eight words; the third has no vector."""
     lengths = random.integers(0, 9, count)
     made = [
-        Asked(random.integers(1, 33, length).tolist(), vector)
+        IndexQuery(random.integers(1, 33, length).tolist(), vector)
         for length, vector in zip(lengths, unit(random, count), strict=True)
     ]
-    made[2] = replace(made[2], vector=None)
+    made[2] = IndexQuery(made[2].token_ids)
     return made
 
 
@@ -60,31 +61,30 @@ def batch_and_singles(
 ) -> tuple[Ranking, list[Ranking]]:
     random = np.random.default_rng(seed)
     options = SearchOptions(**changed)
-    scopes = [
-        Scope(library(random, 10, 60, contexts=contexts), None),
-        Scope(library(random, 1000, 40, contexts=contexts), None),
+    indexes = [
+        library(random, 10, 60, contexts=contexts),
+        library(random, 1000, 40, contexts=contexts),
     ]
     asked = queries(random, 7)
     shares = [0.5, 0.5, 0.2, 0.5, 0.7, 0.5, 0.5]
-    lists = [
-        [by_vector, keyword_list(scopes, query, (1 - share) * options.keyword_weight, 12)]
-        for by_vector, query, share in zip(
-            vector_lists(
-                scopes, asked, [share * options.vector_weight for share in shares], 12, options
-            ),
-            asked,
-            shares,
-            strict=True,
-        )
-    ]
-    if options.mode is not Mode.HYBRID:
-        at = 0 if options.mode is Mode.VECTOR else 1
-        lists = [[of_query[at]] for of_query in lists]
-    singles = [
-        rank([of_query], scopes, [query], options, level)
-        for of_query, query in zip(lists, asked, strict=True)
-    ]
-    return rank(lists, scopes, asked, options, level), singles
+    vector_weights = [share * options.vector_weight for share in shares]
+    keyword_weights = [(1 - share) * options.keyword_weight for share in shares]
+
+    def ranked(numbers: Sequence[int]) -> Ranking:
+        some = [asked[number] for number in numbers]
+        searches = [put_to(index, some, None, options) for index in indexes]
+        of_vectors = [vector_weights[number] for number in numbers]
+        of_words = [keyword_weights[number] for number in numbers]
+        by_kind = [
+            vector_lists(searches, of_vectors, 12, options),
+            keyword_lists(searches, of_words, 12),
+        ]
+        if options.mode is not Mode.HYBRID:
+            by_kind = [by_kind[0 if options.mode is Mode.VECTOR else 1]]
+        lists = [list(of_query) for of_query in zip(*by_kind, strict=True)]
+        return rank(lists, searches, some, options, level)
+
+    return ranked(range(7)), [ranked([number]) for number in range(7)]
 
 
 def described(hit: Hit) -> tuple:

@@ -19,11 +19,11 @@ from small_library import (
 
 from ragkit.catalog import Catalog
 from ragkit.errors import NotFoundError, QueryError
+from ragkit.indexes.local.backend import LocalBackend
 from ragkit.options import Filters, Granularity, Mode, SearchOptions
 from ragkit.retrieval import search as engine_module
 from ragkit.retrieval.concurrency import Beside
 from ragkit.retrieval.highlight import Highlighter
-from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.search import Engine
 
 _LONG = "\n\n".join(
@@ -152,7 +152,7 @@ def test_the_same_question_gives_the_same_bytes(library):
         fresh = Engine(library.catalog, library.indexes, library.embedder)
         assert comparable(fresh.search(question, library.options())) == first
         library.indexes.forget(collection.id)
-        again = OpenIndexes(library.catalog, library.paths, library.embedder)
+        again = LocalBackend(library.catalog.entries, library.paths, library.embedder)
         engine = Engine(library.catalog, again, library.embedder)
         assert comparable(engine.search(question, library.options())) == first
 

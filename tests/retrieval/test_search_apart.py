@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from support import Shelf
 
 from ragkit.catalog import Catalog
+from ragkit.indexes.local.backend import LocalBackend
 from ragkit.models.hashing import HashEmbedder
 from ragkit.options import Expansion, Filters, Fusion, Granularity, Mode, SearchOptions
 from ragkit.paths import LibraryPaths
-from ragkit.retrieval.open_indexes import OpenIndexes
 from ragkit.retrieval.search import Engine
 
 # Each is its own stem, since the shelf keeps words as they are written.
@@ -62,7 +62,7 @@ def test_collections_are_strictly_apart(documents, words, options):
                 owned.add(document)
         embedder = HashEmbedder(4)
         embedder.fingerprint = "fingerprint"
-        engine = Engine(catalog, OpenIndexes(catalog, paths, embedder), embedder)
+        engine = Engine(catalog, LocalBackend(catalog.entries, paths, embedder), embedder)
         from dataclasses import replace
 
         answer = engine.search(" ".join(words), replace(options, collections=("mine",)))

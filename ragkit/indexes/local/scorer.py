@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.local.bm25f import BM25F
-from ragkit.indexes.local.candidates import WordScores
-from ragkit.indexes.local.delta import Delta
 from ragkit.indexes.local.keyword import Totals
-from ragkit.indexes.local.segment import Segment
-from ragkit.indexes.local.tombstones import Tombstones
-from ragkit.indexes.rows import Bools, Ids
+from ragkit.indexes.local.parts import IndexParts
+from ragkit.indexes.rows import Ids
 from ragkit.types import Field
+
+WordScores: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""The scores of a segment's rows (n,) and of a delta's (m,); 0 where no word stands."""
 
 
 class BM25Scorer:
@@ -24,12 +25,11 @@ class BM25Scorer:
     Rows of the segment keep the length normalisation of the time it was built.
     """
 
-    def __init__(self, base: Segment, delta: Delta, removed: Tombstones, alive: Bools) -> None:
-        """Take the parts of a ``CollectionIndex``; ``alive`` (n,) are the live rows of ``base``."""
-        self._base = base
-        self._delta = delta
-        self._removed = removed
-        self._alive = alive
+    def __init__(self, parts: IndexParts) -> None:
+        self._base = parts.base
+        self._delta = parts.delta
+        self._removed = parts.tombstones
+        self._alive = parts.alive
         self._joined: dict[tuple[tuple[Field, float], ...], BM25F] = {}
 
     def scores(self, query: Sequence[int], field_weights: Mapping[Field, float]) -> WordScores:
@@ -46,7 +46,7 @@ class BM25Scorer:
                 self._joined[named] = BM25F(self._base, self._delta, self._alive, named)
             self._joined[named].add_scores((base, delta), token_ids, weights)
         base[self._removed.rows] = 0.0
-        return WordScores(base, delta)
+        return base, delta
 
     def idf(self, name: Field, token_ids: Ids) -> NDArray[np.float32]:
         """Give the inverse document frequency of tokens among the live rows."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from ragkit.indexes.protocol import SearchStrategy, VectorSearch
 from ragkit.options import IndexMode
 
 WIDTH_PER_PROBE = 32
@@ -15,25 +15,6 @@ ROWS_PER_WIDTH = 200
 
 LEAST_SHARE = 0.85
 """Where a filter leaves a smaller share of the vectors, the graph misses too many of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class VectorSearch:
-    """How vectors are to be searched: see ``SearchOptions``."""
-
-    mode: IndexMode = IndexMode.AUTO
-    nprobe: int = 16
-    overfetch: int = 4
-
-
-@dataclass(frozen=True, slots=True)
-class SearchStrategy:
-    """How vectors are searched, and why. ``width`` 0: exactly."""
-
-    width: int
-    why: str
-    lacking: bool = False
-    """True when an approximate index was asked for and there is none."""
 
 
 def choose_strategy(

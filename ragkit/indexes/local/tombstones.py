@@ -21,6 +21,11 @@ class Tombstones:
     totals: Mapping[Field, Totals] = field(default_factory=dict)
     tokens: Mapping[Field, tuple[NDArray[np.uint32], Ids]] = field(default_factory=dict)
 
+    @classmethod
+    def empty(cls) -> Tombstones:
+        """Return none."""
+        return cls(np.zeros(0, np.int64))
+
     def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
         """Give in how many removed rows each token stood."""
         known, counts = self.tokens.get(name, (np.zeros(0, np.uint32), np.zeros(0, np.int64)))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ragkit.indexes.local.hnsw import Graph
 from ragkit.indexes.local.hnsw_files import LateGraph
 from ragkit.indexes.local.int8_prefilter import Int8Prefilter
-from ragkit.indexes.local.strategy import SearchStrategy
+from ragkit.indexes.protocol import SearchStrategy
 from ragkit.indexes.rows import Bools, Ids
 
 _MARGIN = 8
@@ -168,10 +168,12 @@ class VectorIndex:
         """Which positions may be found, by which rows may."""
         return None if mask is None else mask if self._all else mask[self._rows]
 
-    def scores_of(self, query: NDArray[np.float32], rows: Ids) -> NDArray[np.float32]:
-        """Give the scores of some rows (n,) for a query (d,), or each for its own query (n, d).
+    def scores_of(
+        self, queries: NDArray[np.float32], numbers: Ids, rows: Ids
+    ) -> NDArray[np.float32]:
+        """Return the scores of rows (n,), each for the query (q, d) of its number (n,).
 
-        Rows without a vector have 0.
+        Rows without a vector have 0. A score does not depend on what else is asked for.
         """
         places = rows if self._all else np.searchsorted(self._rows, rows)
         inside = places < len(self)
@@ -179,11 +181,8 @@ class VectorIndex:
             inside[inside] = self._rows[places[inside]] == rows[inside]
         scores = np.zeros(len(rows), np.float32)
         if inside.any():
-            found = self.usable_vectors()[places[inside]].astype(np.float32)
-            if query.ndim == 1:
-                scores[inside] = found @ query
-            else:
-                scores[inside] = np.einsum("ij,ij->i", found, query[inside])
+            vectors = self.usable_vectors()[places[inside]].astype(np.float32)
+            scores[inside] = np.einsum("ij,ij->i", vectors, queries[numbers[inside]])
         return scores
 
     def _nearest(

@@ -1,4 +1,4 @@
-"""The indexes that are open: brought up to the catalog before each search, saved by the writer."""
+"""The local backend: indexes in files, brought up to their source before each search."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragkit.catalog import Catalog
-from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import open_newest, prune, write_generation
 from ragkit.indexes.local.keyword import Bm25Parameters
+from ragkit.indexes.protocol import INDEXED_LEVELS, Changes, Collection, EntrySource
 from ragkit.indexes.rows import EntryRows
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.models.base import Embedder
@@ -25,13 +24,6 @@ logger = logging.getLogger(__name__)
 
 MOST_OPEN = 96
 """How many indexes stay open; the one used longest ago is closed first."""
-
-INDEXED_LEVELS: dict[Level, tuple[Level, ...]] = {
-    Level.CHUNK: (Level.CHUNK, Level.QUESTION, Level.CONTEXT),
-    Level.SECTION: (Level.SECTION,),
-    Level.DOCUMENT: (Level.DOCUMENT,),
-}
-"""A collection has an index for each of these: word statistics of one level are its own."""
 
 SMALL_INDEX = 5000
 """An index of so few entries is merged after every change: a tenth of a second, and exact."""
@@ -50,42 +42,46 @@ class _Open:
     notice: str = ""
 
 
-class OpenIndexes:
-    """Gives the current index of a collection at a level. Safe to share between threads."""
+class LocalBackend:
+    """The indexes of a library's collections (``IndexBackend``). Safe to share between threads.
+
+    An index is opened when it is first asked for, and follows its source before each search.
+    What is damaged or missing on disk is built again from the source.
+    """
 
     def __init__(
         self,
-        catalog: Catalog,
+        source: EntrySource,
         paths: LibraryPaths,
         embedder: Embedder,
         parameters: Bm25Parameters | None = None,
     ) -> None:
-        self._catalog = catalog
+        self._source = source
         self._paths = paths
         self._embedder = embedder
         self._parameters = parameters or Bm25Parameters()
         self._open: OrderedDict[tuple[int, Level], _Open] = OrderedDict()
         self._guard = threading.Lock()
 
-    def current(self, collection: CollectionRecord, level: Level = Level.CHUNK) -> CollectionIndex:
+    def current(self, collection: Collection, level: Level = Level.CHUNK) -> CollectionIndex:
         """The index of exactly the collection's present entries of that level."""
         place = self._place(collection.id, level)
         with place.guard:
             return self._refreshed(collection, level, place)
 
-    def generation(self, collection: CollectionRecord) -> str:
+    def generation(self, collection: Collection) -> str:
         """The name of the generation that the current chunk index stands on; empty for none."""
         return self._place(collection.id, Level.CHUNK).generation
 
-    def pop_notice(self, collection: CollectionRecord) -> str:
+    def pop_notice(self, collection: Collection) -> str:
         """A sentence about a repair that has not been told yet, or an empty string."""
-        said = ""
+        notice = ""
         for level in INDEXED_LEVELS:
             place = self._place(collection.id, level)
-            said, place.notice = said or place.notice, ""
-        return said
+            notice, place.notice = notice or place.notice, ""
+        return notice
 
-    def save(self, collection: CollectionRecord, *, always: bool = False) -> int:
+    def save(self, collection: Collection, *, always: bool = False) -> int:
         """Write new generations where much has changed, or always; returns how many.
 
         The old generations answer until the new ones are whole. Only the writer calls this.
@@ -101,15 +97,15 @@ class OpenIndexes:
             if not index.entries and not place.generation:
                 continue
             with place.guard:
-                self._write(collection, level, place, index.live_rows(), index.version)
+                self._write(collection, level, place, index.scan(), index.version)
             prune(self._folder(collection, level), _KEPT_GENERATIONS)
             saved += 1
         return saved
 
-    def make_anew(self, collection: CollectionRecord) -> None:
-        """Write every index of a collection from the catalog. Only the writer calls this.
+    def rebuild(self, collection: Collection) -> None:
+        """Write every index of a collection from its source. Only the writer calls this.
 
-        Vectors that have come to entries that an older generation has without are then found.
+        Vectors that have come to entries since they were indexed are then found.
         """
         for level in INDEXED_LEVELS:
             prune(self._folder(collection, level), 1)
@@ -131,25 +127,23 @@ class OpenIndexes:
                 self._open.popitem(last=False)
             return place
 
-    def _folder(self, collection: CollectionRecord, level: Level) -> Path:
+    def _folder(self, collection: Collection, level: Level) -> Path:
         return self._paths.index(collection.id, level.value, self._embedder.fingerprint)
 
-    def _refreshed(
-        self, collection: CollectionRecord, level: Level, place: _Open
-    ) -> CollectionIndex:
-        version = self._catalog.collections.version(collection.id)
+    def _refreshed(self, collection: Collection, level: Level, place: _Open) -> CollectionIndex:
+        version = self._source.version(collection.id)
         index = place.index
         if index is not None and index.version == version:
             return index
         if index is None:
             index = self._load(collection, level, place)
         index = self._caught_up(collection, level, place, index)
-        if index.entries != self._catalog.entries.count(collection.id, INDEXED_LEVELS[level]):
+        if index.entries != self._source.count(collection.id, INDEXED_LEVELS[level]):
             index = self._rebuild(collection, level, place, "it did not hold all that it should")
         place.index = index
         return index
 
-    def _load(self, collection: CollectionRecord, level: Level, place: _Open) -> CollectionIndex:
+    def _load(self, collection: Collection, level: Level, place: _Open) -> CollectionIndex:
         try:
             generation = open_newest(
                 self._folder(collection, level),
@@ -167,33 +161,30 @@ class OpenIndexes:
         return generation.index()
 
     def _caught_up(
-        self, collection: CollectionRecord, level: Level, place: _Open, index: CollectionIndex
+        self, collection: Collection, level: Level, place: _Open, index: CollectionIndex
     ) -> CollectionIndex:
-        with self._catalog.connections.read():
-            version = self._catalog.collections.version(collection.id)
-            if version == index.version:
-                return index
-            removed = self._catalog.entries.removed_since(collection.id, index.version)
-            added = self._rows(collection, level, after=place.high_water)
-        if len(added):
-            place.high_water = int(added.entry_ids[-1])
-        return index.with_changes(added, removed, version)
+        changes = self._changes(collection, level, since=index.version, after=place.high_water)
+        if changes.version == index.version:
+            return index
+        if len(changes.added):
+            place.high_water = int(changes.added.entry_ids[-1])
+        return index.remove(changes.removed, changes.version).upsert(changes.added, changes.version)
 
     def _rebuild(
-        self, collection: CollectionRecord, level: Level, place: _Open, why: str
+        self, collection: Collection, level: Level, place: _Open, why: str
     ) -> CollectionIndex:
-        with self._catalog.connections.read():
-            version = self._catalog.collections.version(collection.id)
-            rows = self._rows(collection, level, after=0)
+        changes = self._changes(collection, level)
         if why:
             place.notice = f"The index was built again from the catalog: {why}"
         # Only the writer tidies up, so readers must not fill the disk while it is away.
         crowded = len(generations(self._folder(collection, level))) > _KEPT_GENERATIONS
-        return self._write(collection, level, place, rows, version, in_memory=crowded)
+        return self._write(
+            collection, level, place, changes.added, changes.version, in_memory=crowded
+        )
 
     def _write(
         self,
-        collection: CollectionRecord,
+        collection: Collection,
         level: Level,
         place: _Open,
         rows: EntryRows,
@@ -226,11 +217,14 @@ class OpenIndexes:
         place.index = index
         return index
 
-    def _rows(self, collection: CollectionRecord, level: Level, *, after: int) -> EntryRows:
-        return self._catalog.entries.rows(
+    def _changes(
+        self, collection: Collection, level: Level, *, since: int | None = None, after: int = 0
+    ) -> Changes:
+        return self._source.changes(
             collection.id,
             INDEXED_LEVELS[level],
-            embedder_id=self._catalog.embedders.find(self._embedder.fingerprint),
+            fingerprint=self._embedder.fingerprint,
             dimensions=self._embedder.dimensions,
+            since=since,
             after=after,
         )

@@ -1,4 +1,4 @@
-"""The open indexes follow the catalog."""
+"""The local backend follows the catalog."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pytest
 from support import DIMENSIONS, Shelf, digest, vector_bytes
 
 from ragkit.errors import RagkitError
+from ragkit.indexes.local import backend as local_backend
+from ragkit.indexes.local.backend import LocalBackend
+from ragkit.indexes.protocol import IndexKind, IndexQuery
 from ragkit.indexes.rows import EntryRows
-from ragkit.retrieval import open_indexes
-from ragkit.retrieval.open_indexes import OpenIndexes
-from ragkit.types import Field, Level
+from ragkit.types import Level
 
 
 class _Embedder:
@@ -31,7 +32,7 @@ class _Embedder:
 
 @pytest.fixture
 def indexes(catalog, library_paths):
-    return OpenIndexes(catalog, library_paths, _Embedder())
+    return LocalBackend(catalog.entries, library_paths, _Embedder())
 
 
 def _collection(shelf, name="default"):
@@ -40,13 +41,14 @@ def _collection(shelf, name="default"):
 
 def _found(index, shelf, *words):
     ids = shelf.catalog.entries.token_ids(words)
-    [found] = index.keyword_candidates([[ids[w] for w in words if w in ids]], {Field.TEXT: 1.0}, 9)
+    query = IndexQuery([ids[word] for word in words if word in ids])
+    found = index.search([query]).candidates(IndexKind.KEYWORD, 9)
     return found.entry_ids.tolist(), found.scores.tolist()
 
 
 def _near(index, text):
-    query = _Embedder().embed_query(text)
-    [found] = index.vector_candidates(query[None, :], 9)
+    query = IndexQuery(vector=_Embedder().embed_query(text))
+    found = index.search([query]).candidates(IndexKind.VECTOR, 9)
     return found.entry_ids.tolist(), found.scores.tolist()
 
 
@@ -80,7 +82,9 @@ def test_a_refreshed_index_equals_a_fresh_one(indexes, shelf, library_paths):
     second = indexes.current(_collection(shelf))
     assert second is not first
     assert second.version == shelf.version
-    fresh = OpenIndexes(shelf.catalog, library_paths, _Embedder()).current(_collection(shelf))
+    fresh = LocalBackend(shelf.catalog.entries, library_paths, _Embedder()).current(
+        _collection(shelf)
+    )
     words = ("apple", "banana", "cherry", "kiwi", "fig", "mango")
     _same(second, fresh, shelf, words, ("apple kiwi", "fig grape", "cherry cherry"))
     assert _found(second, shelf, "fig") == ([], [])
@@ -100,7 +104,7 @@ def test_saving_merges_what_has_changed_and_keeps_two_generations(indexes, shelf
 
 
 def test_a_small_change_of_a_large_index_is_not_written_and_yet_found(indexes, shelf, monkeypatch):
-    monkeypatch.setattr("ragkit.retrieval.open_indexes.SMALL_INDEX", 0)
+    monkeypatch.setattr("ragkit.indexes.local.backend.SMALL_INDEX", 0)
     shelf.put("a.md", "apple")
     indexes.save(_collection(shelf))
     name = indexes.generation(_collection(shelf))
@@ -125,7 +129,7 @@ def test_another_process_finds_what_came_after_the_generation(indexes, shelf, li
     indexes.save(_collection(shelf))
     shelf.put("b.md", "apple pie")
     shelf.catalog.documents.remove([1])
-    other = OpenIndexes(shelf.catalog, library_paths, _Embedder())
+    other = LocalBackend(shelf.catalog.entries, library_paths, _Embedder())
     index = other.current(_collection(shelf))
     assert index.entry_ids().tolist() == shelf.entry_ids() == [2]
     assert _found(index, shelf, "apple")[0] == [2]
@@ -161,7 +165,7 @@ def test_collections_share_nothing(indexes, shelf, catalog):
 
 
 def test_the_index_used_longest_ago_is_closed_first(indexes, catalog, monkeypatch):
-    monkeypatch.setattr(open_indexes, "MOST_OPEN", 2)
+    monkeypatch.setattr(local_backend, "MOST_OPEN", 2)
     shelves = [Shelf(catalog, f"c{number}", f"/{number}") for number in range(3)]
     first = [indexes.current(_collection(one, f"c{n}")) for n, one in enumerate(shelves)]
     again = [indexes.current(_collection(one, f"c{n}")) for n, one in enumerate(shelves[1:], 1)]
@@ -204,15 +208,15 @@ def test_readers_do_not_fill_the_disk_with_generations(shelf, library_paths):
     shelf.put("a.md", "apple")
     folder = library_paths.index(shelf.collection_id, "chunk", "fingerprint")
     for _ in range(6):
-        reader = OpenIndexes(shelf.catalog, library_paths, _Embedder())
+        reader = LocalBackend(shelf.catalog.entries, library_paths, _Embedder())
         assert reader.current(_collection(shelf)).entry_ids().tolist() == [1]
         for manifest in folder.glob("*/manifest.json"):
             manifest.write_text("{}")
     assert len(list(folder.iterdir())) == 3
-    writer = OpenIndexes(shelf.catalog, library_paths, _Embedder())
+    writer = LocalBackend(shelf.catalog.entries, library_paths, _Embedder())
     assert writer.save(_collection(shelf)) == 1
     assert len(list(folder.iterdir())) == 2
-    again = OpenIndexes(shelf.catalog, library_paths, _Embedder())
+    again = LocalBackend(shelf.catalog.entries, library_paths, _Embedder())
     assert again.current(_collection(shelf)).entry_ids().tolist() == [1]
     assert again.pop_notice(_collection(shelf)) == ""
 
@@ -222,4 +226,4 @@ def test_rows_without_vectors_are_found_by_their_words(indexes, shelf):
     index = indexes.current(_collection(shelf))
     assert _found(index, shelf, "apple")[0] == [1]
     assert _near(index, "apple pie")[0] == []
-    assert isinstance(index.live_rows(), EntryRows)
+    assert isinstance(index.scan(), EntryRows)

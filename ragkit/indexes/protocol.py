@@ -1,0 +1,271 @@
+"""What an index backend does: entries in, ranked candidates and exact scores out.
+
+Retrieval is written against these types alone. The local backend (FAISS and bm25s) is one
+implementation; ``tests/indexes/test_backend_contract.py`` holds for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
+from ragkit.options import IndexMode
+from ragkit.types import Field, Level
+
+INDEXED_LEVELS: Mapping[Level, tuple[Level, ...]] = {
+    Level.CHUNK: (Level.CHUNK, Level.QUESTION, Level.CONTEXT),
+    Level.SECTION: (Level.SECTION,),
+    Level.DOCUMENT: (Level.DOCUMENT,),
+}
+"""A collection has an index for each of these, of entries of those levels.
+
+Word statistics of one index are its own.
+"""
+
+
+class IndexKind(StrEnum):
+    """The two ways in which entries are ranked for a query."""
+
+    VECTOR = "vector"
+    KEYWORD = "keyword"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexQuery:
+    """A query as an index takes it: vocabulary ids of its tokens, in order, and its vector (d,).
+
+    A query without tokens, or whose vector is ``None`` or zeros, finds nothing by that kind.
+    """
+
+    token_ids: Sequence[int] = ()
+    vector: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EntryFilter:
+    """Which entries a search may return; every part that is given must hold.
+
+    An empty array of ids lets nothing through. ``representatives`` restricts vectors only: a chunk
+    is then represented by its contexts where it has some, and never by its questions.
+    """
+
+    document_ids: Ids | None = None
+    entry_ids: Ids | None = None
+    levels: tuple[Level, ...] | None = None
+    representatives: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSearch:
+    """How vectors are searched: see ``SearchOptions``."""
+
+    mode: IndexMode = IndexMode.AUTO
+    nprobe: int = 16
+    overfetch: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStrategy:
+    """How vectors are searched and why; ``width`` is that of the approximate search, 0 if exact.
+
+    ``missing`` is True when an approximate index was asked for and there is none.
+    """
+
+    width: int
+    why: str
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What an index returns for a batch of queries, in columns over all of them.
+
+    Query ``i`` has the places from ``bounds[i]`` to ``bounds[i + 1]``, int64 (q + 1,): best first,
+    ties by entry id. ``parent_ids`` name the own entry of the chunk that each entry belongs to;
+    for sections and documents, the entry itself. ``levels`` holds level codes.
+    """
+
+    bounds: Ids
+    entry_ids: Ids
+    document_ids: Ids
+    parent_ids: Ids
+    chunk_indexes: NDArray[np.int32]
+    levels: NDArray[np.int8]
+    scores: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        """How many there are, of all queries."""
+        return len(self.entry_ids)
+
+
+class IndexSearch(Protocol):
+    """A batch of queries put to one index under one filter, at one version of the index.
+
+    The filter acts before ranking. What is computed for the queries is kept as long as this
+    object, so that exact scores cost no second pass. Two threads may use it at once, each for a
+    kind of its own.
+    """
+
+    @property
+    def index(self) -> EntryIndex:
+        """The index that is searched."""
+
+    @property
+    def passing(self) -> int:
+        """How many entries the filter lets through."""
+
+    def strategy(self, depth: int) -> SearchStrategy:
+        """Return how ``candidates`` searches vectors for so many entries a query."""
+
+    def candidates(self, kind: IndexKind, depth: int) -> Candidates:
+        """Return the best entries of each query, at most ``depth``; all scores are exact.
+
+        By keyword, an entry that holds no token of the query is never among them; by vector, one
+        without a vector. Only ``strategy(depth).width`` may miss some of the best.
+        """
+
+    def scores(
+        self, kind: IndexKind, entry_ids: Ids, bounds: Ids | None = None
+    ) -> NDArray[np.float32]:
+        """Return exact scores, float32 (n,); 0 for unknown entries and where nothing matches.
+
+        ``entry_ids[bounds[i]:bounds[i + 1]]`` are scored for query ``i``; ``None``: all for the
+        only query. By vector, a chunk named by its own entry has the best score of its entries
+        that pass the filter's ``levels`` and ``representatives``; documents and entry ids of the
+        filter do not matter here.
+        """
+
+
+class EntryIndex(Protocol):
+    """The entries of one collection at one level, as they stood at one version.
+
+    A change returns another value; searches that run keep theirs whole.
+    """
+
+    @property
+    def version(self) -> int:
+        """The version of the collection that it holds."""
+
+    @property
+    def entries(self) -> int:
+        """How many entries it holds."""
+
+    @property
+    def entries_per_chunk(self) -> float:
+        """How many entries a chunk has on average; 1 where none has more than one."""
+
+    @property
+    def fields(self) -> frozenset[Field]:
+        """The fields in which any entry has had tokens."""
+
+    def upsert(self, rows: EntryRows, version: int) -> Self:
+        """Return the index with these entries; one that it holds already is replaced."""
+
+    def remove(self, entry_ids: Iterable[int] | Ids, version: int) -> Self:
+        """Return the index without these entries; unknown ones are ignored."""
+
+    def search(
+        self,
+        queries: Sequence[IndexQuery],
+        entry_filter: EntryFilter | None = None,
+        field_weights: Mapping[Field, float] | None = None,
+        vector_search: VectorSearch | None = None,
+    ) -> IndexSearch:
+        """Put queries to the index; ``field_weights`` say how much a token counts in each field.
+
+        Tokens of several fields are counted together (BM25F); without weights, only ``TEXT``
+        counts. A token that stands twice in a query counts twice.
+        """
+
+    def get(self, entry_ids: Ids, field: Field) -> TokenColumn:
+        """Return the tokens of entries in reading order; none for an unknown entry."""
+
+    def idf(self, token_ids: Sequence[int], field: Field) -> NDArray[np.float32]:
+        """Return the inverse document frequency of tokens among its entries, (m,)."""
+
+    def scan(self, since: int = 0) -> EntryRows:
+        """Return the entries with ids above ``since``, ordered by id.
+
+        Ids only grow, so these are the entries that came after that one.
+        """
+
+
+class Collection(Protocol):
+    """What a backend needs to know of a collection."""
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+
+    @property
+    def name(self) -> str:
+        """Its name, for the log."""
+
+
+class IndexBackend(Protocol):
+    """The indexes of all collections of a library. Safe to share between threads."""
+
+    def current(self, collection: Collection, level: Level = Level.CHUNK) -> EntryIndex:
+        """Return the index of exactly the collection's present entries of a level."""
+
+    def generation(self, collection: Collection) -> str:
+        """Return the name of what the chunk index stands on; empty when only in memory."""
+
+    def pop_notice(self, collection: Collection) -> str:
+        """Return a sentence about a repair that nobody was told of yet, or an empty string."""
+
+    def save(self, collection: Collection, *, always: bool = False) -> int:
+        """Make changes durable where there are many, or always; return how many indexes.
+
+        Only the writer calls this.
+        """
+
+    def rebuild(self, collection: Collection) -> None:
+        """Write every index of a collection from its source. Only the writer calls this.
+
+        Vectors that have come to entries since they were indexed are then found.
+        """
+
+    def forget(self, collection_id: int) -> None:
+        """Close a collection's indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What has become of a collection's entries: those added, ids of those removed, its version."""
+
+    added: EntryRows
+    removed: Ids
+    version: int
+
+
+class EntrySource(Protocol):
+    """Where entries come from: the catalog, the only truth."""
+
+    def version(self, collection_id: int) -> int:
+        """Return how often the collection has changed; cheap enough for every search."""
+
+    def count(self, collection_id: int, levels: Sequence[Level]) -> int:
+        """Return how many entries of those levels the collection has."""
+
+    def changes(
+        self,
+        collection_id: int,
+        levels: Sequence[Level],
+        *,
+        fingerprint: str,
+        dimensions: int,
+        since: int | None = None,
+        after: int = 0,
+    ) -> Changes:
+        """Read, at one instant, the entries with ids above ``after`` and their vectors.
+
+        Vectors are those of the embedder with that fingerprint. ``removed`` names what went after
+        the version ``since``; nothing for ``None``.
+        """
