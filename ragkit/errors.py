@@ -1,27 +1,38 @@
 """Everything that ragkit raises on purpose.
 
-RagkitError                 a sentence for the person, and what mends it
-├── SettingsError           a setting is wrong
-├── LibraryError            the library directory cannot be used
-│   ├── LibraryBusyError    another process is writing
-│   ├── LibraryFormatError  made by another version
-│   └── CatalogError        the catalog refused
-├── NotFoundError           no such collection, source or document
-├── SourceError             a folder cannot be watched or read
-├── ReadingError            a file cannot become a document
-│   └── SkippedError        a file that is not meant to become one
-├── QueryError              the question or its filters make no sense
-├── IndexingError           the pipeline stopped
-├── IndexCorruptError       index files do not fit the catalog (they are rebuilt)
-├── ModelError              an embedder or a language model failed
-└── EvaluationError         a question set makes no sense
+RagkitError                         a sentence for the person, and how to fix it
+├── SettingsError                   a setting is wrong
+├── LibraryError                    the library directory cannot be used
+│   ├── LibraryBusyError            another process is writing
+│   ├── LibraryFormatError          made by another version
+│   └── CatalogError                the catalog could not be read or written
+├── NotFoundError                   no such collection, source or document
+├── SourceError                     a folder cannot be added or read
+├── ReadingError                    a file cannot become a document
+│   └── SkippedError                a file that is not meant to become one
+├── QueryError                      the question or its filters are not valid
+├── IndexCorruptError               index files do not fit the catalog (they are rebuilt)
+├── ContextsFileError               a file of recorded contexts is not valid
+├── EvaluationError                 a question set is not valid, or a floor was not reached
+└── ModelError                      an embedder or a language model failed
+    ├── ContextRejectedError        what it wrote cannot serve as a context
+    └── OllamaError                 Ollama did not do what it was asked
+        ├── OllamaUnreachableError  nothing answers, or the connection broke
+        │   └── OllamaRestingError  it failed repeatedly and is left alone for a while
+        ├── OllamaTimeoutError      it took longer than the settings allow
+        ├── OllamaOutOfMemoryError  the model does not fit into memory
+        ├── OllamaServerError       it reported a failure of its own
+        ├── OllamaAnswerError       its answer is malformed
+        ├── ModelMissingError       it does not have the model
+        ├── ModelUnsuitableError    the model cannot do this, or is another than before
+        └── InputTooLongError       a text does not fit the model's window
 """
 
 from __future__ import annotations
 
 
 class RagkitError(Exception):
-    """Something went wrong that a person can understand and mend.
+    """Something went wrong that a person can understand and fix.
 
     ``str(error)`` is one sentence on what happened; ``cure`` is one on what to do about it.
     """
@@ -41,7 +52,7 @@ class RagkitError(Exception):
 
 
 class SettingsError(RagkitError):
-    """A setting is unknown or has a value that makes no sense."""
+    """A setting is unknown or its value is not valid."""
 
     exit_code = 2
 
@@ -85,29 +96,29 @@ class SkippedError(ReadingError):
 
 
 class QueryError(RagkitError):
-    """A question or its filters make no sense."""
+    """A question or its filters are not valid."""
 
     exit_code = 2
-
-
-class IndexingError(RagkitError):
-    """Indexing stopped before it was done."""
 
 
 class IndexCorruptError(RagkitError):
     """Index files do not fit the catalog; they are caches and are rebuilt."""
 
 
+class ContextsFileError(RagkitError):
+    """A file of recorded contexts cannot be read, or a line of it is not a recorded context."""
+
+
+class EvaluationError(RagkitError):
+    """A question set is not valid, or a floor was not reached."""
+
+
 class ModelError(RagkitError):
     """An embedder or a language model failed."""
 
 
-class EvaluationError(RagkitError):
-    """A question set is not what it should be, or a floor was not reached."""
-
-
 class ContextRejectedError(ModelError):
-    """What a model wrote cannot serve as a context: this chunk has failed, others may not.
+    """What a model wrote cannot serve as a context: this chunk failed, others may succeed.
 
     ``reason`` is one word for counting: "empty", "refusal", "long", "copied", "form", "language",
     "instructions", "characters" or "length".
@@ -124,8 +135,8 @@ class ContextRejectedError(ModelError):
 class OllamaError(ModelError):
     """Ollama did not do what it was asked.
 
-    ``transient`` says that the same call may succeed later with nothing mended; ``concerns_all``
-    that other calls to the same model would fail as well, so that a queue should wait.
+    ``transient``: the same call may succeed later with nothing changed. ``concerns_all``: other
+    calls to the same model would fail as well, so that a queue should wait.
     """
 
     transient = False
@@ -140,7 +151,7 @@ class OllamaUnreachableError(OllamaError):
 
 
 class OllamaRestingError(OllamaUnreachableError):
-    """Ollama failed repeatedly and is not asked again for a while."""
+    """Ollama failed repeatedly and is not called again for a while."""
 
 
 class OllamaTimeoutError(OllamaError):
@@ -150,7 +161,7 @@ class OllamaTimeoutError(OllamaError):
 
 
 class OllamaOutOfMemoryError(OllamaError):
-    """The model does not fit into the memory that is free."""
+    """The model does not fit into free memory."""
 
     transient = True
     concerns_all = True
@@ -163,7 +174,7 @@ class ModelMissingError(OllamaError):
 
 
 class ModelUnsuitableError(OllamaError):
-    """The model cannot do what is asked of it, or is not the one that was opened."""
+    """The model cannot do what is asked of it, or is not the model that was opened."""
 
     concerns_all = True
 
@@ -179,4 +190,4 @@ class OllamaServerError(OllamaError):
 
 
 class OllamaAnswerError(OllamaError):
-    """Ollama's answer makes no sense: not JSON, another form, or numbers that are none."""
+    """Ollama's answer is malformed: not JSON, another shape, or values that are not numbers."""

@@ -36,12 +36,12 @@ class LibraryPaths:
 
     @property
     def indexes(self) -> Path:
-        """FAISS and bm25s generations; caches, safe to delete."""
+        """Generations of the indexes; caches, safe to delete."""
         return self.root / "indexes"
 
     @property
     def logs(self) -> Path:
-        """What the worker and the searches write down."""
+        """Logs of the worker and of searches."""
         return self.root / "logs"
 
     @property
@@ -50,26 +50,26 @@ class LibraryPaths:
         return self.root / "tmp"
 
     def collection_uploads(self, collection_id: int) -> Path:
-        """Where the uploads of one collection are stored."""
+        """Return the folder of one collection's uploads."""
         return self.uploads / str(collection_id)
 
     def collection_indexes(self, collection_id: int) -> Path:
-        """Where the index generations of one collection are stored."""
+        """Return the folder of one collection's index generations."""
         return self.indexes / str(collection_id)
 
     def index(self, collection_id: int, level: str, fingerprint: str) -> Path:
-        """Where the generations of one of its indexes are stored, with that embedder's vectors."""
+        """Return the folder of one index's generations, with the vectors of that embedder."""
         plain = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", fingerprint)
         name = fingerprint if plain else hashlib.blake2b(fingerprint.encode()).hexdigest()[:32]
         return self.collection_indexes(collection_id) / level / name
 
     def prompts(self, collection_id: int | None = None) -> Path:
-        """Where people put their own prompts, for one collection or for all."""
+        """Return the folder of people's own prompts, for one collection or for all."""
         folder = self.root / "prompts"
         return folder if collection_id is None else folder / str(collection_id)
 
     def create(self) -> None:
-        """Make the directories that are missing. Private to this user.
+        """Create the directories that are missing, private to this user.
 
         Raises:
             LibraryError: when that is not possible.

@@ -15,7 +15,7 @@ Metadata: TypeAlias = dict[str, Any]
 
 
 class Status(StrEnum):
-    """How a document stands; every file ends in one of the last three."""
+    """The status of a document; every file ends in one of the last three."""
 
     PENDING = "pending"
     INDEXED = "indexed"
@@ -24,7 +24,7 @@ class Status(StrEnum):
 
 
 class Markup(StrEnum):
-    """How a document's stored text is to be divided."""
+    """How a document's stored text is divided."""
 
     MARKDOWN = "markdown"
     PLAIN = "plain"
@@ -32,7 +32,7 @@ class Markup(StrEnum):
 
 
 class BlockKind(StrEnum):
-    """What a reader sees a block as."""
+    """The kind of a block, as a reader sees it."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -46,8 +46,8 @@ class BlockKind(StrEnum):
 class Level(StrEnum):
     """The granularity of an index entry.
 
-    A chunk's own entry holds its words; those of level CONTEXT (its text with the context that a
-    model wrote) and QUESTION (one that it answers) follow it directly and hold vectors only.
+    A chunk's own entry holds its tokens; those of level CONTEXT (its text with the context that a
+    model wrote) and QUESTION (a question that it answers) follow it directly, with vectors only.
     """
 
     DOCUMENT = "document"
@@ -74,7 +74,7 @@ LEVEL_CODES = {
     Level.QUESTION: 3,
     Level.CONTEXT: 4,
 }
-"""The number that stands for a level in the catalog and in index files."""
+"""The code of each level in the catalog and in index files; defined only here."""
 
 FIELD_CODES = {
     Field.TEXT: 0,
@@ -83,7 +83,7 @@ FIELD_CODES = {
     Field.QUESTIONS: 3,
     Field.TITLE: 4,
 }
-"""The number that stands for a field in the catalog and in index files."""
+"""The code of each field in the catalog and in index files; defined only here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """A division that the format itself knows: a bookmark, slide, sheet, cell or symbol.
+    """A division that the format itself names: a bookmark, slide, sheet, cell or symbol.
 
     ``level`` counts from 1, as headings do.
     """
@@ -116,7 +116,7 @@ class MessageSpan:
     """One message of a conversation, with the line that names its author.
 
     ``at`` is when it was sent, in ISO form with its offset where that is known, or empty;
-    ``author`` is empty for what the program itself has noted.
+    ``author`` is empty for messages of the program itself.
     """
 
     start: int
@@ -127,11 +127,11 @@ class MessageSpan:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reader made of a file: normalised text and what is known about it.
+    """The output of a reader: a file's normalised text and its metadata.
 
     ``text`` is NFC with line feeds only and no NUL. ``pages`` tile the text or are empty.
     ``outline`` is sorted by offset. ``warnings`` are sentences for the person. ``messages`` are
-    those of a conversation, in order and apart from one another.
+    those of a conversation, in order and without overlap.
     """
 
     text: str
@@ -168,7 +168,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The smallest span that a reader sees as one thing. Blocks tile the text."""
+    """The smallest span that a reader sees as a unit. Blocks tile the text."""
 
     start: int
     end: int
@@ -177,7 +177,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The unit that is indexed: a span of one section (or of merged tiny neighbours).
+    """The unit that is indexed: a span of one section, or of several merged small ones.
 
     ``index`` counts from 0 within the document. ``section`` is the index of the first section
     that it touches. ``pages`` are the first and last page numbers, or ``None``.
@@ -193,7 +193,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """A document's text cut up: everything that chunking makes of a reading."""
+    """A document's text divided: everything that chunking makes of a reading."""
 
     sections: tuple[Section, ...]
     blocks: tuple[Block, ...]
@@ -208,5 +208,5 @@ class Span:
     end: int
 
     def __len__(self) -> int:
-        """How many characters it holds."""
+        """Return its number of characters."""
         return self.end - self.start

@@ -14,7 +14,7 @@ from small_library import paths
 
 from ragkit.background.context_jobs import read_recorded
 from ragkit.catalog.records import RECORDED
-from ragkit.errors import IndexingError
+from ragkit.errors import ContextsFileError
 from ragkit.library import Library
 from ragkit.models.context_checks import checked_context
 from ragkit.models.context_prompt import ContextRequest
@@ -149,7 +149,7 @@ def test_a_chunk_that_begins_otherwise_is_left_alone(tmp_path, library):
 def test_a_line_that_makes_no_sense_is_named(tmp_path, line):
     file = tmp_path / "c.jsonl"
     file.write_text(f"\n{line}\n", "utf-8")
-    with pytest.raises(IndexingError, match="Line 2 of"):
+    with pytest.raises(ContextsFileError, match="Line 2 of"):
         read_recorded(file)
-    with pytest.raises(IndexingError, match="cannot be read"):
+    with pytest.raises(ContextsFileError, match="cannot be read"):
         read_recorded(tmp_path / "gone.jsonl")

@@ -29,7 +29,7 @@ from ragkit.catalog.records import (
     person_key,
     text_key,
 )
-from ragkit.errors import IndexingError, NotFoundError
+from ragkit.errors import ContextsFileError, NotFoundError
 from ragkit.health.findings import plural
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import Writer
@@ -175,12 +175,12 @@ def read_recorded(file: Path) -> list[RecordedContext]:
     """Read a file of recorded contexts.
 
     Raises:
-        IndexingError: it cannot be read, or a line of it is no recorded context.
+        ContextsFileError: it cannot be read, or a line of it is no recorded context.
     """
     try:
         lines = file.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise IndexingError(f"{file} cannot be read: {error}.", "Name another file.") from error
+        raise ContextsFileError(f"{file} cannot be read: {error}.", "Name another file.") from error
     recorded = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -188,7 +188,7 @@ def read_recorded(file: Path) -> list[RecordedContext]:
         try:
             recorded.append(_parse(json.loads(line)))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise IndexingError(
+            raise ContextsFileError(
                 f"Line {number} of {file} is no recorded context: {error}.", "Mend that line."
             ) from error
     return recorded
@@ -213,7 +213,7 @@ def recall_contexts(writer: Writer, arguments: Mapping[str, Any], reporter: Repo
     A chunk that begins otherwise is left to a model, and so is one that has a context already.
 
     Raises:
-        IndexingError: the file cannot be read.
+        ContextsFileError: the file cannot be read.
     """
     by_path: dict[str, dict[int, RecordedContext]] = {}
     for recorded in read_recorded(Path(str(arguments["file"]))):

@@ -38,25 +38,25 @@ class Catalog:
         self.embedders = Embedders(connections)
         self.jobs = Jobs(connections)
 
-    # Few processes ask for the next three.
+    # Few processes need the next three.
 
     @cached_property
     def judgments(self) -> Judgments:
-        """What people said of results, and question sets."""
+        """Judgments of results, and question sets."""
         from ragkit.catalog.judgments import Judgments
 
         return Judgments(self.connections)
 
     @cached_property
     def runs(self) -> Runs:
-        """Evaluations that were kept."""
+        """Kept evaluations."""
         from ragkit.catalog.runs import Runs
 
         return Runs(self.connections)
 
     @cached_property
     def integrity(self) -> Integrity:
-        """Queries about whether it holds together."""
+        """Consistency checks, size and copies."""
         from ragkit.catalog.integrity import Integrity
 
         return Integrity(self.connections)

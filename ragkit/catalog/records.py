@@ -1,4 +1,4 @@
-"""What the catalog says of things, as plain values."""
+"""Rows of the catalog as plain values, and drafts of rows to write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECORDED = "recorded"
 
 
 class JobState(StrEnum):
-    """How a job stands."""
+    """The state of a job."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -33,7 +33,7 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CollectionRecord:
-    """An isolated search scope. ``version`` grows with every change of its documents."""
+    """An isolated search scope. ``version`` increases with every change of its documents."""
 
     id: int
     name: str
@@ -59,7 +59,7 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """One file as the library knows it, without its text."""
+    """A document without its text."""
 
     id: int
     source_id: int
@@ -96,7 +96,7 @@ class ChunkRecord:
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What a scan sees of a file, and what the catalog remembers of it."""
+    """A file's path, size and modification time, as a scan finds them."""
 
     path: str
     size: int
@@ -105,7 +105,7 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """What the catalog remembers of a file of a source."""
+    """What the catalog stores about a file of a source."""
 
     document_id: int
     path: str
@@ -119,13 +119,13 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class NumberedTokens:
-    """Tokens as places in a list of words, which the entries of a document share."""
+    """Tokens as positions in a word list that the entries of a document share."""
 
     words: tuple[str, ...]
     numbers: NDArray[np.uint32]
 
     def __len__(self) -> int:
-        """How many tokens there are."""
+        """Return the number of tokens."""
         return len(self.numbers)
 
 
@@ -133,8 +133,8 @@ class NumberedTokens:
 class EntryDraft:
     """An index entry before it has an id. ``position`` is its chunk's or section's index.
 
-    ``tokens`` maps a field to its tokens; ``text_hash`` names the text that was embedded, and
-    ``content_key`` its own text without context, whatever its case and white space.
+    ``tokens`` maps a field code to its tokens; ``text_hash`` identifies the text that was embedded,
+    and ``content_key`` its own text without context, ignoring case and white space.
     """
 
     level: int
@@ -146,7 +146,7 @@ class EntryDraft:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerRecord:
-    """That someone speaks in a part of a conversation, which is named as its entry is.
+    """Someone speaks in a part of a conversation, identified by level and position of its entry.
 
     ``day`` is in ISO form, or empty where it is not known.
     """
@@ -159,7 +159,7 @@ class SpeakerRecord:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDraft:
-    """Everything that one transaction writes for a document that was read."""
+    """Everything that one transaction writes for a document."""
 
     source_id: int
     collection_id: int
@@ -187,7 +187,7 @@ class DocumentDraft:
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """Something that the writer was asked to do."""
+    """A job for the writer."""
 
     id: int
     kind: str
@@ -204,7 +204,7 @@ class JobRecord:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRecord:
-    """The last sign of life of the worker. Times are seconds since the epoch."""
+    """The last heartbeat of the worker. Times are seconds since the epoch."""
 
     pid: int
     started_at: float
@@ -215,7 +215,7 @@ class WorkerRecord:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many documents stand how, and what they were cut into."""
+    """Numbers of documents by status, and of their chunks and entries."""
 
     indexed: int = 0
     pending: int = 0
@@ -226,12 +226,12 @@ class Counts:
 
     @property
     def documents(self) -> int:
-        """All documents, whatever their status."""
+        """The number of documents, whatever their status."""
         return self.indexed + self.pending + self.skipped + self.failed
 
 
 class ContextStatus(StrEnum):
-    """How a chunk stands. A truncated one has a context, written from a part of the prompt."""
+    """The status of a chunk. A truncated one has a context, written from a part of the prompt."""
 
     PENDING = "pending"
     COMPLETE = "complete"
@@ -241,7 +241,7 @@ class ContextStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ContextAnswer:
-    """What was written about a chunk, and by what. ``details`` holds JSON values.
+    """The context of a chunk, and which model wrote it. ``details`` holds JSON values.
 
     ``tokens`` counts prompt and answer; ``truncated``: the model did not see the whole prompt.
     """
@@ -264,7 +264,7 @@ class ContextAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ContextRecord:
-    """A chunk's context as it stands. ``error`` is the last one, kept through retries."""
+    """A chunk's context and status. ``error`` is the last one, kept through retries."""
 
     document_id: int
     chunk_index: int
@@ -280,7 +280,7 @@ class ContextDraft:
     """Everything that is written for one chunk when its context arrives.
 
     ``tokens`` are added to the chunk's own entry, by field; ``entries`` follow it. Nothing is
-    written when the chunk is no longer the one that the answer is about.
+    written when the chunk has changed since the answer was written.
     """
 
     document_id: int
@@ -294,7 +294,7 @@ class ContextDraft:
 
 @dataclass(frozen=True, slots=True)
 class WaitingChunk:
-    """A chunk without a context of today. ``asked``: somebody wants it written anew."""
+    """A chunk that waits for a context. ``asked``: it was requested again."""
 
     index: int
     attempts: int
@@ -303,7 +303,7 @@ class WaitingChunk:
 
 @dataclass(frozen=True, slots=True)
 class FailedContext:
-    """A chunk whose context could not be written. ``error`` says why, and what mends it."""
+    """A chunk whose context could not be written. ``error`` says why, and how to fix it."""
 
     document_id: int
     path: str
@@ -315,7 +315,7 @@ class FailedContext:
 
 @dataclass(frozen=True, slots=True)
 class ContextCounts:
-    """How many chunks stand how."""
+    """Numbers of chunks by status."""
 
     pending: int = 0
     complete: int = 0
@@ -324,16 +324,16 @@ class ContextCounts:
 
     @property
     def chunks(self) -> int:
-        """All chunks of indexed documents."""
+        """The number of chunks of indexed documents."""
         return self.pending + self.complete + self.failed + self.truncated
 
 
 def text_key(chunk_text: str, document_hash: str) -> bytes:
-    """The name of a chunk's text in one version of a document, wherever that lies: 16 bytes."""
+    """Return the key of a chunk's text in one version of a document, at any path: 16 bytes."""
     mixed = f"{document_hash}\n{chunk_text}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(mixed, digest_size=16).digest()
 
 
 def person_key(chunk_text: str, document_id: int) -> bytes:
-    """The same for what a person wrote: it stays with the document through its versions."""
+    """Return the key of what a person wrote: it stays with the document through its versions."""
     return text_key(chunk_text, f"document {document_id}")
