@@ -6,29 +6,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragkit.background.context_model import WritesContexts, grader_of
 from ragkit.background.contexts import Backfill, Throttle
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord, ContextCounts, FileState, SourceRecord
+from ragkit.chunking import divide
+from ragkit.chunking.sizes import ChunkSizes
 from ragkit.chunking.structural_context import content_key
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Row
 from ragkit.indexes.local.backend import LocalBackend
-from ragkit.indexing.drafts import draft
+from ragkit.indexing.preparation import PreparedDocument, prepare
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
-from ragkit.indexing.writer import FileToWrite, Writer
+from ragkit.indexing.writer import ReadFile, Writer
 from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths
 from ragkit.reading.decode import clean
 from ragkit.retrieval.search import Engine
 from ragkit.settings import Settings
-from ragkit.types import Block, Divided, Level, Reading, Section
-
-if TYPE_CHECKING:
-    from ragkit.indexing.pipeline import EmbeddedText, Processed
+from ragkit.types import Chunk, Divided, Reading, Section
 
 COLLECTION = "evaluation"
 
@@ -98,34 +96,36 @@ class EphemeralLibrary:
         Without ``structural`` context, only the text of a row is indexed, not its title.
         """
         source = self._source("folder", "/rows")
-        recipe = self._writer.recipe(self.collection)
-        chunking = self._writer.chunking(self.collection)
+        fingerprint = self._writer.pipeline_fingerprint(self.collection)
+        sizes = ChunkSizes.of(self._writer.chunking(self.collection))
         if whole:
-            chunking = chunking.model_copy(update={"words": _MOST_WORDS})
-        pipeline = self._writer.pipeline(chunking)
+            sizes = replace(sizes, words=_MOST_WORDS)
+        from ragkit.indexing.pipeline import Pipeline
+
+        pipeline = Pipeline(self.embedder, self._writer.texts_not_to_embed, chunks_only=True)
         places = RowPlaces()
         reporter.start("Indexing", len(rows))
         apart = ([row] for row in rows)
         grouped = _by_title(rows) if rows_as is RowsAs.JOINED else apart
         for number, groups in enumerate(_batches(grouped)):
-            flat = [row for group in groups for row in group]
-            readings = [_reading(row, structural=structural) for row in flat]
-            processed = iter(pipeline.run(readings))
+            files, rows_of = [], []
             for place, group in enumerate(groups):
-                parts = [next(processed) for _ in group]
-                path = f"{number:05d}/{place:05d}"
-                file = FileToWrite(
-                    source.id, self.collection.id, FileState(path, 0, 0), path, recipe, 0.0
-                )
-                joined, of_chunk = _joined(parts)
-                if not joined.embedded:
+                readings = [_reading(row, structural=structural) for row in group]
+                document, of_chunk = _joined(readings, sizes)
+                if not document.chunks:
                     places.blank += len(group)
                     continue
-                [document] = self.catalog.documents.put_many(
-                    [draft(file, joined)], self._writer.embedder_id
+                path = f"{number:05d}/{place:05d}"
+                state = FileState(path, 0, 0)
+                files.append(
+                    ReadFile(source.id, self.collection.id, state, path, fingerprint, document)
                 )
-                places.add(document, [group[part] for part in of_chunk])
-            reporter.step(done=len(flat))
+                rows_of.append([group[part] for part in of_chunk])
+            drafts = pipeline.run(files)
+            stored = self.catalog.documents.put_many(drafts, self._writer.embedder_id)
+            for document_id, of_document in zip(stored, rows_of, strict=True):
+                places.add(document_id, of_document)
+            reporter.step(done=sum(map(len, groups)))
         self._save()
         return places
 
@@ -213,46 +213,34 @@ def _reading(row: Row, *, structural: bool) -> Reading:
     return Reading(text if text.strip() else row.title, title, "text")
 
 
-def _joined(parts: Sequence[Processed]) -> tuple[Processed, list[int]]:
-    """Put processed rows behind one another; also say of each chunk which part it is of."""
-    text = _BETWEEN.join(part.reading.text for part in parts)
-    embedded: list[EmbeddedText] = []
+def _joined(readings: Sequence[Reading], sizes: ChunkSizes) -> tuple[PreparedDocument, list[int]]:
+    """Cut rows and join them to one document; also return which row each chunk is of."""
+    text = _BETWEEN.join(reading.text for reading in readings)
     sections: list[Section] = []
-    blocks: list[Block] = []
-    vectors: dict[bytes, bytes] = {}
+    chunks: list[Chunk] = []
     of_chunk: list[int] = []
     offset = 0
-    for number, part in enumerate(parts):
-        first_section, first_chunk = len(sections), len(of_chunk)
+    for number, reading in enumerate(readings):
+        divided = divide(reading, sizes)
+        first_section = len(sections)
         # The blank lines between two rows belong to the first of them.
-        longer = len(_BETWEEN) if number + 1 < len(parts) else 0
-        for one in part.divided.sections:
-            end = one.end + offset
-            end += longer if one is part.divided.sections[-1] else 0
-            sections.append(
-                replace(one, index=one.index + first_section, start=one.start + offset, end=end)
+        longer = len(_BETWEEN) if number + 1 < len(readings) else 0
+        for section in divided.sections:
+            end = section.end + offset
+            end += longer if section is divided.sections[-1] else 0
+            index = section.index + first_section
+            sections.append(replace(section, index=index, start=section.start + offset, end=end))
+        for chunk in divided.chunks:
+            chunks.append(
+                replace(
+                    chunk,
+                    index=len(chunks),
+                    start=chunk.start + offset,
+                    end=chunk.end + offset,
+                    section=chunk.section + first_section,
+                )
             )
-        blocks += [
-            replace(one, start=one.start + offset, end=one.end + offset)
-            for one in part.divided.blocks
-        ]
-        for entry in part.embedded:
-            if entry.level is not Level.CHUNK:
-                continue
-            chunk = entry.chunks[0]
-            moved = replace(
-                chunk,
-                index=chunk.index + first_chunk,
-                start=chunk.start + offset,
-                end=chunk.end + offset,
-                section=chunk.section + first_section,
-            )
-            embedded.append(replace(entry, chunks=(moved,)))
             of_chunk.append(number)
-        vectors.update(part.vectors)
-        offset += len(part.reading.text) + len(_BETWEEN)
-    chunks = tuple(entry.chunks[0] for entry in embedded)
-    divided = Divided(tuple(sections), tuple(blocks), chunks)
-    reading = replace(parts[0].reading, text=text)
-    whole = type(parts[0])(reading, divided, tuple(embedded), vectors)
-    return whole, of_chunk
+        offset += len(reading.text) + len(_BETWEEN)
+    whole = replace(readings[0], text=text)
+    return prepare(whole, "", Divided(tuple(sections), (), tuple(chunks))), of_chunk

@@ -167,11 +167,11 @@ def _contents(parts: Parts, depth: Depth) -> Iterator[Finding]:
 
 
 def _faults(parts: Parts, collection: CollectionRecord) -> dict[int, str]:
-    integrity, recipe = parts.catalog.integrity, parts.recipe(collection)
+    integrity, fingerprint = parts.catalog.integrity, parts.pipeline_fingerprint(collection)
     found = {}
     for document_id in integrity.document_ids(collection.id):
         stored = integrity.stored(document_id)
-        fault = fault_of(stored, recipe) if stored else ""
+        fault = fault_of(stored, fingerprint) if stored else ""
         if fault:
             found[document_id] = fault
     return found
@@ -185,7 +185,7 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
     missing = integrity.without_vectors(parts.embedder_id, parts.collection_id)
     stale: set[int] = set()
     for collection in parts.collections():
-        stale |= integrity.stale(collection.id, parts.recipe(collection) or "")
+        stale |= integrity.stale(collection.id, parts.pipeline_fingerprint(collection) or "")
     lost = {document: count for document, count in missing.items() if document not in stale}
     if lost and is_lazy(parts.embedder):
         yield _waiting(parts, name, len(lost))

@@ -45,15 +45,15 @@ class IndexState:
     fault: str = ""
 
 
-def fault_of(document: StoredDocument, recipe: str | None) -> str:
+def fault_of(document: StoredDocument, fingerprint: str | None) -> str:
     """Say what does not fit in a document, or nothing.
 
-    What its entries are made of is compared only for documents of that recipe.
+    What its entries are made of is compared only for documents of that fingerprint.
     """
     return (
         _span_fault(document)
         or _chunk_fault(document)
-        or (_entry_fault(document) if document.pipeline_fingerprint == recipe else "")
+        or (_entry_fault(document) if document.pipeline_fingerprint == fingerprint else "")
     )
 
 

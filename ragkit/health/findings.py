@@ -55,20 +55,20 @@ class Parts:
     embedder: Embedder | None = None
     trouble: str = ""
     scope: CollectionRecord | None = None
-    _recipes: dict[int, str] = field(default_factory=dict)
+    _fingerprints: dict[int, str] = field(default_factory=dict)
 
-    def recipe(self, collection: CollectionRecord) -> str | None:
+    def pipeline_fingerprint(self, collection: CollectionRecord) -> str | None:
         """What its documents are to be made by now; ``None`` without an embedder."""
         if self.embedder is None:
             return None
-        if collection.id not in self._recipes:
+        if collection.id not in self._fingerprints:
             from ragkit.indexes.local.backend import LocalBackend
             from ragkit.indexing.writer import Writer
 
             indexes = partial(LocalBackend, self.catalog.entries, self.paths, self.embedder)
             writer = Writer(self.settings, self.paths, self.catalog, self.embedder, indexes)
-            self._recipes[collection.id] = writer.recipe(collection)
-        return self._recipes[collection.id]
+            self._fingerprints[collection.id] = writer.pipeline_fingerprint(collection)
+        return self._fingerprints[collection.id]
 
     @property
     def embedder_id(self) -> int | None:

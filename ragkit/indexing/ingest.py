@@ -7,9 +7,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 from ragkit.catalog.records import (
     CollectionRecord,
@@ -19,15 +18,12 @@ from ragkit.catalog.records import (
     SourceRecord,
 )
 from ragkit.errors import CatalogError, ReadingError, SkippedError
-from ragkit.indexing.drafts import draft
-from ragkit.indexing.preparation import Prepared, build_processor, unpack
+from ragkit.indexing.preparation import PreparedDocument, build_processor, unpack
 from ragkit.indexing.progress import Reporter
-from ragkit.indexing.writer import FileToWrite, Writer, hash_file
+from ragkit.indexing.writer import ReadFile, Writer, hash_file
 from ragkit.reading import PostProcessor, ReaderPool, ReadOutcome, ReadTask
 from ragkit.reading.limits import uncut
-from ragkit.types import Reading, Status
-
-_ToWrite: TypeAlias = tuple[FileToWrite, Reading, Prepared]
+from ragkit.types import Status
 
 _BATCH_CHARACTERS = 2_000_000
 _BATCH_SECONDS = 0.1
@@ -36,7 +32,7 @@ _GROUP, _GROUP_CHARACTERS = 16, 200_000
 
 @dataclass
 class Tally:
-    """What came of the files. ``unsettled`` ones changed while they were read."""
+    """Counts of files by outcome. ``unsettled`` ones changed while they were read."""
 
     indexed: int = 0
     touched: int = 0
@@ -61,9 +57,9 @@ class Ingest:
         self._collection = collection
         self._known = known
         self._reporter = reporter
-        self._recipe = writer.recipe(collection)
+        self._fingerprint = writer.pipeline_fingerprint(collection)
         self._root = Path(source.root)
-        self._prepared: dict[int, FileToWrite] = {}
+        self._hashed: dict[int, tuple[FileState, str]] = {}
         self._is_ready: Callable[[], bool] = lambda: True
         self.tally = Tally()
 
@@ -94,7 +90,7 @@ class Ingest:
             Status.SKIPPED if skipped else Status.FAILED,
             str(error),
             content_hash=content_hash,
-            pipeline_fingerprint=self._recipe,
+            pipeline_fingerprint=self._fingerprint,
         )
         if skipped:
             self.tally.skipped += 1
@@ -103,60 +99,73 @@ class Ingest:
         self._reporter.step(file.path, failed=0 if skipped else 1)
 
     def _tasks(self, files: Sequence[FileState], again: frozenset[str]) -> Iterator[ReadTask]:
-        """Hash each file, settle those whose bytes are known, and pass the others on."""
+        """Hash each file, settle those with the bytes of before, and yield the others."""
         most_bytes = self._writer.settings.reading.max_file_mb * 1_000_000
         for key, file in enumerate(files):
-            place = self._root / file.path
+            path = self._root / file.path
             try:
-                content_hash = hash_file(place) if file.size <= most_bytes else ""
+                content_hash = hash_file(path) if file.size <= most_bytes else ""
             except FileNotFoundError:
                 self._leave(file)
                 continue
             except OSError as error:
                 self.refuse(file, _unopened(error))
                 continue
-            if file.path not in again and self._is_known(file, content_hash):
+            if file.path not in again and self._is_unchanged(file, content_hash):
                 self._writer.catalog.documents.touch(self._known[file.path].document_id, file)
                 self.tally.touched += 1
                 self._reporter.step(file.path)
                 continue
-            self._prepared[key] = FileToWrite(
-                self._source.id, self._collection.id, file, content_hash, self._recipe, 0.0
-            )
-            yield ReadTask(key=key, path=place, name=file.path, size=file.size)
+            self._hashed[key] = file, content_hash
+            yield ReadTask(key=key, path=path, name=file.path, size=file.size)
 
-    def _is_known(self, file: FileState, content_hash: str) -> bool:
+    def _is_unchanged(self, file: FileState, content_hash: str) -> bool:
         known = self._known.get(file.path)
         return (
             known is not None
             and content_hash != ""
             and known.hash == content_hash
-            and known.pipeline_fingerprint == self._recipe
+            and known.pipeline_fingerprint == self._fingerprint
             and known.status is not Status.PENDING
         )
 
-    def _batches(self, outcomes: Iterable[ReadOutcome]) -> Iterator[list[_ToWrite]]:
-        """Group readings so that embedding is efficient and nothing waits long to be found."""
-        batch: list[_ToWrite] = []
+    def _batches(self, outcomes: Iterable[ReadOutcome]) -> Iterator[list[ReadFile]]:
+        """Group files so that embedding is efficient and no file waits long to be found."""
+        batch: list[ReadFile] = []
         characters, begun = 0, time.monotonic()
         for outcome in outcomes:
-            one = replace(self._prepared.pop(outcome.key), seconds=outcome.seconds)
-            if not self._stood_still(one.file):
-                self._leave(one.file)
-            elif outcome.reading is None:
-                error = outcome.error or ReadingError("Nothing was read.", "Try again.")
-                self.refuse(one.file, error, one.content_hash)
-            elif (prepared := _prepared(outcome)) is None:
-                self.refuse(one.file, uncut(), one.content_hash)
-            else:
-                batch.append((one, outcome.reading, prepared))
-                characters += len(outcome.reading.text)
+            file = self._read_file(outcome)
+            if file is not None:
+                batch.append(file)
+                characters += len(file.document.reading.text)
             late = time.monotonic() - begun >= _BATCH_SECONDS
             if batch and (characters >= _BATCH_CHARACTERS or (late and self._is_ready())):
                 yield batch
                 batch, characters, begun = [], 0, time.monotonic()
         if batch:
             yield batch
+
+    def _read_file(self, outcome: ReadOutcome) -> ReadFile | None:
+        """Return what was read, or record why there is nothing to write."""
+        state, content_hash = self._hashed.pop(outcome.key)
+        if not self._stood_still(state):
+            self._leave(state)
+        elif outcome.reading is None:
+            error = outcome.error or ReadingError("Nothing was read.", "Try again.")
+            self.refuse(state, error, content_hash)
+        elif (document := _prepared(outcome, state.path)) is None:
+            self.refuse(state, uncut(), content_hash)
+        else:
+            return ReadFile(
+                self._source.id,
+                self._collection.id,
+                state,
+                content_hash,
+                self._fingerprint,
+                document,
+                outcome.seconds,
+            )
+        return None
 
     def _stood_still(self, file: FileState) -> bool:
         """True when the file is what the scan saw: no half-written text is taken for whole."""
@@ -171,38 +180,31 @@ class Ingest:
         self.tally.unsettled += 1
         self._reporter.step(file.path)
 
-    def _write(self, batch: list[_ToWrite]) -> None:
-        pipeline = self._writer.pipeline(self._writer.chunking(self._collection))
+    def _write(self, batch: list[ReadFile]) -> None:
         # Files come as they are read; in the order of their paths, equal scores rank alike.
-        batch = sorted(batch, key=lambda three: three[0].file.path)
-        processed = pipeline.run(
-            [reading for _, reading, _ in batch],
-            [one.file.path for one, _, _ in batch],
-            [prepared for _, _, prepared in batch],
-        )
-        drafts = [draft(one, result) for (one, _, _), result in zip(batch, processed, strict=True)]
-        for group in _groups(drafts):
-            self._keep(group)
+        batch = sorted(batch, key=lambda file: file.state.path)
+        for group in _groups(self._writer.pipeline.run(batch)):
+            self._store(group)
 
-    def _keep(self, drafts: Sequence[DocumentDraft]) -> None:
-        """Write documents together; where they cannot be, each that can."""
+    def _store(self, drafts: Sequence[DocumentDraft]) -> None:
+        """Write documents in one transaction; if that fails, each in its own."""
         documents, embedder = self._writer.catalog.documents, self._writer.embedder_id
         try:
             documents.put_many(drafts, embedder)
         except CatalogError:
-            for one in drafts:
-                documents.put_many([one], embedder)
-        for one in drafts:
+            for draft in drafts:
+                documents.put_many([draft], embedder)
+        for draft in drafts:
             self.tally.indexed += 1
-            self._reporter.step(one.path)
+            self._reporter.step(draft.path)
 
 
 def _groups(drafts: Sequence[DocumentDraft]) -> Iterator[Sequence[DocumentDraft]]:
-    """Documents for one transaction each: few, since others wait while it lasts."""
+    """Group documents into transactions: few in each, since others wait while it lasts."""
     group: list[DocumentDraft] = []
-    for one in drafts:
-        group.append(one)
-        if len(group) >= _GROUP or sum(len(two.text) for two in group) >= _GROUP_CHARACTERS:
+    for draft in drafts:
+        group.append(draft)
+        if len(group) >= _GROUP or sum(len(one.text) for one in group) >= _GROUP_CHARACTERS:
             yield group
             group = []
     if group:
@@ -216,17 +218,18 @@ def _unopened(error: OSError) -> ReadingError:
     )
 
 
-def _prepared(outcome: ReadOutcome) -> Prepared | None:
-    """What a reading process prepared, or ``None`` where that makes no sense."""
-    length = len(outcome.reading.text) if outcome.reading else 0
+def _prepared(outcome: ReadOutcome, path: str) -> PreparedDocument | None:
+    """Return what a reading process prepared, or ``None`` where its parts do not fit."""
+    if outcome.reading is None:
+        return None
     try:
-        return unpack(outcome.made, outcome.data, length)
+        return unpack(outcome.made, outcome.data, outcome.reading, path)
     except ValueError:
         return None
 
 
 def import_pipeline() -> None:
-    """Have the pipeline ready before it is needed: importing it takes seconds."""
+    """Import the pipeline before it is needed, which takes seconds."""
     if "ragkit.indexing.pipeline" in sys.modules:
         return
     collects = gc.isenabled()

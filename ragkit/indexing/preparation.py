@@ -1,4 +1,4 @@
-"""What indexing needs of a reading besides its vectors: where it is cut, and its words.
+"""What indexing needs of a reading besides its vectors: chunks, and their words.
 
 Reading processes do this, under the same limits as reading, so that this module imports neither
 numpy nor pydantic.
@@ -24,10 +24,10 @@ _LARGEST = 2**53
 
 @dataclass(frozen=True, slots=True)
 class DocumentWords:
-    """The words of a document's chunks as places in ``words``, which names each word once.
+    """The words of a document's chunks as indices into ``words``, which holds each word once.
 
-    ``texts`` and ``headings`` have one array a chunk. ``keys`` name the own text of a chunk, a
-    section or the document (see ``content_key``) by its span.
+    ``texts`` and ``headings`` have one array per chunk. ``keys`` are the content keys of chunks,
+    sections and the document by their spans (see ``content_key``).
     """
 
     words: tuple[str, ...]
@@ -37,50 +37,49 @@ class DocumentWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A reading, cut, with its words. Blocks are left out: nothing needs them any more."""
+class PreparedDocument:
+    """A reading that is cut into chunks; ``name`` is the title that stands before each of them."""
 
-    divided: Divided
+    reading: Reading
+    name: str
+    sections: tuple[Section, ...]
+    chunks: tuple[Chunk, ...]
     words: DocumentWords
 
 
-def prepare(reading: Reading, path: str, sizes: ChunkSizes) -> Prepared:
-    """Cut a reading and take its chunks' words; ``path`` is that of its file."""
-    divided = divide(reading, sizes)
+def prepare(reading: Reading, path: str, divided: Divided) -> PreparedDocument:
+    """Find the words of a reading that has been divided; ``path`` is that of its file."""
     name = document_name(reading.title, reading.markup, path)
-    contexts = [structural_context(name, chunk, reading.pages) for chunk in divided.chunks]
-    return Prepared(replace(divided, blocks=()), find_words(reading, divided.chunks, contexts))
+    words = _find_words(reading, name, divided.chunks)
+    return PreparedDocument(reading, name, divided.sections, divided.chunks, words)
 
 
-def find_words(reading: Reading, chunks: Sequence[Chunk], contexts: Sequence[str]) -> DocumentWords:
-    """Take the words of chunks and of what stands above them; pages are not searched for."""
-    places: dict[str, int] = {}
+def _find_words(reading: Reading, name: str, chunks: Sequence[Chunk]) -> DocumentWords:
+    """Tokenise chunks and their headings; page numbers are not searched for."""
+    indices: dict[str, int] = {}
 
     def numbered(tokens: Iterable[str]) -> array[int]:
-        return array("I", [places.setdefault(token, len(places)) for token in tokens])
+        return array("I", [indices.setdefault(token, len(indices)) for token in tokens])
 
     text = reading.text
-    texts = tuple(numbered(index_tokens(text[one.start : one.end])) for one in chunks)
-    headings = tuple(
-        numbered(index_tokens(_heading(reading, chunk, context)))
-        for chunk, context in zip(chunks, contexts, strict=True)
-    )
-    keys = {span: content_key(text[span[0] : span[1]]) for span in _spans(chunks)}
-    return DocumentWords(tuple(places), texts, headings, keys)
+    texts = tuple(numbered(index_tokens(text[chunk.start : chunk.end])) for chunk in chunks)
+    headings = tuple(numbered(index_tokens(_heading(reading, name, chunk))) for chunk in chunks)
+    keys = {(start, end): content_key(text[start:end]) for start, end in _spans(chunks)}
+    return DocumentWords(tuple(indices), texts, headings, keys)
 
 
-def _heading(reading: Reading, chunk: Chunk, context: str) -> str:
+def _heading(reading: Reading, name: str, chunk: Chunk) -> str:
     if chunk.pages is None:
-        return context
+        return structural_context(name, chunk, reading.pages)
     return structural_context(reading.title, replace(chunk, pages=None), ())
 
 
 def _spans(chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
-    """The spans of chunks, of sections, and of the document, each once."""
-    spans = [(one.start, one.end) for one in chunks]
-    for _section, inside in groupby(chunks, key=lambda one: one.section):
-        listed = list(inside)
-        spans.append((listed[0].start, listed[-1].end))
+    """Return the spans of chunks, of sections, and of the document, each once."""
+    spans = [(chunk.start, chunk.end) for chunk in chunks]
+    for _section, group in groupby(chunks, key=lambda chunk: chunk.section):
+        inside = list(group)
+        spans.append((inside[0].start, inside[-1].end))
     if chunks:
         spans.append((chunks[0].start, chunks[-1].end))
     return list(dict.fromkeys(spans))
@@ -95,34 +94,33 @@ def build_processor(
     """Return what a reading process does with each reading; ``options`` are chunk sizes."""
     sizes = ChunkSizes(**options)
 
-    def make(reading: Reading, name: str) -> tuple[dict[str, Any], bytes]:
-        return pack(prepare(reading, name, sizes))
+    def process(reading: Reading, path: str) -> tuple[dict[str, Any], bytes]:
+        return pack(prepare(reading, path, divide(reading, sizes)))
 
-    return make
+    return process
 
 
-def pack(prepared: Prepared) -> tuple[dict[str, Any], bytes]:
-    """Everything as JSON values, and the words' places as bytes."""
+def pack(prepared: PreparedDocument) -> tuple[dict[str, Any], bytes]:
+    """Return all but the reading as JSON values, with the indices of words as bytes."""
     words = prepared.words
     header = {
-        "sections": [(s.start, s.end, s.level, s.path) for s in prepared.divided.sections],
-        "chunks": [
-            (c.start, c.end, c.section, c.heading_path, c.pages) for c in prepared.divided.chunks
-        ],
+        "sections": [(s.start, s.end, s.level, s.path) for s in prepared.sections],
+        "chunks": [(c.start, c.end, c.section, c.heading_path, c.pages) for c in prepared.chunks],
         "words": words.words,
-        "texts": [len(one) for one in words.texts],
-        "headings": [len(one) for one in words.headings],
+        "texts": [len(indices) for indices in words.texts],
+        "headings": [len(indices) for indices in words.headings],
         "keys": [(start, end, key.hex()) for (start, end), key in words.keys.items()],
     }
-    return header, b"".join(one.tobytes() for one in (*words.texts, *words.headings))
+    return header, b"".join(indices.tobytes() for indices in (*words.texts, *words.headings))
 
 
-def unpack(header: Mapping[str, Any], data: bytes, length: int) -> Prepared:
-    """Put it together again, for a text of that length.
+def unpack(header: Mapping[str, Any], data: bytes, reading: Reading, path: str) -> PreparedDocument:
+    """Restore what ``pack`` returned for that reading.
 
     Raises:
-        ValueError: it makes no sense, as it may when a file got the better of its reader.
+        ValueError: the parts do not fit, as happens when a file took over its reading process.
     """
+    length = len(reading.text)
     try:
         sections = tuple(
             Section(index, int(start), int(end), _small(level), _strings(path))
@@ -141,9 +139,9 @@ def unpack(header: Mapping[str, Any], data: bytes, length: int) -> Prepared:
             and sum(texts) + sum(headings) == len(numbers)
             and max(numbers, default=-1) < len(words)
             and min((*texts, *headings), default=0) >= 0
-            and all(0 <= one.start <= one.end <= length for one in sections)
-            and all(0 <= one.start <= one.end <= length for one in chunks)
-            and all(0 <= one.section < len(sections) for one in chunks)
+            and all(0 <= section.start <= section.end <= length for section in sections)
+            and all(0 <= chunk.start <= chunk.end <= length for chunk in chunks)
+            and all(0 <= chunk.section < len(sections) for chunk in chunks)
             and all(len(key) in (0, _KEY_BYTES) for key in keys.values())
             and keys.keys() == set(_spans(chunks))
         )
@@ -151,15 +149,14 @@ def unpack(header: Mapping[str, Any], data: bytes, length: int) -> Prepared:
         raise ValueError("parts are missing") from error
     if not sound:
         raise ValueError("parts do not fit")
-    parts = _parts(numbers, [*texts, *headings])
-    return Prepared(
-        Divided(sections, (), chunks),
-        DocumentWords(words, parts[: len(chunks)], parts[len(chunks) :], keys),
-    )
+    parts = _split(numbers, [*texts, *headings])
+    words_of = DocumentWords(words, parts[: len(chunks)], parts[len(chunks) :], keys)
+    name = document_name(reading.title, reading.markup, path)
+    return PreparedDocument(reading, name, sections, chunks, words_of)
 
 
 def _strings(values: Any) -> tuple[str, ...]:
-    """The values, which must be texts."""
+    """Return the values, which must be strings."""
     strings = tuple(values)
     if not set(map(type, strings)) <= {str}:
         raise TypeError
@@ -167,19 +164,19 @@ def _strings(values: Any) -> tuple[str, ...]:
 
 
 def _pages(values: Any) -> tuple[int, int] | None:
-    """The numbers of a chunk's first and last page."""
+    """Return the numbers of a chunk's first and last page."""
     return (_small(values[0]), _small(values[1])) if values else None
 
 
 def _small(value: Any) -> int:
-    """The value, which must be a number that the catalog can hold."""
+    """Return the value, which must be an integer that the catalog can hold."""
     if not -_LARGEST <= int(value) <= _LARGEST:
         raise OverflowError
     return int(value)
 
 
-def _parts(numbers: array[int], lengths: Iterable[int]) -> tuple[array[int], ...]:
-    """Take an array apart."""
+def _split(numbers: array[int], lengths: Iterable[int]) -> tuple[array[int], ...]:
+    """Split an array into parts of those lengths."""
     parts, start = [], 0
     for length in lengths:
         parts.append(numbers[start : start + length])

@@ -83,11 +83,11 @@ def plan_sync(
         scan = scan_paths(root, paths, gitignore=gitignore)
         inside = tuple(f"{path}/" for path in paths)
         known = {p: file for p, file in known.items() if p in paths or p.startswith(inside)}
-    recipe = writer.recipe(collection)
+    fingerprint = writer.pipeline_fingerprint(collection)
     stale = frozenset(
         path
         for path, file in known.items()
-        if file.status is Status.PENDING or (file.pipeline_fingerprint != recipe and file.hash)
+        if file.status is Status.PENDING or (file.pipeline_fingerprint != fingerprint and file.hash)
     )
     before = {path: (file.size, file.mtime_ns) for path, file in known.items()}
     changes = find_changes(scan, before, stale=stale)

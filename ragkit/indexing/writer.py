@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.records import CollectionRecord, FileState
     from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.pipeline import Pipeline
+    from ragkit.indexing.preparation import PreparedDocument
     from ragkit.models.base import Embedder
     from ragkit.paths import LibraryPaths
     from ragkit.settings import ChunkingSettings, Settings
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Writer:
-    """The one that writes. Its process holds the writer's lock."""
+    """All that writing needs. Its process holds the writer's lock."""
 
     settings: Settings
     paths: LibraryPaths
@@ -34,10 +35,9 @@ class Writer:
     embedder: Embedder
     open_indexes: Callable[[], IndexBackend]
     follow: Callable[[], Writer] | None = None
-    _pipelines: dict[ChunkingSettings, Pipeline] = field(default_factory=dict)
 
     def now(self) -> Writer:
-        """The writer for the embedder that answers now; this one, unless that has changed."""
+        """Return the writer for the active embedder; this one, unless that has changed."""
         return self.follow() if self.follow is not None else self
 
     @property
@@ -53,7 +53,7 @@ class Writer:
         return self.open_indexes()
 
     def is_saved(self, collection: CollectionRecord) -> bool:
-        """True when every index of a collection lies on disk as the catalog has it now."""
+        """Return whether every index on disk holds a collection's present entries."""
         version = self.catalog.collections.version(collection.id)
         return all(
             is_current(
@@ -68,17 +68,19 @@ class Writer:
     @cached_property
     def embedder_id(self) -> int:
         """The catalog's number of the embedder."""
-        one = self.embedder
-        return self.catalog.embedders.ensure(one.fingerprint, one.name, one.dimensions)
+        embedder = self.embedder
+        return self.catalog.embedders.ensure(
+            embedder.fingerprint, embedder.name, embedder.dimensions
+        )
 
     def chunking(self, collection: CollectionRecord) -> ChunkingSettings:
-        """The chunk sizes of a collection: its own where it has some."""
+        """Return the chunk sizes of a collection: its own where it has some."""
         own = collection.settings.get("chunking", {})
         merged = {**self.settings.chunking.model_dump(), **own}
         return type(self.settings.chunking).model_validate(merged)
 
-    def recipe(self, collection: CollectionRecord) -> str:
-        """The name of everything that decides what is made of a file's bytes."""
+    def pipeline_fingerprint(self, collection: CollectionRecord) -> str:
+        """Return a hash of everything that decides what is made of a file's bytes."""
         parts = [
             READER_VERSION,
             CHUNKER_VERSION,
@@ -88,33 +90,37 @@ class Writer:
         ]
         return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
-    def pipeline(self, chunking: ChunkingSettings) -> Pipeline:
-        """The llama-index pipeline for those chunk sizes, made when it is first needed."""
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """The llama-index pipeline, built when it is first needed."""
         from ragkit.indexing.pipeline import Pipeline
 
-        if chunking not in self._pipelines:
-            self._pipelines[chunking] = Pipeline(self.embedder, chunking, self._known_texts)
-        return self._pipelines[chunking]
+        return Pipeline(self.embedder, self.texts_not_to_embed)
 
-    def _known_texts(self, hashes: Iterable[bytes]) -> set[bytes]:
+    def texts_not_to_embed(self, hashes: Iterable[bytes]) -> set[bytes]:
+        """Return which texts need no vector now: they have one, or get it in the background."""
         if self.embeds_in_background:
             return set(hashes)
         return self.catalog.vectors.existing(hashes, self.embedder_id)
 
 
 @dataclass(frozen=True, slots=True)
-class FileToWrite:
-    """A file that has been read: where it stands and which bytes were read."""
+class ReadFile:
+    """A file that has been read and cut: where it stands, its bytes' hash, and its document.
+
+    ``seconds`` is how long reading took.
+    """
 
     source_id: int
     collection_id: int
-    file: FileState
+    state: FileState
     content_hash: str
-    recipe: str
-    seconds: float
+    pipeline_fingerprint: str
+    document: PreparedDocument
+    seconds: float = 0.0
 
 
 def hash_file(path: Path) -> str:
-    """The name of a file's bytes: BLAKE2b, 32 hexadecimal digits."""
+    """Return the BLAKE2b hash of a file's bytes: 32 hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

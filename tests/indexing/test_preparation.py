@@ -58,9 +58,9 @@ def _words(prepared, arrays):
 
 
 def test_the_words_are_those_of_the_chunks_and_of_what_stands_above_them():
-    prepared = prepare(_READING, "a.md", _SIZES)
+    prepared = prepare(_READING, "a.md", divide(_READING, _SIZES))
     chunks = divide(_READING, _SIZES).chunks
-    assert prepared.divided.chunks == chunks
+    assert prepared.chunks == chunks
     assert len(chunks) > 2
     own = [_TEXT[one.start : one.end] for one in chunks]
     assert _words(prepared, prepared.words.texts) == [index_tokens(text) for text in own]
@@ -71,15 +71,16 @@ def test_the_words_are_those_of_the_chunks_and_of_what_stands_above_them():
 
 def test_source_code_is_known_by_its_path():
     reading = replace(_READING, markup=Markup.CODE, pages=())
-    prepared = prepare(reading, "tools/deploy.py", _SIZES)
+    prepared = prepare(reading, "tools/deploy.py", divide(reading, _SIZES))
     assert _words(prepared, prepared.words.headings)[0][:2] == index_tokens("tools/deploy.py")[:2]
 
 
 @pytest.mark.parametrize("text", [_TEXT, "word", "\u00a0", "a\u0000b"])
 def test_nothing_is_lost_between_processes(text):
-    prepared = prepare(replace(_READING, text=text, pages=()), "a.md", _SIZES)
+    reading = replace(_READING, text=text, pages=())
+    prepared = prepare(reading, "a.md", divide(reading, _SIZES))
     header, data = _wire(prepared)
-    assert unpack(header, data, len(text)) == prepared
+    assert unpack(header, data, reading, "a.md") == prepared
 
 
 def _change(key, value):
@@ -109,18 +110,18 @@ def _change(key, value):
     ],
 )
 def test_what_makes_no_sense_is_refused(damage):
-    header, data = _wire(prepare(_READING, "a.md", _SIZES))
+    header, data = _wire(prepare(_READING, "a.md", divide(_READING, _SIZES)))
     damage(header)
     with pytest.raises(ValueError, match=r"part|number|unpack"):
-        unpack(header, data, len(_TEXT))
+        unpack(header, data, _READING, "a.md")
 
 
 def test_half_a_number_is_refused():
-    header, data = _wire(prepare(_READING, "a.md", _SIZES))
+    header, data = _wire(prepare(_READING, "a.md", divide(_READING, _SIZES)))
     with pytest.raises(ValueError, match="multiple"):
-        unpack(header, data[:-1], len(_TEXT))
+        unpack(header, data[:-1], _READING, "a.md")
     with pytest.raises(ValueError, match="fit"):
-        unpack(header, data[:-4] + array("I", [2**31]).tobytes(), len(_TEXT))
+        unpack(header, data[:-4] + array("I", [2**31]).tobytes(), _READING, "a.md")
 
 
 @pytest.fixture
@@ -196,10 +197,10 @@ def test_nonsense_from_a_reading_process_is_a_reason_and_no_crash(tmp_path, monk
     spoilt = "refund"
     real = ingest.unpack
 
-    def unpacked(made, data, length):
+    def unpacked(made, data, *of):
         if any(spoilt in str(word) for word in made["words"]):
             made["texts"] = [1]
-        return real(made, data, length)
+        return real(made, data, *of)
 
     monkeypatch.setattr(ingest, "unpack", unpacked)
     library = open_library(tmp_path / "library")
