@@ -28,9 +28,7 @@ from ragkit.evaluation.search_config import (
 )
 from ragkit.library import Library
 from ragkit.options import SearchOptions
-from ragkit.retrieval.rerank import why_not
 from ragkit.settings import dump_options
-from ragkit.types import Chunk
 
 _COLUMNS, _ADDRESS, _ROUND, _FOUND = "cmp_columns", "cmp_address", "cmp_round", "cmp_found"
 _BLIND, _ORDER, _VOTED, _BEFORE, _PRESET = (
@@ -221,7 +219,6 @@ def results(library: Library, question: str, columns: list[ColumnSettings]) -> N
         none = action("vote", "No difference", style="rk-offer", data_place=-1)
         parts.append(f'<div class="rk-offers">{none}</div>')
     shown = comparing.Shown(
-        chunks=matched_chunks(library, found),
         grades={collection: grades},
         blind=blind,
         order=order(key, len(columns)) if blind else (),
@@ -238,26 +235,11 @@ def asked(library: Library, question: str, columns: list[ColumnSettings]) -> Com
         with st.spinner(f"Searching in {plural(len(columns), 'way')} …"):
             asked_now = compare(library, question, columns)
         # What a model could not rerank is asked again, so that it may be mended.
-        failed = any(why_not(said) for one in asked_now.columns for said in one.notices)
+        failed = any(one.rerank and one.rerank.failure for one in asked_now.columns)
         known = (None if failed else key, asked_now)
         st.session_state[_FOUND] = known
     found: Comparison = known[1]
     return found
-
-
-def matched_chunks(library: Library, found: Comparison) -> dict[int, dict[int, Chunk]]:
-    """The best matched chunk of each result, in one query."""
-    wanted: dict[int, set[int]] = {}
-    for column in found.columns:
-        for cell in column.cells:
-            if cell.result.matched_chunks:
-                best = cell.result.matched_chunks[0].index
-                wanted.setdefault(cell.result.document.id, set()).add(best)
-    chunks = library.catalog.passages.chunks_at({one: sorted(wanted[one]) for one in wanted})
-    return {
-        document: {one.chunk.index: one.chunk for one in records}
-        for document, records in chunks.items()
-    }
 
 
 # -- votes and settings ----------------------------------------------------------------------------

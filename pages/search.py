@@ -23,7 +23,6 @@ from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
 from ragkit.options import Contexts, SearchOptions
 from ragkit.results import Answer, Result
-from ragkit.types import Chunk
 
 
 def draw() -> None:
@@ -90,33 +89,18 @@ def results(library: Library, question: str, controls: searching.Controls) -> No
     )
     if not answer.results:
         st.html(summary.nothing_found(question, chips, options.mode.value))
-    chunks = matched_chunks(library, answer)
     names = sorted({result.document.collection for result in answer.results})
     grades = {one: judging.grades_of(library, question, one) for one in names}
     if len(names) == 1 and grades[names[0]].placed:
         st.html(judging.counted(library, names[0], grades[names[0]]))
     written = best_contexts(library, answer, options)
     for place, result in enumerate(answer.results):
-        own = own_chunks(result, chunks)
-        span = judging.span_of(result, own)
+        span = judging.span_of(result)
         grade = grades[result.document.collection].of(result.document.id, span)
-        extra = extra_of(library, result, own)
+        extra = extra_of(library, result)
         buttons = judging.buttons(result, span, grade)
         extra = replace(extra, judge=buttons, context=written.get(best_place(result)))
         st.html(cards.card(result, place, question, extra))
-
-
-def matched_chunks(library: Library, answer: Answer) -> dict[int, dict[int, Chunk]]:
-    """The matched chunks of each document by index, in one query."""
-    wanted: dict[int, set[int]] = {}
-    for result in answer.results:
-        indexes = {chunk.index for chunk in result.matched_chunks}
-        wanted.setdefault(result.document.id, set()).update(indexes)
-    found = library.catalog.passages.chunks_at({one: sorted(wanted[one]) for one in wanted})
-    return {
-        document: {one.chunk.index: one.chunk for one in records}
-        for document, records in found.items()
-    }
 
 
 def best_place(result: Result) -> tuple[int, int]:
@@ -134,14 +118,7 @@ def best_contexts(
     return library.contexts_at(best_place(result) for result in answer.results)
 
 
-def own_chunks(result: Result, chunks: Mapping[int, Mapping[int, Chunk]]) -> dict[int, Chunk]:
-    """Those of a document's matched chunks that this result is made of."""
-    own = {one.index for one in result.matched_chunks}
-    of_document = chunks.get(result.document.id, {})
-    return {index: chunk for index, chunk in of_document.items() if index in own}
-
-
-def extra_of(library: Library, result: Result, chunks: Mapping[int, Chunk]) -> Extra:
+def extra_of(library: Library, result: Result) -> Extra:
     """What the person opened in this card."""
     gaps, more = st.session_state[state.OPENED_GAPS], st.session_state[state.OPENED_MORE]
     identity = result.document.id
@@ -152,7 +129,7 @@ def extra_of(library: Library, result: Result, chunks: Mapping[int, Chunk]) -> E
         except NotFoundError:
             detail = None
     opens = programs.label_for(result.document.file)
-    return extras.opened(result, detail, gaps, more, opens, chunks)
+    return extras.opened(result, detail, gaps, more, opens)
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, overload
 
-from ragkit.types import Level, Metadata
+from ragkit.types import Level, Metadata, Span
 
 _T = TypeVar("_T")
 
@@ -81,10 +81,11 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class MatchedChunk:
-    """A chunk that the question found. ``index`` counts from 0; parts add up to ``score``.
+    """A chunk that the query found. ``index`` counts from 0; parts add up to ``score``.
 
-    ``terms`` are the words of the question that the passage with the chunk has. ``grade`` is what
-    a reranker gave it, from 0 to 10; ``None`` when it gave none.
+    ``terms`` are the words of the query that the passage with the chunk has. ``grade`` is what
+    a reranker gave it, from 0 to 10; ``None`` when it gave none. ``span``, ``pages`` (the first and
+    the last) and ``heading_path`` locate it in its document; a chunk that is not shown has none.
     """
 
     index: int
@@ -93,6 +94,9 @@ class MatchedChunk:
     contributions: Sequence[Contribution] = ()
     terms: Sequence[str] = ()
     grade: float | None = None
+    span: Span | None = None
+    pages: tuple[int, int] | None = None
+    heading_path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,6 @@ class Result:
     gaps: tuple[tuple[int, int], ...] = ()
     more: tuple[MatchedChunk, ...] = ()
     also_at: tuple[str, ...] = ()
-    context: str = ""
     missing: bool = False
 
     @property
@@ -211,10 +214,29 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankOutcome:
+    """What became of reranking: how many chunks a model was to read, and how many it graded.
+
+    ``failure`` says why the results are in the usual order; it is empty when they are reranked.
+    ``note`` is for the trace, ``notice`` for the person.
+    """
+
+    considered: int = 0
+    graded: int = 0
+    failure: str = ""
+    note: str = ""
+    notice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """Everything that a search returns. ``notices`` are sentences for the person."""
+    """Everything that a search returns. ``notices`` are sentences for the person.
+
+    ``rerank`` says what became of reranking, where it was asked for.
+    """
 
     query: str
     results: tuple[Result, ...]
     trace: Trace
     notices: tuple[str, ...] = ()
+    rerank: RerankOutcome | None = None

@@ -14,7 +14,7 @@ from ragkit.errors import EvaluationError, NotFoundError, QueryError, RagkitErro
 from ragkit.evaluation.search_config import FEWEST, MOST, ColumnSettings, names
 from ragkit.models.base import Embedder
 from ragkit.options import ChunkedOptions, Rerank
-from ragkit.results import Answer, DocumentRef, Result, Stage
+from ragkit.results import Answer, DocumentRef, RerankOutcome, Result, Stage
 from ragkit.retrieval.multi_query import ChunkedSearch
 from ragkit.retrieval.search import Engine
 
@@ -73,6 +73,7 @@ class Column:
     stages: tuple[Stage, ...] = ()
     notices: tuple[str, ...] = ()
     problem: str = ""
+    rerank: RerankOutcome | None = None
 
     @property
     def ms(self) -> float:
@@ -176,6 +177,7 @@ def aligned(
                 rank_biased_overlap(_once(ranked[0]), _once(documents)),
                 answer.trace.stages,
                 answer.notices,
+                rerank=answer.rerank,
             )
         )
     shared = tuple(
@@ -290,7 +292,8 @@ def ask(library: Searchable, question: str, column: ColumnSettings) -> Answer:
     search = ChunkedSearch(library.engine, library.embedder)
     found = search.search(question, column.options, ChunkedOptions(limit=column.options.limit))
     results = tuple(one.result for one in found.results)
-    return Answer(question, results, found.trace, (found.summary, *found.notices))
+    notices = (found.summary, *found.notices)
+    return Answer(question, results, found.trace, notices, found.rerank)
 
 
 def _kit(library: Comparable, name: str) -> Searchable | RagkitError:

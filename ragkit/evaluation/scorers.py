@@ -13,9 +13,8 @@ from ragkit.evaluation.ephemeral_library import RowPlaces
 from ragkit.evaluation.metrics import PASS_AT, Judgments, Values, pass_at, score
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.evaluation.spans import GoldSpans, score_spans
-from ragkit.options import Expansion, Rerank, SearchOptions
+from ragkit.options import Expansion, SearchOptions
 from ragkit.results import Answer, Trace
-from ragkit.retrieval.rerank import why_not
 
 DEPTH = 100
 """How deep rankings are judged."""
@@ -133,10 +132,8 @@ def _answered(searched: Searchable, question: str, column: ColumnSettings) -> An
         ModelError: the model could not rerank.
     """
     answer = ask(searched, question, column)
-    if column.options.rerank is not Rerank.NONE:
-        for notice in answer.notices:
-            if why_not(notice):
-                raise ModelError(why_not(notice))
+    if answer.rerank is not None and answer.rerank.failure:
+        raise ModelError(answer.rerank.failure)
     return answer
 
 

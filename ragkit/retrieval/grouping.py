@@ -1,45 +1,25 @@
-"""Selection: from fused hits to the documents of the answer, each step counted."""
+"""Grouping: from ranked hits to the groups that make the results, each step counted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Protocol
 
 from ragkit.options import Expansion, Granularity, SearchOptions
-from ragkit.retrieval.assembly import parent_of
 from ragkit.retrieval.deduplication import (
-    Folded,
-    Vectors,
+    Clusters,
     best_per_section,
     cap_per_document,
     fold_identical,
     fold_near,
     fold_semantic,
+    kept_hits,
     mmr,
 )
+from ragkit.retrieval.lookups import HitLookups
+from ragkit.retrieval.passages import parent_of
 from ragkit.retrieval.ranking import Hit
-
-
-class Lookups(Protocol):
-    """What some steps want to know of hits; asked for only by the steps that are on."""
-
-    def content_keys(self, hits: Sequence[Hit]) -> Mapping[int, bytes]:
-        """Names of the hits' own texts, by entry id."""
-        ...
-
-    def sections(self, hits: Sequence[Hit]) -> Mapping[int, int]:
-        """Indexes of the hits' sections, by entry id."""
-        ...
-
-    def texts(self, hits: Sequence[Hit]) -> Mapping[int, str]:
-        """The hits' own texts, by entry id."""
-        ...
-
-    def vectors(self, hits: Sequence[Hit]) -> Vectors:
-        """The hits' vectors, by entry id."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +36,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class Grouping:
     """The groups of the answer in order; ``hits`` are all that were kept, ``note`` says how."""
 
     groups: tuple[Group, ...]
@@ -64,72 +44,72 @@ class Selected:
     note: str = ""
 
 
-def select(hits: Sequence[Hit], options: SearchOptions, lookups: Lookups) -> Selected:
-    """Drop weak hits, fold duplicates, and gather what is left into results."""
-    # A vector index finds something for every question; what adds nothing is no hit.
-    kept = tuple(hit for hit in hits if hit.score > 0.0)
-    notes: list[str] = []
-    _note(notes, "unrelated", len(hits) - len(kept))
+def group(hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups) -> Grouping:
+    """Drop weak hits, fold duplicates, and gather what is left into results.
+
+    ``hits`` are best first; ``lookups`` is asked only for what the steps that are on need.
+    """
+    # A vector index finds something for every query; what adds nothing is no hit.
+    related = [hit for hit in hits if hit.score > 0.0]
+    strong = [hit for hit in related if hit.score >= options.min_score]
+    notes = _counted({"unrelated": len(hits) - len(related), "weak": len(related) - len(strong)})
+    left: list[Hit] = strong
     also: dict[int, list[int]] = {}
-    if options.min_score > 0:
-        strong = tuple(hit for hit in kept if hit.score >= options.min_score)
-        _note(notes, "weak", len(kept) - len(strong))
-        kept = strong
-    for name, folded in _folds(kept, options, lookups):
-        _note(notes, name, folded.removed)
-        for hit in folded.kept if folded.groups else ():
-            homes = {other.document_id for other in folded.others(hit)} - {hit.document_id}
+    for name, fold in _folds(options, lookups) if left else ():
+        clusters = fold(left)
+        notes += _counted({name: len(left) - len(clusters)})
+        for lead, *folded in clusters if len(clusters) < len(left) else ():
+            homes = {hit.document_id for hit in folded} - {lead.document_id}
             for home in sorted(homes):
                 # What an earlier step folded into that document goes along with it.
-                also.setdefault(hit.document_id, []).extend([home, *also.get(home, ())])
-        kept = folded.kept
-    groups = _gather(kept, options, also)
+                also.setdefault(lead.document_id, []).extend([home, *also.get(home, ())])
+        left = kept_hits(clusters)
+    groups = _gather(left, options, also)
     if options.mmr_lambda is not None and len(groups) > 1:
-        leads = _by_place([group.hits[0] for group in groups])
+        leads = _by_place([one.hits[0] for one in groups])
         order = mmr(leads, lookups.vectors(leads), options.mmr_lambda, options.limit)
-        by_entry = {group.hits[0].entry_id: group for group in groups}
+        by_entry = {one.hits[0].entry_id: one for one in groups}
         groups = [by_entry[hit.entry_id] for hit in order]
         notes.append("reordered for variety")
-    return Selected(tuple(groups[: options.limit]), kept, ", ".join(notes))
+    return Grouping(tuple(groups[: options.limit]), tuple(left), ", ".join(notes))
+
+
+def _folds(
+    options: SearchOptions, lookups: HitLookups
+) -> Iterator[tuple[str, Callable[[list[Hit]], Clusters]]]:
+    """Yield the steps that are on, with what their duplicates are called."""
+    yield "duplicates", lambda hits: fold_identical(hits, lookups.content_keys(hits))
+    if options.near_duplicates:
+        yield "near duplicates", lambda hits: fold_near(hits, lookups.texts(hits))
+    threshold = options.semantic_threshold
+    if threshold is not None:
+        yield (
+            "alike in meaning",
+            lambda hits: fold_semantic(hits, lookups.vectors(hits), threshold),
+        )
+    by_section = options.chunk_aware and options.expansion is Expansion.SECTION
+    if by_section or options.granularity is Granularity.SECTION:
+        yield "in the same section", lambda hits: best_per_section(hits, lookups.sections(hits))
+    elif options.chunk_aware and options.expansion is Expansion.PARENT:
+        yield "in the same parent", lambda hits: _best_per_parent(hits, options, lookups)
+
+
+def _best_per_parent(hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups) -> Clusters:
+    sections, size = lookups.sections(hits), options.parent_chunks
+    parents = {
+        hit.entry_id: (sections[hit.entry_id], parent_of(hit.chunk_index, size))
+        for hit in hits
+        if hit.entry_id in sections
+    }
+    return best_per_section(hits, parents)
 
 
 def _by_place(leads: list[Hit]) -> list[Hit]:
     """Give reranked hits scores that fall with their places, so that their order counts."""
-    if all(one.grade is None for one in leads):
+    if all(hit.grade is None for hit in leads):
         return leads
-    scores = sorted((one.score for one in leads), reverse=True)
-    return [replace(one, score=score) for one, score in zip(leads, scores, strict=True)]
-
-
-def _folds(
-    hits: tuple[Hit, ...], options: SearchOptions, lookups: Lookups
-) -> list[tuple[str, Folded]]:
-    done: list[tuple[str, Folded]] = []
-
-    def now() -> tuple[Hit, ...]:
-        return done[-1][1].kept if done else hits
-
-    if hits:
-        done.append(("duplicates", fold_identical(hits, lookups.content_keys(hits))))
-        if options.near_duplicates:
-            done.append(("near duplicates", fold_near(now(), lookups.texts(now()))))
-        if options.semantic_threshold is not None:
-            vectors = lookups.vectors(now())
-            folded = fold_semantic(now(), vectors, options.semantic_threshold)
-            done.append(("alike in meaning", folded))
-        by_section = options.chunk_aware and options.expansion is Expansion.SECTION
-        if by_section or options.granularity is Granularity.SECTION:
-            folded = best_per_section(now(), lookups.sections(now()))
-            done.append(("in the same section", folded))
-        elif options.chunk_aware and options.expansion is Expansion.PARENT:
-            sections, size = lookups.sections(now()), options.parent_chunks
-            parents = {
-                hit.entry_id: (sections[hit.entry_id], parent_of(hit.chunk_index, size))
-                for hit in now()
-                if hit.entry_id in sections
-            }
-            done.append(("in the same parent", best_per_section(now(), parents)))
-    return done
+    scores = sorted((hit.score for hit in leads), reverse=True)
+    return [replace(hit, score=score) for hit, score in zip(leads, scores, strict=True)]
 
 
 def _gather(
@@ -140,29 +120,25 @@ def _gather(
         by_document.setdefault(hit.document_id, []).append(hit)
 
     def also_in(document: int) -> tuple[int, ...]:
-        if document not in also:
-            return ()
-        return tuple(sorted({one for one in also[document] if one not in by_document}))
+        return tuple(sorted(set(also.get(document, ())).difference(by_document)))
 
     if options.per_document == 1 and options.chunk_aware:
         # Reordering for variety looks at all; else what is beyond the page is not put together.
         most = options.limit if options.mmr_lambda is None else len(by_document)
         return [
-            Group(document, tuple(found), (), also_in(document))
-            for document, found in islice(by_document.items(), most)
+            Group(document, tuple(own), (), also_in(document))
+            for document, own in islice(by_document.items(), most)
         ]
-    capped = cap_per_document(hits, options.per_document)
     return [
         Group(
             hit.document_id,
             (hit,),
-            tuple(one for one in by_document[hit.document_id] if one is not hit),
+            tuple(other for other in by_document[hit.document_id] if other is not hit),
             also_in(hit.document_id),
         )
-        for hit in capped.kept
+        for hit in kept_hits(cap_per_document(hits, options.per_document))
     ]
 
 
-def _note(notes: list[str], name: str, removed: int) -> None:
-    if removed:
-        notes.append(f"{removed} {name} removed")
+def _counted(removed: Mapping[str, int]) -> list[str]:
+    return [f"{count} {name} removed" for name, count in removed.items() if count]

@@ -11,9 +11,9 @@ from typing import Protocol
 from ragkit.models.base import Embedder, embed_queries
 from ragkit.models.factory import is_remote, local_embedder
 from ragkit.options import ChunkedOptions, Dedup, IndexMode, Rerank, SearchOptions
-from ragkit.results import Result, Trace
-from ragkit.retrieval.deduplication import fold_identical, mmr
-from ragkit.retrieval.grouping import Group, Selected
+from ragkit.results import RerankOutcome, Result, Trace
+from ragkit.retrieval.deduplication import fold_identical, kept_hits, mmr
+from ragkit.retrieval.grouping import Group, Grouping
 from ragkit.retrieval.merge import (
     Merged,
     blended,
@@ -74,6 +74,7 @@ class ChunkedAnswer:
     documents: int
     trace: Trace
     notices: tuple[str, ...] = ()
+    rerank: RerankOutcome | None = None
 
     @property
     def summary(self) -> str:
@@ -151,6 +152,7 @@ class ChunkedSearch:
         with clock.stage("reconstruction", len(merged)) as count:
             results = self._engine.present(selected, options, asked.tokens, "")
             count.out = len(results)
+        rerank = _not_reranked(options)
         answer = ChunkedAnswer(
             topics=tuple(
                 TopicAnswer(topic, _documents(hits))
@@ -165,8 +167,9 @@ class ChunkedSearch:
                 *_notices(text, topics),
                 *asked.notices,
                 *self._engine.lacking(_as_indexed(options, chunked)),
-                *_not_reranked(options),
+                *([rerank.notice] if rerank else []),
             ),
+            rerank=rerank,
         )
         logger.info("chunked search %.1f ms, %s", answer.trace.ms, answer.summary)
         return answer
@@ -229,13 +232,13 @@ class ChunkedSearch:
 
     def _merged(
         self, asked: _Asked, options: SearchOptions, chunked: ChunkedOptions
-    ) -> tuple[list[Merged], Selected, int]:
+    ) -> tuple[list[Merged], Grouping, int]:
         """Join the topics' lists; also count the documents in them."""
         pooled = _best(asked.lists)
         lookups = self._engine.lookups()
         if pooled:
             # Twins that different pieces found; each piece's own are folded already.
-            pooled = list(fold_identical(tuple(pooled), lookups.content_keys(pooled)).kept)
+            pooled = kept_hits(fold_identical(pooled, lookups.content_keys(pooled)))
         pooled = self._thinned(pooled, chunked)
         documents = len({one.document_id for one in pooled})
         together = chunked.dedup is Dedup.DOCUMENT and chunked.per_document == 1
@@ -265,7 +268,7 @@ class ChunkedSearch:
             own = [lead, *(hit for hit in same if hit is not lead)] if together else [lead]
             also = tuple(i for i in asked.also_in.get(lead.document_id, ()) if i not in homes)
             groups.append(Group(lead.document_id, tuple(own), (), also))
-        return merged, Selected(tuple(groups), tuple(everything)), documents
+        return merged, Grouping(tuple(groups), tuple(everything)), documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +318,7 @@ def _documents(hits: Sequence[Hit]) -> tuple[tuple[int, float], ...]:
 
 
 def _found_by(
-    results: Sequence[Result], selected: Selected, merged: Sequence[Merged], topics: int
+    results: Sequence[Result], selected: Grouping, merged: Sequence[Merged], topics: int
 ) -> tuple[ChunkedResult, ...]:
     """Say of each result which topics found it; documents that have gone are left out."""
     found_by = {
@@ -336,12 +339,12 @@ def _found_by(
     )
 
 
-def _not_reranked(options: SearchOptions) -> list[str]:
+def _not_reranked(options: SearchOptions) -> RerankOutcome | None:
     if options.rerank is Rerank.NONE:
-        return []
-    from ragkit.retrieval.rerank import NOT_RERANKED
+        return None
+    from ragkit.retrieval.rerank import failed
 
-    return [f"{NOT_RERANKED} topics are asked one by one. Ask the question whole for that."]
+    return failed("topics are asked one by one. Ask the question whole for that.")
 
 
 def _notices(text: str, topics: Sequence[Topic]) -> list[str]:

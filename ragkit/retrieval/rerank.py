@@ -1,4 +1,4 @@
-"""Reranking: the best chunks are read together with the question, and put in a new order.
+"""Reranking: the best chunks are read together with the query, and put in a new order.
 
 Scores are left alone: a grade stands beside the score, and decides before it.
 """
@@ -6,26 +6,28 @@ Scores are left alone: a grade stands beside the score, and decides before it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeAlias
 
 from ragkit.errors import RagkitError
 from ragkit.options import SearchOptions
+from ragkit.results import RerankOutcome
+from ragkit.retrieval.lookups import HitLookups
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
 BEST_GRADE = 10.0
-"""What a passage gets that answers the question fully; 0 is for one that has nothing to say."""
+"""The grade of a passage that answers the query fully; 0 is for one that has nothing to say."""
 
 NOT_RERANKED = "These results are in the usual order, not reranked:"
-"""What begins a notice of a search that was to be reranked and is not."""
+"""What begins the notice of a search that was to be reranked and is not."""
 
 _COARSE = (Level.SECTION, Level.DOCUMENT)
 
 
 class Grader(Protocol):
-    """Says how well passages answer a question. May be shared between threads."""
+    """Grades how well passages answer a query. May be shared between threads."""
 
     @property
     def name(self) -> str:
@@ -42,45 +44,17 @@ class Grader(Protocol):
 
 
 OpenGrader: TypeAlias = Callable[[], Grader]
-"""Gives the grader of a library, or raises a RagkitError that says what is missing."""
+"""Returns the grader of a library, or raises a RagkitError that says what is missing."""
 
 
-class Texts(Protocol):
-    """What a grader reads of hits."""
-
-    def situated(self, hits: Sequence[Hit]) -> Mapping[int, str]:
-        """The hits' texts with what situates them, by entry id."""
-        ...
+def failed(failure: str, considered: int = 0) -> RerankOutcome:
+    """Return the outcome of a search whose results stay in the usual order."""
+    notice = f"{NOT_RERANKED} {failure}"
+    return RerankOutcome(considered, 0, failure, "failed: the usual order", notice)
 
 
-@dataclass(frozen=True, slots=True)
-class Reranked:
-    """Hits in their new order. ``note`` is for the trace, ``notice`` for the person.
-
-    ``asked`` hits were looked at and ``graded`` of them got a grade; ``failed`` says that the order
-    is the usual one, since too few did.
-    """
-
-    hits: tuple[Hit, ...]
-    asked: int = 0
-    graded: int = 0
-    note: str = ""
-    notice: str = ""
-    failed: bool = False
-
-    @property
-    def why(self) -> str:
-        """Why it failed."""
-        return why_not(self.notice)
-
-
-def why_not(notice: str) -> str:
-    """The reason out of the notice of a search that is not reranked; empty for other notices."""
-    return notice.removeprefix(NOT_RERANKED).strip() if notice.startswith(NOT_RERANKED) else ""
-
-
-def places_of(hits: Sequence[Hit], options: SearchOptions) -> list[int]:
-    """Where the hits stand that are looked at: the first chunks that a result may show."""
+def rerank_candidates(hits: Sequence[Hit], options: SearchOptions) -> list[int]:
+    """Return the places of the hits that are graded: the first chunks that a result may show."""
     places = [
         place
         for place, hit in enumerate(hits)
@@ -92,7 +66,7 @@ def places_of(hits: Sequence[Hit], options: SearchOptions) -> list[int]:
 def in_order(
     hits: Sequence[Hit], places: Sequence[int], grades: Sequence[float | None]
 ) -> list[Hit]:
-    """Put the hits at ``places`` in the order of their grades; all others stay where they are.
+    """Sort the hits at ``places`` by their grades; all others stay where they are.
 
     The best grade comes first; equal ones keep their order, and so do hits without a grade, which
     follow after those that have one.
@@ -101,67 +75,67 @@ def in_order(
         replace(hits[place], grade=grade) for place, grade in zip(places, grades, strict=True)
     ]
     graded.sort(key=lambda hit: -1.0 if hit.grade is None else hit.grade, reverse=True)
-    found = list(hits)
+    ordered = list(hits)
     for place, hit in zip(places, graded, strict=True):
-        found[place] = hit
-    return found
+        ordered[place] = hit
+    return ordered
 
 
 def usable(grade: float | None) -> float | None:
-    """A grade from 0 to 10, or ``None`` for what is none."""
+    """Return a grade from 0 to 10, or ``None`` for anything else."""
     if grade is None or not math.isfinite(grade) or not 0.0 <= grade <= BEST_GRADE:
         return None
     return float(grade)
 
 
 def rerank(
-    question: str,
+    query: str,
     hits: Sequence[Hit],
     options: SearchOptions,
-    texts: Texts,
+    lookups: HitLookups,
     open_grader: OpenGrader | None,
-) -> Reranked:
-    """Have the first hits graded and put them in order; the usual order where that fails.
+) -> tuple[list[Hit], RerankOutcome]:
+    """Have the first hits graded and sort them; they keep the usual order where that fails.
 
     Equal passages are graded once. With grades for fewer than half of the hits nothing is
     reordered: what is not graded would be put behind what may be worse.
     """
-    places = places_of(hits, options)
+    usual, places = list(hits), rerank_candidates(hits, options)
     if not places:
         if any(hit.level in _COARSE for hit in hits):
-            return _failed(hits, 0, "only chunks are. Search in chunks.")
-        return Reranked(tuple(hits), note="no chunks")
+            return usual, failed("only chunks are. Search in chunks.")
+        return usual, RerankOutcome(note="no chunks")
+    if open_grader is None:
+        return usual, failed("there is no model for it.", len(places))
     try:
-        if open_grader is None:
-            return _failed(hits, len(places), "there is no model for it.")
-        passages = texts.situated([hits[place] for place in places])
+        passages = lookups.situated([hits[place] for place in places])
         distinct = list(dict.fromkeys(passages.values()))
         grader = open_grader()
-        given = grader.grade(question, distinct)
+        grades_of_distinct = grader.grade(query, distinct)
         name = grader.name
     except RagkitError as error:
-        return _failed(hits, len(places), str(error))
-    if len(given) != len(distinct):
-        return _failed(hits, len(places), f"{name} gave {len(given)} grades for {len(distinct)}.")
-    by_text = dict(zip(distinct, map(usable, given), strict=True))
+        return usual, failed(str(error), len(places))
+    count = len(grades_of_distinct)
+    if count != len(distinct):
+        return usual, failed(f"{name} gave {count} grades for {len(distinct)}.", len(places))
+    by_text = dict(zip(distinct, map(usable, grades_of_distinct), strict=True))
     grades = [
-        by_text[passages[one]] if one in passages else None
-        for one in (hits[place].entry_id for place in places)
+        by_text[passages[entry]] if entry in passages else None
+        for entry in (hits[place].entry_id for place in places)
     ]
     graded = sum(grade is not None for grade in grades)
     if graded * 2 < len(places):
-        said = f"{name} graded only {graded} of {len(places)} passages."
-        return _failed(hits, len(places), f"{said} Search again, or choose another model.")
-    note = f"{name}: {graded} of {len(places)} graded"
+        failure = (
+            f"{name} graded only {graded} of {len(places)} passages. "
+            "Search again, or choose another model."
+        )
+        return usual, failed(failure, len(places))
     left = len(places) - graded
     notice = f"{name} did not grade {left} of {len(places)} passages: they come after the others."
-    found = tuple(in_order(hits, places, grades))
-    return Reranked(found, len(places), graded, note, notice if left else "")
-
-
-def _failed(hits: Sequence[Hit], asked: int, why: str) -> Reranked:
-    return Reranked(tuple(hits), asked, 0, "failed: the usual order", _usual(why), failed=True)
-
-
-def _usual(why: str) -> str:
-    return f"{NOT_RERANKED} {why}"
+    outcome = RerankOutcome(
+        len(places),
+        graded,
+        note=f"{name}: {graded} of {len(places)} graded",
+        notice=notice if left else "",
+    )
+    return in_order(hits, places, grades), outcome

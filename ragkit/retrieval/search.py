@@ -20,21 +20,23 @@ from ragkit.models.base import Embedder
 from ragkit.options import Contexts, Filters, IndexMode, Mode, QuestionMerge, Rerank, SearchOptions
 from ragkit.results import Answer, Result, Trace
 from ragkit.retrieval.answer_cache import AnswerCache
+from ragkit.retrieval.assembly import assemble
 from ragkit.retrieval.candidates import keyword_lists, put_to, vector_depth, vector_lists
 from ragkit.retrieval.concurrency import Beside
 from ragkit.retrieval.granularity import levels_of, prefer_finer
-from ragkit.retrieval.grouping import Selected, select
+from ragkit.retrieval.grouping import Grouping, group
 from ragkit.retrieval.highlight import Highlighter, question_words
+from ragkit.retrieval.lookups import HitLookups
 from ragkit.retrieval.multi_vector import IndexList
 from ragkit.retrieval.query import Plan, Planner
 from ragkit.retrieval.query_parser import ParsedQuestion
 from ragkit.retrieval.ranking import Hit, index_weights, rank
-from ragkit.retrieval.result_builder import CatalogLookups, Presenter
 from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.types import Level
 
 if TYPE_CHECKING:
-    from ragkit.retrieval.rerank import OpenGrader, Reranked
+    from ragkit.results import RerankOutcome
+    from ragkit.retrieval.rerank import OpenGrader
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +77,6 @@ class Engine:
         self._indexes = indexes
         self._embedder = embedder
         self._planner = Planner(catalog, embedder)
-        self._presenter = Presenter(catalog)
         self._recent = AnswerCache()
         self._beside = Beside()
 
@@ -102,18 +103,10 @@ class Engine:
         )
         return answer
 
-    def find(self, text: str, options: SearchOptions, clock: StageTimer) -> Found:
-        """Rank what a plain text finds, without reading filters in it or putting results together.
-
-        Raises:
-            NotFoundError: when a collection is not there.
-        """
-        return self.find_many([text], options, clock)[0]
-
     def find_many(
         self, texts: Sequence[str], options: SearchOptions, clock: StageTimer
     ) -> list[Found]:
-        """Rank what each of several plain texts finds, as ``find`` does for one, together.
+        """Rank what each of several plain texts finds, without reading filters in them.
 
         Raises:
             NotFoundError: when a collection is not there.
@@ -130,14 +123,14 @@ class Engine:
         fused = self._candidates_of(plans, options, depth, clock)
         lookups = self.lookups()
         with clock.stage("deduplication", sum(map(len, fused))) as count:
-            lookups.read_ahead(hit for hits in fused for hit in hits)
-            selected = [select(hits, options, lookups) for hits in fused]
+            lookups.content_keys([hit for hits in fused for hit in hits])
+            selected = [group(hits, options, lookups) for hits in fused]
             count.out = sum(len(one.hits) for one in selected)
         return [
             Found(
                 plan.tokens,
                 one.hits,
-                {group.document_id: group.also_in for group in one.groups if group.also_in},
+                {own.document_id: own.also_in for own in one.groups if own.also_in},
                 plan.trouble,
             )
             for plan, one in zip(plans, selected, strict=True)
@@ -155,16 +148,16 @@ class Engine:
         named = tuple(self._catalog.collections.get(name) for name in options.collections)
         (plan,) = self._planner.plans([ParsedQuestion(text)], options, named)
         selected, ranked = self._ordered(plan, plan.asking(options), StageTimer())
-        if ranked and ranked.failed:
-            raise ModelError(ranked.why)
-        return [group.hits[0] for group in selected.groups]
+        if ranked and ranked.failure:
+            raise ModelError(ranked.failure)
+        return [own.hits[0] for own in selected.groups]
 
     def present(
-        self, selected: Selected, options: SearchOptions, tokens: Sequence[str], words: str
+        self, selected: Grouping, options: SearchOptions, tokens: Sequence[str], words: str
     ) -> list[Result]:
         """Put results together from hits that were selected elsewhere."""
         highlighter = Highlighter(tokens, partial(question_words, words[:2000]))
-        return self._presenter.results(selected, options, highlighter)
+        return assemble(self._catalog, selected.groups, options, highlighter)
 
     def _search(
         self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
@@ -191,40 +184,40 @@ class Engine:
         )
         trace = Trace(tuple(clock.stages), generation)
         seconds = 0.0 if plan.trouble else _REMEMBERED_SECONDS
-        if ranked and ranked.failed:
+        if ranked and ranked.failure:
             # A page is drawn often: what took long to fail is not tried each time.
             took = sum(one.ms for one in trace.stages if one.name == "reranking") / 1000
             seconds = min(seconds, _REST_AFTER_FAILURE * took) if took > _SLOW_SECONDS else 0.0
-        return Answer(question, tuple(results), trace, tuple(notices)), seconds
+        return Answer(question, tuple(results), trace, tuple(notices), ranked), seconds
 
     def _ordered(
         self, plan: Plan, options: SearchOptions, clock: StageTimer
-    ) -> tuple[Selected, Reranked | None]:
+    ) -> tuple[Grouping, RerankOutcome | None]:
         """What a question finds, reranked where that is asked for."""
         fused, selected = self._enough(plan, options, clock)
         if options.rerank is Rerank.NONE or not plan.parsed.text:
             return selected, None
-        from ragkit.retrieval.rerank import places_of, rerank
+        from ragkit.retrieval.rerank import rerank, rerank_candidates
 
         lookups = self.lookups()
-        with clock.stage("reranking", len(places_of(fused, options))) as count:
-            ranked = rerank(plan.parsed.text, fused, options, lookups, self.open_grader)
+        with clock.stage("reranking", len(rerank_candidates(fused, options))) as count:
+            fused, ranked = rerank(plan.parsed.text, fused, options, lookups, self.open_grader)
             count.out, count.note = ranked.graded, ranked.note
         if ranked.graded:
-            selected = self._selected(ranked.hits, options, clock)
+            selected = self._selected(fused, options, clock)
         return selected, ranked
 
     def _selected(
         self, fused: Sequence[Hit], options: SearchOptions, clock: StageTimer
-    ) -> Selected:
+    ) -> Grouping:
         with clock.stage("deduplication", len(fused)) as count:
-            selected = select(fused, options, self.lookups())
+            selected = group(fused, options, self.lookups())
             count.out, count.note = len(selected.hits), selected.note
         return selected
 
     def _enough(
         self, plan: Plan, options: SearchOptions, clock: StageTimer
-    ) -> tuple[list[Hit], Selected]:
+    ) -> tuple[list[Hit], Grouping]:
         """What a question finds, looked for as deep as it takes to fill a page."""
         depth = max(options.candidates, options.limit)
         while True:
@@ -235,7 +228,7 @@ class Engine:
                 return fused, selected
             depth = min(depth * _WIDEN, _MOST_CANDIDATES)
 
-    def _all_found(self, plan: Plan, selected: Selected) -> bool:
+    def _all_found(self, plan: Plan, selected: Grouping) -> bool:
         """True when every document that there is has been found: looking deeper brings none."""
         counts = self._catalog.documents.counts
         there = sum(counts(collection.id).indexed for collection in plan.collections)
@@ -371,9 +364,9 @@ class Engine:
         if said is not None:
             yield said
 
-    def lookups(self) -> CatalogLookups:
+    def lookups(self) -> HitLookups:
         """What can be known of hits beside their scores."""
-        return CatalogLookups(self._catalog, self._embedder.fingerprint)
+        return HitLookups(self._catalog, self._embedder.fingerprint)
 
     def _key(
         self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]

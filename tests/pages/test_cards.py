@@ -10,7 +10,7 @@ import pytest
 from pages.parts.search import cards, passages
 from pages.parts.search.passages import Extra
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
-from ragkit.types import Chunk, Level
+from ragkit.types import Level, Span
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)> ![i](http://evil/x.png) "
@@ -116,7 +116,7 @@ def test_the_score_is_explained_where_it_stands():
 
 
 @pytest.mark.parametrize(
-    "place", ["title", "path", "heading", "passage", "also", "more", "context"]
+    "place", ["title", "path", "heading", "passage", "also", "more", "matched heading"]
 )
 def test_hostile_text_stays_text(place):
     base = result()
@@ -129,7 +129,9 @@ def test_hostile_text_stays_text(place):
         ),
         "also": result(also_at=(HOSTILE,)),
         "more": result(more=(matched(9, 0.5),)),
-        "context": result(context=HOSTILE),
+        "matched heading": result(
+            matched_chunks=(replace(matched(1), span=Span(0, 4), heading_path=(HOSTILE,)),)
+        ),
     }[place]
     html = cards.card(hostile, 0, HOSTILE, Extra(more={9: HOSTILE}, gaps={}, opens=HOSTILE))
     seen = read(html)
@@ -196,10 +198,16 @@ def test_the_excerpt_comes_from_the_best_chunk():
     start = text.index("## Answer")
     whole = result(
         passages=(Passage(0, len(text), text, ("Head",), None, (), (0, 4)),),
-        matched_chunks=(matched(4),),
+        matched_chunks=(
+            replace(
+                matched(4),
+                span=Span(start, len(text)),
+                pages=(3, 4),
+                heading_path=("Head", "Answer"),
+            ),
+        ),
     )
-    chunk = Chunk(4, start, len(text), 1, ("Head", "Answer"), (3, 4))
-    html = cards.card(whole, 0, "", Extra(chunks={4: chunk}))
+    html = cards.card(whole, 0)
     short = html[html.index("rk-short") : html.index("rk-full")]
     assert "The kestrel nests in May." in short
     assert "Nothing here" not in short

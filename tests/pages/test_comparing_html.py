@@ -11,19 +11,19 @@ from ragkit.evaluation.comparison import aligned
 from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text
 from ragkit.options import Mode, SearchOptions
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, Trace
-from ragkit.types import Chunk, Level, Span
+from ragkit.types import Level, Span
 
 WORDS = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
 MEANING = ColumnSettings(SearchOptions(mode=Mode.VECTOR))
 HOSTILE = '<img src=x onerror=alert(1)>"'
 
 
-def result(identity=1, text="one two three", title="Title", level=Level.CHUNK):
+def result(identity=1, text="one two three", title="Title", level=Level.CHUNK, span=None):
     return Result(
         DocumentRef(identity, f"{identity}.md", title, "default", "text", 0, 3, ""),
         0.5,
         (Passage(10, 10 + len(text), text, highlights=((4, 7),), chunks=(1, 2)),),
-        (MatchedChunk(1, 0.5, level),),
+        (MatchedChunk(1, 0.5, level, span=span),),
     )
 
 
@@ -65,10 +65,10 @@ def test_only_the_first_column_is_what_others_are_compared_with():
 
 
 def test_what_is_judged_is_the_best_chunk_or_the_whole_document():
-    chunks = {1: Chunk(1, 14, 20, 0, ())}
-    assert span_of(result(), chunks) == Span(14, 20)
-    assert span_of(result(), {}) is None
-    assert span_of(result(level=Level.DOCUMENT), chunks) is None
+    span = Span(14, 20)
+    assert span_of(result(span=span)) == span
+    assert span_of(result()) is None
+    assert span_of(result(level=Level.DOCUMENT, span=span)) is None
     html = buttons(result(), Span(14, 20), 1)
     assert re.findall(r'data-grade="(\d)"', html) == ["2", "1", "0"]
     assert re.findall(r'aria-pressed="(\w+)"', html) == ["false", "true", "false"]
@@ -77,9 +77,9 @@ def test_what_is_judged_is_the_best_chunk_or_the_whole_document():
 
 def test_a_snippet_is_of_the_best_chunk_without_its_headings():
     text = "before # Head\n\n## More\n\nthe very words that matter here" + " and more" * 5
-    chunk = Chunk(1, 10 + 7, 10 + len(text), 0, ())
-    assert snippet(result(text=text), {1: chunk}).startswith("the very words that matter")
-    assert snippet(result(text="one two three"), {}) == "one <mark>two</mark> three"
+    span = Span(10 + 7, 10 + len(text))
+    assert snippet(result(text=text, span=span)).startswith("the very words that matter")
+    assert snippet(result(text="one two three")) == "one <mark>two</mark> three"
 
 
 def test_votes_of_these_settings_are_counted_in_any_order():

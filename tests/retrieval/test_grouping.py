@@ -1,4 +1,4 @@
-"""Selection over hits whose texts, sections and vectors are given."""
+"""Grouping of hits whose texts, sections and vectors are given."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ragkit.options import Expansion, Granularity, SearchOptions
-from ragkit.retrieval.grouping import select
+from ragkit.retrieval.grouping import group
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
@@ -47,53 +47,53 @@ def hits(*documents_and_scores):
     ]
 
 
-def shape(selected):
+def shape(grouping):
     """Document and entries of each group."""
-    return [(group.document_id, [one.entry_id for one in group.hits]) for group in selected.groups]
+    return [(one.document_id, [one.entry_id for one in one.hits]) for one in grouping.groups]
 
 
 def test_hits_are_gathered_by_document_best_first():
     found = hits((7, 0.9), (8, 0.8), (7, 0.7), (9, 0.6), (8, 0.5))
-    selected = select(found, SearchOptions(), Facts())
-    assert shape(selected) == [(7, [1, 3]), (8, [2, 5]), (9, [4])]
-    assert len(selected.hits) == 5
-    assert selected.note == ""
+    grouping = group(found, SearchOptions(), Facts())
+    assert shape(grouping) == [(7, [1, 3]), (8, [2, 5]), (9, [4])]
+    assert len(grouping.hits) == 5
+    assert grouping.note == ""
 
 
 def test_the_limit_counts_groups_and_only_what_is_on_is_asked_for():
     facts = Facts()
-    selected = select(hits((1, 0.9), (2, 0.8), (3, 0.7)), SearchOptions(limit=2), facts)
-    assert [group.document_id for group in selected.groups] == [1, 2]
+    grouping = group(hits((1, 0.9), (2, 0.8), (3, 0.7)), SearchOptions(limit=2), facts)
+    assert [one.document_id for one in grouping.groups] == [1, 2]
     assert facts.asked == ["keys"]
-    assert select([], SearchOptions(), facts).groups == ()
+    assert group([], SearchOptions(), facts).groups == ()
 
 
 def test_weak_hits_are_dropped_and_counted():
-    selected = select(hits((1, 0.9), (2, 0.4), (1, 0.3)), SearchOptions(min_score=0.4), Facts())
-    assert shape(selected) == [(1, [1]), (2, [2])]
-    assert selected.note == "1 weak removed"
+    grouping = group(hits((1, 0.9), (2, 0.4), (1, 0.3)), SearchOptions(min_score=0.4), Facts())
+    assert shape(grouping) == [(1, [1]), (2, [2])]
+    assert grouping.note == "1 weak removed"
 
 
 def test_hits_that_add_nothing_are_no_results():
-    selected = select(hits((1, 0.9), (2, 0.0), (3, 0.0)), SearchOptions(), Facts())
-    assert shape(selected) == [(1, [1])]
-    assert selected.note == "2 unrelated removed"
+    grouping = group(hits((1, 0.9), (2, 0.0), (3, 0.0)), SearchOptions(), Facts())
+    assert shape(grouping) == [(1, [1])]
+    assert grouping.note == "2 unrelated removed"
 
 
 def test_the_same_text_elsewhere_is_folded_and_named():
     facts = Facts(keys={1: b"same", 3: b"same"})
-    selected = select(hits((5, 0.9), (6, 0.8), (7, 0.7)), SearchOptions(), facts)
-    assert shape(selected) == [(5, [1]), (6, [2])]
-    assert selected.groups[0].also_in == (7,)
-    assert selected.groups[1].also_in == ()
-    assert selected.note == "1 duplicates removed"
+    grouping = group(hits((5, 0.9), (6, 0.8), (7, 0.7)), SearchOptions(), facts)
+    assert shape(grouping) == [(5, [1]), (6, [2])]
+    assert grouping.groups[0].also_in == (7,)
+    assert grouping.groups[1].also_in == ()
+    assert grouping.note == "1 duplicates removed"
 
 
 def test_a_document_with_a_result_of_its_own_is_not_named_as_another_place():
     facts = Facts(keys={1: b"same", 3: b"same"})
-    selected = select(hits((5, 0.9), (7, 0.8), (7, 0.7)), SearchOptions(), facts)
-    assert [group.document_id for group in selected.groups] == [5, 7]
-    assert selected.groups[0].also_in == ()
+    grouping = group(hits((5, 0.9), (7, 0.8), (7, 0.7)), SearchOptions(), facts)
+    assert [one.document_id for one in grouping.groups] == [5, 7]
+    assert grouping.groups[0].also_in == ()
 
 
 def test_what_was_folded_earlier_is_still_named_after_a_later_step():
@@ -101,19 +101,19 @@ def test_what_was_folded_earlier_is_still_named_after_a_later_step():
     long = "the ferry leaves at nine from the second pier every day but sunday"
     facts = Facts(keys={2: b"x", 3: b"x"}, own_texts={1: f"{long}.", 2: long, 3: long})
     options = SearchOptions(near_duplicates=True)
-    selected = select(hits((1, 0.9), (2, 0.8), (3, 0.7)), options, facts)
-    assert [group.document_id for group in selected.groups] == [1]
-    assert selected.groups[0].also_in == (2, 3)
-    assert selected.note == "1 duplicates removed, 1 near duplicates removed"
+    grouping = group(hits((1, 0.9), (2, 0.8), (3, 0.7)), options, facts)
+    assert [one.document_id for one in grouping.groups] == [1]
+    assert grouping.groups[0].also_in == (2, 3)
+    assert grouping.note == "1 duplicates removed, 1 near duplicates removed"
 
 
 def test_alike_in_meaning_is_folded_from_its_threshold_on():
     near = np.array([1.0, 0.1])
     facts = Facts(own_vectors={1: np.array([1.0, 0.0]), 2: near, 3: np.array([0.0, 1.0])})
     found = hits((1, 0.9), (2, 0.8), (3, 0.7))
-    folded = select(found, SearchOptions(semantic_threshold=0.99), facts)
-    assert [group.document_id for group in folded.groups] == [1, 3]
-    kept = select(found, SearchOptions(semantic_threshold=0.999), facts)
+    folded = group(found, SearchOptions(semantic_threshold=0.99), facts)
+    assert [one.document_id for one in folded.groups] == [1, 3]
+    kept = group(found, SearchOptions(semantic_threshold=0.999), facts)
     assert len(kept.groups) == 3
 
 
@@ -123,9 +123,9 @@ def test_alike_in_meaning_is_folded_from_its_threshold_on():
 )
 def test_sections_are_shown_once(options):
     facts = Facts(in_sections={1: 0, 2: 0, 3: 1})
-    selected = select(hits((1, 0.9), (1, 0.8), (1, 0.7)), options, facts)
-    assert shape(selected) == [(1, [1, 3])]
-    assert selected.note == "1 in the same section removed"
+    grouping = group(hits((1, 0.9), (1, 0.8), (1, 0.7)), options, facts)
+    assert shape(grouping) == [(1, [1, 3])]
+    assert grouping.note == "1 in the same section removed"
 
 
 def test_folding_within_a_document_does_not_make_it_a_copy_of_itself():
@@ -133,9 +133,9 @@ def test_folding_within_a_document_does_not_make_it_a_copy_of_itself():
     found = hits(*[(1, 1.0 - number / 1000) for number in range(120)])
     facts = Facts(in_sections={one.entry_id: one.entry_id // 2 for one in found})
     options = SearchOptions(expansion=Expansion.SECTION, per_document=0, limit=100)
-    selected = select(found, options, facts)
-    assert len(selected.groups) == 61
-    assert {group.also_in for group in selected.groups} == {()}
+    grouping = group(found, options, facts)
+    assert len(grouping.groups) == 61
+    assert {one.also_in for one in grouping.groups} == {()}
 
 
 def test_a_parent_ranks_by_the_best_of_its_chunks():
@@ -143,29 +143,29 @@ def test_a_parent_ranks_by_the_best_of_its_chunks():
     facts = Facts(in_sections={1: 0, 2: 0, 3: 0, 4: 0})
     options = SearchOptions(expansion=Expansion.PARENT, parent_chunks=2, per_document=0)
     found = hits((1, 0.9), (1, 0.8), (1, 0.7), (1, 0.6))
-    selected = select(found, options, facts)
-    assert shape(selected) == [(1, [1]), (1, [2]), (1, [4])]
-    assert selected.note == "1 in the same parent removed"
+    grouping = group(found, options, facts)
+    assert shape(grouping) == [(1, [1]), (1, [2]), (1, [4])]
+    assert grouping.note == "1 in the same parent removed"
     apart = Facts(in_sections={1: 0, 2: 0, 3: 1, 4: 1})
-    assert shape(select(found, options, apart)) == [(1, [1]), (1, [2]), (1, [3]), (1, [4])]
+    assert shape(group(found, options, apart)) == [(1, [1]), (1, [2]), (1, [3]), (1, [4])]
 
 
 def test_several_results_a_document_are_capped_and_filled_up():
     found = hits((1, 0.9), (1, 0.8), (1, 0.7), (2, 0.6), (3, 0.5))
-    two = select(found, SearchOptions(per_document=2, limit=4), Facts())
+    two = group(found, SearchOptions(per_document=2, limit=4), Facts())
     assert shape(two) == [(1, [1]), (1, [2]), (2, [4]), (3, [5])]
     assert [one.entry_id for one in two.groups[0].others] == [2, 3]
-    every = select(found, SearchOptions(per_document=0), Facts())
+    every = group(found, SearchOptions(per_document=0), Facts())
     assert shape(every) == [(1, [1]), (1, [2]), (1, [3]), (2, [4]), (3, [5])]
-    flat = select(found, SearchOptions(chunk_aware=False), Facts())
+    flat = group(found, SearchOptions(chunk_aware=False), Facts())
     assert shape(flat) == [(1, [1]), (2, [4]), (3, [5])]
 
 
 def test_variety_reorders_results_and_says_so():
     facts = Facts(own_vectors={1: np.array([1.0, 0]), 2: np.array([1.0, 0]), 3: np.array([0, 1.0])})
     found = hits((1, 0.9), (2, 0.85), (3, 0.5))
-    selected = select(found, SearchOptions(mmr_lambda=0.5, limit=2), facts)
-    assert [group.document_id for group in selected.groups] == [1, 3]
-    assert "variety" in selected.note
-    plain = select(found, SearchOptions(mmr_lambda=1.0), facts)
-    assert [group.document_id for group in plain.groups] == [1, 2, 3]
+    grouping = group(found, SearchOptions(mmr_lambda=0.5, limit=2), facts)
+    assert [one.document_id for one in grouping.groups] == [1, 3]
+    assert "variety" in grouping.note
+    plain = group(found, SearchOptions(mmr_lambda=1.0), facts)
+    assert [one.document_id for one in plain.groups] == [1, 2, 3]

@@ -6,7 +6,7 @@ import copy
 import pickle
 
 from ragkit.results import Later, Passage
-from ragkit.retrieval.assembly import DocumentPlan, PlannedPassage, make_passages
+from ragkit.retrieval.passages import PassagePlan, with_texts
 
 
 def counted(value):
@@ -53,8 +53,8 @@ def test_passages_find_their_highlights_when_they_are_looked_at():
         looked.append(text)
         return ((0, 2),)
 
-    plan = DocumentPlan(1.0, (PlannedPassage(5, 9, (), None, (0, 0)),), ())
-    (passage,) = make_passages(plan, ["abcd"], highlight)
+    plan = PassagePlan((Passage(5, 9, ""),), ())
+    (passage,) = with_texts(plan, ["abcd"], highlight)
     assert looked == []
     assert passage == Passage(5, 9, "abcd", highlights=((0, 2),))
     assert [*passage.highlights, *passage.highlights] == [(0, 2), (0, 2)]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 
 import pytest
 
 from ragkit.errors import ModelError, RagkitError
 from ragkit.options import Granularity, SearchOptions
-from ragkit.results import MatchedChunk
-from ragkit.retrieval.assembly import _choose
-from ragkit.retrieval.grouping import select
+from ragkit.results import MatchedChunk, RerankOutcome
+from ragkit.retrieval.grouping import group
+from ragkit.retrieval.passages import _choose
 from ragkit.retrieval.ranking import Hit
-from ragkit.retrieval.rerank import NOT_RERANKED, in_order, places_of, rerank, usable
+from ragkit.retrieval.rerank import NOT_RERANKED, in_order, rerank, rerank_candidates, usable
 from ragkit.types import Level
 
 
@@ -52,8 +53,14 @@ class Table:
         return [self.grades.get(one) for one in passages]
 
 
+@dataclass
+class Found:
+    hits: list[Hit]
+    outcome: RerankOutcome
+
+
 def ask(table, hits=HITS, texts=None, **options):
-    return rerank("what?", hits, SearchOptions(**options), texts or Texts(), table)
+    return Found(*rerank("what?", hits, SearchOptions(**options), texts or Texts(), table))
 
 
 def entries(found):
@@ -66,20 +73,26 @@ def test_the_best_grade_comes_first_and_equal_ones_keep_their_order():
     assert entries(found) == [4, 2, 6, 1, 3, 5]
     assert [one.grade for one in found.hits] == [10, 9, 9, 3, 3, 0]
     assert [one.score for one in found.hits] == pytest.approx([0.6, 0.8, 0.4, 0.9, 0.7, 0.5])
-    assert (found.asked, found.graded, found.failed, found.notice) == (6, 6, False, "")
-    assert found.note == "table: 6 of 6 graded"
+    assert (found.outcome.considered, found.outcome.graded) == (6, 6)
+    assert (found.outcome.failure, found.outcome.notice) == ("", "")
+    assert found.outcome.note == "table: 6 of 6 graded"
 
 
 def test_what_is_not_graded_follows_in_the_usual_order():
     found = ask(Table({"text 2": 0, "text 4": 5, "text 6": 5}))
     assert entries(found) == [4, 6, 2, 1, 3, 5]
-    assert found.notice == "table did not grade 3 of 6 passages: they come after the others."
+    assert (
+        found.outcome.notice == "table did not grade 3 of 6 passages: they come after the others."
+    )
 
 
 def test_with_too_few_grades_the_order_is_the_usual_one():
     found = ask(Table({"text 6": 10, "text 5": 10}))
-    assert (found.hits, found.failed) == (tuple(HITS), True)
-    assert found.notice == (
+    assert found.hits == HITS
+    assert found.outcome.failure == (
+        "table graded only 2 of 6 passages. Search again, or choose another model."
+    )
+    assert found.outcome.notice == (
         f"{NOT_RERANKED} table graded only 2 of 6 passages. Search again, or choose another model."
     )
 
@@ -88,8 +101,8 @@ def test_only_the_first_chunks_that_may_be_shown_are_looked_at():
     table = Table({f"text {entry}": entry for entry in range(1, 7)})
     assert entries(ask(table, rerank_depth=3)) == [3, 2, 1, 4, 5, 6]
     assert table.asked == [("what?", ["text 1", "text 2", "text 3"])]
-    assert places_of(HITS, SearchOptions(min_score=0.65)) == [0, 1, 2]
-    assert places_of([hit(1, 0.5), hit(2, 0.0)], SearchOptions()) == [0]
+    assert rerank_candidates(HITS, SearchOptions(min_score=0.65)) == [0, 1, 2]
+    assert rerank_candidates([hit(1, 0.5), hit(2, 0.0)], SearchOptions()) == [0]
 
 
 def test_sections_and_documents_keep_their_places():
@@ -98,10 +111,10 @@ def test_sections_and_documents_keep_their_places():
     assert entries(ask(Table({"text 2": 1, "text 4": 2}), hits)) == [1, 4, 3, 2]
     table = Table()
     alone = ask(table, hits[:1], granularity=Granularity.SECTION)
-    assert (alone.notice, table.asked) == (
+    assert (alone.outcome.notice, table.asked) == (
         f"{NOT_RERANKED} only chunks are. Search in chunks.", [],
     )  # fmt: skip
-    assert ask(table, []).notice == ""
+    assert ask(table, []).outcome.notice == ""
 
 
 def test_equal_passages_are_graded_once():
@@ -114,15 +127,16 @@ def test_equal_passages_are_graded_once():
 @pytest.mark.parametrize("kind", [ModelError, RagkitError])
 def test_a_failure_leaves_everything_as_it_is_and_says_why(kind):
     found = ask(Table(error=kind("It is away.", "Start it.")))
-    assert (found.hits, found.failed, found.graded) == (tuple(HITS), True, 0)
-    assert found.notice == f"{NOT_RERANKED} It is away. Start it."
-    assert ask(None).notice == f"{NOT_RERANKED} there is no model for it."
+    assert (found.hits, found.outcome.graded) == (HITS, 0)
+    assert found.outcome.failure == "It is away. Start it."
+    assert found.outcome.notice == f"{NOT_RERANKED} It is away. Start it."
+    assert ask(None).outcome.notice == f"{NOT_RERANKED} there is no model for it."
 
 
 def test_a_grader_that_miscounts_is_not_believed():
     table = Table()
     table.grade = lambda question, passages: [10.0]
-    assert ask(table).notice == f"{NOT_RERANKED} table gave 1 grades for 6."
+    assert ask(table).outcome.notice == f"{NOT_RERANKED} table gave 1 grades for 6."
 
 
 @pytest.mark.parametrize("grade", [None, -0.1, 10.1, float("nan"), float("inf")])
@@ -149,7 +163,7 @@ def test_any_grades_give_a_stable_order_of_the_same_hits():
 
 def test_the_best_graded_chunk_leads_its_document():
     matched = [MatchedChunk(1, 0.9, grade=2.0), MatchedChunk(2, 0.8), MatchedChunk(3, 0.5, grade=7)]
-    kept, more, _ = _choose(matched, SearchOptions(chunks_per_doc=2))
+    kept, more = _choose(matched, SearchOptions(chunks_per_doc=2))
     assert ([one.index for one in kept], [one.index for one in more]) == ([3, 1], [2])
 
 
@@ -165,6 +179,6 @@ class Lookups(Texts):
 def test_variety_does_not_undo_the_order(lambda_):
     hits = [hit(entry, 1 - entry / 10, document=entry) for entry in range(1, 5)]
     graded = in_order(hits, range(4), [1.0, 5.0, 3.0, 9.0])
-    chosen = select(graded, SearchOptions(mmr_lambda=lambda_), Lookups())
+    chosen = group(graded, SearchOptions(mmr_lambda=lambda_), Lookups())
     assert [one.document_id for one in chosen.groups] == [4, 2, 3, 1]
     assert [one.hits[0].score for one in chosen.groups] == pytest.approx([0.6, 0.8, 0.7, 0.9])

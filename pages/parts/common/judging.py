@@ -12,18 +12,18 @@ from ragkit.errors import RagkitError
 from ragkit.evaluation.judging import GRADES, Grades, Judging
 from ragkit.library import Library
 from ragkit.results import Result
-from ragkit.types import Chunk, Level, Span
+from ragkit.types import Level, Span
 
 _KEYS = {2: "1", 1: "2", 0: "3"}
 _MEANINGS = {2: "answers the question", 1: "answers it in part", 0: "does not answer it"}
 
 
-def span_of(result: Result, chunks: Mapping[int, Chunk]) -> Span | None:
+def span_of(result: Result) -> Span | None:
     """What is judged with a result: its best matched chunk, or the whole document."""
     best = result.matched_chunks[0] if result.matched_chunks else None
-    if best is None or best.level is Level.DOCUMENT or best.index not in chunks:
+    if best is None or best.level is Level.DOCUMENT:
         return None
-    return Span(chunks[best.index].start, chunks[best.index].end)
+    return best.span
 
 
 def buttons(result: Result, span: Span | None, grade: int | None) -> str:

@@ -12,8 +12,7 @@ from pages.parts.search import summary
 from ragkit.evaluation.comparison import Cell, Change, Column, Comparison
 from ragkit.evaluation.judging import Grades
 from ragkit.evaluation.search_config import as_text
-from ragkit.results import Result, Trace
-from ragkit.types import Chunk
+from ragkit.results import MatchedChunk, Result, Trace
 
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "Keyword vs. semantic": ("mode:keyword", "mode:vector"),
@@ -37,13 +36,12 @@ _HEADINGS = re.compile(r"\s*(?:#{1,6} [^\n]*\n\s*)+")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is needed beside the comparison: matched chunks by document and index, and grades.
+    """What is needed beside the comparison: the grades of what it shows, by collection.
 
     ``blind`` hides which settings a column has; ``order`` is then how columns are shuffled.
     ``usable`` says that the settings may be written to the collection.
     """
 
-    chunks: Mapping[int, Mapping[int, Chunk]] = field(default_factory=dict)
     grades: Mapping[str, Grades] = field(default_factory=dict)
     blind: bool = False
     order: Sequence[int] = ()
@@ -128,8 +126,7 @@ def _item(
     comparison: Comparison, column: int, cell: Cell, hues: Mapping[int, int], shown: Shown
 ) -> str:
     result, document = cell.result, cell.result.document
-    chunks = shown.chunks.get(document.id, {})
-    span = span_of(result, chunks)
+    span = span_of(result)
     known = shown.grades.get(document.collection)
     grade = known.of(document.id, span) if known else None
     joined = document.id in hues
@@ -154,7 +151,7 @@ def _item(
         f"<bdi>{name(document.title or document.path)}</bdi></a>{_move(cell, shown.blind)}</div>"
         f'<p class="rk-item-where"><bdi>{name(document.path)}</bdi>'
         f"{_score(cell, shown.blind)}</p>"
-        f'<p class="rk-snippet" dir="auto">{snippet(result, chunks)}</p>'
+        f'<p class="rk-snippet" dir="auto">{snippet(result)}</p>'
         f"{buttons(result, span, grade)}</article>"
     )  # fmt: skip
 
@@ -207,17 +204,17 @@ def _gone(column: Column) -> str:
     return f'<p class="rk-gone">Gone from A: {listed}{f" and {rest} more" if rest > 0 else ""}</p>'
 
 
-def snippet(result: Result, chunks: Mapping[int, Chunk]) -> str:
+def snippet(result: Result) -> str:
     """The most telling line of the best matched chunk, as marked HTML."""
-    best = result.matched_chunks[0].index if result.matched_chunks else -1
-    inside = [p for p in result.passages if p.chunks[0] <= best <= p.chunks[1]]
+    best = result.matched_chunks[0] if result.matched_chunks else MatchedChunk(-1, 0.0)
+    inside = [p for p in result.passages if p.chunks[0] <= best.index <= p.chunks[1]]
     passage = next(iter([*inside, *result.passages]), None)
     if passage is None:
         return ""
     start, end = 0, len(passage.text)
-    if best in chunks and inside:
-        start = max(0, chunks[best].start - passage.start)
-        end = min(end, chunks[best].end - passage.start)
+    if best.span is not None and inside:
+        start = max(0, best.span.start - passage.start)
+        end = min(end, best.span.end - passage.start)
     headings = _HEADINGS.match(passage.text, start, end)
     if headings and end - headings.end() > _SNIPPET // 3:
         start = headings.end()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pages.parts.common.markup import (
     action,
     attributes,
@@ -13,9 +11,9 @@ from pages.parts.common.markup import (
     text,
 )
 from pages.parts.document.context_text import on_card
-from pages.parts.search.passages import NO_CHUNKS, NOTHING, Extra, heading_path, passages
+from pages.parts.search.passages import NOTHING, Extra, heading_path, passages
 from ragkit.results import Contribution, MatchedChunk, Result
-from ragkit.types import Chunk, Level
+from ragkit.types import Level
 
 MOST_CELLS = 160
 _INDEX_NAMES = {
@@ -45,7 +43,7 @@ def card(result: Result, number_: int, question: str = "", extra: Extra = NOTHIN
         f'<h2 class="rk-title" id="{label}">{open_link(result, best, question)}</h2>',
         _score(result),
         "</header>",
-        _where(result, extra.chunks),
+        _where(result),
         _coverage(result, question),
         _missing(result),
         on_card(extra.context),
@@ -102,9 +100,9 @@ def index_name(index: str) -> str:
     return _INDEX_NAMES.get(index, index)
 
 
-def pages_of(result: Result, chunks: Mapping[int, Chunk] = NO_CHUNKS) -> str:
+def pages_of(result: Result) -> str:
     """``p. 14`` or ``p. 14–15``: where what matched stands, or else what is shown."""
-    spans = [chunk.pages for chunk in chunks.values() if chunk.pages]
+    spans = [chunk.pages for chunk in result.matched_chunks if chunk.pages]
     found = [page for span in spans for page in span]
     found = found or [passage.page for passage in result.passages if passage.page is not None]
     if not found:
@@ -113,22 +111,21 @@ def pages_of(result: Result, chunks: Mapping[int, Chunk] = NO_CHUNKS) -> str:
     return f"p. {first}" if first == last else f"p. {first}–{last}"
 
 
-def _headings_of(result: Result, chunks: Mapping[int, Chunk]) -> tuple[str, ...]:
+def _headings_of(result: Result) -> tuple[str, ...]:
     """The heading path above the best matched chunk."""
-    best = result.matched_chunks[0].index if result.matched_chunks else -1
-    if best in chunks:
-        return chunks[best].heading_path
+    if result.matched_chunks and result.matched_chunks[0].span is not None:
+        return result.matched_chunks[0].heading_path
     return next((p.heading_path for p in result.passages if p.heading_path), ())
 
 
-def _where(result: Result, chunks: Mapping[int, Chunk]) -> str:
+def _where(result: Result) -> str:
     document = result.document
     parts = [f'<span class="rk-path"><bdi>{name(document.path)}</bdi></span>']
-    if pages := pages_of(result, chunks):
+    if pages := pages_of(result):
         parts.append(f'<span class="rk-page">{pages}</span>')
     if document.date:
         parts.append(f"<span>{name(document.date[:10])}</span>")
-    heading = _headings_of(result, chunks)
+    heading = _headings_of(result)
     trail = ""
     if heading and list(heading) != [document.title]:
         trail = f'<p class="rk-headings">{heading_path(heading)}</p>'

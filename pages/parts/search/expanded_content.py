@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from pages.parts.search.passages import Extra
 from ragkit.library import DocumentDetail
 from ragkit.results import Result
-from ragkit.types import Chunk
 
 
 def gap_text(result: Result, detail: DocumentDetail, gap: tuple[int, int]) -> str:
@@ -29,11 +28,10 @@ def opened(
     gaps: Collection[tuple[int, int, int]],
     more: Collection[int],
     opens: str,
-    chunks: Mapping[int, Chunk],
 ) -> Extra:
     """Gather what is open in one result; ``gaps`` are (document, first, last)."""
     if detail is None:
-        return Extra(opens=opens, chunks=chunks)
+        return Extra(opens=opens)
     identity = result.document.id
     wanted = [gap for gap in result.gaps if (identity, *gap) in gaps]
     texts = {one.chunk.index: detail.text[one.chunk.start : one.chunk.end] for one in detail.chunks}
@@ -42,5 +40,4 @@ def opened(
         {gap: gap_text(result, detail, gap) for gap in wanted},
         {one.index: texts[one.index] for one in further if one.index in texts},
         opens,
-        chunks,
     )

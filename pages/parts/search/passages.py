@@ -10,7 +10,6 @@ from pages.parts.common.markup import action, folded, marked, merged, name, numb
 from ragkit.catalog.records import ContextRecord
 from ragkit.results import MatchedChunk, Passage, Result
 from ragkit.retrieval.highlight import best_window
-from ragkit.types import Chunk
 
 LONGEST_PASSAGE = 12_000
 _FIRST_EXCERPT, _NEXT_EXCERPT, _EXCERPTS = 420, 200, 2
@@ -23,20 +22,18 @@ class Extra:
 
     ``gaps`` maps (first, last) chunk indexes to the text between; ``more`` the index of a
     further matched chunk to its text. ``opens`` is the label of the button that opens the file,
-    or empty. ``chunks`` are the matched chunks by index, for where they stand. ``judge`` is the
-    HTML of the buttons that judge the result. ``context`` is what was written of the best chunk.
+    or empty. ``judge`` is the HTML of the buttons that judge the result. ``context`` is what was
+    written of the best chunk.
     """
 
     gaps: Mapping[tuple[int, int], str] = field(default_factory=dict)
     more: Mapping[int, str] = field(default_factory=dict)
     opens: str = ""
-    chunks: Mapping[int, Chunk] = field(default_factory=dict)
     judge: str = ""
     context: ContextRecord | None = None
 
 
 NOTHING = Extra()
-NO_CHUNKS: Mapping[int, Chunk] = {}
 
 
 def heading_path(path: Sequence[str]) -> str:
@@ -54,20 +51,20 @@ def passages(result: Result, number_: int, extra: Extra) -> str:
     words = sum(len(passage.text.split()) for passage in result.passages)
     opened = " open" if extra.gaps else ""
     return (
-        f'<div class="rk-passages"><div class="rk-short">{_short(result, extra.chunks)}</div>'
+        f'<div class="rk-passages"><div class="rk-short">{_short(result)}</div>'
         f'<details class="rk-full"{opened}><summary>'
         f'<span class="rk-closed">Read the passages here · {number(words)} words</span>'
         f'<span class="rk-opened">Show less</span></summary>{whole}</details></div>'
     )
 
 
-def _short(result: Result, chunks: Mapping[int, Chunk]) -> str:
+def _short(result: Result) -> str:
     """The best matched chunks as excerpts, in reading order, with marks between them."""
     windows: list[tuple[int, int, Passage]] = []
     ranked = result.matched_chunks or (MatchedChunk(0, 0.0),)
     for chunk in ranked:
         size = _NEXT_EXCERPT if windows else _FIRST_EXCERPT
-        found = _excerpt_of(result, chunk, chunks.get(chunk.index), size)
+        found = _excerpt_of(result, chunk, size)
         if found and all(found[1] <= start or found[0] >= end for start, end, _ in windows):
             windows.append(found)
         if len(windows) == _EXCERPTS:
@@ -97,15 +94,13 @@ def _heads(value: str, start: int) -> bool:
     return not value[:start].strip() or _HEADINGS.fullmatch(value, 0, start) is not None
 
 
-def _excerpt_of(
-    result: Result, chunk: MatchedChunk, where: Chunk | None, size: int
-) -> tuple[int, int, Passage] | None:
+def _excerpt_of(result: Result, chunk: MatchedChunk, size: int) -> tuple[int, int, Passage] | None:
     """Where in the document's text the excerpt of a matched chunk starts and ends."""
     inside = [p for p in result.passages if p.chunks[0] <= chunk.index <= p.chunks[1]]
     if not inside:
         return None
     passage = inside[0]
-    first, last = (where.start, where.end) if where else (passage.start, passage.end)
+    first, last = (chunk.span.start, chunk.span.end) if chunk.span else (passage.start, passage.end)
     first, last = max(first, passage.start), min(last, passage.end)
     if first >= last:
         return None
