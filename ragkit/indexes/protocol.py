@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
-from ragkit.options import IndexMode
+from ragkit.options import IndexMode, SearchOptions
 from ragkit.types import Field, Level
 
 INDEXED_LEVELS: Mapping[Level, tuple[Level, ...]] = {
@@ -27,6 +27,9 @@ INDEXED_LEVELS: Mapping[Level, tuple[Level, ...]] = {
 
 Word statistics of one index are its own.
 """
+
+
+_DEFAULTS = SearchOptions()
 
 
 class IndexKind(StrEnum):
@@ -65,9 +68,9 @@ class EntryFilter:
 class VectorSearch:
     """How vectors are searched: see ``SearchOptions``."""
 
-    mode: IndexMode = IndexMode.AUTO
-    nprobe: int = 16
-    overfetch: int = 4
+    mode: IndexMode = _DEFAULTS.index
+    nprobe: int = _DEFAULTS.nprobe
+    overfetch: int = _DEFAULTS.overfetch
 
 
 @dataclass(frozen=True, slots=True)

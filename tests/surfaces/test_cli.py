@@ -166,6 +166,17 @@ def test_search_modes_and_limit(library, mode, here):
     assert parts if mode == "hybrid" else parts == {mode}
 
 
+def test_any_search_option_is_set_by_name(library, here):
+    def paths(*more):
+        done = here("search", "--library", library, "--json", "refund", *more)
+        return [one["document"]["path"] for one in json.loads(done.stdout)["results"]]
+
+    assert len(paths()) > 1
+    assert len(paths("--option", "limit=1")) == 1
+    assert len(paths("-n", 5, "-o", "limit=1", "-o", "mmr_lambda=0.5")) == 1
+    assert paths("-o", "min_score=1", "-o", "mmr_lambda=") == []
+
+
 @pytest.mark.parametrize("index", ["auto", "exact", "ann"])
 @pytest.mark.parametrize("more", [[], ["--chunked"]])
 def test_search_says_how_vectors_were_searched(library, here, index, more):
@@ -192,6 +203,8 @@ def test_explain_says_why_and_prints_the_trace(library, here):
         (["search", "refund colour:red"], 2, 'There is no filter "colour:"'),
         (["search", "   "], 2, "The question is empty"),
         (["search", "--limit", "0", "refund"], 2, "--limit"),
+        (["search", "-o", "rrf_k=0", "refund"], 2, "rrf_k: must be at least 1, not '0'"),
+        (["search", "-o", "nope=1", "refund"], 2, "nope: there is no such setting"),
         (["search", "--mode", "psychic", "refund"], 2, "psychic"),
         (["dance"], 2, "dance"),
         (["search", "--collection", "nope", "refund"], 5, "There are: default."),

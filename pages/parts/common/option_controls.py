@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -26,7 +27,7 @@ def control(option: Option, value: Any, key: str, **widget: Any) -> Any:
         is_on = st.toggle(option.label, key=key, help=option.help, **widget)
         if option.nullable and is_on:
             start = option.start if value is None else value
-            return slider(option, start, f"{key}_value", option.slider_label, **widget)
+            return _slider(option, start, f"{key}_value", option.slider_label, **widget)
         if is_on == starts_on:
             return value
         return on if is_on else off
@@ -42,10 +43,24 @@ def control(option: Option, value: Any, key: str, **widget: Any) -> Any:
             **widget,
         )
         return choices[chosen]
-    return slider(option, value, key, help=option.help, **widget)
+    return _slider(option, value, key, help=option.help, **widget)
 
 
-def slider(option: Option, value: Any, key: str, label: str = "", **widget: Any) -> Any:
+def search_controls(
+    options: SearchOptions, names: Sequence[str], prefix: str, **widget: Any
+) -> dict[str, Any]:
+    """Draw search options, with their weights below the fusion; return the values by name."""
+    values: dict[str, Any] = {}
+    for name in names:
+        values[name] = control(
+            SEARCH_OPTIONS[name], getattr(options, name), f"{prefix}{name}", **widget
+        )
+        if name == "fusion":
+            values |= _balance(options, f"{prefix}balance", **widget)
+    return values
+
+
+def _slider(option: Option, value: Any, key: str, label: str = "", **widget: Any) -> Any:
     """Draw a number as a slider, which reaches as far as the value does, and return it."""
     low, high, step = option.slider
     state.start(**{key: value})
@@ -55,13 +70,13 @@ def slider(option: Option, value: Any, key: str, label: str = "", **widget: Any)
     )
 
 
-def balance(options: SearchOptions, key: str, **widget: Any) -> dict[str, float]:
+def _balance(options: SearchOptions, key: str, **widget: Any) -> dict[str, float]:
     """Draw the weights of both indexes as one slider; return them once the person moves it."""
     step = _BALANCE.slider[2]
     total = options.vector_weight + options.keyword_weight or 1.0
     start = round(round(options.keyword_weight / total / step) * step, 2)
     help_ = "Left: only semantic scores count. Right: only keyword scores count."
-    keyword = slider(_BALANCE, start, key, help=help_, **widget)
+    keyword = _slider(_BALANCE, start, key, help=help_, **widget)
     if keyword == start:
         return {}
     return {"keyword_weight": keyword, "vector_weight": round(1 - keyword, 2)}

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
-from pages.parts.common.option_controls import balance, control
+from pages.parts.common.option_controls import control, search_controls
 from pages.parts.library.embedder_choice import label
 from ragkit.evaluation.search_config import COLUMN_OPTIONS, ColumnSettings
 
-_BEFORE_BALANCE = ("mode", "contexts", "fusion")
-_AFTER_BALANCE = (
-    "rerank",
-    "index",
-    "granularity",
-    "expansion",
-    "per_document",
-    "near_duplicates",
-    "semantic_threshold",
-    "mmr_lambda",
-)
+OFFERED = (
+    "mode", "contexts", "fusion", "rerank", "index", "granularity", "expansion", "per_document",
+    "near_duplicates", "semantic_threshold", "mmr_lambda",
+)  # fmt: skip
 
 
 def edit(column: ColumnSettings, prefix: str, embedders: list[str]) -> ColumnSettings:
@@ -31,15 +23,7 @@ def edit(column: ColumnSettings, prefix: str, embedders: list[str]) -> ColumnSet
     """
     options = column.options
 
-    def draw(*names: str) -> dict[str, Any]:
-        return {
-            name: control(COLUMN_OPTIONS[name], getattr(options, name), f"{prefix}-{name}")
-            for name in names
-        }
-
-    changes = draw(*_BEFORE_BALANCE)
-    changes |= balance(options, f"{prefix}-balance")
-    changes |= draw(*_AFTER_BALANCE)
+    changes = search_controls(options, OFFERED, f"{prefix}-")
     chunked = control(COLUMN_OPTIONS["chunked"], column.chunked, f"{prefix}-chunked")
     embedder = column.embedder
     choices = list(dict.fromkeys(["", *embedders[1:], *filter(None, [embedder])]))

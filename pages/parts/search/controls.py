@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.common import state
 from pages.parts.common.markup import name, number, text
-from pages.parts.common.option_controls import balance, control
+from pages.parts.common.option_controls import control, search_controls
 from pages.parts.search import export
 from pages.parts.search import query_text as query
 from ragkit.errors import QueryError
@@ -22,7 +21,7 @@ from ragkit.library import Library
 from ragkit.options import SEARCH_OPTIONS, Filters, SearchOptions
 from ragkit.results import Answer
 
-_OFFERED = (
+OFFERED = (
     "chunk_aware", "expansion", "granularity", "contexts", "limit", "fusion", "rerank",
     "min_score", "near_duplicates", "semantic_threshold", "mmr_lambda",
 )  # fmt: skip
@@ -79,7 +78,7 @@ def controls(library: Library, question: str) -> Controls:
         with st.popover("Filters"):
             problem = _filters(library, chosen, question)
         with st.popover("Options"):
-            changes = _options(first)
+            changes = search_controls(first, OFFERED, "option_", persist_state="session")
             place = st.container()
     options = replace(first, mode=mode, per_document=per_document, **changes)
     return Controls(options, problem, place)
@@ -193,21 +192,6 @@ def _dated(key: str, word: str, fields: Sequence[str]) -> None:
     if chosen is not None:
         question = f"{question} {word}:{chosen.isoformat()}".strip()
     st.session_state[state.QUESTION] = question
-
-
-# -- options ---------------------------------------------------------------------------------
-
-
-def _options(first: SearchOptions) -> dict[str, Any]:
-    """Draw how results are found and shown; it begins as the collection is searched."""
-    chosen: dict[str, Any] = {}
-    for option in map(SEARCH_OPTIONS.__getitem__, _OFFERED):
-        chosen[option.name] = control(
-            option, getattr(first, option.name), f"option_{option.name}", persist_state="session"
-        )
-        if option.name == "fusion":
-            chosen |= balance(first, "option_balance", persist_state="session")
-    return chosen
 
 
 def offer_export(place: DeltaGenerator, answer: Answer) -> None:

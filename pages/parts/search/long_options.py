@@ -20,6 +20,10 @@ from ragkit.options import (
     SearchOptions,
 )
 
+OFFERED = (
+    "limit", "hits_per_piece", "method", "piece_tokens", "overlap_tokens", "merge", "dedup",
+    "per_document", "min_similarity", "whole_weight", "mode", "nprobe", "overfetch",
+)  # fmt: skip
 _KEY = "long_option"
 
 
@@ -34,27 +38,25 @@ def controls(library: Library, left_out: Iterable[int]) -> tuple[SearchOptions, 
         )
         collections = names if chosen == state.ALL else [chosen]
     changes: dict[str, Any] = {"exclude": frozenset(left_out)}
-
-    def draw(*options: str) -> None:
-        for name in options:
+    for name in OFFERED:
+        if _matters(name, changes):
             changes[name] = control(
                 CHUNKED_OPTIONS[name],
                 getattr(first, name),
                 f"{_KEY}_{name}",
                 persist_state="session",
             )
-
-    draw("limit", "hits_per_piece", "method")
-    if changes["method"] is CutMethod.FIXED:
-        draw("piece_tokens", "overlap_tokens")
-    draw("merge", "dedup")
-    if changes["dedup"] is not Dedup.NONE:
-        draw("per_document")
-    draw("min_similarity", "whole_weight", "mode")
-    if changes["mode"] is IndexMode.ANN:
-        draw("nprobe", "overfetch")
     diversity = control(
         SEARCH_OPTIONS["mmr_lambda"], None, f"{_KEY}_mmr_lambda", persist_state="session"
     )
     options = library.options(collections=tuple(collections), mmr_lambda=diversity)
     return options, library.chunked_options(**changes)
+
+
+def _matters(name: str, chosen: dict[str, Any]) -> bool:
+    """Return whether an option makes a difference, beside those that are chosen already."""
+    if name in ("piece_tokens", "overlap_tokens"):
+        return chosen["method"] is CutMethod.FIXED
+    if name in ("nprobe", "overfetch"):
+        return chosen["mode"] is IndexMode.ANN
+    return name != "per_document" or chosen["dedup"] is not Dedup.NONE
