@@ -14,7 +14,7 @@ from pathlib import Path
 from common import SHARED, arguments, report
 
 from ragkit.evaluation.corpus import load_question_set
-from ragkit.evaluation.run import evaluate
+from ragkit.evaluation.experiments import evaluate
 from ragkit.options import Expansion, Fusion, Mode, SearchOptions
 from ragkit.settings import load_settings
 

@@ -14,12 +14,11 @@ from pages.parts.evaluate import set_writing
 from pages.parts.search import summary
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
-from ragkit.evaluation.background_runs import BackgroundRuns
-from ragkit.evaluation.experiments import Experiment, judged_trial
-from ragkit.evaluation.metrics import HEADLINES
-from ragkit.evaluation.question_sets import too_kind
-from ragkit.evaluation.question_types import kinds_of_run
-from ragkit.evaluation.runs import difference, in_words, main_metric
+from ragkit.evaluation.background import BackgroundRuns
+from ragkit.evaluation.experiments import Experiment, judged_experiment
+from ragkit.evaluation.metrics import HEADLINES, main_metric
+from ragkit.evaluation.question_sets import optimism_notice
+from ragkit.evaluation.runs import difference, figures_of_run, in_words
 from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text
 from ragkit.library import Library
 from ragkit.options import SearchOptions
@@ -141,7 +140,7 @@ def controls(
         picked = st.multiselect(
             "Settings to ask it with", list(ways), key=_WAYS, format_func=ways.__getitem__
         )
-        busy = runs_of(library).standing.running
+        busy = runs_of(library).status.running
         if st.button("Run", key="evaluate-run", type="primary", disabled=busy or not picked):
             start(library, collection, collection_id, str(chosen), picked)
     return str(chosen)
@@ -170,7 +169,7 @@ def start(
     columns = [from_text(one, base)[0] for one in addresses]
 
     def trial() -> Experiment:
-        return judged_trial(library, library.catalog, collection, question_set)
+        return judged_experiment(library, library.catalog, collection, question_set)
 
     runs_of(library).start(trial, columns, library.catalog, collection_id)
     st.rerun()
@@ -183,7 +182,7 @@ def start(
 def live(library: Library) -> None:
     """How far the run is, asked for only while in sight; the page follows when it moves on."""
     runs = runs_of(library)
-    now = runs.standing
+    now = runs.status
     seen = (now.round, now.running, len(now.kept))
     before = st.session_state.get(_SEEN, seen)
     st.session_state[_SEEN] = seen
@@ -204,7 +203,7 @@ def results(library: Library, collection: str, collection_id: int, question_set:
     kept = [
         one for one in library.catalog.runs.all(collection_id) if one.run.question_set == wanted
     ]
-    if not kept and runs_of(library).standing.running:
+    if not kept and runs_of(library).status.running:
         return
     if not kept:
         st.html(
@@ -217,11 +216,11 @@ def results(library: Library, collection: str, collection_id: int, question_set:
         return
     shown = evaluating.latest(kept)
     writers = library.catalog.judgments.writers(collection_id).get(question_set)
-    st.html(measures.table(shown) + summary.notices([too_kind(writers)] if writers else []))
+    st.html(measures.table(shown) + summary.notices([optimism_notice(writers)] if writers else []))
     metric = main_metric([name for name in HEADLINES if name in shown[0].run.means])
     kinds = library.catalog.judgments.kinds(collection_id, question_set)
     figures = {
-        one.id: kinds_of_run(library.catalog, one.id, kinds, metric)
+        one.id: figures_of_run(library.catalog, one.id, kinds, metric)
         for one in (shown if any(kinds.values()) else ())
     }
     by_kind = measures.kinds_table(shown, figures, metric)

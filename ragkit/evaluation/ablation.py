@@ -1,18 +1,17 @@
-"""Ablation: what each field, each kind of vector and each kind of context is worth.
+"""Ablation: what each field, each kind of vector and each kind of context contributes.
 
-Cells are searches that differ in one thing. A cell that cannot be run says why.
+Variants are searches that differ in one thing. A variant that cannot be evaluated says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ragkit.errors import ModelError, RagkitError
-from ragkit.evaluation.experiments import Experiment
-from ragkit.evaluation.run import Evaluation, measure
-from ragkit.evaluation.runs import main_metric
+from ragkit.evaluation.experiments import Evaluation, Experiment, measure
+from ragkit.evaluation.metrics import main_metric
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.options import Contexts, Fusion, Mode, QuestionMerge, Rerank, SearchOptions
@@ -26,10 +25,13 @@ _SHOWN = (("pass@5", "pass@10", "pass@20"), ("ndcg@10", "mrr", "recall@10"),
           ("token_recall", "token_precision", "token_iou"))  # fmt: skip
 _MODEL, _TEXT, _RERANKER = "model contexts", "texts alone", "a reranker"
 
+_Row: TypeAlias = tuple[str, str, dict[str, Any], tuple[str, ...]]
+"""A name, a label, changed options, and what is needed."""
+
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """A cell before it is run: how it searches, and what it needs for that."""
+class Variant:
+    """A search that differs in one thing: what it changes, and what it needs for that."""
 
     table: str
     name: str
@@ -37,65 +39,71 @@ class Plan:
     changes: Mapping[str, Any] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
+    @property
+    def title(self) -> str:
+        """The head of its row in a table."""
+        return self.label if self.table == GRID else f"{self.name}  {self.label}"
+
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell that was run, or else why it was not."""
+class Outcome:
+    """The evaluation of a variant, or else why there is none."""
 
-    plan: Plan
-    found: Evaluation | None = None
+    variant: Variant
+    evaluation: Evaluation | None = None
     reason: str = ""
 
     @property
     def means(self) -> dict[str, float]:
         """The mean of each metric."""
-        return {one.name: one.value for one in self.found.metrics} if self.found else {}
+        metrics = self.evaluation.metrics if self.evaluation else ()
+        return {metric.name: metric.value for metric in metrics}
 
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """All cells of a question set. ``partial``: it was stopped, and later cells are not there."""
+    """The outcomes of all variants over a question set. ``partial``: later ones are missing."""
 
     name: str
-    cells: tuple[Cell, ...]
+    outcomes: tuple[Outcome, ...]
     partial: bool = False
     notices: tuple[str, ...] = ()
 
     @property
     def shown(self) -> tuple[str, ...]:
         """The metrics that tables show."""
-        known = {name for one in self.cells for name in one.means}
-        return next((names for names in _SHOWN if names[0] in known), tuple(sorted(known)[:3]))
+        names = {name for outcome in self.outcomes for name in outcome.means}
+        return next((shown for shown in _SHOWN if shown[0] in names), tuple(sorted(names)[:3]))
 
     @property
     def metric(self) -> str:
-        """The metric that tells most."""
+        """The most informative metric."""
         return main_metric(self.shown) if self.shown else ""
 
-    def tables(self) -> dict[str, list[Cell]]:
-        """The cells by table, in order."""
-        found: dict[str, list[Cell]] = {}
-        for one in self.cells:
-            found.setdefault(one.plan.table, []).append(one)
-        return found
+    def tables(self) -> dict[str, list[Outcome]]:
+        """Group the outcomes by table, in order."""
+        tables: dict[str, list[Outcome]] = {}
+        for outcome in self.outcomes:
+            tables.setdefault(outcome.variant.table, []).append(outcome)
+        return tables
 
 
 _SAME_WEIGHT = (
     (Field.TEXT, 1.0),
     (Field.TITLE, -1.0),  # A title's words stand in the text twice.
-    *((one, 1.0) for one in WRITTEN),
+    *((name, 1.0) for name in WRITTEN),
 )
 
 
 def _fields(*names: Field) -> tuple[tuple[Field, float], ...]:
-    return tuple((one, FIELD_WEIGHTS[one]) for one in (Field.TEXT, Field.TITLE, *names))
+    return tuple((name, FIELD_WEIGHTS[name]) for name in (Field.TEXT, Field.TITLE, *names))
 
 
-def keyword_plans() -> list[Plan]:
-    """The text's words, with each other field, and with all."""
+def keyword_variants() -> list[Variant]:
+    """Return keyword searches: the text alone, with each other field, and with all."""
     every = (Field.CONTEXT, Field.QUESTIONS, Field.KEYWORDS)
     base = {"mode": Mode.KEYWORD, "contexts": Contexts.MODEL}
-    rows: list[tuple[str, str, dict[str, Any], tuple[str, ...]]] = [
+    rows: list[_Row] = [
         ("F0", "text", {"field_weights": ((Field.TEXT, 1.0),)}, ()),
         ("F1", "text + context", {"field_weights": _fields(Field.CONTEXT)}, (_MODEL,)),
         ("F2", "text + questions", {"field_weights": _fields(Field.QUESTIONS)}, (_MODEL,)),
@@ -105,14 +113,17 @@ def keyword_plans() -> list[Plan]:
         ("F5", "all, weighted, reranked",
          {"field_weights": _fields(*every), "rerank": Rerank.MODEL}, (_MODEL, _RERANKER)),
     ]  # fmt: skip
-    return [Plan(KEYWORDS, name, label, {**base, **of}, needs) for name, label, of, needs in rows]
+    return [
+        Variant(KEYWORDS, name, label, {**base, **changes}, needs)
+        for name, label, changes, needs in rows
+    ]
 
 
-def vector_plans() -> list[Plan]:
-    """A chunk's own vector, with those of its context or questions, and with all."""
+def vector_variants() -> list[Variant]:
+    """Return vector searches: of chunks, with their contexts or questions, and with all."""
     base = {"mode": Mode.VECTOR, "contexts": Contexts.MODEL}
     both = (Level.CONTEXT, Level.QUESTION)
-    rows: list[tuple[str, str, dict[str, Any], tuple[str, ...]]] = [
+    rows: list[_Row] = [
         ("V0", "text", {"vector_levels": ()}, ()),
         ("V1", "text + context", {"vector_levels": (Level.CONTEXT,)}, (_MODEL,)),
         ("V1b", "context for its chunk", {"question_merge": QuestionMerge.CONTEXT}, (_MODEL,)),
@@ -124,99 +135,108 @@ def vector_plans() -> list[Plan]:
         ("V5", "all, best rank, reranked", {"vector_levels": both, "rerank": Rerank.MODEL},
          (_MODEL, _RERANKER)),
     ]  # fmt: skip
-    return [Plan(VECTORS, name, label, {**base, **of}, needs) for name, label, of, needs in rows]
+    return [
+        Variant(VECTORS, name, label, {**base, **changes}, needs)
+        for name, label, changes, needs in rows
+    ]
 
 
-def grid_plans(*, rrf: bool = True) -> list[Plan]:
-    """No context, where a chunk stands, and what a model wrote; for each way of searching."""
-    contexts: tuple[tuple[str, str, dict[str, Any], tuple[str, ...]], ...] = (
+def grid_variants(*, rrf: bool = True) -> list[Variant]:
+    """Return each mode with no context, with structural context, and with model contexts."""
+    contexts: tuple[_Row, ...] = (
         ("none", "no", {"contexts": Contexts.STRUCTURAL}, (_TEXT,)),
         ("structural", "structural", {"contexts": Contexts.STRUCTURAL}, ()),
         ("model", "model", {"contexts": Contexts.MODEL}, (_MODEL,)),
     )
-    ways: list[tuple[str, dict[str, Any]]] = [
+    modes: list[tuple[str, dict[str, Any]]] = [
         ("vector", {"mode": Mode.VECTOR}),
         ("keyword", {"mode": Mode.KEYWORD}),
         ("weighted", {"mode": Mode.HYBRID, "fusion": Fusion.WEIGHTED}),
     ]
-    ways += [("rrf", {"mode": Mode.HYBRID, "fusion": Fusion.RRF})] if rrf else []
+    modes += [("rrf", {"mode": Mode.HYBRID, "fusion": Fusion.RRF})] if rrf else []
     return [
-        Plan(
+        Variant(
             GRID,
-            f"{context} × {way}",
-            f"{'no' if context == 'none' else context} context, {way}",
-            {**of, **how},
+            f"{context} × {search}",
+            f"{label} context, {search}",
+            {**stored, **mode},
             needs,
         )
-        for context, said, of, needs in contexts
-        for way, how in ways
+        for context, label, stored, needs in contexts
+        for search, mode in modes
     ]
 
 
 def ablate(
-    plans: Sequence[Plan],
-    trial: Experiment,
+    variants: Sequence[Variant],
+    experiment: Experiment,
     plain: Experiment | None = None,
     base: SearchOptions | None = None,
     reporter: Reporter | None = None,
     *,
     timed: bool = False,
 ) -> Ablation:
-    """Run cells over a trial; ``plain`` is the same set with only its texts indexed.
+    """Evaluate variants; ``plain`` is the same set with only its texts indexed.
 
-    ``base`` holds what cells do not change. When it is stopped, the cells so far are the result.
+    ``base`` holds the options that variants do not change. When it is cancelled, the outcomes so
+    far are the result.
 
     Raises:
-        JobCancelled: it was stopped before the first answer.
+        JobCancelled: it was cancelled before the first answer.
     """
-    cells: list[Cell] = []
+    outcomes: list[Outcome] = []
     partial = False
-    for plan in plans:
-        on = plain if _TEXT in plan.needs else trial
-        reason = _lacking(plan, trial, plain)
-        if reason or on is None:
-            cells.append(Cell(plan, None, reason))
+    for variant in variants:
+        chosen = plain if _TEXT in variant.needs else experiment
+        reason = _missing(variant, experiment, plain)
+        if reason or chosen is None:
+            outcomes.append(Outcome(variant, None, reason))
             continue
-        column = ColumnSettings(replace(base or SearchOptions(), **plan.changes))
+        column = ColumnSettings(replace(base or SearchOptions(), **variant.changes))
         try:
-            found = measure(on, column, reporter, timed=timed, phase=f"Asking: {plan.name}")
+            evaluation = measure(
+                chosen, column, reporter, timed=timed, phase=f"Asking: {variant.name}"
+            )
         except (JobCancelled, KeyboardInterrupt):
-            if not any(one.found for one in cells):
+            if not any(outcome.evaluation for outcome in outcomes):
                 raise
             partial = True
             break
         except RagkitError as error:
-            of_model = isinstance(error, ModelError) and _RERANKER in plan.needs
-            lacks = "no model reranks: " if of_model else ""
-            cells.append(Cell(plan, None, f"{lacks}{error}"))
+            no_model = isinstance(error, ModelError) and _RERANKER in variant.needs
+            prefix = "no model reranks: " if no_model else ""
+            outcomes.append(Outcome(variant, None, f"{prefix}{error}"))
             continue
         # Figures of some of the questions cannot stand beside those of all.
-        if found.partial:
+        if evaluation.partial:
             partial = True
-            cells += [Cell(plan, found)] if not any(one.found for one in cells) else []
+            if not any(outcome.evaluation for outcome in outcomes):
+                outcomes.append(Outcome(variant, evaluation))
             break
-        cells.append(Cell(plan, found))
-    return Ablation(trial.name, tuple(cells), partial, _notices(cells, trial, partial, len(plans)))
+        outcomes.append(Outcome(variant, evaluation))
+    notices = _notices(outcomes, experiment, partial, len(variants))
+    return Ablation(experiment.name, tuple(outcomes), partial, notices)
 
 
-def _lacking(plan: Plan, trial: Experiment, plain: Experiment | None) -> str:
-    """Why a cell cannot be run; empty when it can."""
-    have = trial.contexts.complete + trial.contexts.truncated
-    if _MODEL in plan.needs and not have:
+def _missing(variant: Variant, experiment: Experiment, plain: Experiment | None) -> str:
+    """Return why a variant cannot be evaluated; empty when it can."""
+    written = experiment.contexts.complete + experiment.contexts.truncated
+    if _MODEL in variant.needs and not written:
         return "no model contexts are there: ragkit contextualize writes them, --contexts replays"
-    if _TEXT in plan.needs and plain is None:
+    if _TEXT in variant.needs and plain is None:
         return "texts without titles and headings can be indexed only from --corpus"
     return ""
 
 
 def _notices(
-    cells: Sequence[Cell], trial: Experiment, partial: bool, planned: int
+    outcomes: Sequence[Outcome], experiment: Experiment, partial: bool, planned: int
 ) -> tuple[str, ...]:
-    found = dict.fromkeys(notice for one in cells if one.found for notice in one.found.notices)
-    stand = trial.contexts
-    have = stand.complete + stand.truncated
-    if 0 < have < stand.chunks:
-        found[f"{have} of {stand.chunks} chunks have a model context."] = None
+    evaluations = [outcome.evaluation for outcome in outcomes if outcome.evaluation]
+    notices = list(dict.fromkeys(notice for found in evaluations for notice in found.notices))
+    counts = experiment.contexts
+    written = counts.complete + counts.truncated
+    if 0 < written < counts.chunks:
+        notices.append(f"{written} of {counts.chunks} chunks have a model context.")
     if partial:
-        found[f"Stopped: {len(cells)} of {planned} cells were looked at."] = None
-    return tuple(found)
+        notices.append(f"Stopped: {len(outcomes)} of {planned} cells were looked at.")
+    return tuple(notices)

@@ -1,4 +1,4 @@
-"""Comparing: one question asked with several settings, and what differs between the rankings.
+"""Comparison: one question asked with several settings, and how the rankings differ.
 
 Everything but :func:`compare` is a pure function over values.
 """
@@ -24,8 +24,8 @@ PERSISTENCE = 0.9
 T = TypeVar("T", bound=Hashable)
 
 
-class Change(StrEnum):
-    """How a document stands against the first column."""
+class RankChange(StrEnum):
+    """How a document's rank compares with the first column."""
 
     FIRST = "first"
     SAME = "same"
@@ -39,13 +39,13 @@ class Change(StrEnum):
 class Movement:
     """A change of rank; ``steps`` is how many ranks up or down, 0 for the others."""
 
-    change: Change
+    change: RankChange
     steps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One result in a column. ``rank`` counts from 1; ``only`` says no other column has it.
+class RankedResult:
+    """One result in a column. ``rank`` counts from 1; ``only``: no other column has it.
 
     A document's further results in the same column are ``AGAIN``.
     """
@@ -58,15 +58,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What one setting found, against the first column.
+    """The results of one search configuration, compared with the first column.
 
-    ``gone`` are documents of the first column that this one lacks. ``overlap`` and ``rbo`` lie
+    ``gone`` are documents of the first column that are missing here. ``overlap`` and ``rbo`` lie
     between 0 and 1 and compare with the first column. ``problem`` says why nothing was asked.
     """
 
     settings: ColumnSettings
     name: str
-    cells: tuple[Cell, ...] = ()
+    results: tuple[RankedResult, ...] = ()
     gone: tuple[DocumentRef, ...] = ()
     overlap: float = 1.0
     rbo: float = 1.0
@@ -91,52 +91,57 @@ class Comparison:
     depth: int
 
 
-class Searchable(Protocol):
-    """What can be asked: a library, or the kit of one of its embedders."""
+class SearchTarget(Protocol):
+    """What can be asked: a library, or the search services of one of its embedders."""
 
     @property
     def engine(self) -> Engine:
-        """What answers questions."""
+        """The search engine."""
         ...
 
     @property
     def embedder(self) -> Embedder:
-        """What turns text into vectors."""
+        """The embedder of questions."""
         ...
 
 
-class Comparable(Searchable, Protocol):
-    """What can be compared: a library."""
+class ComparisonTarget(SearchTarget, Protocol):
+    """What comparisons are asked of: a library."""
 
-    def kit_of(self, name: str) -> Searchable:
-        """What is asked for a column; a name other than the usual embedder's needs its vectors."""
+    def kit_of(self, name: str) -> SearchTarget:
+        """Return what is asked with an embedder; one other than the active needs all vectors."""
         ...
 
 
-def compare(library: Comparable, question: str, columns: Sequence[ColumnSettings]) -> Comparison:
-    """Ask a question with two to four settings.
+def compare(
+    library: ComparisonTarget, question: str, columns: Sequence[ColumnSettings]
+) -> Comparison:
+    """Ask a question with two to four search configurations.
 
-    A column that cannot be asked says why; the others are asked all the same.
+    A column that cannot be asked says why; the others are asked nevertheless.
 
     Raises:
         EvaluationError: too few or too many columns.
-        QueryError: a filter in the question makes no sense.
-        NotFoundError: a collection is not there.
+        QueryError: the question holds an invalid filter.
+        NotFoundError: there is no such collection.
     """
     if not FEWEST <= len(columns) <= MOST:
         raise EvaluationError(
             f"{len(columns)} settings cannot be compared.", "Name two, three or four."
         )
-    kits = {name: _kit(library, name) for name in dict.fromkeys(one.embedder for one in columns)}
-    _warm_up(kits, question, columns)
+    targets = {
+        name: _target(library, name)
+        for name in dict.fromkeys(column.embedder for column in columns)
+    }
+    _warm_up(targets, question, columns)
     answers: list[Answer | RagkitError] = []
-    for one in columns:
-        kit = kits[one.embedder]
-        if isinstance(kit, RagkitError):
-            answers.append(kit)
+    for column in columns:
+        target = targets[column.embedder]
+        if isinstance(target, RagkitError):
+            answers.append(target)
             continue
         try:
-            answers.append(ask(kit, question, one))
+            answers.append(ask(target, question, column))
         except (NotFoundError, QueryError):
             raise
         except RagkitError as error:
@@ -147,60 +152,58 @@ def compare(library: Comparable, question: str, columns: Sequence[ColumnSettings
 def aligned(
     question: str, columns: Sequence[ColumnSettings], answers: Sequence[Answer | RagkitError]
 ) -> Comparison:
-    """Join what several settings found by document."""
-    results = [one.results if isinstance(one, Answer) else () for one in answers]
-    ranked = [[result.document.id for result in found] for found in results]
-    found_by = counts_of(ranked)
-    depth = max((one.options.limit for one in columns), default=10)
-    made = []
-    for settings, name, answer, found, documents in zip(
-        columns, names(columns), answers, results, ranked, strict=True
+    """Align the answers of several search configurations by document."""
+    results = [answer.results if isinstance(answer, Answer) else () for answer in answers]
+    rankings = [[result.document.id for result in listed] for listed in results]
+    column_counts = counts_of(rankings)
+    depth = max((column.options.limit for column in columns), default=10)
+    made: list[Column] = []
+    for settings, name, answer, listed, documents in zip(
+        columns, names(columns), answers, results, rankings, strict=True
     ):
         if isinstance(answer, RagkitError):
             made.append(Column(settings, name, overlap=0.0, rbo=0.0, problem=str(answer)))
             continue
-        moves = movements(documents, ranked[0], reference_itself=not made)
-        cells = tuple(
-            Cell(rank, result, move, found_by[result.document.id] == 1)
-            for rank, (result, move) in enumerate(zip(found, moves, strict=True), start=1)
+        moves = movements(documents, rankings[0], reference_itself=not made)
+        ranked = tuple(
+            RankedResult(rank, result, move, column_counts[result.document.id] == 1)
+            for rank, (result, move) in enumerate(zip(listed, moves, strict=True), start=1)
         )
-        gone = {one.document.id: one.document for one in results[0]}
+        gone = {result.document.id: result.document for result in results[0]}
         for document in documents:
             gone.pop(document, None)
         made.append(
             Column(
                 settings,
                 name,
-                cells,
+                ranked,
                 tuple(gone.values()),
-                overlap(ranked[0], documents, depth),
-                rank_biased_overlap(_once(ranked[0]), _once(documents)),
+                overlap(rankings[0], documents, depth),
+                rank_biased_overlap(_once(rankings[0]), _once(documents)),
                 answer.trace.stages,
                 answer.notices,
                 rerank=answer.rerank,
             )
         )
-    shared = tuple(
-        one for one in _once([one for found in ranked for one in found]) if found_by[one] > 1
-    )
+    shared = tuple(document for document, count in column_counts.items() if count > 1)
     return Comparison(question, tuple(made), shared, depth)
 
 
 # -- agreement -----------------------------------------------------------------------------------
 
 
-def overlap(one: Sequence[T], other: Sequence[T], depth: int) -> float:
-    """Give which share of the first ``depth`` is the same in both, whatever the order.
+def overlap(left: Sequence[T], right: Sequence[T], depth: int) -> float:
+    """Return which share of the first ``depth`` is the same in both, in any order.
 
     Where both lists are shorter, the longer one's length counts as the depth; two empty lists
     agree wholly.
     """
-    left, right = set(one[:depth]), set(other[:depth])
-    most = max(len(left), len(right))
-    return len(left & right) / most if most else 1.0
+    first, second = set(left[:depth]), set(right[:depth])
+    most = max(len(first), len(second))
+    return len(first & second) / most if most else 1.0
 
 
-def rank_biased_overlap(one: Sequence[T], other: Sequence[T], p: float = PERSISTENCE) -> float:
+def rank_biased_overlap(left: Sequence[T], right: Sequence[T], p: float = PERSISTENCE) -> float:
     """Compare two rankings of distinct items, the first ranks counting most; 1: the same.
 
     Extrapolated RBO, equation 32 of Webber, Moffat and Zobel, "A similarity measure for indefinite
@@ -213,7 +216,7 @@ def rank_biased_overlap(one: Sequence[T], other: Sequence[T], p: float = PERSIST
 
     Two empty lists agree wholly, an empty one and another not at all.
     """
-    short, long_ = sorted((one, other), key=len)
+    short, long_ = sorted((left, right), key=len)
     s, longest = len(short), len(long_)
     if s == 0:
         return 1.0 if longest == 0 else 0.0
@@ -243,33 +246,35 @@ def movements(
     *,
     reference_itself: bool = False,
 ) -> list[Movement]:
-    """Say of each place of a ranking how it stands against another ranking."""
+    """Return for each place of a ranking how it moved against another ranking."""
     before = {document: rank for rank, document in reversed(list(enumerate(_once(reference))))}
-    found: list[Movement] = []
+    moves: list[Movement] = []
     seen: set[T] = set()
     for document in documents:
         if document in seen:
-            found.append(Movement(Change.AGAIN))
+            moves.append(Movement(RankChange.AGAIN))
             continue
         rank = len(seen)
         seen.add(document)
         if reference_itself:
-            found.append(Movement(Change.FIRST))
+            moves.append(Movement(RankChange.FIRST))
         elif document not in before:
-            found.append(Movement(Change.NEW))
+            moves.append(Movement(RankChange.NEW))
         else:
             steps = before[document] - rank
-            change = Change.UP if steps > 0 else Change.DOWN if steps < 0 else Change.SAME
-            found.append(Movement(change, abs(steps)))
-    return found
+            change = (
+                RankChange.UP if steps > 0 else RankChange.DOWN if steps < 0 else RankChange.SAME
+            )
+            moves.append(Movement(change, abs(steps)))
+    return moves
 
 
 def counts_of(rankings: Sequence[Sequence[T]]) -> dict[T, int]:
-    """How many of the rankings hold each item."""
+    """Count how many of the rankings hold each item, in order of first appearance."""
     counts: dict[T, int] = {}
     for ranking in rankings:
-        for one in _once(ranking):
-            counts[one] = counts.get(one, 0) + 1
+        for item in _once(ranking):
+            counts[item] = counts.get(item, 0) + 1
     return counts
 
 
@@ -280,24 +285,24 @@ def _once(items: Sequence[T]) -> list[T]:
 # -- asking --------------------------------------------------------------------------------------
 
 
-def ask(library: Searchable, question: str, column: ColumnSettings) -> Answer:
-    """Ask a question in a column's way.
+def ask(target: SearchTarget, question: str, column: ColumnSettings) -> Answer:
+    """Ask a question with a column's settings.
 
     Raises:
-        QueryError: a filter in the question makes no sense.
-        NotFoundError: a collection is not there.
+        QueryError: the question holds an invalid filter.
+        NotFoundError: there is no such collection.
     """
     if not column.chunked:
-        return library.engine.search(question, column.options)
-    search = ChunkedSearch(library.engine, library.embedder)
-    found = search.search(question, column.options, ChunkedOptions(limit=column.options.limit))
-    results = tuple(one.result for one in found.results)
-    notices = (found.summary, *found.notices)
-    return Answer(question, results, found.trace, notices, found.rerank)
+        return target.engine.search(question, column.options)
+    search = ChunkedSearch(target.engine, target.embedder)
+    answer = search.search(question, column.options, ChunkedOptions(limit=column.options.limit))
+    results = tuple(merged.result for merged in answer.results)
+    notices = (answer.summary, *answer.notices)
+    return Answer(question, results, answer.trace, notices, answer.rerank)
 
 
-def _kit(library: Comparable, name: str) -> Searchable | RagkitError:
-    """What is asked with an embedder, or why it cannot be; to know that, all texts are counted."""
+def _target(library: ComparisonTarget, name: str) -> SearchTarget | RagkitError:
+    """Return what is asked with an embedder, or why it cannot be; this counts all texts."""
     try:
         return library.kit_of(name)
     except RagkitError as error:
@@ -305,21 +310,24 @@ def _kit(library: Comparable, name: str) -> Searchable | RagkitError:
 
 
 def _warm_up(
-    kits: Mapping[str, Searchable | RagkitError], question: str, columns: Sequence[ColumnSettings]
+    targets: Mapping[str, SearchTarget | RagkitError],
+    question: str,
+    columns: Sequence[ColumnSettings],
 ) -> None:
     """Ask everything once before it is timed.
 
     The first column would pay for opening indexes, and for the words of texts that others show
-    as well. One more candidate makes it a search that the engine does not remember. No model is
-    asked twice for it.
+    as well. One more candidate keeps the search out of the answer cache. No model is asked twice.
     """
-    ways = [(one.embedder, replace(one.options, rerank=Rerank.NONE)) for one in columns]
-    for embedder, options in dict.fromkeys(ways):
-        kit = kits[embedder]
-        if isinstance(kit, RagkitError):
+    searches = [
+        (column.embedder, replace(column.options, rerank=Rerank.NONE)) for column in columns
+    ]
+    for embedder, options in dict.fromkeys(searches):
+        target = targets[embedder]
+        if isinstance(target, RagkitError):
             continue
         try:
-            kit.engine.search(question, replace(options, candidates=options.candidates + 1))
+            target.engine.search(question, replace(options, candidates=options.candidates + 1))
         except (NotFoundError, QueryError):
             raise
         except RagkitError:

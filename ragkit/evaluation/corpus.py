@@ -1,8 +1,8 @@
-"""Question sets on disk: the folders that BEIR and its like are published as.
+"""Published question sets: folders in the layout of BEIR.
 
 ``corpus.jsonl`` holds rows ``{_id, title, text, metadata}``, ``queries.jsonl`` ``{_id, text}``,
 and ``qrels.tsv`` (or ``qrels/test.tsv``) ``query-id corpus-id score``, tab-separated below a
-header. Where rows are pieces of files, ``documents.jsonl`` may hold ``{_id, metadata: {path}}``
+header. Where rows are parts of files, ``documents.jsonl`` may hold ``{_id, metadata: {path}}``
 for the ``metadata.doc`` of each row; the path is then the title of a row that has none.
 ``dups_by_content.json`` holds lists of ids of rows that count as the same. ``excerpts.jsonl``
 ``{query, doc, start, end, text}`` marks the right places in the files of ``docs/``.
@@ -23,7 +23,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a corpus. Rows that share a title that is not empty are of one document."""
+    """One row of a corpus. Rows that share a non-empty title belong to one document."""
 
     id: str
     title: str
@@ -32,7 +32,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something that was asked."""
+    """A question with its id in the set."""
 
     id: str
     text: str
@@ -40,7 +40,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A right place: a span of the file ``document`` and the text that stands there."""
+    """A right place: a span of the file ``document`` and its text."""
 
     document: str
     start: int
@@ -52,9 +52,9 @@ class Excerpt:
 class QuestionSet:
     """Questions with what is right for each of them.
 
-    ``judgments`` say for a question's id how relevant which rows are (above 0: relevant).
-    ``notices`` are sentences on what was left out. ``same`` maps a row's id to the one that
-    stands for all rows which count as the same.
+    ``judgments`` hold for a question's id the relevance of rows (above 0: relevant).
+    ``notices`` are sentences on what was left out. ``same`` maps a row's id to the id that
+    represents all rows which count as the same.
     """
 
     name: str
@@ -73,11 +73,11 @@ def load_question_set(
     qrels: Path | None = None,
     limit: int | None = None,
 ) -> QuestionSet:
-    """Read a folder; ``limit`` takes that many questions, in the order of the file.
+    """Read a folder; ``limit`` keeps that many questions, in the order of the file.
 
     Raises:
-        NotFoundError: a file that is needed is not there.
-        EvaluationError: a line is not what it should be, or nothing can be asked.
+        NotFoundError: a required file is missing.
+        EvaluationError: a line is invalid, or no question can be asked.
     """
     if not folder.is_dir():
         raise NotFoundError(f"There is no folder {folder}.", "Name one that holds corpus.jsonl.")
@@ -89,55 +89,56 @@ def load_question_set(
         excerpts = _excerpts(folder / "excerpts.jsonl")
         kept = _judged(asked, excerpts, notices)[:limit]
         return QuestionSet(
-            folder.name, (), _some(kept), excerpts=excerpts, folder=folder, notices=(*notices,)
+            folder.name, (), kept, excerpts=excerpts, folder=folder, notices=(*notices,)
         )
     paths = _paths(folder / "documents.jsonl")
     rows, more = _distinct(
         (_row(line, paths) for line in read_lines(folder / "corpus.jsonl")), "rows of the corpus"
     )
     notices += more
-    judgments = _judgments(_qrels(folder, qrels), {row.id for row in rows}, notices)
+    judgments = _judgments(qrels or qrels_of(folder), {row.id for row in rows}, notices)
     kept = _judged(asked, judgments, notices)[:limit]
     same = _same(folder / "dups_by_content.json")
-    return QuestionSet(
-        folder.name, tuple(rows), _some(kept), judgments, same, {}, folder, (*notices,)
-    )
+    return QuestionSet(folder.name, tuple(rows), kept, judgments, same, {}, folder, (*notices,))
 
 
-def _some(questions: Sequence[Question]) -> tuple[Question, ...]:
-    if not questions:
-        raise EvaluationError(
-            "None of the questions has a judgment.", "Name other questions or qrels."
-        )
-    return tuple(questions)
-
-
-def _qrels(folder: Path, given: Path | None) -> Path:
+def qrels_of(folder: Path) -> Path:
+    """Return the path of a folder's judgments."""
     nested = folder / "qrels" / "test.tsv"
-    return given or (nested if nested.is_file() else folder / "qrels.tsv")
+    return nested if nested.is_file() else folder / "qrels.tsv"
+
+
+def qrels_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line; TREC's unused second column is dropped."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        cells = line.rstrip("\r").split("\t")
+        if len(cells) == 4:
+            del cells[1]
+        if line.strip():
+            yield number, cells
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a JSONL file. Only line feeds end a line: texts may hold other breaks.
+    """Yield the objects of a JSONL file. Only line feeds end a line: texts may hold others.
 
     Raises:
-        NotFoundError: it is not there.
+        NotFoundError: there is no such file.
         EvaluationError: it cannot be read, is not UTF-8, or a line is no JSON object.
     """
     for number, line in enumerate(_read(path).split("\n"), 1):
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            value = json.loads(line)
         except ValueError as error:
             raise EvaluationError(
                 f"{path.name}, line {number} is not JSON: {error}.", "Mend or drop the line."
             ) from error
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise EvaluationError(
                 f"{path.name}, line {number} is not an object.", "Mend or drop the line."
             )
-        yield found
+        yield value
 
 
 def _read(path: Path) -> str:
@@ -162,24 +163,24 @@ def _text(line: Mapping[str, Any], name: str) -> str:
 
 
 def _row(line: Mapping[str, Any], paths: Mapping[str, str]) -> Row:
-    about = line.get("metadata")
-    of = about.get("doc", "") if isinstance(about, dict) else ""
-    title = _text(line, "title") or paths.get(str(of), "")
+    metadata = line.get("metadata")
+    document = metadata.get("doc", "") if isinstance(metadata, dict) else ""
+    title = _text(line, "title") or paths.get(str(document), "")
     return Row(_text(line, "_id"), title, _text(line, "text"))
 
 
-def _distinct(found: Iterator[Any], what: str) -> tuple[list[Any], list[str]]:
-    """Keep the first of each id; say what was left out."""
+def _distinct(items: Iterator[Any], what: str) -> tuple[list[Any], list[str]]:
+    """Keep the first item of each id; also return notices on those left out."""
     kept: dict[str, Any] = {}
     twice: list[str] = []
     nameless = 0
-    for one in found:
-        if not one.id:
+    for item in items:
+        if not item.id:
             nameless += 1
-        elif one.id in kept:
-            twice.append(one.id)
+        elif item.id in kept:
+            twice.append(item.id)
         else:
-            kept[one.id] = one
+            kept[item.id] = item
     notices = []
     if twice:
         notices.append(f"{len(twice)} {what} have an id that came before: {some_of(twice)}.")
@@ -191,35 +192,31 @@ def _distinct(found: Iterator[Any], what: str) -> tuple[list[Any], list[str]]:
 def _paths(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
-    found = {}
+    paths = {}
     for line in read_lines(path):
-        about = line.get("metadata")
-        if isinstance(about, dict) and about.get("path"):
-            found[_text(line, "_id")] = str(about["path"])
-    return found
+        metadata = line.get("metadata")
+        if isinstance(metadata, dict) and metadata.get("path"):
+            paths[_text(line, "_id")] = str(metadata["path"])
+    return paths
 
 
-def _judgments(path: Path, known: set[str], notices: list[str]) -> dict[str, dict[str, int]]:
-    """Read qrels; a judgment of a row that is not there still counts as something to find."""
+def _judgments(path: Path, rows: set[str], notices: list[str]) -> dict[str, dict[str, int]]:
+    """Read qrels; a judgment of a missing row still counts as something to find."""
     judgments: dict[str, dict[str, int]] = {}
     unknown: list[str] = []
     twice: list[str] = []
-    for number, line in enumerate(_read(path).split("\n"), 1):
-        parts = line.rstrip("\r").split("\t")
-        if len(parts) == 4:
-            del parts[1]
-        if not line.strip() or (number == 1 and not _is_number(parts[-1])):
+    for number, cells in qrels_rows(_read(path)):
+        if number == 1 and not _is_number(cells[-1]):
             continue
-        if len(parts) != 3 or not _is_number(parts[2]):
+        if len(cells) != 3 or not _is_number(cells[2]):
             raise EvaluationError(
                 f"{path.name}, line {number} is not a question, a row and a number.",
                 "Separate the three by tabs.",
             )
-        question, row, score = parts
-        if row not in known:
+        question, row, score = cells[0], cells[1], round(float(cells[2]))
+        if row not in rows:
             unknown.append(row)
-        known_of = judgments.setdefault(question, {})
-        if known_of.setdefault(row, round(float(score))) != round(float(score)):
+        if judgments.setdefault(question, {}).setdefault(row, score) != score:
             twice.append(f"{question} {row}")
     if unknown:
         notices.append(
@@ -241,22 +238,32 @@ def _is_number(text: str) -> bool:
 
 def _judged(
     asked: Sequence[Question], judgments: Mapping[str, Any], notices: list[str]
-) -> list[Question]:
-    """Keep the questions of which something is known to be right."""
+) -> tuple[Question, ...]:
+    """Keep the questions for which something is right.
+
+    Raises:
+        EvaluationError: there is no such question.
+    """
     kept, without = [], []
-    for one in asked:
-        found = judgments.get(one.id)
-        right = any(score > 0 for score in found.values()) if isinstance(found, dict) else found
-        if right and one.text.strip():
-            kept.append(one)
+    for question in asked:
+        of_question = judgments.get(question.id)
+        if isinstance(of_question, dict):
+            of_question = any(relevance > 0 for relevance in of_question.values())
+        if of_question and question.text.strip():
+            kept.append(question)
         else:
-            without.append(one.id)
+            without.append(question.id)
     if without:
         notices.append(f"{len(without)} questions have no judgment: {some_of(without)}.")
-    strangers = [one for one in judgments if one not in {question.id for question in asked}]
-    if strangers:
-        notices.append(f"{len(strangers)} judged questions are not asked: {some_of(strangers)}.")
-    return kept
+    ids = {question.id for question in asked}
+    unasked = [question for question in judgments if question not in ids]
+    if unasked:
+        notices.append(f"{len(unasked)} judged questions are not asked: {some_of(unasked)}.")
+    if not kept:
+        raise EvaluationError(
+            "None of the questions has a judgment.", "Name other questions or qrels."
+        )
+    return tuple(kept)
 
 
 def _same(path: Path) -> dict[str, str]:
@@ -264,7 +271,7 @@ def _same(path: Path) -> dict[str, str]:
         return {}
     try:
         groups = json.loads(_read(path))
-        return {str(one): str(min(group)) for group in groups for one in group}
+        return {str(row): str(min(group)) for group in groups for row in group}
     except (ValueError, TypeError) as error:
         raise EvaluationError(
             f"{path.name} is not a list of lists of ids.", "Mend it or take it away."
@@ -272,21 +279,21 @@ def _same(path: Path) -> dict[str, str]:
 
 
 def _excerpts(path: Path) -> dict[str, tuple[Excerpt, ...]]:
-    found: dict[str, list[Excerpt]] = {}
+    excerpts: dict[str, list[Excerpt]] = {}
     for number, line in enumerate(read_lines(path), 1):
         try:
-            one = Excerpt(
+            excerpt = Excerpt(
                 str(line["doc"]), int(line["start"]), int(line["end"]), str(line.get("text", ""))
             )
         except (KeyError, TypeError, ValueError) as error:
             raise EvaluationError(
                 f"{path.name}, line {number} lacks doc, start or end.", "Mend or drop the line."
             ) from error
-        found.setdefault(_text(line, "query"), []).append(one)
-    return {question: tuple(places) for question, places in found.items()}
+        excerpts.setdefault(_text(line, "query"), []).append(excerpt)
+    return {question: tuple(listed) for question, listed in excerpts.items()}
 
 
 def some_of(ids: Sequence[str]) -> str:
-    """The first few ids, for a sentence."""
+    """Join the first few ids, for a sentence."""
     shown = ", ".join(ids[:_SHOWN])
     return f"{shown}, …" if len(ids) > _SHOWN else shown

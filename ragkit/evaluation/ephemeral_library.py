@@ -1,4 +1,4 @@
-"""A library for one evaluation: the product's own parts over a directory of its own."""
+"""An ephemeral library for one evaluation: the product's own parts over a temporary directory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _BETWEEN = "\n\n"
 
 
 class RowsAs(StrEnum):
-    """What rows that share a title are: chunks of one document, or a document each."""
+    """How rows that share a title are indexed: as chunks of one document, or a document each."""
 
     JOINED = "joined"
     APART = "apart"
@@ -47,7 +47,7 @@ class EphemeralLibrary:
     """Catalog, writer, indexes and engine, wired as the product wires them."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
-        """Make a library in an empty directory."""
+        """Create a library in an empty directory."""
         self._settings = settings
         self._paths = LibraryPaths(root)
         self._paths.create()
@@ -92,7 +92,7 @@ class EphemeralLibrary:
     ) -> RowPlaces:
         """Index rows: those that share a title are the chunks of one document, unless apart.
 
-        A row that is longer than a chunk is cut as any text is, unless rows stay ``whole``.
+        A row that is longer than a chunk is split like any text, unless rows stay ``whole``.
         Without ``structural`` context, only the text of a row is indexed, not its title.
         """
         source = self._source("folder", "/rows")
@@ -130,7 +130,7 @@ class EphemeralLibrary:
         return places
 
     def write_contexts(self, model: WritesContexts, reporter: Reporter) -> ContextCounts:
-        """Have the backfill write the contexts of all chunks with a model; says how they stand."""
+        """Have the backfill write the contexts of all chunks with a model; return their counts."""
         contexts = self.catalog.contexts
         reporter.start("Writing contexts", contexts.counts(self.collection.id).pending)
         backfill = Backfill(
@@ -145,7 +145,7 @@ class EphemeralLibrary:
         return contexts.counts(self.collection.id)
 
     def counts(self) -> tuple[int, int]:
-        """How many documents and chunks it holds."""
+        """Return the number of documents and of chunks."""
         counts = self.catalog.documents.counts(self.collection.id)
         return counts.indexed, counts.chunks
 
@@ -157,7 +157,7 @@ class EphemeralLibrary:
 
 
 class RowPlaces:
-    """Which rows of a corpus stand in which chunks, and which rows read the same."""
+    """Maps chunks to the corpus rows that they hold, and knows which rows read the same."""
 
     def __init__(self) -> None:
         self.blank = 0
@@ -166,7 +166,7 @@ class RowPlaces:
         self._twins: dict[bytes, list[str]] = {}
 
     def add(self, document_id: int, rows: Sequence[Row]) -> None:
-        """Take the row of each chunk of a document, in order."""
+        """Record the row of each chunk of a document, in order."""
         for index, row in enumerate(rows):
             self._rows[document_id, index] = row.id
         for row in dict.fromkeys(rows):
@@ -175,18 +175,18 @@ class RowPlaces:
             self._twins.setdefault(key, []).append(row.id)
 
     def ranking(self, chunks: Iterable[tuple[int, int]]) -> list[str]:
-        """The rows of ranked chunks, each once; rows of the same text follow each other.
+        """Return the rows of ranked chunks, each once; rows of the same text follow each other.
 
-        A search shows a text that stands in several documents once, whereas judgments may name
-        any of the rows that hold it.
+        A search shows a text of several documents once, whereas judgments may name any of the
+        rows that hold it.
         """
-        found: dict[str, None] = {}
+        ranking: dict[str, None] = {}
         for chunk in chunks:
             row = self._rows[chunk]
-            if row not in found:
-                found[row] = None
-                found.update(dict.fromkeys(self._twins[self._keys[row]]))
-        return list(found)
+            if row not in ranking:
+                ranking[row] = None
+                ranking.update(dict.fromkeys(self._twins[self._keys[row]]))
+        return list(ranking)
 
 
 def _by_title(rows: Sequence[Row]) -> Iterator[list[Row]]:
@@ -224,10 +224,10 @@ def _joined(readings: Sequence[Reading], sizes: ChunkSizes) -> tuple[PreparedDoc
         divided = divide(reading, sizes)
         first_section = len(sections)
         # The blank lines between two rows belong to the first of them.
-        longer = len(_BETWEEN) if number + 1 < len(readings) else 0
+        gap = len(_BETWEEN) if number + 1 < len(readings) else 0
         for section in divided.sections:
             end = section.end + offset
-            end += longer if section is divided.sections[-1] else 0
+            end += gap if section is divided.sections[-1] else 0
             index = section.index + first_section
             sections.append(replace(section, index=index, start=section.start + offset, end=end))
         for chunk in divided.chunks:

@@ -1,4 +1,4 @@
-"""Judging: what a person says of a passage, and where that passage stands now.
+"""Judging: how people grade passages, and where those passages stand now.
 
 A judgment is a span of a document's stored text with the words that stood there, so that another
 way of cutting chunks cannot lose it. When a text has changed, the words are looked for again.
@@ -24,7 +24,7 @@ GRADES = {2: "Right", 1: "Partly", 0: "No"}
 _BY_HAND = (Origin.SEARCH, Origin.COMPARE)
 
 
-class Standing(StrEnum):
+class PlaceState(StrEnum):
     """Whether a judged place is still there."""
 
     HERE = "here"
@@ -34,17 +34,17 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A judgment with where it stands now; ``span`` is ``None`` for a whole document.
+    """A judgment with its current place; ``span`` is ``None`` for a whole document.
 
-    ``document_id`` and ``path`` are the document's own now. What is stale keeps those it had, and
-    ``why`` says in a sentence what became of it.
+    ``document_id`` and ``path`` are the document's current ones. A stale judgment keeps those it
+    had, and ``why`` says in a sentence what happened.
     """
 
     record: JudgmentRecord
     document_id: int
     path: str
     span: Span | None
-    standing: Standing = Standing.HERE
+    state: PlaceState = PlaceState.HERE
     why: str = ""
 
     @property
@@ -55,30 +55,30 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """What has been said of the documents that one question found, oldest first."""
+    """The judgments on one question's documents, oldest first."""
 
     placed: tuple[Placed, ...] = ()
 
     def of(self, document_id: int, span: Span | None = None) -> int | None:
-        """The last grade of a place; ``None`` when it has not been judged.
+        """Return the last grade of a place; ``None`` when it has not been judged.
 
         A passage counts as judged when one that shares more than half of the shorter of the two
         was, or else when its whole document was.
         """
-        mine = [
-            one
-            for one in reversed(self.placed)
-            if one.document_id == document_id and one.standing is not Standing.STALE
+        judgments = [
+            placed
+            for placed in reversed(self.placed)
+            if placed.document_id == document_id and placed.state is not PlaceState.STALE
         ]
         if span is not None:
-            for one in mine:
-                if one.span is not None and _same_place(one.span, span):
-                    return one.grade
-        return next((one.grade for one in mine if one.span is None), None)
+            for placed in judgments:
+                if placed.span is not None and _same_place(placed.span, span):
+                    return placed.grade
+        return next((placed.grade for placed in judgments if placed.span is None), None)
 
 
 class Judging:
-    """Keeps judgments and votes, and says where they stand. Safe to share between threads."""
+    """Stores judgments and votes and locates them. Safe to share between threads."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -93,13 +93,13 @@ class Judging:
         span: Span | None = None,
         origin: Origin = Origin.SEARCH,
     ) -> JudgmentRecord:
-        """Say how well a passage, or a whole document without one, answers a question.
+        """Store how well a passage, or without one a whole document, answers a question.
 
         Raises:
             EvaluationError: the question is empty, or there is no such grade or place.
-            NotFoundError: the document is gone.
+            NotFoundError: there is no such document any more.
         """
-        asked = folded_question(question)
+        asked = normalised_question(question)
         if not asked:
             raise EvaluationError("There is no question to judge for.", "Ask something first.")
         if grade not in GRADES:
@@ -124,110 +124,109 @@ class Judging:
         return JudgmentRecord(self._catalog.judgments.add(collection_id, [judged])[0], judged)
 
     def undo(self, collection_id: int) -> JudgmentRecord | None:
-        """Take back the last judgment that was made by hand; what was said before holds again."""
+        """Remove the last judgment that was made by hand; the one before it holds again."""
         last = self._catalog.judgments.last(collection_id, _BY_HAND)
         if last is not None:
             self._catalog.judgments.remove([last.id])
         return last
 
     def grades(self, collection_id: int, question: str) -> Grades:
-        """What people said of the documents that a question found."""
-        found = self._catalog.judgments.current(
-            collection_id, question_set="", question=folded_question(question)
+        """Return the judgments on the documents that a question found."""
+        records = self._catalog.judgments.current(
+            collection_id, question_set="", question=normalised_question(question)
         )
-        return Grades(tuple(self.place(collection_id, found)))
+        return Grades(tuple(self.place(collection_id, records)))
 
     def place(self, collection_id: int, records: Sequence[JudgmentRecord]) -> list[Placed]:
-        """Find where each judgment stands now, in the same order."""
+        """Locate each judgment in the current texts, in the same order."""
         with self._catalog.connections.read():
-            documents = self._documents(collection_id, [one.judged for one in records])
+            documents = self._documents(collection_id, [record.judged for record in records])
             spans = [
-                (home.id, one.judged.start, one.judged.end)
-                for one, home in zip(records, documents, strict=True)
-                if home is not None and not one.judged.whole
+                (document.id, record.judged.start, record.judged.end)
+                for record, document in zip(records, documents, strict=True)
+                if document is not None and not record.judged.whole
             ]
             slices = iter(self._catalog.passages.slices(spans))
             return [
-                self._placed(one, home, slices)
-                for one, home in zip(records, documents, strict=True)
+                self._placed(record, document, slices)
+                for record, document in zip(records, documents, strict=True)
             ]
 
     def vote(
         self, collection_id: int, question: str, settings: Sequence[str], winner: int | None
     ) -> int:
-        """Keep which of the settings answered better (an index), or ``None`` for none of them.
+        """Store which of the settings answered better (an index), or ``None`` for none of them.
 
         Raises:
             EvaluationError: fewer than two settings, or the winner is not one of them.
         """
-        asked = folded_question(question)
-        known = winner is None or 0 <= winner < len(settings)
-        if not asked or len(settings) < 2 or not known:
+        asked = normalised_question(question)
+        valid = winner is None or 0 <= winner < len(settings)
+        if not asked or len(settings) < 2 or not valid:
             raise EvaluationError(
                 "A vote needs a question and two settings to choose from.", "Compare two columns."
             )
         return self._catalog.judgments.vote(collection_id, asked, settings, winner)
 
     def votes(self, collection_id: int) -> list[VoteRecord]:
-        """Every vote, oldest first."""
+        """Return every vote, oldest first."""
         return self._catalog.judgments.votes(collection_id)
 
     def _documents(
         self, collection_id: int, judged: Sequence[JudgmentDraft]
     ) -> list[DocumentRecord | None]:
-        """The documents now: by id, or, when removed and added again, by path or content."""
-        known = self._catalog.documents.get_many({one.document_id for one in judged})
-        lost = [one for one in judged if one.document_id not in known]
+        """Find the documents: by id, or, when removed and added again, by path or content."""
+        by_id = self._catalog.documents.get_many({draft.document_id for draft in judged})
         others: Iterable[DocumentRecord] = ()
-        if lost:
+        if any(draft.document_id not in by_id for draft in judged):
             others = self._catalog.documents.list(collection_id, status=Status.INDEXED)
-        by_path = {one.path: one for one in others}
-        by_hash = {one.hash: one for one in others}
+        by_path = {document.path: document for document in others}
+        by_hash = {document.hash: document for document in others}
         return [
-            known.get(one.document_id)
-            or by_path.get(one.path)
-            or (by_hash.get(one.content_hash) if one.content_hash else None)
-            for one in judged
+            by_id.get(draft.document_id)
+            or by_path.get(draft.path)
+            or (by_hash.get(draft.content_hash) if draft.content_hash else None)
+            for draft in judged
         ]
 
     def _placed(
-        self, record: JudgmentRecord, home: DocumentRecord | None, slices: Iterator[str]
+        self, record: JudgmentRecord, document: DocumentRecord | None, slices: Iterator[str]
     ) -> Placed:
         judged = record.judged
         span = None if judged.whole else Span(judged.start, judged.end)
-        if home is None or home.status is not Status.INDEXED:
-            if home is not None and span is not None:
+        if document is None or document.status is not Status.INDEXED:
+            if document is not None and span is not None:
                 next(slices)
             why = f"{judged.path} is no longer indexed."
-            return Placed(record, judged.document_id, judged.path, span, Standing.STALE, why)
+            return Placed(record, judged.document_id, judged.path, span, PlaceState.STALE, why)
         if span is None or next(slices) == judged.quote:
-            return Placed(record, home.id, home.path, span)
-        again = find_quote(self._catalog.documents.text(home.id), judged.quote, judged.start)
-        if again is None:
-            why = f"{home.path} no longer holds what was judged."
-            return Placed(record, home.id, home.path, span, Standing.STALE, why)
-        return Placed(record, home.id, home.path, again, Standing.FOUND_AGAIN)
+            return Placed(record, document.id, document.path, span)
+        moved = find_quote(self._catalog.documents.text(document.id), judged.quote, judged.start)
+        if moved is None:
+            why = f"{document.path} no longer holds what was judged."
+            return Placed(record, document.id, document.path, span, PlaceState.STALE, why)
+        return Placed(record, document.id, document.path, moved, PlaceState.FOUND_AGAIN)
 
 
-def folded_question(question: str) -> str:
-    """A question as judgments are kept under: NFC, each run of white space one space."""
+def normalised_question(question: str) -> str:
+    """Return the form that judgments are stored under: NFC, each run of white space one space."""
     whole = question.encode("utf-8", "replace").decode("utf-8")
     return " ".join(unicodedata.normalize("NFC", whole).split())
 
 
 def find_quote(text: str, quote: str, near: int = 0) -> Span | None:
-    """Where a quotation stands in a text, nearest to a place; white space may differ."""
+    """Find a quotation in a text, nearest to an offset; white space may differ."""
     if not quote.strip():
         return None
     exact = re.compile(re.escape(quote))
     loose = re.compile(r"\s+".join(map(re.escape, quote.split())))
     for pattern in (exact, loose):
-        found = [match.span() for match in pattern.finditer(text)]
-        if found:
-            return Span(*min(found, key=lambda one: (abs(one[0] - near), one[0])))
+        matches = [match.span() for match in pattern.finditer(text)]
+        if matches:
+            return Span(*min(matches, key=lambda span: (abs(span[0] - near), span[0])))
     return None
 
 
-def _same_place(one: Span, other: Span) -> bool:
-    shared = min(one.end, other.end) - max(one.start, other.start)
-    return 2 * shared > min(len(one), len(other))
+def _same_place(left: Span, right: Span) -> bool:
+    shared = min(left.end, right.end) - max(left.start, right.start)
+    return 2 * shared > min(len(left), len(right))

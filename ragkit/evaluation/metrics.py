@@ -1,15 +1,16 @@
-"""What a ranking is worth, by ir-measures, with bootstrap confidence intervals."""
+"""Metrics of rankings by ir-measures, with bootstrap confidence intervals and paired tests."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 Rankings: TypeAlias = Mapping[str, Sequence[str]]
-"""For each question's id, ids of what was found, best first."""
+"""For each question's id, the ids of the results, best first."""
 
 Judgments: TypeAlias = Mapping[str, Mapping[str, int]]
 """For each question's id, how relevant which ids are."""
@@ -34,16 +35,24 @@ MEASURES: Mapping[str, str] = {
 HEADLINES = ("ndcg@10", "mrr", "recall@10", "hit@1")
 """The metrics that a small table shows."""
 
+MAIN_METRICS = ("pass@10", "ndcg@10", "token_recall")
+"""By what runs are compared when nobody names a metric: the first of these that there is."""
+
 PASS_AT = (5, 10, 20)
 
+SAME = 1e-9
+"""Values that differ by no more than this are the same."""
+
 _RESAMPLES = 1000
-_SEED = 20_240_601
+_BOOTSTRAP_SEED = 20_240_601
 _CONFIDENCE = 0.95
+_PERMUTATIONS = 20_000
+_PERMUTATION_SEED = 20_240_602
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A mean over questions, and within what it lies with 95 % confidence."""
+    """A mean over questions with its 95 % confidence interval."""
 
     name: str
     value: float
@@ -51,40 +60,54 @@ class Metric:
     high: float
 
 
+@dataclass(frozen=True, slots=True)
+class TypeFigures:
+    """The metrics of the questions of one type; an empty ``kind`` was not named."""
+
+    kind: str
+    questions: int
+    metrics: tuple[Metric, ...]
+
+
+def main_metric(names: Sequence[str]) -> str:
+    """Return the most informative of some metrics; empty when there is none."""
+    return next((name for name in MAIN_METRICS if name in names), names[0] if names else "")
+
+
 def score(rankings: Rankings, judgments: Judgments) -> Values:
-    """Give every metric for every question that was judged; what was not found counts as 0."""
+    """Compute every metric for every judged question; what was not found counts as 0."""
     import ir_measures
 
-    measures = {name: ir_measures.parse_measure(own) for name, own in MEASURES.items()}
+    measures = {name: ir_measures.parse_measure(theirs) for name, theirs in MEASURES.items()}
     judged = {
         question: {row: int(relevance) for row, relevance in rows.items()}
         for question, rows in judgments.items()
         if question in rankings
     }
-    # Ranks as scores: the order given is the order judged, with no ties to break.
+    # Ranks as scores: the order of a ranking is the order scored, with no ties to break.
     run = {
-        question: {row: float(len(found) - rank) for rank, row in enumerate(found)}
-        for question, found in rankings.items()
-        if found
+        question: {row: float(len(ranking) - rank) for rank, row in enumerate(ranking)}
+        for question, ranking in rankings.items()
+        if ranking
     }
     values: Values = {name: dict.fromkeys(judged, 0.0) for name in MEASURES}
     names = {str(measure): name for name, measure in measures.items()}
-    for one in ir_measures.iter_calc(list(measures.values()), judged, run):
-        values[names[str(one.measure)]][one.query_id] = float(one.value)
+    for metric in ir_measures.iter_calc(list(measures.values()), judged, run):
+        values[names[str(metric.measure)]][metric.query_id] = float(metric.value)
     return values
 
 
 def pass_at(
     rankings: Rankings, judgments: Judgments, same: Mapping[str, str], depths: Sequence[int]
 ) -> Values:
-    """Give for each question which share of its right rows has its content among the first.
+    """Compute for each question which share of its right rows has its content among the first.
 
     Rows of the same content take one place together, as a search shows them once.
     """
     values: Values = {f"pass@{depth}": {} for depth in depths}
-    for question, found in rankings.items():
+    for question, ranking in rankings.items():
         right = [same.get(row, row) for row, grade in judgments[question].items() if grade > 0]
-        distinct = list(dict.fromkeys(same.get(row, row) for row in found))
+        distinct = list(dict.fromkeys(same.get(row, row) for row in ranking))
         for depth in depths:
             first = set(distinct[:depth])
             values[f"pass@{depth}"][question] = sum(row in first for row in right) / len(right)
@@ -93,13 +116,78 @@ def pass_at(
 
 def summarise(values: Values) -> list[Metric]:
     """Average each metric over the questions; the same values give the same intervals."""
-    return [_metric(name, list(found.values())) for name, found in values.items() if found]
+    return [
+        _metric(name, list(of_question.values()))
+        for name, of_question in values.items()
+        if of_question
+    ]
 
 
-def _metric(name: str, found: Sequence[float]) -> Metric:
-    column = np.array(found)
-    random = np.random.default_rng(_SEED)
-    drawn = random.integers(0, len(column), (_RESAMPLES, len(column)))
-    tail = (1 - _CONFIDENCE) / 2
-    low, high = np.quantile(column[drawn].mean(axis=1), [tail, 1 - tail])
-    return Metric(name, float(column.mean()), float(low), float(high))
+def _metric(name: str, values: Sequence[float]) -> Metric:
+    """Return the mean with its percentile bootstrap interval."""
+    from scipy.stats import bootstrap
+
+    mean = low = high = float(np.mean(values))
+    # Of a single value every resample is the same.
+    if len(values) > 1:
+        low, high = bootstrap(
+            (values,), np.mean, confidence_level=_CONFIDENCE, method="percentile",
+            n_resamples=_RESAMPLES, rng=np.random.default_rng(_BOOTSTRAP_SEED),
+        ).confidence_interval  # fmt: skip
+    return Metric(name, mean, float(low), float(high))
+
+
+def paired_p(differences: Sequence[float]) -> float:
+    """Return how often chance makes as large a mean of paired differences: from 0 to 1.
+
+    A two-sided permutation test: if both settings were the same, each difference could as well
+    have the other sign. It tests the mean, which is what tables show, and assumes nothing about
+    the values' distribution; most questions do not change at all, and a signed-rank test would
+    drop those. Exact for up to 14 changes, else 20,000 draws, always the same.
+    """
+    from scipy.stats import permutation_test
+
+    changes = [difference for difference in differences if abs(difference) > SAME]
+    if len(changes) < 2:
+        return 1.0
+
+    def total(values: np.ndarray, axis: int) -> Any:
+        # Rounded: sums that differ in their last bits alone are ties.
+        return np.round(np.sum(values, axis=axis), 9)
+
+    test = permutation_test(
+        (changes,), total, permutation_type="samples", n_resamples=_PERMUTATIONS,
+        rng=np.random.default_rng(_PERMUTATION_SEED),
+    )  # fmt: skip
+    return float(test.pvalue)
+
+
+def figures_by_type(values: Values, kinds: Mapping[str, str]) -> tuple[TypeFigures, ...]:
+    """Average each metric over the questions of each type, by name; unnamed types come last.
+
+    ``kinds`` holds the type of each question's id. Returns nothing where all are of one type.
+    """
+    asked = {key: kinds.get(key, "") for of_question in values.values() for key in of_question}
+    counts = Counter(asked.values())
+    if len(counts) < 2:
+        return ()
+    return tuple(
+        TypeFigures(
+            kind,
+            counts[kind],
+            tuple(
+                summarise(
+                    {
+                        name: {key: value for key, value in of.items() if asked[key] == kind}
+                        for name, of in values.items()
+                    }
+                )
+            ),
+        )
+        for kind in sorted(counts, key=unnamed_last)
+    )
+
+
+def unnamed_last(kind: str) -> tuple[bool, str]:
+    """Return a key to sort question types by."""
+    return not kind, kind

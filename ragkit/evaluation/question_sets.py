@@ -1,11 +1,11 @@
-"""Question sets of a collection: what people judged on the pages, and what they imported."""
+"""Question sets of a collection: judged on the pages, imported, or written by a model."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,14 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.judgments import JudgmentDraft, Origin
 from ragkit.catalog.records import DocumentRecord
 from ragkit.errors import EvaluationError
-from ragkit.evaluation.judging import Judging, Placed, Standing, find_quote, folded_question
-from ragkit.evaluation.set_files import Named, Notices, read_set
+from ragkit.evaluation.judging import (
+    Judging,
+    Placed,
+    PlaceState,
+    find_quote,
+    normalised_question,
+)
+from ragkit.evaluation.set_files import ImportedJudgment, Notices, read_set
 from ragkit.types import Status
 
 COLLECTED = ""
@@ -24,7 +30,7 @@ COLLECTED = ""
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """A question with what was said of the places that may answer it."""
+    """A question with the judgments on the places that may answer it."""
 
     key: str
     text: str
@@ -34,48 +40,44 @@ class JudgedQuestion:
     @property
     def writer(self) -> str:
         """The model that wrote it; empty when none did."""
-        return next((one.record.judged.writer for one in self.judgments), "")
+        return next((judgment.record.judged.writer for judgment in self.judgments), "")
 
     @property
     def documents(self) -> dict[str, int]:
-        """How relevant each document is, by path: as a whole, or as its best passage is."""
+        """The relevance of each document, by path: of the whole, or of its best passage."""
         whole: dict[str, int] = {}
         best: dict[str, int] = {}
-        for one in self.judgments:
-            if one.span is None:
-                whole[one.path] = one.grade
+        for judgment in self.judgments:
+            path, grade = judgment.path, judgment.grade
+            if judgment.span is None:
+                whole[path] = grade
             else:
-                best[one.path] = max(one.grade, best.get(one.path, 0))
+                best[path] = max(grade, best.get(path, 0))
         return dict(sorted({**best, **whole}.items()))
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """A question set as it stands now; ``notices`` say what of it cannot be used."""
+    """The current state of a question set; ``notices`` say what of it cannot be used."""
 
     name: str
     questions: tuple[JudgedQuestion, ...]
     notices: tuple[str, ...] = ()
 
     @property
-    def kinds(self) -> dict[str, int]:
-        """How many questions there are of each kind; an empty kind was not named."""
-        return dict(sorted(Counter(one.kind for one in self.questions).items()))
-
-    @property
     def writers(self) -> tuple[str, ...]:
         """The models that wrote questions of it, by name."""
-        return tuple(sorted({one.writer for one in self.questions} - {""}))
+        return tuple(sorted({question.writer for question in self.questions} - {""}))
 
     @property
     def qrels(self) -> dict[str, dict[str, int]]:
-        """For each question's key, how relevant which paths are."""
-        return {one.key: one.documents for one in self.questions}
+        """For each question's key, the relevance of documents by path."""
+        return {question.key: question.documents for question in self.questions}
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import kept, and sentences on what it left out."""
+    """What an import stored, and sentences on what it left out."""
 
     name: str
     questions: int
@@ -83,8 +85,8 @@ class Imported:
     notices: tuple[str, ...]
 
 
-def too_kind(writers: Sequence[str]) -> str:
-    """What to know of the figures of a set that models wrote."""
+def optimism_notice(writers: Sequence[str]) -> str:
+    """Return the warning about figures of a set that models wrote."""
     return (
         f"Questions of this set were written by {' and '.join(writers)} from the passages that "
         "answer them, often in the same words: its figures are too kind, and serve to compare "
@@ -93,71 +95,72 @@ def too_kind(writers: Sequence[str]) -> str:
 
 
 def collect(catalog: Catalog, collection_id: int, name: str = COLLECTED) -> JudgedSet:
-    """Read a question set as it stands now.
+    """Read the current state of a question set.
 
-    Judgments whose place is gone are left out and said, as are questions for which nothing that
-    is right is left.
+    Judgments whose place is gone are left out with a notice, as are questions without anything
+    right that is left.
     """
     records = catalog.judgments.current(collection_id, question_set=name)
     placed = Judging(catalog).place(collection_id, records)
     grouped: dict[tuple[str, str], list[Placed]] = {}
-    for one in placed:
-        judged = one.record.judged
-        grouped.setdefault((judged.key, judged.question), []).append(one)
+    for judgment in placed:
+        judged = judgment.record.judged
+        grouped.setdefault((judged.key, judged.question), []).append(judgment)
     notices = Notices()
     questions = []
-    for (key, text), found in grouped.items():
-        for one in found:
-            if one.standing is Standing.STALE:
-                notices.add("Not used, since what was judged is gone", one.why.rstrip("."))
-        alive = tuple(one for one in found if one.standing is not Standing.STALE)
-        if not any(one.grade > 0 for one in alive):
+    for (key, text), judgments in grouped.items():
+        usable = tuple(judgment for judgment in judgments if judgment.state is not PlaceState.STALE)
+        for judgment in judgments:
+            if judgment.state is PlaceState.STALE:
+                notices.add("Not used, since what was judged is gone", judgment.why.rstrip("."))
+        if not any(judgment.grade > 0 for judgment in usable):
             notices.add("Not used, since nothing right is known for them", f'"{text[:80]}"')
             continue
-        kind = next((one.record.judged.kind for one in found if one.record.judged.kind), "")
-        questions.append(JudgedQuestion(key or _key(text), text, kind, alive))
+        kinds = (judgment.record.judged.kind for judgment in judgments)
+        questions.append(
+            JudgedQuestion(key or _key(text), text, next(filter(None, kinds), ""), usable)
+        )
     return JudgedSet(name, tuple(questions), notices.sentences)
 
 
 def _key(question: str) -> str:
-    """An id that a question keeps, whatever else is judged later."""
+    """Return an id that depends on the question alone."""
     return "q" + hashlib.blake2b(question.encode(), digest_size=5).hexdigest()
 
 
 def import_set(
     catalog: Catalog, collection_id: int, place: Path, name: str | None = None
 ) -> Imported:
-    """Keep a file's questions and judgments as a set of the collection, named after the file.
+    """Store a file's questions and judgments as a set of the collection, named after the file.
 
-    Importing it again replaces what the file said before.
+    Importing it again replaces the set.
 
     Raises:
-        NotFoundError: it is not there.
+        NotFoundError: there is no such file.
         EvaluationError: nothing in it can be used.
     """
-    asked, notices = read_set(place)
+    imported, notices = read_set(place)
     title = (place.stem if place.is_file() else place.resolve().name) if name is None else name
-    paths = _Paths(catalog.documents.list(collection_id, status=Status.INDEXED))
+    documents = _DocumentsByPath(catalog.documents.list(collection_id, status=Status.INDEXED))
     texts: dict[int, str] = {}
     drafts: list[JudgmentDraft] = []
-    for one in asked:
-        known = 0
-        for named in one.named:
-            home = paths.find(named.path)
-            if home is None:
-                notices.add("Left out, since no such document is indexed", named.path)
+    for question in imported:
+        before = len(drafts)
+        for judgment in question.judgments:
+            document = documents.find(judgment.path)
+            if document is None:
+                notices.add("Left out, since no such document is indexed", judgment.path)
                 continue
-            known += 1
-            draft = _draft(named, home, catalog, texts, notices)
+            draft = _draft(judgment, document, catalog, texts, notices)
             drafts.append(
                 replace(
-                    draft, question=folded_question(one.text), key=one.key, kind=one.kind,
-                    question_set=title, writer=one.writer,
-                    origin=Origin.MODEL if one.writer else Origin.IMPORT,
+                    draft, question=normalised_question(question.text), key=question.key,
+                    kind=question.kind, question_set=title, writer=question.writer,
+                    origin=Origin.MODEL if question.writer else Origin.IMPORT,
                 )
             )  # fmt: skip
-        if not known:
-            notices.add("Left out, since none of their documents is indexed", one.key)
+        if len(drafts) == before:
+            notices.add("Left out, since none of their documents is indexed", question.key)
     if not drafts:
         raise EvaluationError(
             f"Nothing in {place.name} is about this collection. {' '.join(notices.sentences)}",
@@ -166,59 +169,62 @@ def import_set(
     if title != COLLECTED:
         catalog.judgments.remove_set(collection_id, title)
     catalog.judgments.add(collection_id, drafts)
-    questions = len({(one.key, one.question) for one in drafts})
+    questions = len({(draft.key, draft.question) for draft in drafts})
     return Imported(title, questions, len(drafts), notices.sentences)
 
 
-class _Paths:
+class _DocumentsByPath:
     """Documents by path; a path that only ends in the same way counts when just one does."""
 
     def __init__(self, documents: Sequence[DocumentRecord]) -> None:
-        self._whole: dict[str, DocumentRecord] = {}
+        self._by_path: dict[str, DocumentRecord] = {}
         self._by_name: dict[str, list[DocumentRecord]] = {}
-        for one in documents:
-            self._whole.setdefault(one.path, one)
-            self._by_name.setdefault(one.path.rpartition("/")[2], []).append(one)
+        for document in documents:
+            self._by_path.setdefault(document.path, document)
+            self._by_name.setdefault(document.path.rpartition("/")[2], []).append(document)
 
     def find(self, path: str) -> DocumentRecord | None:
-        wanted = path.strip().replace("\\", "/").removeprefix("./").lstrip("/")
-        exact = self._whole.get(path) or self._whole.get(wanted)
-        if exact is not None or not wanted:
+        relative = path.strip().replace("\\", "/").removeprefix("./").lstrip("/")
+        exact = self._by_path.get(path) or self._by_path.get(relative)
+        if exact is not None or not relative:
             return exact
-        ends = [
-            one
-            for one in self._by_name.get(wanted.rpartition("/")[2], [])
-            if one.path.endswith(f"/{wanted}") or wanted.endswith(f"/{one.path}")
+        matches = [
+            document
+            for document in self._by_name.get(relative.rpartition("/")[2], [])
+            if document.path.endswith(f"/{relative}") or relative.endswith(f"/{document.path}")
         ]
-        return ends[0] if len(ends) == 1 else None
+        return matches[0] if len(matches) == 1 else None
 
 
 def _draft(
-    named: Named,
-    home: DocumentRecord,
+    judgment: ImportedJudgment,
+    document: DocumentRecord,
     catalog: Catalog,
     texts: dict[int, str],
     notices: Notices,
 ) -> JudgmentDraft:
     start, end, quote = 0, 0, ""
-    if named.quote.strip():
-        if home.id not in texts:
-            texts[home.id] = catalog.documents.text(home.id)
-        span = find_quote(texts[home.id], named.quote)
+    if judgment.quote.strip():
+        if document.id not in texts:
+            texts[document.id] = catalog.documents.text(document.id)
+        text = texts[document.id]
+        span = find_quote(text, judgment.quote)
         if span is None:
-            notices.add("Kept for the whole document, since the quotation is not in it", home.path)
+            notices.add(
+                "Kept for the whole document, since the quotation is not in it", document.path
+            )
         else:
-            start, end = span.start, span.end
-            quote = texts[home.id][start:end]
+            start, end, quote = span.start, span.end, text[span.start : span.end]
     return JudgmentDraft(
-        "", home.id, home.path, home.hash, start, end, quote, named.grade, Origin.IMPORT
-    )
+        "", document.id, document.path, document.hash, start, end, quote, judgment.grade,
+        Origin.IMPORT,
+    )  # fmt: skip
 
 
 # -- writing -------------------------------------------------------------------------------------
 
 
-def export_set(catalog: Catalog, collection_id: int, given: JudgedSet, folder: Path) -> None:
+def export_set(catalog: Catalog, collection_id: int, judged: JudgedSet, folder: Path) -> None:
     """Write a set as a BEIR folder and as ``questions.jsonl``.
 
     ``corpus.jsonl`` holds every indexed document of the collection, its path as its id, so that
@@ -227,20 +233,20 @@ def export_set(catalog: Catalog, collection_id: int, given: JudgedSet, folder: P
     Raises:
         EvaluationError: the set has no question, or the folder cannot be written.
     """
-    if not given.questions:
+    if not judged.questions:
         raise EvaluationError("There is no judged question to export.", "Judge some results first.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / "queries.jsonl", [_query(one) for one in given.questions])
-        _write(folder / "questions.jsonl", [_as_json(one) for one in given.questions])
+        _write_lines(folder / "queries.jsonl", map(_beir_query, judged.questions))
+        _write_lines(folder / "questions.jsonl", map(_question_as_json, judged.questions))
         rows = [
-            f"{one.key}\t{path}\t{grade}"
-            for one in given.questions
-            for path, grade in one.documents.items()
+            f"{question.key}\t{path}\t{grade}"
+            for question in judged.questions
+            for path, grade in question.documents.items()
         ]
         body = "\n".join(["query-id\tcorpus-id\tscore", *rows, ""])
         (folder / "qrels.tsv").write_text(body, "utf-8", newline="\n")
-        _write_corpus(catalog, collection_id, folder / "corpus.jsonl")
+        _write_lines(folder / "corpus.jsonl", _corpus_rows(catalog, collection_id))
     except OSError as error:
         raise EvaluationError(
             f"{folder} cannot be written: {(error.strerror or str(error)).lower()}.",
@@ -248,39 +254,42 @@ def export_set(catalog: Catalog, collection_id: int, given: JudgedSet, folder: P
         ) from error
 
 
-def _query(question: JudgedQuestion) -> dict[str, Any]:
-    about = _about(question)
-    metadata = {"metadata": about} if about else {}
-    return {"_id": question.key, "text": question.text, **metadata}
-
-
-def _about(question: JudgedQuestion) -> dict[str, str]:
-    """Its kind, and the model that wrote it, where there are such."""
-    known = {"kind": question.kind, "written_by": question.writer}
-    return {name: value for name, value in known.items() if value}
-
-
-def _as_json(question: JudgedQuestion) -> dict[str, Any]:
-    relevant = []
-    for one in question.judgments:
-        quote = {"quote": one.record.judged.quote} if one.span is not None else {}
-        relevant.append({"path": one.path, "grade": one.grade, **quote})
+def _beir_query(question: JudgedQuestion) -> dict[str, Any]:
+    metadata = _metadata(question)
     return {
-        "id": question.key, "text": question.text, **_about(question), "relevant": relevant,
+        "_id": question.key,
+        "text": question.text,
+        **({"metadata": metadata} if metadata else {}),
+    }
+
+
+def _metadata(question: JudgedQuestion) -> dict[str, str]:
+    """Return its type, and the model that wrote it, as far as there are any."""
+    metadata = {"kind": question.kind, "written_by": question.writer}
+    return {name: value for name, value in metadata.items() if value}
+
+
+def _question_as_json(question: JudgedQuestion) -> dict[str, Any]:
+    relevant = []
+    for judgment in question.judgments:
+        quote = {"quote": judgment.record.judged.quote} if judgment.span is not None else {}
+        relevant.append({"path": judgment.path, "grade": judgment.grade, **quote})
+    return {
+        "id": question.key, "text": question.text, **_metadata(question), "relevant": relevant,
     }  # fmt: skip
 
 
-def _write(file: Path, lines: Sequence[Mapping[str, Any]]) -> None:
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    file.write_text(text, "utf-8", newline="\n")
-
-
-def _write_corpus(catalog: Catalog, collection_id: int, file: Path) -> None:
+def _corpus_rows(catalog: Catalog, collection_id: int) -> Iterator[dict[str, str]]:
     documents = catalog.documents.list(collection_id, status=Status.INDEXED)
-    titles = Counter(one.title for one in documents)
+    titles = Counter(document.title for document in documents)
+    for document in {document.path: document for document in documents}.values():
+        # Rows that share a title are read as parts of one document.
+        title = document.title if titles[document.title] == 1 else document.path
+        text = catalog.documents.text(document.id)
+        yield {"_id": document.path, "title": title, "text": text}
+
+
+def _write_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     with file.open("w", encoding="utf-8", newline="\n") as stream:
-        for one in {one.path: one for one in documents}.values():
-            # Rows that share a title are read as parts of one document.
-            title = one.title if titles[one.title] == 1 else one.path
-            row = {"_id": one.path, "title": title, "text": catalog.documents.text(one.id)}
+        for row in rows:
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")

@@ -1,9 +1,9 @@
-"""Recorded contexts: what a model once wrote about the rows of a corpus, written again.
+"""Recorded contexts: a model's answers about the rows of a corpus, replayed from a file.
 
 A file of contexts holds a JSON object a line: ``{id, context, keywords, questions}``. ``id`` (or
 ``_id``) is that of a row of ``corpus.jsonl``, ``keywords`` and ``questions`` are lists of texts,
-and ``tokens``, where it is there, is what the answer cost. The backfill takes each answer as it
-takes one of Ollama's: it is checked, kept, embedded and indexed in the same way.
+and ``tokens``, if present, is what the answer cost. The backfill treats each answer like one of
+Ollama's: it is checked, stored, embedded and indexed in the same way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ragkit.reading.decode import clean
 
 @dataclass(frozen=True, slots=True)
 class RecordedContexts:
-    """What a file holds, by the ids of rows. ``notices`` say what of it is of no use."""
+    """The answers of a file by row id. ``notices`` say which of them cannot be used."""
 
     answers: Mapping[str, Mapping[str, Any]]
     notices: tuple[str, ...] = ()
@@ -34,20 +34,20 @@ def load_contexts(file: Path, rows: Sequence[Row]) -> RecordedContexts:
     """Read the contexts that were recorded for the rows of a corpus.
 
     Raises:
-        NotFoundError: the file is not there.
-        EvaluationError: a line is not what it should be, or none is about these rows.
+        NotFoundError: there is no such file.
+        EvaluationError: a line is invalid, or none is about these rows.
     """
-    known = {row.id for row in rows}
+    ids = {row.id for row in rows}
     answers: dict[str, Mapping[str, Any]] = {}
-    strange: list[str] = []
+    unknown: list[str] = []
     twice: list[str] = []
     nameless = 0
     for line in read_lines(file):
         name = str(line.get("id") or line.get("_id") or "")
         if not name:
             nameless += 1
-        elif name not in known:
-            strange.append(name)
+        elif name not in ids:
+            unknown.append(name)
         elif name in answers:
             twice.append(name)
         else:
@@ -57,15 +57,15 @@ def load_contexts(file: Path, rows: Sequence[Row]) -> RecordedContexts:
             f"No line of {file.name} is about a row of this corpus.",
             "Each line is {id, context, keywords, questions}, with the id of a row.",
         )
-    lacking = [row.id for row in rows if row.id not in answers]
+    missing = [row.id for row in rows if row.id not in answers]
     notices = [
-        f"{len(ids)} {what}: {some_of(ids)}."
-        for what, ids in (
-            ("recorded contexts are of rows that the corpus lacks", strange),
+        f"{len(listed)} {what}: {some_of(listed)}."
+        for what, listed in (
+            ("recorded contexts are of rows that the corpus lacks", unknown),
             ("recorded contexts have an id that came before", twice),
-            ("rows have no recorded context", lacking),
+            ("rows have no recorded context", missing),
         )
-        if ids
+        if listed
     ]
     if nameless:
         notices.append(f"{nameless} recorded contexts have no id and are left out.")
@@ -73,7 +73,7 @@ def load_contexts(file: Path, rows: Sequence[Row]) -> RecordedContexts:
 
 
 class Replayed:
-    """Writes for each chunk what was recorded for its row; no model is asked."""
+    """Writes the recorded context of each chunk's row; no model is asked."""
 
     model = RECORDED
 
@@ -82,22 +82,22 @@ class Replayed:
         self._rows: dict[tuple[str, str], str] = {}
         self._texts: dict[str, list[tuple[str, str]]] = {}
         for row in rows:
-            key = _folded(row.text)
-            # Of rows that read the same under one title, the first one's is told of all.
+            key = _normalised(row.text)
+            # Rows of the same text and title share the first one's context.
             self._rows.setdefault((row.title, key), row.id)
             self._texts.setdefault(row.title, []).append((key, row.id))
         packed = "\n".join(f"{name} {answer}" for name, answer in sorted(self._answers.items()))
         self._hash = hashlib.blake2b(packed.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
     def prompt_hash(self, kind: ContextKind) -> str:
-        """Name the file's content, so that other contexts of the same rows are others."""
+        """Return a hash of the file, so that other contexts of the same rows differ."""
         return f"{self._hash} {kind}"
 
     def write(self, request: ContextRequest, attempt: int = 0) -> WrittenContext:  # noqa: ARG002 - it never varies
-        """Give what was recorded, checked as any model's answer is.
+        """Return the recorded answer, checked like any model's.
 
         Raises:
-            ContextRejectedError: nothing was recorded, or it cannot be used.
+            ContextRejectedError: nothing was recorded, or it is unusable.
         """
         answer = self._answers.get(self._row(request))
         if answer is None:
@@ -111,8 +111,8 @@ class Replayed:
         )  # fmt: skip
 
     def _row(self, request: ContextRequest) -> str:
-        """The row that a chunk is, or that it was cut out of."""
-        text = _folded(request.chunk_text)
+        """Return the id of the row that a chunk is, or that it was cut from."""
+        text = _normalised(request.chunk_text)
         for title in dict.fromkeys((request.document_title, "")):
             exact = self._rows.get((title, text))
             if exact is not None:
@@ -123,5 +123,5 @@ class Replayed:
         return ""
 
 
-def _folded(text: str) -> str:
+def _normalised(text: str) -> str:
     return " ".join(clean(text).split())

@@ -1,4 +1,4 @@
-"""Ablation: cells differ in one thing each, and one that cannot be run says why."""
+"""Ablation: variants differ in one thing each, and one that cannot be evaluated says why."""
 
 from __future__ import annotations
 
@@ -12,44 +12,45 @@ from grading import grading
 from published_set import write_published
 
 from ragkit.errors import ModelError
-from ragkit.evaluation.ablation import ablate, grid_plans, keyword_plans, vector_plans
-from ragkit.evaluation.ablation_output import as_json, as_svg, as_text
+from ragkit.evaluation.ablation import ablate, grid_variants, keyword_variants, vector_variants
 from ragkit.evaluation.corpus import Question, load_question_set
 from ragkit.evaluation.ephemeral_library import RowsAs
-from ragkit.evaluation.experiments import temporary_trial
+from ragkit.evaluation.experiments import ephemeral_experiment, measure
 from ragkit.evaluation.replay import load_contexts
-from ragkit.evaluation.run import measure
 from ragkit.evaluation.scorers import DocumentScorer
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.options import Mode, Rerank, SearchOptions
 from ragkit.settings import load_settings
+from ragkit.surfaces.render_evaluation import ablation_as_json, ablation_as_svg, ablation_as_text
 
 
 @pytest.fixture(scope="module")
-def trials(tmp_path_factory, running):
+def experiments(tmp_path_factory, running):
     root = tmp_path_factory.mktemp("ablation")
-    given = load_question_set(write_published(root / "set"))
-    recorded = load_contexts(given.folder / "contexts.jsonl", given.rows)
+    questions = load_question_set(write_published(root / "set"))
+    recorded = load_contexts(questions.folder / "contexts.jsonl", questions.rows)
     settings = load_settings(models={"embedder": "hash", "ollama_url": running.url})
     with ExitStack() as stack:
         how = {"rows_as": RowsAs.APART}
-        trial = temporary_trial(given, settings, root / "all", contexts=recorded, **how)
-        plain = temporary_trial(given, settings, root / "texts", structural=False, **how)
-        bare = temporary_trial(given, settings, root / "bare", **how)
-        yield tuple(stack.enter_context(one) for one in (trial, plain, bare))
+        full = ephemeral_experiment(questions, settings, root / "all", contexts=recorded, **how)
+        plain = ephemeral_experiment(questions, settings, root / "texts", structural=False, **how)
+        bare = ephemeral_experiment(questions, settings, root / "bare", **how)
+        yield tuple(stack.enter_context(one) for one in (full, plain, bare))
 
 
-def firsts(found):
+def firsts(ablation):
     return {
-        one.plan.name: {key for key, value in one.found.values["hit@1"].items() if value}
-        for one in found.cells
-        if one.found
+        outcome.variant.name: {
+            key for key, value in outcome.evaluation.values["hit@1"].items() if value
+        }
+        for outcome in ablation.outcomes
+        if outcome.evaluation
     }
 
 
-def test_each_field_finds_what_only_it_says(trials):
-    found = firsts(ablate(keyword_plans(), *trials[:2]))
+def test_each_field_finds_what_only_it_says(experiments):
+    found = firsts(ablate(keyword_variants(), *experiments[:2]))
     assert found == {
         "F0": {"q1", "q3"},
         "F1": {"q1", "q3"},
@@ -60,16 +61,16 @@ def test_each_field_finds_what_only_it_says(trials):
     }
 
 
-def test_each_kind_of_vector_finds_what_only_it_says(trials):
-    found = firsts(ablate(vector_plans(), *trials[:2]))
+def test_each_kind_of_vector_finds_what_only_it_says(experiments):
+    found = firsts(ablate(vector_variants(), *experiments[:2]))
     assert set(found) == {"V0", "V1", "V1b", "V2", "V3", "V4"}
     assert "q4" not in found["V0"]
     assert "q4" in found["V2"] & found["V3"]
 
 
-def test_the_grid_has_texts_places_and_contexts(trials):
-    found = ablate(grid_plans(), *trials[:2])
-    assert [one.plan.name for one in found.cells] == [
+def test_the_grid_has_texts_places_and_contexts(experiments):
+    found = ablate(grid_variants(), *experiments[:2])
+    assert [one.variant.name for one in found.outcomes] == [
         f"{context} × {way}"
         for context in ("none", "structural", "model")
         for way in ("vector", "keyword", "weighted", "rrf")
@@ -77,36 +78,36 @@ def test_the_grid_has_texts_places_and_contexts(trials):
     hits = firsts(found)
     assert "q4" in hits["model × keyword"]
     assert "q4" not in hits["structural × keyword"] | hits["none × keyword"]
-    assert found.cells[0].found.options.collections == ("evaluation",)
+    assert found.outcomes[0].evaluation.options.collections == ("evaluation",)
 
 
-def every_plan():
-    return [*keyword_plans(), *vector_plans(), *grid_plans()]
+def every_variant():
+    return [*keyword_variants(), *vector_variants(), *grid_variants()]
 
 
-def test_what_cannot_be_run_says_why(trials, server):
-    found = ablate(every_plan(), trials[2])
-    reasons = {one.plan.name: one.reason for one in found.cells if one.found is None}
+def test_what_cannot_be_run_says_why(experiments, server):
+    found = ablate(every_variant(), experiments[2])
+    reasons = {one.variant.name: one.reason for one in found.outcomes if one.evaluation is None}
     assert reasons["F1"].startswith("no model contexts are there")
     assert reasons["none × vector"].startswith("texts without titles and headings")
-    run = {one.plan.name for one in found.cells if one.found}
+    run = {one.variant.name for one in found.outcomes if one.evaluation}
     grid = {f"structural × {way}" for way in ("vector", "keyword", "weighted", "rrf")}
     assert run == {"F0", "V0"} | grid
     server.models = {}
-    whole = ablate(every_plan(), *trials[:2])
-    lacking = {one.plan.name: one.reason for one in whole.cells if one.found is None}
+    whole = ablate(every_variant(), *experiments[:2])
+    missing = {one.variant.name: one.reason for one in whole.outcomes if one.evaluation is None}
     reason = (
         "no model reranks: Ollama has no model that writes text. "
         "Get one, for example with: ollama pull llama3.2:3b."
     )
-    assert lacking == dict.fromkeys(("F5", "V5"), reason)
+    assert missing == dict.fromkeys(("F5", "V5"), reason)
 
 
-def test_where_a_model_answers_the_reranked_cells_are_run(trials, server):
+def test_where_a_model_answers_the_reranked_variants_are_run(experiments, server):
     server.reply = grading(lambda text: 10 if "Apples" in text else 0)
-    plans = [one for one in every_plan() if one.name in ("F4", "F5", "V3", "V5")]
-    found = ablate(plans, trials[0])
-    assert [(one.plan.name, one.reason) for one in found.cells] == [
+    variants = [one for one in every_variant() if one.name in ("F4", "F5", "V3", "V5")]
+    found = ablate(variants, experiments[0])
+    assert [(one.variant.name, one.reason) for one in found.outcomes] == [
         ("F4", ""), ("F5", ""), ("V3", ""), ("V5", "")
     ]  # fmt: skip
     # Whatever is asked, this model finds the cake best, if it is among the candidates.
@@ -114,17 +115,17 @@ def test_where_a_model_answers_the_reranked_cells_are_run(trials, server):
     assert hits["V5"] == {"q3"}
     assert "q4" in hits["V3"]
     assert hits["F5"] == hits["F4"] == {"q1", "q2", "q3", "q4"}
-    assert len(server.asked("/api/chat")) == 2 * len(trials[0].questions)
-    cell = next(one for one in as_json(found)["cells"] if one["name"] == "V5")
+    assert len(server.asked("/api/chat")) == 2 * len(experiments[0].questions)
+    cell = next(one for one in ablation_as_json(found)["cells"] if one["name"] == "V5")
     assert cell["settings"]["rerank"] == "model"
 
 
-def test_a_model_that_fails_now_and_then_is_told(trials, server):
+def test_a_model_that_fails_now_and_then_is_told(experiments, server):
     answers = iter(["", "What nonsense!", "", ""])
     graded = grading(lambda text: 10 if "Apples" in text else 0)
     server.reply = lambda messages: next(answers) or graded(messages)
     column = ColumnSettings(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
-    found = measure(trials[0], column, timed=False)
+    found = measure(experiments[0], column, timed=False)
     assert found.notices[-2] == "llama3.2:3b reranked the first 20 chunks."
     assert found.notices[-1] == (
         "1 of 4 questions count as they were found without reranking. The last: The answer of "
@@ -134,57 +135,57 @@ def test_a_model_that_fails_now_and_then_is_told(trials, server):
     assert found.values["hit@1"]["q3"] == 1.0
     server.failure = "broken"
     with pytest.raises(ModelError, match="Ollama reported a failure"):
-        measure(trials[0], column, timed=False)
+        measure(experiments[0], column, timed=False)
 
 
-def test_judged_documents_are_those_of_the_new_order(trials, server):
+def test_judged_documents_are_those_of_the_new_order(experiments, server):
     server.reply = grading(lambda text: 10 if "Apples" in text else 0)
     column = ColumnSettings(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
-    searched = trials[0].searched
-    judge = DocumentScorer(searched, {})
+    target = experiments[0].target
+    scorer = DocumentScorer(target, {})
     (best,) = {
         one.document.path
-        for one in searched.engine.search(
+        for one in target.engine.search(
             "apples cinnamon", SearchOptions(collections=("evaluation",), limit=1)
         ).results
     }
     there = replace(column, options=replace(column.options, collections=("evaluation",)))
-    assert judge.look(Question("q", "the beacon"), there)[0] == best
+    assert scorer.observe(Question("q", "the beacon"), there)[0] == best
     server.failure = "broken"
     with pytest.raises(ModelError, match="Ollama reported a failure"):
-        judge.look(Question("q", "the light"), there)
+        scorer.observe(Question("q", "the light"), there)
 
 
-def test_a_stop_keeps_the_cells_before_it(trials):
+def test_a_stop_keeps_the_outcomes_before_it(experiments):
     asked = []
 
-    def tell(progress):
+    def report(progress):
         asked.append(progress.phase)
         return "F2" not in progress.phase
 
-    found = ablate(keyword_plans(), *trials[:2], reporter=Reporter(tell))
-    assert ([one.plan.name for one in found.cells], found.partial) == (["F0", "F1"], True)
+    found = ablate(keyword_variants(), *experiments[:2], reporter=Reporter(report))
+    assert ([one.variant.name for one in found.outcomes], found.partial) == (["F0", "F1"], True)
     assert found.notices[-1] == "Stopped: 2 of 7 cells were looked at."
     assert asked[0] == "Asking: F0"
     with pytest.raises(JobCancelled):
-        ablate(keyword_plans(), *trials[:2], reporter=Reporter(lambda _progress: False))
+        ablate(keyword_variants(), *experiments[:2], reporter=Reporter(lambda _progress: False))
 
 
-def test_it_is_told_as_text_as_json_and_as_a_chart(trials):
-    found = ablate([*keyword_plans(), *grid_plans()], *trials[:2])
-    lines = as_text(found)
+def test_it_is_told_as_text_as_json_and_as_a_chart(experiments):
+    found = ablate([*keyword_variants(), *grid_variants()], *experiments[:2])
+    lines = ablation_as_text(found)
     assert lines[0].split() == ["Keywords", "ndcg@10", "mrr", "recall@10"]
     assert lines[1].startswith("F0  text  ")
     starred = next(line for line in lines if line.startswith("F4  all, weighted  "))
     assert starred.split()[3:] == ["1.0000*", "1.0000*", "1.0000*"]
-    value = json.loads(json.dumps(as_json(found)))
+    value = json.loads(json.dumps(ablation_as_json(found)))
     assert (value["name"], value["metric"], value["partial"]) == ("set", "ndcg@10", False)
     cell = value["cells"][4]
     assert cell["settings"]["field_weights"][0] == ["text", 1.0]
-    assert cell["metrics"]["ndcg@10"]["value"] == found.cells[4].means["ndcg@10"]
-    drawn = ElementTree.fromstring(as_svg(found))
+    assert cell["metrics"]["ndcg@10"]["value"] == found.outcomes[4].means["ndcg@10"]
+    drawn = ElementTree.fromstring(ablation_as_svg(found))
     dots = [one for one in drawn.iter() if one.tag.endswith("circle")]
-    assert len(dots) == sum(one.found is not None for one in found.cells)
+    assert len(dots) == sum(one.evaluation is not None for one in found.outcomes)
     told = [one.text for one in drawn.iter() if one.tag.endswith("text")]
     assert "set: ndcg@10, with 95 % intervals" in told
     assert "no context, weighted" in told

@@ -9,8 +9,8 @@ from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit.errors import EvaluationError, ModelError, NotFoundError, QueryError
 from ragkit.evaluation.comparison import (
-    Change,
     Movement,
+    RankChange,
     aligned,
     compare,
     counts_of,
@@ -95,17 +95,17 @@ def test_rank_biased_overlap_stays_in_bounds_and_knows_itself(order, short, long
 
 def test_movement_counts_documents_not_results():
     assert movements("caxcb", "abac") == [
-        Movement(Change.UP, 2),
-        Movement(Change.DOWN, 1),
-        Movement(Change.NEW),
-        Movement(Change.AGAIN),
-        Movement(Change.DOWN, 2),
+        Movement(RankChange.UP, 2),
+        Movement(RankChange.DOWN, 1),
+        Movement(RankChange.NEW),
+        Movement(RankChange.AGAIN),
+        Movement(RankChange.DOWN, 2),
     ]
-    assert movements("ab", "ab") == [Movement(Change.SAME)] * 2
+    assert movements("ab", "ab") == [Movement(RankChange.SAME)] * 2
     assert movements("aab", "aab", reference_itself=True) == [
-        Movement(Change.FIRST),
-        Movement(Change.AGAIN),
-        Movement(Change.FIRST),
+        Movement(RankChange.FIRST),
+        Movement(RankChange.AGAIN),
+        Movement(RankChange.FIRST),
     ]
     assert movements("", "ab") == []
     assert counts_of(["aab", "bc"]) == {"a": 1, "b": 2, "c": 1}
@@ -115,14 +115,14 @@ def test_columns_are_joined_by_document():
     found = aligned("q", [WORDS, MEANING], [answer(1, 2, 3), answer(3, 4, 1, ms=7.0)])
     first, second = found.columns
     assert (first.name, second.name) == ("Keyword", "Semantic")
-    assert [one.movement.change for one in first.cells] == [Change.FIRST] * 3
-    assert [(one.rank, one.movement) for one in second.cells] == [
-        (1, Movement(Change.UP, 2)),
-        (2, Movement(Change.NEW)),
-        (3, Movement(Change.DOWN, 2)),
+    assert [one.movement.change for one in first.results] == [RankChange.FIRST] * 3
+    assert [(one.rank, one.movement) for one in second.results] == [
+        (1, Movement(RankChange.UP, 2)),
+        (2, Movement(RankChange.NEW)),
+        (3, Movement(RankChange.DOWN, 2)),
     ]
-    assert [one.only for one in first.cells] == [False, True, False]
-    assert [one.only for one in second.cells] == [False, True, False]
+    assert [one.only for one in first.results] == [False, True, False]
+    assert [one.only for one in second.results] == [False, True, False]
     assert ([one.id for one in first.gone], [one.id for one in second.gone]) == ([], [2])
     assert found.shared == (1, 3)
     assert found.depth == 10
@@ -136,9 +136,9 @@ def test_a_column_that_cannot_be_asked_says_why_and_hides_no_other():
     found = aligned("q", [MEANING, WORDS], [ModelError("No model.", "Mend it."), answer(1)])
     broken, second = found.columns
     assert broken.problem == "No model. Mend it."
-    assert broken.cells == ()
-    assert [one.movement.change for one in second.cells] == [Change.NEW]
-    assert (second.overlap, second.rbo, second.cells[0].only) == (0.0, 0.0, True)
+    assert broken.results == ()
+    assert [one.movement.change for one in second.results] == [RankChange.NEW]
+    assert (second.overlap, second.rbo, second.results[0].only) == (0.0, 0.0, True)
 
 
 # -- settings in words and in addresses ------------------------------------------------------------
@@ -249,11 +249,11 @@ def test_two_settings_are_asked_of_a_library(library):
     words = column(library, mode=Mode.KEYWORD)
     found = compare(library, "OAuth token", [words, column(library)])
     first, second = found.columns
-    assert [one.result.document.path for one in first.cells] == ["handbook/login.md"]
-    assert second.cells[0].movement == Movement(Change.SAME)
+    assert [one.result.document.path for one in first.results] == ["handbook/login.md"]
+    assert second.results[0].movement == Movement(RankChange.SAME)
     assert {one.name for one in first.stages} >= {"keyword", "fusion", "reconstruction"}
     assert "vector" in {one.name for one in second.stages}
-    assert first.cells[0].result == library.search("OAuth token", words.options).results[0]
+    assert first.results[0].result == library.search("OAuth token", words.options).results[0]
     assert compare(library, "OAuth token", [words, words]).columns[1].rbo == 1.0
 
 
@@ -266,7 +266,7 @@ def test_four_columns_and_a_question_in_pieces(library):
     ]
     text = "When does the OAuth token expire? And how much water do Tomaten need im Sommer?"
     found = compare(library, text, columns)
-    assert [bool(one.cells) for one in found.columns] == [True] * 4
+    assert [bool(one.results) for one in found.columns] == [True] * 4
     assert " hits → " in found.columns[3].notices[0]
     assert found.columns[3].stages[0].name == "topics"
 
@@ -282,10 +282,12 @@ def test_a_column_is_asked_of_another_embedder_whose_vectors_are_kept(tmp_path):
     usual, other, unknown = compare(library, "When does the token expire?", columns).columns
     for found, engine in ((usual, library.engine), (other, library.kit_of("hash").engine)):
         answer = engine.search("When does the token expire?", options)
-        assert [one.result for one in found.cells] == list(answer.results)
-    assert [one.result.score for one in usual.cells] != [one.result.score for one in other.cells]
+        assert [one.result for one in found.results] == list(answer.results)
+    assert [one.result.score for one in usual.results] != [
+        one.result.score for one in other.results
+    ]
     assert [usual.problem, other.problem] == ["", ""]
-    assert unknown.cells == ()
+    assert unknown.results == ()
     assert "texts have no vector of ollama:none:1b" in unknown.problem
     assert "embedded by hash" in other.name
     library.close()
@@ -300,7 +302,7 @@ def test_what_cannot_be_compared_is_said(library):
         compare(library, "refund colour:red", [one, one])
     with pytest.raises(NotFoundError):
         compare(library, "refund", [one, column(library, collections=("none",))])
-    assert compare(library, "", [one, one]).columns[0].cells == ()
+    assert compare(library, "", [one, one]).columns[0].results == ()
 
 
 def test_a_collection_searches_as_it_was_told(library):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import Counter
 
 import pytest
 from ollama_failures import asked_about, passage_of
@@ -11,13 +12,11 @@ from small_library import add, find, open_library, paths, sync, write_files
 
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import EvaluationError, ModelMissingError, OllamaUnreachableError
-from ragkit.evaluation.background_sets import BackgroundWriting
-from ragkit.evaluation.experiments import judged_trial
-from ragkit.evaluation.generated_sets import write_set
+from ragkit.evaluation.background import BackgroundWriting
+from ragkit.evaluation.experiments import judged_experiment, measure
+from ragkit.evaluation.generated_sets import sample_chunks, write_set
 from ragkit.evaluation.judging import Judging
-from ragkit.evaluation.question_sets import collect, export_set, import_set, too_kind
-from ragkit.evaluation.run import measure
-from ragkit.evaluation.sampling import sampled
+from ragkit.evaluation.question_sets import collect, export_set, import_set, optimism_notice
 from ragkit.evaluation.search_config import ColumnSettings
 
 WRITER = "llama3.2:3b"
@@ -57,6 +56,10 @@ def current(library, name="written"):
     ]
 
 
+def kinds_of(judged):
+    return dict(Counter(question.kind for question in judged.questions))
+
+
 def texts(library, name="written"):
     return [one.question for one in current(library, name)]
 
@@ -66,7 +69,8 @@ def texts(library, name="written"):
 
 def sample(library, seed=0):
     return [
-        (one.document.path, one.span.start) for one in sampled(library.catalog, home(library), seed)
+        (one.document.path, one.span.start)
+        for one in sample_chunks(library.catalog, home(library), seed)
     ]
 
 
@@ -97,7 +101,7 @@ def test_each_document_has_its_turn_before_one_has_a_second(library, tmp_path):
 def test_questions_are_kept_as_judgments_of_their_passages(library, server):
     told = []
     found = write_set(
-        library, "default", count=5, tell=lambda now: told.append((now.done, now.total)) or True
+        library, "default", count=5, report=lambda now: told.append((now.done, now.total)) or True
     )
     assert (found.total, len(found.questions), found.passages, found.ended) == (5, 5, 3, "")
     assert found.kinds == {"exact term": 3, "number": 2}
@@ -112,7 +116,7 @@ def test_questions_are_kept_as_judgments_of_their_passages(library, server):
         assert text[one.start : one.end] == one.quote
         assert not one.whole
     given = collect(library.catalog, home(library), "written")
-    assert (given.kinds, given.writers) == ({"exact term": 3, "number": 2}, (WRITER,))
+    assert (kinds_of(given), given.writers) == ({"exact term": 3, "number": 2}, (WRITER,))
     assert library.catalog.judgments.writers(home(library)) == {"written": (WRITER,)}
 
 
@@ -199,14 +203,14 @@ def test_what_was_written_is_kept_when_the_model_dies(library, server):
 
 @pytest.mark.parametrize("way", ["told", "interrupted"])
 def test_whoever_stops_it_keeps_what_was_written(library, server, way):
-    def tell(progress):
+    def report(progress):
         if progress.done < 4:
             return True
         if way == "interrupted":
             raise KeyboardInterrupt
         return False
 
-    found = write_set(library, "default", count=12, tell=tell)
+    found = write_set(library, "default", count=12, report=report)
     assert (found.stopped, found.total, len(texts(library))) == (True, 4, 4)
     assert len(server.asked("/api/chat")) == 2
 
@@ -252,14 +256,14 @@ def test_another_model_and_a_prompt_of_ones_own_are_used(library, server):
 
 def test_its_figures_say_that_they_are_too_kind(library):
     write_set(library, "default", count=6)
-    trial = judged_trial(library, library.catalog, "default", "written")
-    found = measure(trial, ColumnSettings())
-    assert too_kind([WRITER]) in found.notices
+    experiment = judged_experiment(library, library.catalog, "default", "written")
+    found = measure(experiment, ColumnSettings())
+    assert optimism_notice([WRITER]) in found.notices
     assert len(found.asked) == 6
-    assert 0 < found.values["recall@10"][trial.questions[0].id] <= 1
-    question = trial.questions[0].text
+    assert 0 < found.values["recall@10"][experiment.questions[0].id] <= 1
+    question = experiment.questions[0].text
     assert collect(library.catalog, home(library), "written").qrels[
-        trial.questions[0].id
+        experiment.questions[0].id
     ].keys() & {*paths(find(library, question))}
 
 
@@ -270,7 +274,7 @@ def test_its_mark_goes_with_it_into_another_library(library, tmp_path, place):
     export_set(library.catalog, home(library), given, tmp_path / "out")
     import_set(library.catalog, home(library), tmp_path / "out" / place, "back")
     back = collect(library.catalog, home(library), "back")
-    assert (back.writers, back.kinds) == ((WRITER,), given.kinds)
+    assert (back.writers, kinds_of(back)) == ((WRITER,), kinds_of(given))
     assert library.catalog.judgments.origins(home(library))["back"] == {Origin.MODEL}
 
 
@@ -279,7 +283,7 @@ def test_its_mark_goes_with_it_into_another_library(library, tmp_path, place):
 
 def test_it_is_written_beside_the_pages_one_at_a_time(library, server):
     writing = BackgroundWriting()
-    assert not writing.standing.running
+    assert not writing.status.running
     gate = threading.Event()
 
     def waits(messages):
@@ -291,10 +295,10 @@ def test_it_is_written_beside_the_pages_one_at_a_time(library, server):
     assert not writing.start(library, "default", count=4)
     gate.set()
     assert writing.wait(60)
-    now = writing.standing
+    now = writing.status
     assert (now.running, now.problem, now.round, now.collection) == (False, "", 1, "default")
-    assert now.found is not None
-    assert now.found.total == 4
+    assert now.report is not None
+    assert now.report.total == 4
 
 
 def test_a_cancelled_one_keeps_what_was_written(library, server):
@@ -308,7 +312,7 @@ def test_a_cancelled_one_keeps_what_was_written(library, server):
     server.reply = cancels
     assert writing.start(library, "default", count=12)
     assert writing.wait(60)
-    found = writing.standing.found
+    found = writing.status.report
     assert found is not None
     assert (found.stopped, found.total, found.ended) == (
         True, 4, "Stopped; what was written is kept.",
@@ -317,8 +321,8 @@ def test_a_cancelled_one_keeps_what_was_written(library, server):
     server.reply = None
     assert writing.start(library, "default", count=12)
     assert writing.wait(60)
-    assert writing.standing.found is not None
-    assert (writing.standing.found.total, writing.standing.round) == (12, 2)
+    assert writing.status.report is not None
+    assert (writing.status.report.total, writing.status.round) == (12, 2)
 
 
 def test_what_went_wrong_is_said_beside_the_pages(library, server):
@@ -326,6 +330,6 @@ def test_what_went_wrong_is_said_beside_the_pages(library, server):
     server.stop()
     assert writing.start(library, "default")
     assert writing.wait(60)
-    assert "Ollama" in writing.standing.problem
-    assert writing.standing.cure
+    assert "Ollama" in writing.status.problem
+    assert writing.status.cure
     server.start()

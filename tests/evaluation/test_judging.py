@@ -10,9 +10,9 @@ from ragkit.errors import EvaluationError, NotFoundError
 from ragkit.evaluation.judging import (
     Grades,
     Judging,
-    Standing,
+    PlaceState,
     find_quote,
-    folded_question,
+    normalised_question,
 )
 from ragkit.types import Span, Status
 
@@ -82,7 +82,7 @@ def test_judgments_survive_other_chunks_and_moves(catalog, shelf, judging, docum
     assert shelf.put("refunds.md", whole) == document
     catalog.documents.rename(document, "archive/refunds.md", stale=False)
     (found,) = placed(catalog, shelf, judging)
-    assert (found.span, found.standing) == (GIFT, Standing.HERE)
+    assert (found.span, found.state) == (GIFT, PlaceState.HERE)
     assert found.path == "archive/refunds.md"
 
 
@@ -91,8 +91,8 @@ def test_a_changed_text_is_searched_for_the_words(catalog, shelf, judging, docum
     judging.judge(shelf.collection_id, "cards", document, 1)
     shelf.put("refunds.md", "A new beginning.", "Gift cards are\nnever  paid back.")
     passage, whole = placed(catalog, shelf, judging)
-    assert (passage.span, passage.standing) == (Span(18, 50), Standing.FOUND_AGAIN)
-    assert (whole.span, whole.standing, whole.grade) == (None, Standing.HERE, 1)
+    assert (passage.span, passage.state) == (Span(18, 50), PlaceState.FOUND_AGAIN)
+    assert (whole.span, whole.state, whole.grade) == (None, PlaceState.HERE, 1)
     assert judging.grades(shelf.collection_id, "cards").of(document, Span(18, 50)) == 2
 
 
@@ -101,9 +101,9 @@ def test_what_is_gone_is_stale_and_says_why(catalog, shelf, judging, document):
     judging.judge(shelf.collection_id, "cards", document, 0)
     shelf.put("refunds.md", "Nothing of that is left.")
     passage, whole = placed(catalog, shelf, judging)
-    assert passage.standing is Standing.STALE
+    assert passage.state is PlaceState.STALE
     assert passage.why == "refunds.md no longer holds what was judged."
-    assert whole.standing is Standing.HERE
+    assert whole.state is PlaceState.HERE
     catalog.documents.remove([document])
     assert [one.why for one in placed(catalog, shelf, judging)] == [
         "refunds.md is no longer indexed."
@@ -120,7 +120,7 @@ def test_a_document_that_failed_since_does_not_shift_the_others(catalog, shelf, 
         shelf.source_id, shelf.collection_id, FileState(state.path, 1, 1), Status.FAILED, "broken"
     )
     first, second = placed(catalog, shelf, judging)
-    assert (first.standing, second.standing) == (Standing.STALE, Standing.HERE)
+    assert (first.state, second.state) == (PlaceState.STALE, PlaceState.HERE)
     assert second.span == Span(0, 9)
 
 
@@ -133,7 +133,7 @@ def test_a_document_removed_and_added_again_is_found_by_path_or_content(
     again = shelf.put(path, *PIECES)
     (found,) = placed(catalog, shelf, judging)
     assert again != document
-    assert (found.document_id, found.path, found.standing) == (again, path, Standing.HERE)
+    assert (found.document_id, found.path, found.state) == (again, path, PlaceState.HERE)
 
 
 def test_what_cannot_be_judged_is_said(catalog, shelf, judging, document):
@@ -154,8 +154,8 @@ def test_what_cannot_be_judged_is_said(catalog, shelf, judging, document):
 
 
 def test_half_characters_and_forms_of_accents_do_not_part_questions():
-    assert folded_question("Caf\u0065\u0301  \t?") == "Caf\u00e9 ?"
-    assert folded_question("\ud800x") == "?x"
+    assert normalised_question("Caf\u0065\u0301  \t?") == "Caf\u00e9 ?"
+    assert normalised_question("\ud800x") == "?x"
 
 
 def test_votes_need_a_choice(shelf, judging):

@@ -1,12 +1,22 @@
-"""Metrics: a ranking scored by hand, content equality, intervals."""
+"""Metrics: a ranking scored by hand, content equality, intervals, paired tests, types."""
 
 from __future__ import annotations
 
+from itertools import product
 from math import log2
 
+import numpy as np
 import pytest
 
-from ragkit.evaluation.metrics import MEASURES, pass_at, score, summarise
+from ragkit.evaluation.metrics import (
+    MEASURES,
+    figures_by_type,
+    main_metric,
+    paired_p,
+    pass_at,
+    score,
+    summarise,
+)
 
 JUDGMENTS = {"q1": {"a": 1, "b": 2, "z": 0}, "q2": {"c": 1}, "q3": {"d": 1}, "q4": {"e": 1}}
 RANKINGS = {
@@ -66,3 +76,54 @@ def test_intervals_hold_the_mean_and_are_the_same_each_time():
 def test_one_question_has_an_interval_of_no_width():
     (metric,) = summarise({"mrr": {"q": 0.5}})
     assert (metric.value, metric.low, metric.high) == (0.5, 0.5, 0.5)
+
+
+def exact_p(values):
+    """The same test, by trying every combination of signs one by one."""
+    seen = abs(sum(values)) - 1e-9
+    signs = list(product((1, -1), repeat=len(values)))
+    large = [s for s in signs if abs(sum(a * b for a, b in zip(s, values, strict=True))) >= seen]
+    return len(large) / len(signs)
+
+
+@pytest.mark.parametrize(
+    "values", [[0.2] * 5, [0.5, -0.1, 0.3], [0.1, -0.1], [0.3, 0.0, 0.0, 0.4, 0.1, -0.2]]
+)
+def test_few_changes_are_tested_exactly(values):
+    assert paired_p(values) == pytest.approx(exact_p(values))
+
+
+def test_many_changes_are_drawn_and_always_the_same():
+    random = np.random.default_rng(7)
+    clear = (0.1 + 0.1 * random.standard_normal(40)).tolist()
+    noise = (0.1 * random.standard_normal(40)).tolist()
+    assert paired_p(clear) == paired_p(clear) < 0.001
+    assert paired_p(noise) > 0.05
+    assert paired_p([0.0] * 30) == paired_p([]) == 1.0
+
+
+def test_the_draws_agree_with_the_exact_test():
+    values = [0.4, 0.1, -0.2, 0.3, 0.2, -0.1, 0.25, 0.15, -0.3, 0.05, -0.25, 0.35, -0.15, 0.1, -0.4]
+    assert paired_p(values) == pytest.approx(exact_p(values), abs=0.01)
+
+
+def test_the_metric_that_tells_most():
+    assert main_metric(["mrr", "ndcg@10", "pass@10"]) == "pass@10"
+    assert main_metric(["token_iou", "token_recall"]) == "token_recall"
+    assert (main_metric(["mrr"]), main_metric([])) == ("mrr", "")
+
+
+def test_each_kind_has_the_mean_of_its_questions():
+    values = {"mrr": {"a": 1.0, "b": 0.5, "c": 0.0}, "hit@1": {"a": 1.0, "b": 0.0, "c": 0.0}}
+    exact, unnamed = figures_by_type(values, {"a": "exact", "b": "exact", "elsewhere": "number"})
+    assert (exact.kind, exact.questions) == ("exact", 2)
+    assert [(one.name, one.value) for one in exact.metrics] == [("mrr", 0.75), ("hit@1", 0.5)]
+    assert (exact.metrics[0].low, exact.metrics[0].high) == (0.5, 1.0)
+    assert (unnamed.kind, unnamed.questions) == ("", 1)
+    assert [one.value for one in unnamed.metrics] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("kinds", [{}, {"a": "number", "b": "number"}])
+def test_one_kind_alone_tells_nothing_more(kinds):
+    assert figures_by_type({"mrr": {"a": 1.0, "b": 0.5}}, kinds) == ()
+    assert figures_by_type({}, kinds) == ()

@@ -9,12 +9,11 @@ from ollama_stand_in import OllamaStandIn, replaying
 from published_set import CONTEXTS, ROWS, jsonl, write_published
 
 from ragkit.errors import EvaluationError, NotFoundError
-from ragkit.evaluation import experiments as trials
+from ragkit.evaluation import experiments
 from ragkit.evaluation.corpus import load_question_set
 from ragkit.evaluation.ephemeral_library import RowsAs
-from ragkit.evaluation.experiments import temporary_trial
+from ragkit.evaluation.experiments import ephemeral_experiment, measure
 from ragkit.evaluation.replay import load_contexts
-from ragkit.evaluation.run import measure
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.models.context_writer import ContextWriter
 from ragkit.models.ollama import OllamaClient
@@ -27,8 +26,8 @@ def given(tmp_path):
     return load_question_set(write_published(tmp_path / "set"))
 
 
-def figures(trial, mode=Mode.HYBRID, contexts=Contexts.MODEL):
-    return measure(trial, ColumnSettings(SearchOptions(mode=mode, contexts=contexts))).values
+def figures(experiment, mode=Mode.HYBRID, contexts=Contexts.MODEL):
+    return measure(experiment, ColumnSettings(SearchOptions(mode=mode, contexts=contexts))).values
 
 
 @pytest.mark.parametrize("rows_as", RowsAs)
@@ -39,43 +38,46 @@ def test_a_server_that_replays_the_same_file_gives_the_same_figures(
     file = given.folder / "contexts.jsonl"
     recorded = load_contexts(file, given.rows)
     how = {"whole_rows": True, "rows_as": rows_as, "contexts": recorded}
-    with temporary_trial(given, settings, tmp_path / "replayed", **how) as trial:
-        assert (trial.contexts.complete, trial.contexts.failed) == (4, 0)
-        assert trial.tokens == 90
-        replayed = {mode: figures(trial, mode) for mode in Mode}
+    with ephemeral_experiment(given, settings, tmp_path / "replayed", **how) as experiment:
+        assert (experiment.contexts.complete, experiment.contexts.failed) == (4, 0)
+        assert experiment.tokens == 90
+        replayed = {mode: figures(experiment, mode) for mode in Mode}
     reply = replaying(file, given.folder / "corpus.jsonl")
     with OllamaStandIn(reply=reply) as server:
         asked = load_settings(models={"embedder": "hash", "ollama_url": server.url})
         with OllamaClient(asked.models) as client:
             writer = ContextWriter.open(client, asked.models)
-            monkeypatch.setattr(trials, "Replayed", lambda _rows, _recorded: writer)
-            with temporary_trial(given, asked, tmp_path / "asked", **how) as trial:
-                assert trial.contexts.complete == 4
-                assert trial.tokens != 90
-                assert {mode: figures(trial, mode) for mode in Mode} == replayed
+            monkeypatch.setattr(experiments, "Replayed", lambda _rows, _recorded: writer)
+            with ephemeral_experiment(given, asked, tmp_path / "asked", **how) as experiment:
+                assert experiment.contexts.complete == 4
+                assert experiment.tokens != 90
+                assert {mode: figures(experiment, mode) for mode in Mode} == replayed
     assert replayed[Mode.KEYWORD]["mrr"] == dict.fromkeys(("q1", "q2", "q3", "q4"), 1.0)
 
 
 def test_contexts_titles_and_texts_are_searched_or_not(given, tmp_path):
     settings = load_settings(models={"embedder": "hash"})
     recorded = load_contexts(given.folder / "contexts.jsonl", given.rows)
-    with temporary_trial(
+    with ephemeral_experiment(
         given, settings, tmp_path / "all", rows_as=RowsAs.APART, contexts=recorded
-    ) as trial:
-        assert (trial.documents, trial.chunks, trial.structural) == (4, 4, True)
-        both = figures(trial, Mode.KEYWORD), figures(trial, Mode.KEYWORD, Contexts.STRUCTURAL)
-        found = trial.searched.engine.search(
-            "lighthouse", SearchOptions(collections=(trial.collection,), mode=Mode.KEYWORD)
+    ) as experiment:
+        assert (experiment.documents, experiment.chunks, experiment.structural) == (4, 4, True)
+        both = (
+            figures(experiment, Mode.KEYWORD),
+            figures(experiment, Mode.KEYWORD, Contexts.STRUCTURAL),
+        )
+        found = experiment.target.engine.search(
+            "lighthouse", SearchOptions(collections=(experiment.collection,), mode=Mode.KEYWORD)
         )
         assert len(found.results) == 1
     assert (both[0]["hit@1"]["q2"], both[1]["hit@1"]["q2"]) == (1.0, 0.0)
-    with temporary_trial(given, settings, tmp_path / "texts", structural=False) as trial:
-        assert (trial.contexts.complete, trial.structural) == (0, False)
-        found = trial.searched.engine.search(
-            "lighthouse", SearchOptions(collections=(trial.collection,), mode=Mode.KEYWORD)
+    with ephemeral_experiment(given, settings, tmp_path / "texts", structural=False) as experiment:
+        assert (experiment.contexts.complete, experiment.structural) == (0, False)
+        found = experiment.target.engine.search(
+            "lighthouse", SearchOptions(collections=(experiment.collection,), mode=Mode.KEYWORD)
         )
         assert found.results == ()
-        assert figures(trial, Mode.KEYWORD)["hit@1"]["q1"] == 1.0
+        assert figures(experiment, Mode.KEYWORD)["hit@1"]["q1"] == 1.0
 
 
 def test_what_of_a_file_is_of_no_use_is_said(given, tmp_path):
@@ -90,9 +92,11 @@ def test_what_of_a_file_is_of_no_use_is_said(given, tmp_path):
         "1 recorded contexts have no id and are left out.",
     )
     settings = load_settings(models={"embedder": "hash"})
-    with temporary_trial(given, settings, tmp_path / "library", contexts=recorded) as trial:
-        assert (trial.contexts.complete, trial.contexts.failed) == (1, 3)
-        assert any(one.startswith("3 chunks have no context") for one in trial.notices)
+    with ephemeral_experiment(
+        given, settings, tmp_path / "library", contexts=recorded
+    ) as experiment:
+        assert (experiment.contexts.complete, experiment.contexts.failed) == (1, 3)
+        assert any(one.startswith("3 chunks have no context") for one in experiment.notices)
 
 
 def test_a_file_that_is_no_use_at_all_is_an_error(given, tmp_path):
@@ -113,15 +117,17 @@ def test_pieces_of_a_long_row_have_its_context(given, tmp_path):
     given = load_question_set(folder)
     recorded = load_contexts(folder / "contexts.jsonl", given.rows)
     settings = load_settings(models={"embedder": "hash"})
-    with temporary_trial(given, settings, tmp_path / "library", contexts=recorded) as trial:
-        assert trial.chunks > 4
-        assert trial.contexts.complete == trial.chunks
+    with ephemeral_experiment(
+        given, settings, tmp_path / "library", contexts=recorded
+    ) as experiment:
+        assert experiment.chunks > 4
+        assert experiment.contexts.complete == experiment.chunks
 
 
 def test_sets_of_files_have_neither_rows_nor_contexts(given, tmp_path):
     spans = replace(given, excerpts={"q1": ()})
     with (
         pytest.raises(EvaluationError, match="works with rows only"),
-        temporary_trial(spans, load_settings(), tmp_path / "library", structural=False),
+        ephemeral_experiment(spans, load_settings(), tmp_path / "library", structural=False),
     ):
         pass

@@ -9,11 +9,9 @@ from pages.parts.evaluate import evaluation_html as evaluating
 from pages.parts.evaluate import run_tables as measures
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunDraft, RunRecord
-from ragkit.evaluation.background_runs import Standing
-from ragkit.evaluation.background_sets import WritingStanding
-from ragkit.evaluation.generated_sets import KeptQuestion, Written
-from ragkit.evaluation.metrics import Metric
-from ragkit.evaluation.question_types import TypeFigures
+from ragkit.evaluation.background import RunStatus, WritingStatus
+from ragkit.evaluation.generated_sets import GenerationReport, KeptQuestion
+from ragkit.evaluation.metrics import Metric, TypeFigures
 from ragkit.evaluation.runs import Difference, MetricChange, QuestionChange
 from ragkit.indexing.progress import Progress
 from ragkit.models.ollama_monitor import OllamaLook
@@ -43,22 +41,22 @@ def test_sets_say_where_they_come_from():
 
 
 def test_the_writing_of_a_set_says_how_far_it_is_and_what_came_of_it():
-    now = WritingStanding(
+    now = WritingStatus(
         running=True, progress=Progress("Writing questions", 4, 20, "a<b>.md"), collection="mine"
     )
     html = evaluating.writing_line(now)
     assert "<b>Writing questions: 4 of 20</b>" in html
     assert "<bdi>a&lt;b&gt;.md</bdi>" in html
     assert 'aria-valuenow="20"' in html
-    assert "Getting ready to write" in evaluating.writing_line(WritingStanding(running=True))
+    assert "Getting ready to write" in evaluating.writing_line(WritingStatus(running=True))
     assert "stopping after this passage" in evaluating.writing_line(replace(now, cancelled=True))
-    assert evaluating.writing_ended(WritingStanding()) == ""
-    found = Written("written", "a<b>:1", 20, 4, (KeptQuestion("Who?", "number", "x"),),
+    assert evaluating.writing_ended(WritingStatus()) == ""
+    found = GenerationReport("written", "a<b>:1", 20, 4, (KeptQuestion("Who?", "number", "x"),),
                     ended="It died.")  # fmt: skip
-    html = evaluating.writing_ended(WritingStanding(found=found))
+    html = evaluating.writing_ended(WritingStatus(report=found))
     assert "a&lt;b&gt;:1 wrote 1 question; &quot;written&quot; has 4 now. It died." in html
     assert 'role="alert">No &lt;model&gt;. Get one.' in evaluating.writing_ended(
-        WritingStanding(problem="No <model>.", cure="Get one.")
+        WritingStatus(problem="No <model>.", cure="Get one.")
     )
 
 
@@ -120,7 +118,7 @@ def test_kinds_of_question_stand_beside_each_other():
 
 
 def test_progress_says_what_how_far_and_how_long():
-    now = Standing(
+    now = RunStatus(
         running=True, name="Keyword", number=2, count=3,
         progress=Progress("Asking", 3, 12, "what <b>is</b> it?"),
     )  # fmt: skip
@@ -128,14 +126,14 @@ def test_progress_says_what_how_far_and_how_long():
     assert "<b>Keyword (2 of 3): 3 of 12 questions</b>" in html
     assert "what &lt;b&gt;is&lt;/b&gt; it?" in html
     assert 'aria-valuenow="25"' in html
-    assert "<b>Getting ready</b>" in evaluating.progress_line(Standing(running=True))
+    assert "<b>Getting ready</b>" in evaluating.progress_line(RunStatus(running=True))
 
 
 def test_how_it_ended_is_said_when_it_is_not_plain():
-    assert evaluating.ended(Standing(kept=(1,))) == ""
-    assert "What was asked is kept" in evaluating.ended(Standing(stopped=True, kept=(1,)))
-    assert "Nothing is kept" in evaluating.ended(Standing(stopped=True))
-    failed = evaluating.ended(Standing(problem="No <set>.", cure="Judge."))
+    assert evaluating.ended(RunStatus(kept=(1,))) == ""
+    assert "What was asked is kept" in evaluating.ended(RunStatus(stopped=True, kept=(1,)))
+    assert "Nothing is kept" in evaluating.ended(RunStatus(stopped=True))
+    failed = evaluating.ended(RunStatus(problem="No <set>.", cure="Judge."))
     assert "No &lt;set&gt;. Judge." in failed
 
 

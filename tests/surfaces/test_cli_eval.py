@@ -112,16 +112,16 @@ def test_a_published_set_is_compared_and_not_kept_unless_asked_to(ragkit, tmp_pa
 def test_ctrl_c_prints_what_was_asked_and_says_so(ragkit, monkeypatch):
     from ragkit.evaluation.scorers import DocumentScorer
 
-    looking = DocumentScorer.look
+    observing = DocumentScorer.observe
     looked = []
 
-    def look(self, question, column):
+    def observe(self, question, column):
         if looked:
             raise KeyboardInterrupt
         looked.append(question)
-        return looking(self, question, column)
+        return observing(self, question, column)
 
-    monkeypatch.setattr(DocumentScorer, "look", look)
+    monkeypatch.setattr(DocumentScorer, "observe", observe)
     done = ragkit("eval", "--set", "mine", "--fail-under", "ndcg@10=1")
     assert done.returncode == 130
     assert done.stdout.startswith("mine: 1 questions, 5 documents")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pages.parts.common.judging import buttons, span_of
 from pages.parts.common.markup import action, attributes, document_url, excerpt, name, plural, text
 from pages.parts.search import summary
-from ragkit.evaluation.comparison import Cell, Change, Column, Comparison
+from ragkit.evaluation.comparison import Column, Comparison, RankChange, RankedResult
 from ragkit.evaluation.judging import Grades
 from ragkit.evaluation.search_config import as_text
 from ragkit.results import MatchedChunk, Result, Trace
@@ -69,11 +69,11 @@ def _column(
     )
     if column.problem:
         body = f'<p class="rk-notice rk-warn">{text(column.problem)}</p>'
-    elif not column.cells:
+    elif not column.results:
         body = '<p class="rk-soft">Nothing found.</p>'
     else:
         items = "".join(
-            f"<li>{_item(comparison, index, one, hues, shown)}</li>" for one in column.cells
+            f"<li>{_item(comparison, index, one, hues, shown)}</li>" for one in column.results
         )
         body = f'<ol class="rk-items">{items}</ol>'
     gone = "" if shown.blind else _gone(column)
@@ -123,7 +123,7 @@ def _head(column: Column, index: int, letter: str, depth: int, usable: bool) -> 
 
 
 def _item(
-    comparison: Comparison, column: int, cell: Cell, hues: Mapping[int, int], shown: Shown
+    comparison: Comparison, column: int, cell: RankedResult, hues: Mapping[int, int], shown: Shown
 ) -> str:
     result, document = cell.result, cell.result.document
     span = span_of(result)
@@ -144,7 +144,7 @@ def _item(
             id=f"rk-item-{column}-{cell.rank}", tabindex=0, aria_labelledby=label, style=hue,
             data_doc=document.id, data_path=document.path,
             title=None if shown.blind else _elsewhere(comparison, column, cell),
-            data_joined="" if joined and cell.movement.change is not Change.AGAIN else None,
+            data_joined="" if joined and cell.movement.change is not RankChange.AGAIN else None,
         )
         + f'><div class="rk-item-head"><span class="rk-place">{cell.rank}</span>'
         f'<a class="rk-link" id="{label}" target="_self" data-rk="open"{link}>'
@@ -156,7 +156,7 @@ def _item(
     )  # fmt: skip
 
 
-def _score(cell: Cell, blind: bool) -> str:
+def _score(cell: RankedResult, blind: bool) -> str:
     """The score, and whether no other column has the document; either would tell columns apart."""
     if blind:
         return ""
@@ -165,17 +165,17 @@ def _score(cell: Cell, blind: bool) -> str:
     return f" · {score}{only}"
 
 
-def _move(cell: Cell, blind: bool) -> str:
+def _move(cell: RankedResult, blind: bool) -> str:
     """``▲3``, ``▼1``, ``new``: how the document stands against column A."""
     move = cell.movement
     words = {
-        Change.UP: (f"▲{move.steps}", f"{plural(move.steps, 'rank')} higher than in A"),
-        Change.DOWN: (f"▼{move.steps}", f"{plural(move.steps, 'rank')} lower than in A"),
-        Change.NEW: ("new", "Not among the results of A"),
-        Change.SAME: ("=", "At the same rank as in A"),
-        Change.AGAIN: ("again", "A further result of a document above"),
+        RankChange.UP: (f"▲{move.steps}", f"{plural(move.steps, 'rank')} higher than in A"),
+        RankChange.DOWN: (f"▼{move.steps}", f"{plural(move.steps, 'rank')} lower than in A"),
+        RankChange.NEW: ("new", "Not among the results of A"),
+        RankChange.SAME: ("=", "At the same rank as in A"),
+        RankChange.AGAIN: ("again", "A further result of a document above"),
     }.get(move.change)
-    if words is None or (blind and move.change is not Change.AGAIN):
+    if words is None or (blind and move.change is not RankChange.AGAIN):
         return ""
     shown, said = words
     return (
@@ -184,12 +184,12 @@ def _move(cell: Cell, blind: bool) -> str:
     )
 
 
-def _elsewhere(comparison: Comparison, column: int, cell: Cell) -> str | None:
+def _elsewhere(comparison: Comparison, column: int, cell: RankedResult) -> str | None:
     """Where else the document stands: ``Also in B at rank 3``."""
     found = []
     for index, other in enumerate(comparison.columns):
         ranks = [
-            one.rank for one in other.cells if one.result.document.id == cell.result.document.id
+            one.rank for one in other.results if one.result.document.id == cell.result.document.id
         ]
         if index != column and ranks:
             found.append(f"{LETTERS[index]} at rank {ranks[0]}")

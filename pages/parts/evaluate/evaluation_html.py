@@ -11,8 +11,7 @@ from pages.parts.evaluate.run_tables import MEANINGS
 from pages.parts.library.source_tables import left, moment, with_meter
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunRecord
-from ragkit.evaluation.background_runs import Standing
-from ragkit.evaluation.background_sets import WritingStanding
+from ragkit.evaluation.background import RunStatus, WritingStatus
 from ragkit.evaluation.metrics import HEADLINES
 from ragkit.evaluation.runs import Difference, QuestionChange, in_words
 from ragkit.evaluation.search_config import from_text
@@ -72,11 +71,11 @@ def _best_first(one: RunRecord) -> tuple[float, str, int]:
     return -one.run.means.get(HEADLINES[0], 0.0), one.run.name, one.id
 
 
-def progress_line(standing: Standing) -> str:
+def progress_line(status: RunStatus) -> str:
     """``Keyword (2 of 3): question 12 of 40 · 5 s left`` with a meter."""
-    now = standing.progress
-    which = f" ({standing.number} of {standing.count})" if standing.count > 1 else ""
-    what = f"{standing.name}{which}" if standing.name else "Getting ready"
+    now = status.progress
+    which = f" ({status.number} of {status.count})" if status.count > 1 else ""
+    what = f"{status.name}{which}" if status.name else "Getting ready"
     counted = f": {number(now.done)} of {plural(now.total, 'question')}" if now.total else ""
     parts = [f"<b>{text(what)}{counted}</b>"]
     if now.current:
@@ -85,12 +84,12 @@ def progress_line(standing: Standing) -> str:
     return with_meter(parts, what, now)
 
 
-def ended(standing: Standing) -> str:
+def ended(status: RunStatus) -> str:
     """How the last run of this process ended, where that is not plain from the table."""
-    if standing.problem:
-        return _problem(standing.problem, standing.cure)
-    if standing.stopped:
-        kept = "What was asked is kept, marked as stopped." if standing.kept else "Nothing is kept."
+    if status.problem:
+        return _problem(status.problem, status.cure)
+    if status.stopped:
+        kept = "What was asked is kept, marked as stopped." if status.kept else "Nothing is kept."
         return f'<p class="rk-notice" role="status">Stopped. {kept}</p>'
     return ""
 
@@ -99,27 +98,27 @@ def _problem(problem: str, cure: str) -> str:
     return f'<p class="rk-notice rk-error-text" role="alert">{name(problem)} {name(cure)}</p>'
 
 
-def writing_line(standing: WritingStanding) -> str:
+def writing_line(status: WritingStatus) -> str:
     """``Writing questions: 4 of 20 · a.md · 5 s left`` with a meter."""
-    now = standing.progress
+    now = status.progress
     what = "Writing questions" if now.phase else "Getting ready to write questions"
     counted = f": {number(now.done)} of {number(now.total)}" if now.total else ""
     parts = [f"<b>{text(what)}{counted}</b>"]
-    if standing.cancelled:
+    if status.cancelled:
         parts.append("stopping after this passage")
     elif now.current:
         parts.append(f"<bdi>{name(now.current[-120:])}</bdi>")
-    parts += [text(one) for one in (left(now.seconds_left),) if one and not standing.cancelled]
+    parts += [text(one) for one in (left(now.seconds_left),) if one and not status.cancelled]
     return with_meter(parts, what, now)
 
 
-def writing_ended(standing: WritingStanding) -> str:
+def writing_ended(status: WritingStatus) -> str:
     """What came of the set that was written last; empty when none was."""
-    if standing.problem:
-        return _problem(standing.problem, standing.cure)
-    if standing.found is None:
+    if status.problem:
+        return _problem(status.problem, status.cure)
+    if status.report is None:
         return ""
-    return f'<p class="rk-notice" role="status">{name(" ".join(standing.found.sentences))}</p>'
+    return f'<p class="rk-notice" role="status">{name(" ".join(status.report.sentences))}</p>'
 
 
 def nobody_writes(look: OllamaLook | None) -> str:

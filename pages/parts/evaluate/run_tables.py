@@ -8,8 +8,7 @@ from pages.parts.common.markup import name, plural, text
 from pages.parts.library.source_tables import moment
 from pages.parts.search.summary import took
 from ragkit.catalog.runs import RunRecord
-from ragkit.evaluation.metrics import HEADLINES, Metric
-from ragkit.evaluation.question_types import TypeFigures, unnamed_last
+from ragkit.evaluation.metrics import HEADLINES, Metric, TypeFigures, unnamed_last
 
 MEANINGS: Mapping[str, str] = {
     "ndcg@10": "How near the top the right documents are, among the first ten. 1 is perfect.",

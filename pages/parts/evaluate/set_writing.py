@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts.common import browser
 from pages.parts.evaluate import evaluation_html as evaluating
 from ragkit.catalog.background_state import chosen_model
-from ragkit.evaluation.background_sets import BackgroundWriting
+from ragkit.evaluation.background import BackgroundWriting
 from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN
 from ragkit.library import Library
 from ragkit.models.ollama_monitor import OllamaLook
@@ -74,7 +74,7 @@ def _fields(library: Library, collection: str, look: OllamaLook) -> None:
             width=150,
         )  # fmt: skip
         model = st.selectbox("Model", names, index=at, key=choice, width=230)
-    running = writing.standing.running
+    running = writing.status.running
     if st.button("Write", key="evaluate-write-begin", disabled=running):
         writing.start(library, collection, count=int(count), model=str(model))
         st.rerun()
@@ -84,7 +84,7 @@ def _fields(library: Library, collection: str, look: OllamaLook) -> None:
 def live(library: Library, collection: str) -> None:
     """How far the writing is, or what came of it; the page follows when it is done."""
     writing = writing_of(library)
-    now = writing.standing
+    now = writing.status
     seen = (now.round, now.running)
     before = st.session_state.get(_SEEN, seen)
     st.session_state[_SEEN] = seen
@@ -100,6 +100,6 @@ def live(library: Library, collection: str) -> None:
         with st.container(key="evaluate-written"):
             st.html(evaluating.writing_ended(now))
     if before != seen:
-        if now.found is not None and now.found.questions and now.collection == collection:
-            st.session_state[_DONE] = now.found.name
+        if now.report is not None and now.report.questions and now.collection == collection:
+            st.session_state[_DONE] = now.report.name
         st.rerun(scope="app")

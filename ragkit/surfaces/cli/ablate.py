@@ -1,4 +1,4 @@
-"""``ragkit ablate``: what each field, each kind of vector and each kind of context is worth."""
+"""``ragkit ablate``: what each field, each kind of vector and each kind of context contributes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ragkit.errors import EvaluationError
+from ragkit.surfaces import render_evaluation as render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.eval_options import (
     ContextsOption,
@@ -63,36 +64,43 @@ def ablate_set(
     json_: JsonOption = False,
 ) -> None:
     """Ask a question set in many ways that differ in one thing each; print and draw the figures."""
-    from ragkit.evaluation import ablation_output
-    from ragkit.evaluation.ablation import ablate, grid_plans, keyword_plans, vector_plans
+    from ragkit.evaluation.ablation import (
+        ablate,
+        grid_variants,
+        keyword_variants,
+        vector_variants,
+    )
 
     wanted = Wanted(
         corpus, contexts, question_set, questions, qrels, limit, whole_rows, rows, library,
         collection,
     )  # fmt: skip
     makers = {
-        Table.KEYWORDS: keyword_plans, Table.VECTORS: vector_plans, Table.CONTEXTS: grid_plans
-    }  # fmt: skip
-    chosen = [one for one in Table if one in (tables or list(Table))]
-    plans = [plan for one in chosen for plan in makers[one]()]
+        Table.KEYWORDS: keyword_variants,
+        Table.VECTORS: vector_variants,
+        Table.CONTEXTS: grid_variants,
+    }
+    chosen = [table for table in Table if table in (tables or list(Table))]
+    variants = [variant for table in chosen for variant in makers[table]()]
     plain = Table.CONTEXTS in chosen
     with reporting() as reporter, opened(wanted, reporter, plain=plain) as ready:
-        found = ablate(plans, ready.trial, ready.plain, base_options(wanted, ready), reporter)
-    value = ablation_output.as_json(found)
-    written = _written(out, json.dumps(value, indent=1), ablation_output.as_svg(found))
+        options = base_options(wanted, ready)
+        ablation = ablate(variants, ready.experiment, ready.plain, options, reporter)
+    value = render.ablation_as_json(ablation)
+    _write(out, json.dumps(value, indent=1), render.ablation_as_svg(ablation))
     if json_:
         console.put_json(value)
     else:
-        for line in ablation_output.as_text(found):
+        for line in render.ablation_as_text(ablation):
             console.put(line)
-    for notice in found.notices:
+    for notice in ablation.notices:
         console.say(notice)
-    console.say(f"The chart and the figures are in {written}.")
-    if found.partial:
+    console.say(f"The chart and the figures are in {out}.")
+    if ablation.partial:
         raise typer.Exit(_STOPPED)
 
 
-def _written(folder: Path, figures: str, chart: str) -> Path:
+def _write(folder: Path, figures: str, chart: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "ablation.json").write_text(figures + "\n", "utf-8", newline="\n")
@@ -102,4 +110,3 @@ def _written(folder: Path, figures: str, chart: str) -> Path:
             f"{folder} cannot be written: {(error.strerror or str(error)).lower()}.",
             "Name another folder with --out.",
         ) from error
-    return folder

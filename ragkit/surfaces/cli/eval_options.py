@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,7 +80,7 @@ class Wanted:
 class Opened:
     """What is ready to be asked; ``plain`` is the same set with only its texts indexed."""
 
-    trial: Experiment
+    experiment: Experiment
     plain: Experiment | None
     library: Library | None
 
@@ -102,7 +102,7 @@ def reporting() -> Iterator[Reporter]:
 @contextmanager
 def opened(wanted: Wanted, reporter: Reporter, *, plain: bool = False) -> Iterator[Opened]:
     """Open the library that is asked, or index a published set into a temporary one."""
-    from ragkit.evaluation.experiments import judged_trial
+    from ragkit.evaluation.experiments import judged_experiment
 
     if wanted.corpus is not None:
         with _published(wanted, wanted.corpus, reporter, plain=plain) as found:
@@ -112,8 +112,12 @@ def opened(wanted: Wanted, reporter: Reporter, *, plain: bool = False) -> Iterat
         if getattr(wanted, name) is not None:
             raise SettingsError(f"--{name} goes with --corpus.", "Name a published set as well.")
     library = open_library(wanted.library, wanted.collection)
-    trial = judged_trial(library, library.catalog, library.settings.collection, wanted.question_set)
-    yield Opened(first(trial, wanted.limit), None, library)
+    experiment = judged_experiment(
+        library, library.catalog, library.settings.collection, wanted.question_set
+    )
+    if wanted.limit is not None:
+        experiment = replace(experiment, questions=experiment.questions[: wanted.limit])
+    yield Opened(experiment, None, library)
 
 
 @contextmanager
@@ -122,11 +126,11 @@ def _published(
 ) -> Iterator[Opened]:
     from ragkit.evaluation.corpus import load_question_set
     from ragkit.evaluation.ephemeral_library import RowsAs
-    from ragkit.evaluation.experiments import temporary_trial
+    from ragkit.evaluation.experiments import ephemeral_experiment
     from ragkit.evaluation.replay import load_contexts
 
-    given = load_question_set(corpus, wanted.questions, wanted.qrels, wanted.limit)
-    contexts = load_contexts(wanted.contexts, given.rows) if wanted.contexts else None
+    questions = load_question_set(corpus, wanted.questions, wanted.qrels, wanted.limit)
+    contexts = load_contexts(wanted.contexts, questions.rows) if wanted.contexts else None
     usual = RowsAs.APART if contexts else RowsAs.JOINED
     if wanted.rows not in (None, *RowsAs):
         raise SettingsError(f"--rows {wanted.rows} is neither joined nor apart.", "Choose one.")
@@ -137,22 +141,19 @@ def _published(
     settings = wanted.settings
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ragkit-")))
-        trial = stack.enter_context(
-            temporary_trial(given, settings, root / "library", reporter, contexts=contexts, **how)
+        experiment = stack.enter_context(
+            ephemeral_experiment(
+                questions, settings, root / "library", reporter, contexts=contexts, **how
+            )
         )
         texts = None
-        if plain and not given.excerpts:
+        if plain and not questions.excerpts:
             texts = stack.enter_context(
-                temporary_trial(given, settings, root / "texts", reporter, structural=False, **how)
+                ephemeral_experiment(
+                    questions, settings, root / "texts", reporter, structural=False, **how
+                )
             )
-        yield Opened(trial, texts, None)
-
-
-def first(trial: Experiment, limit: int | None) -> Experiment:
-    """The first questions of a trial."""
-    from dataclasses import replace
-
-    return trial if limit is None else replace(trial, questions=trial.questions[:limit])
+        yield Opened(experiment, texts, None)
 
 
 def base_options(wanted: Wanted, found: Opened, **changes: Any) -> SearchOptions:

@@ -11,7 +11,8 @@ from ragkit import __version__
 from ragkit.errors import EvaluationError, SettingsError
 from ragkit.library import Library
 from ragkit.options import SEARCH_OPTIONS, Expansion, Mode, SearchOptions
-from ragkit.surfaces.cli import console, eval_output
+from ragkit.surfaces import render_evaluation as render
+from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.eval_options import (
     ContextsOption,
     CorpusOption,
@@ -43,7 +44,7 @@ from ragkit.surfaces.cli.options import (
 if TYPE_CHECKING:
     from ragkit.catalog.runs import RunRecord
     from ragkit.evaluation.ablation import Ablation
-    from ragkit.evaluation.run import Evaluation
+    from ragkit.evaluation.experiments import Evaluation
     from ragkit.evaluation.runs import Difference
     from ragkit.indexing.progress import Reporter
 
@@ -102,7 +103,7 @@ def evaluate_questions(
         collection,
     )  # fmt: skip
     if runs:
-        eval_output.put_runs(open_library(library, None), collection, json_=json_)
+        _list_runs(open_library(library, None), collection, json_=json_)
         return
     floors = _floors(fail_under or [])
     changes = {
@@ -114,98 +115,105 @@ def evaluate_questions(
         open_library(library, collection).catalog.runs.get(against)
     with reporting() as reporter, opened(wanted, reporter, plain=contexts is not None) as ready:
         options = assigned(base_options(wanted, ready, **changes), option)
-        found, table = _asked(wanted, ready, options, mode, reporter)
-    home = _home(ready, wanted, needed=keep or against is not None)
-    record = _kept(home, ready, found) if home is not None else None
-    told = None
-    if home is not None and record is not None:
-        told, record = _compared(home, record, against, metric, keep=keep or corpus is None)
-    _put(found, table, record, told, json_=json_)
-    if found.partial or (table is not None and table.partial):
+        evaluation, table = _evaluate(wanted, ready, options, mode, reporter)
+    home = ready.library
+    if home is None and (keep or against is not None):
+        home = open_library(library, collection, create=True)
+    record = comparison = None
+    if home is not None:
+        record = _keep(home, ready, evaluation)
+        try:
+            if against is not None:
+                comparison = _compare(home, against, record, metric)
+        finally:
+            if corpus is not None and not keep:
+                home.catalog.runs.remove(record.id)
+                record = None
+    _put(evaluation, table, record, comparison, json_=json_)
+    if evaluation.partial or (table is not None and table.partial):
         raise typer.Exit(_STOPPED)
-    _check(found, floors)
+    _check(evaluation, floors)
 
 
-def _asked(
+def _list_runs(library: Library, collection: str | None, *, json_: bool) -> None:
+    """Print the kept runs, newest first."""
+    collection_id = library.catalog.collections.get(collection).id if collection else None
+    records = library.catalog.runs.all(collection_id)
+    names = {record.id: record.name for record in library.collections()}
+    if json_:
+        for record in records:
+            console.put_json(render.run_as_json(record, names))
+    elif records:
+        for line in render.runs_as_text(records, names):
+            console.put(line)
+    else:
+        console.say("No run is kept yet: ragkit eval asks a question set and keeps what it finds.")
+
+
+def _evaluate(
     wanted: Wanted, ready: Opened, options: SearchOptions, mode: Mode | None, reporter: Reporter
 ) -> tuple[Evaluation, Ablation | None]:
-    """One evaluation; with recorded contexts, also every kind of context in every mode."""
-    from ragkit.evaluation.ablation import ablate, grid_plans
-    from ragkit.evaluation.run import measure
+    """Evaluate once; with recorded contexts, also every kind of context in every mode."""
+    from ragkit.evaluation.ablation import ablate, grid_variants
+    from ragkit.evaluation.experiments import measure
     from ragkit.evaluation.search_config import ColumnSettings
 
     table = None
     if wanted.contexts is not None:
-        plans = [
-            plan for plan in grid_plans(rrf=False) if mode is None or plan.changes["mode"] is mode
+        variants = [
+            variant
+            for variant in grid_variants(rrf=False)
+            if mode is None or variant.changes["mode"] is mode
         ]
-        table = ablate(plans, ready.trial, ready.plain, options, reporter)
-        asked = [one.found for one in table.cells if one.found]
+        table = ablate(variants, ready.experiment, ready.plain, options, reporter)
         if table.partial:
-            return asked[-1], table
-    return measure(ready.trial, ColumnSettings(options), reporter), table
+            last = [outcome.evaluation for outcome in table.outcomes if outcome.evaluation][-1]
+            return last, table
+    return measure(ready.experiment, ColumnSettings(options), reporter), table
 
 
-def _home(ready: Opened, wanted: Wanted, *, needed: bool) -> Library | None:
-    """The library that keeps the run: the one that was asked, or the person's own."""
-    if ready.library is not None or not needed:
-        return ready.library
-    return open_library(wanted.library, wanted.collection, create=True)
-
-
-def _kept(home: Library, ready: Opened, found: Evaluation) -> RunRecord:
+def _keep(home: Library, ready: Opened, evaluation: Evaluation) -> RunRecord:
+    """Keep a run in the library that was asked, or in the person's own."""
     from ragkit.evaluation.runs import keep
 
     asked = None
     if ready.library is not None:
         asked = home.catalog.collections.get(home.settings.collection).id
-    return keep(home.catalog, found, asked)
+    return keep(home.catalog, evaluation, asked)
 
 
-def _compared(
-    home: Library, record: RunRecord, against: int | None, metric: str | None, *, keep: bool
-) -> tuple[Difference | None, RunRecord | None]:
-    """What differs from an earlier run; a run that is not to be kept is then forgotten."""
+def _compare(home: Library, against: int, record: RunRecord, metric: str | None) -> Difference:
     from ragkit.evaluation.runs import difference
 
-    try:
-        told = None
-        if against is not None:
-            told = difference(home.catalog, against, record, metric)
-    finally:
-        if not keep:
-            home.catalog.runs.remove(record.id)
-    return told, record if keep else None
+    return difference(home.catalog, against, record, metric)
 
 
 def _put(
-    found: Evaluation,
+    evaluation: Evaluation,
     table: Ablation | None,
     record: RunRecord | None,
-    told: Difference | None,
+    comparison: Difference | None,
     *,
     json_: bool,
 ) -> None:
-    from ragkit.evaluation import ablation_output
-
     if json_:
-        value = {"version": __version__, **eval_output.evaluation_as_json(found)}
+        value = {"version": __version__, **render.evaluation_as_json(evaluation)}
         if table is not None:
-            value["table"] = ablation_output.as_json(table)["cells"]
+            value["table"] = render.ablation_as_json(table)["cells"]
         if record is not None:
             value["run"] = record.id
-        if told is not None:
-            value["against"] = eval_output.difference_as_json(told)
+        if comparison is not None:
+            value["against"] = render.difference_as_json(comparison)
         console.put_json(value)
     else:
-        lines = eval_output.evaluation_as_text(found)
+        lines = render.evaluation_as_text(evaluation)
         if table is not None:
-            lines += ["", *ablation_output.as_text(table)]
-        if told is not None:
-            lines += ["", *eval_output.difference_as_text(told)]
+            lines += ["", *render.ablation_as_text(table)]
+        if comparison is not None:
+            lines += ["", *render.difference_as_text(comparison)]
         for line in lines:
             console.put(line)
-    for notice in (*found.notices, *(told.notices if told else ())):
+    for notice in (*evaluation.notices, *(comparison.notices if comparison else ())):
         console.say(notice)
     if record is not None:
         console.say(f"Kept as run {record.id}.")
@@ -213,19 +221,20 @@ def _put(
 
 def _floors(written: list[str]) -> dict[str, float]:
     floors = {}
-    for one in written:
-        match = _FLOOR.fullmatch(one.lower())
+    for text in written:
+        match = _FLOOR.fullmatch(text.lower())
         if match is None:
             raise SettingsError(
-                f"--fail-under {one} is not a metric and a number.",
+                f"--fail-under {text} is not a metric and a number.",
                 "Write it like ndcg@10=0.70.",
             )
         floors[match[1]] = float(match[2])
     return floors
 
 
-def _check(found: Evaluation, floors: dict[str, float]) -> None:
-    values = {metric.name: metric.value for metric in found.metrics}
+def _check(evaluation: Evaluation, floors: dict[str, float]) -> None:
+    """Fail when a metric is below its floor."""
+    values = {metric.name: metric.value for metric in evaluation.metrics}
     for name in floors:
         if name not in values:
             raise SettingsError(

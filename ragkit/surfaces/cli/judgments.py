@@ -75,13 +75,13 @@ def write(
     opened = open_library(library, collection)
     with console.progress_bar() as watch:
 
-        def tell(progress: Progress) -> bool:
+        def report(progress: Progress) -> bool:
             watch(progress)
             return True
 
         found = write_set(
             opened, opened.settings.collection, count=count, name=question_set, seed=seed,
-            model=model, tell=tell,
+            model=model, report=report,
         )  # fmt: skip
     if json_:
         told = {**asdict(found), "set": found.name, "kinds": found.kinds}

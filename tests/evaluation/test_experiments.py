@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from ragkit.errors import EvaluationError, SettingsError
 from ragkit.evaluation.corpus import Excerpt, Question, QuestionSet, Row
-from ragkit.evaluation.run import evaluate
-from ragkit.evaluation.spans import length, overlap
+from ragkit.evaluation.experiments import evaluate
+from ragkit.evaluation.scorers import length, overlap
 from ragkit.options import SearchOptions
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli.app import app

@@ -8,8 +8,8 @@ import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit.errors import EvaluationError
-from ragkit.evaluation.background_runs import BackgroundRuns
-from ragkit.evaluation.experiments import judged_trial
+from ragkit.evaluation.background import BackgroundRuns
+from ragkit.evaluation.experiments import judged_experiment
 from ragkit.evaluation.judging import Judging
 from ragkit.evaluation.search_config import ColumnSettings, from_text
 
@@ -27,18 +27,18 @@ def library(tmp_path):
     opened.close()
 
 
-def started(library, runs, trial=None, columns=COLUMNS):
+def started(library, runs, experiment=None, columns=COLUMNS):
     home = library.catalog.collections.get("default").id
-    usual = trial or (lambda: judged_trial(library, library.catalog, "default"))
-    return runs.start(usual, columns, library.catalog, home)
+    open_experiment = experiment or (lambda: judged_experiment(library, library.catalog, "default"))
+    return runs.start(open_experiment, columns, library.catalog, home)
 
 
 def test_each_setting_is_run_and_kept(library):
     runs = BackgroundRuns()
-    assert not runs.standing.running
+    assert not runs.status.running
     assert started(library, runs)
     assert runs.wait(60)
-    now = runs.standing
+    now = runs.status
     assert (now.kept, now.stopped, now.problem, now.round, now.count) == ((1, 2), False, "", 1, 2)
     kept = [library.catalog.runs.get(one).run for one in now.kept]
     assert [one.name for one in kept] == ["Keyword", "Semantic"]
@@ -51,18 +51,18 @@ def test_one_at_a_time_and_stopped_when_asked(library):
 
     def slow():
         assert go.wait(30)
-        return judged_trial(library, library.catalog, "default")
+        return judged_experiment(library, library.catalog, "default")
 
     assert started(library, runs, slow)
     assert not started(library, runs)
     runs.cancel()
     go.set()
     assert runs.wait(60)
-    assert (runs.standing.stopped, runs.standing.kept) == (True, ())
+    assert (runs.status.stopped, runs.status.kept) == (True, ())
     assert library.catalog.runs.all() == []
     assert started(library, runs)
     assert runs.wait(60)
-    assert (runs.standing.stopped, runs.standing.kept, runs.standing.round) == (False, (1, 2), 2)
+    assert (runs.status.stopped, runs.status.kept, runs.status.round) == (False, (1, 2), 2)
 
 
 def test_a_stop_between_two_settings_keeps_the_first(library, monkeypatch):
@@ -76,25 +76,25 @@ def test_a_stop_between_two_settings_keeps_the_first(library, monkeypatch):
     monkeypatch.setattr(library.catalog.runs, "keep", keep_and_stop)
     assert started(library, runs)
     assert runs.wait(60)
-    assert (runs.standing.kept, runs.standing.stopped) == ((1,), True)
+    assert (runs.status.kept, runs.status.stopped) == ((1,), True)
 
 
 def test_what_went_wrong_is_said(library):
     runs = BackgroundRuns()
 
     def missing():
-        return judged_trial(library, library.catalog, "default", "nowhere")
+        return judged_experiment(library, library.catalog, "default", "nowhere")
 
     assert started(library, runs, missing)
     assert runs.wait(60)
-    assert runs.standing.problem == 'There is no question set "nowhere" in default.'
-    assert runs.standing.cure == "There are: none yet."
+    assert runs.status.problem == 'There is no question set "nowhere" in default.'
+    assert runs.status.cure == "There are: none yet."
 
     def broken():
         raise ZeroDivisionError
 
     assert started(library, runs, broken, [ColumnSettings()])
     assert runs.wait(60)
-    assert runs.standing.problem == "Something unexpected went wrong."
+    assert runs.status.problem == "Something unexpected went wrong."
     with pytest.raises(EvaluationError):
         missing()

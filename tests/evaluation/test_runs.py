@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
-import numpy as np
 import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit import __version__
 from ragkit.errors import EvaluationError, NotFoundError
 from ragkit.evaluation import runs
-from ragkit.evaluation.experiments import judged_trial
+from ragkit.evaluation.experiments import judged_experiment, measure
 from ragkit.evaluation.judging import Judging
-from ragkit.evaluation.run import measure
-from ragkit.evaluation.runs import difference, keep, main_metric, paired_p
+from ragkit.evaluation.question_sets import import_set
+from ragkit.evaluation.runs import difference, figures_of_run, keep
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.options import Mode, SearchOptions
@@ -26,6 +24,13 @@ RIGHT = {
     "apple price": "data/prices.csv",
     "Tomaten Wasser": "notes/garten.txt",
 }
+ASKED = (
+    "question,path,kind\n"
+    "refund within thirty days,handbook/refunds.md,exact term\n"
+    "how much is an apple,data/prices.csv,number\n"
+    "OAuth token,notes/garten.txt,exact term\n"
+    "Tomaten Wasser,notes/garten.txt,\n"
+)
 KEYWORD = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
 
 
@@ -41,8 +46,8 @@ def library(tmp_path):
     opened.close()
 
 
-def trial_of(library):
-    return judged_trial(library, library.catalog, "default")
+def experiment_of(library):
+    return judged_experiment(library, library.catalog, "default")
 
 
 def home_of(library):
@@ -50,7 +55,7 @@ def home_of(library):
 
 
 def test_a_collections_own_questions_are_asked_of_it(library):
-    found = measure(trial_of(library), KEYWORD)
+    found = measure(experiment_of(library), KEYWORD)
     assert (found.name, found.questions, found.documents, found.chunks) == ("judged", 4, 5, 5)
     assert found.values["mrr"] == dict.fromkeys(found.asked, 1.0)
     assert sorted(found.asked.values()) == sorted(RIGHT)
@@ -62,12 +67,12 @@ def test_a_copy_that_is_folded_away_is_found(library, tmp_path):
     text = HANDBOOK["notes/garten.txt"]
     write_files(tmp_path / "files", {"aaa.txt": text, "zzz.txt": text})
     library.wait(library.sync())
-    found = measure(trial_of(library), KEYWORD)
+    found = measure(experiment_of(library), KEYWORD)
     assert found.values["recall@5"] == dict.fromkeys(found.asked, 1.0)
 
 
 def test_a_run_is_kept_with_all_that_made_it(library):
-    found = measure(trial_of(library), KEYWORD)
+    found = measure(experiment_of(library), KEYWORD)
     record = keep(library.catalog, found, home_of(library))
     run = record.run
     assert (run.question_set, run.name, run.address) == ("judged", "Keyword", "mode:keyword")
@@ -91,14 +96,14 @@ def test_a_stopped_run_keeps_what_was_asked_and_says_so(library, stop):
             if self.progress.done == 2:
                 raise JobCancelled if stop == "a page says so" else KeyboardInterrupt
 
-    found = measure(trial_of(library), KEYWORD, Stopping())
+    found = measure(experiment_of(library), KEYWORD, Stopping())
     assert (found.partial, len(found.asked), found.questions) == (True, 2, 4)
     assert set(found.values["mrr"]) == set(found.asked)
     said = "Stopped after 2 of 4 questions: these figures are of those alone."
     assert found.notices[-1] == said
     record = keep(library.catalog, found, home_of(library))
     assert record.run.partial
-    whole = keep(library.catalog, measure(trial_of(library), KEYWORD), home_of(library))
+    whole = keep(library.catalog, measure(experiment_of(library), KEYWORD), home_of(library))
     told = difference(library.catalog, record.id, whole)
     assert told.questions == 2
     assert told.notices == (
@@ -109,12 +114,12 @@ def test_a_stopped_run_keeps_what_was_asked_and_says_so(library, stop):
 
 def test_a_run_that_is_stopped_at_once_leaves_nothing(library):
     with pytest.raises(JobCancelled):
-        measure(trial_of(library), KEYWORD, Reporter(lambda _progress: False))
+        measure(experiment_of(library), KEYWORD, Reporter(lambda _progress: False))
 
 
 def test_what_got_better_and_worse_is_said(library, monkeypatch):
     catalog = library.catalog
-    good = measure(trial_of(library), KEYWORD)
+    good = measure(experiment_of(library), KEYWORD)
     first = keep(catalog, good, home_of(library))
     one, other, *_ = good.asked
     lost = {name: {**of, one: 0.0} for name, of in good.values.items()}
@@ -138,55 +143,38 @@ def test_what_got_better_and_worse_is_said(library, monkeypatch):
 
 
 def test_other_causes_of_a_change_are_said(library, tmp_path, monkeypatch):
-    first = keep(library.catalog, measure(trial_of(library), KEYWORD), home_of(library))
+    first = keep(library.catalog, measure(experiment_of(library), KEYWORD), home_of(library))
     write_files(tmp_path / "files", {"new.txt": "Something else altogether.\n"})
     library.wait(library.sync())
     monkeypatch.setattr(runs, "revision", lambda: "feedbeef")
-    second = keep(library.catalog, measure(trial_of(library), KEYWORD), home_of(library))
+    second = keep(library.catalog, measure(experiment_of(library), KEYWORD), home_of(library))
     told = difference(library.catalog, first.id, second)
     assert told.notices[0] == "The collection has changed in between."
     assert told.notices[1].startswith(f"Run {first.id} was made by ragkit {__version__}")
 
 
-def exact_p(values):
-    """The same test, by trying every combination of signs one by one."""
-    seen = abs(sum(values)) - 1e-9
-    signs = list(product((1, -1), repeat=len(values)))
-    large = [s for s in signs if abs(sum(a * b for a, b in zip(s, values, strict=True))) >= seen]
-    return len(large) / len(signs)
-
-
-@pytest.mark.parametrize(
-    "values", [[0.2] * 5, [0.5, -0.1, 0.3], [0.1, -0.1], [0.3, 0.0, 0.0, 0.4, 0.1, -0.2]]
-)
-def test_few_changes_are_tested_exactly(values):
-    assert paired_p(values) == pytest.approx(exact_p(values))
-
-
-def test_many_changes_are_drawn_and_always_the_same():
-    random = np.random.default_rng(7)
-    clear = (0.1 + 0.1 * random.standard_normal(40)).tolist()
-    noise = (0.1 * random.standard_normal(40)).tolist()
-    assert paired_p(clear) == paired_p(clear) < 0.001
-    assert paired_p(noise) > 0.05
-    assert paired_p([0.0] * 30) == paired_p([]) == 1.0
-
-
-def test_the_draws_agree_with_the_exact_test(monkeypatch):
-    values = [0.4, 0.1, -0.2, 0.3, 0.2, -0.1, 0.25, 0.15]
-    monkeypatch.setattr(runs, "_EXACT", 0)
-    assert paired_p(values) == pytest.approx(exact_p(values), abs=0.01)
-
-
-def test_the_metric_that_tells_most():
-    assert main_metric(["mrr", "ndcg@10", "pass@10"]) == "pass@10"
-    assert main_metric(["token_iou", "token_recall"]) == "token_recall"
-    assert (main_metric(["mrr"]), main_metric([])) == ("mrr", "")
-
-
 def test_a_question_set_that_is_not_there_is_said(library):
     with pytest.raises(EvaluationError, match='no question set "mine" in default'):
-        judged_trial(library, library.catalog, "default", "mine")
+        judged_experiment(library, library.catalog, "default", "mine")
     library.catalog.collections.ensure("bare")
     with pytest.raises(EvaluationError, match="Nothing has been judged in bare yet"):
-        judged_trial(library, library.catalog, "bare")
+        judged_experiment(library, library.catalog, "bare")
+
+
+def test_a_set_is_asked_and_kept_by_kind(tmp_path):
+    library = open_library(tmp_path / "library")
+    add(library, write_files(tmp_path / "files", HANDBOOK))
+    catalog = library.catalog
+    home = catalog.collections.get("default").id
+    (tmp_path / "mine.csv").write_text(ASKED)
+    import_set(catalog, home, tmp_path / "mine.csv")
+    found = measure(judged_experiment(library, catalog, "default", "mine"), KEYWORD)
+    means = {one.kind: {m.name: m.value for m in one.metrics}["hit@1"] for one in found.kinds}
+    assert means == {"exact term": 0.5, "number": 1.0, "": 1.0}
+    assert [one.questions for one in found.kinds] == [2, 1, 1]
+    record = keep(catalog, found, home)
+    kinds = catalog.judgments.kinds(home, "mine")
+    kept = figures_of_run(catalog, record.id, kinds, "hit@1")
+    assert {one.kind: one.metrics[0].value for one in kept} == means
+    assert figures_of_run(catalog, record.id, {}, "hit@1") == ()
+    library.close()

@@ -1,0 +1,195 @@
+"""Evaluations and question writing in the background: one task at a time, each in a thread."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from ragkit.catalog import Catalog
+from ragkit.errors import RagkitError
+from ragkit.evaluation.experiments import Experiment, measure
+from ragkit.evaluation.generated_sets import WRITTEN, GenerationReport, Home, write_set
+from ragkit.evaluation.runs import in_words, keep
+from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.indexing.progress import JobCancelled, Progress, Reporter
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStatus:
+    """How far a task is; ``problem`` and ``cure`` are set when it failed.
+
+    ``cancelled``: it stops as soon as it can. ``round`` counts the tasks of this process.
+    """
+
+    running: bool = False
+    progress: Progress = Progress()  # noqa: RUF009 - it is frozen
+    problem: str = ""
+    cure: str = ""
+    cancelled: bool = False
+    round: int = 0
+
+
+Status = TypeVar("Status", bound=TaskStatus)
+
+
+class BackgroundTask(Generic[Status]):
+    """Runs one task at a time in a thread of its own. Safe to share between threads."""
+
+    def __init__(self, status: Status, name: str) -> None:
+        """Start idle, with an initial status and the thread's name."""
+        self._guard = threading.Lock()
+        self._status = status
+        self._name = name
+        self._thread: threading.Thread | None = None
+
+    @property
+    def status(self) -> Status:
+        """The current status."""
+        with self._guard:
+            return self._status
+
+    def cancel(self) -> None:
+        """Ask the task to stop after its current step; finished work is kept."""
+        self._update(cancelled=True)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end; True when the task is over."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return not self.status.running
+
+    def _begin(self, status: Status, work: Callable[[], None]) -> bool:
+        """Start ``work`` with an initial status; False when another task is still running."""
+        with self._guard:
+            if self._status.running:
+                return False
+            self._status = replace(status, running=True, round=self._status.round + 1)
+            self._thread = threading.Thread(
+                target=self._run, args=(work,), name=self._name, daemon=True
+            )
+            self._thread.start()
+        return True
+
+    def _run(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except RagkitError as error:
+            self._update(problem=error.message, cure=error.cure)
+        except Exception:
+            logger.exception("%s failed", self._name)
+            self._update(
+                problem="Something unexpected went wrong.", cure="The log says what it was."
+            )
+        finally:
+            self._update(running=False)
+
+    def _report(self, progress: Progress) -> bool:
+        """Record the progress; False when the task is to stop."""
+        self._update(progress=progress)
+        return not self.status.cancelled
+
+    def _update(self, **changes: object) -> None:
+        with self._guard:
+            self._status = replace(self._status, **changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus(TaskStatus):
+    """Status of an evaluation: configuration ``number`` of ``count``, ``name`` in words.
+
+    ``kept`` are the ids of the runs kept so far.
+    """
+
+    name: str = ""
+    number: int = 0
+    count: int = 0
+    kept: tuple[int, ...] = ()
+    stopped: bool = False
+
+
+class BackgroundRuns(BackgroundTask[RunStatus]):
+    """Evaluates a question set with several search configurations and keeps each run."""
+
+    def __init__(self) -> None:
+        super().__init__(RunStatus(), "evaluation")
+
+    def start(
+        self,
+        open_experiment: Callable[[], Experiment],
+        columns: Sequence[ColumnSettings],
+        catalog: Catalog,
+        collection_id: int,
+    ) -> bool:
+        """Start asking with each configuration; False when another run is not over yet.
+
+        A cancelled run stops after the current question and is kept as partial.
+        """
+        columns = tuple(columns)
+
+        def run() -> None:
+            try:
+                self._ask(open_experiment(), columns, catalog, collection_id)
+            except JobCancelled:
+                self._update(stopped=True)
+
+        return self._begin(RunStatus(count=len(columns)), run)
+
+    def _ask(
+        self,
+        experiment: Experiment,
+        columns: Sequence[ColumnSettings],
+        catalog: Catalog,
+        collection_id: int,
+    ) -> None:
+        for number, column in enumerate(columns, start=1):
+            self._update(number=number, name=in_words(column), progress=Progress("Asking"))
+            evaluation = measure(experiment, column, Reporter(self._report))
+            record = keep(catalog, evaluation, collection_id)
+            self._update(kept=(*self.status.kept, record.id), stopped=evaluation.partial)
+            if self.status.cancelled:
+                self._update(stopped=evaluation.partial or number < len(columns))
+                break
+
+
+@dataclass(frozen=True, slots=True)
+class WritingStatus(TaskStatus):
+    """Status of the writing of a question set; ``report`` is the result of the last one."""
+
+    collection: str = ""
+    report: GenerationReport | None = None
+
+
+class BackgroundWriting(BackgroundTask[WritingStatus]):
+    """Has a model write question sets."""
+
+    def __init__(self) -> None:
+        super().__init__(WritingStatus(), "question-writing")
+
+    def start(
+        self,
+        home: Home,
+        collection: str,
+        *,
+        count: int = 20,
+        name: str = WRITTEN,
+        model: str = "",
+        seed: int = 0,
+    ) -> bool:
+        """Start writing; False when another set is still being written.
+
+        A cancelled task stops after the current passage.
+        """
+
+        def write() -> None:
+            report = write_set(
+                home, collection, count=count, name=name, seed=seed, model=model,
+                report=self._report,
+            )  # fmt: skip
+            self._update(report=report)
+
+        return self._begin(WritingStatus(collection=collection), write)

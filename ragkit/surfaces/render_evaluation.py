@@ -1,0 +1,297 @@
+"""Evaluations, kept runs, their differences and ablations as text, as JSON and as a chart.
+
+The chart is SVG written here: a browser shows it offline, while the installed chart library needs
+a JavaScript runtime for the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ragkit import __version__
+
+if TYPE_CHECKING:
+    from ragkit.catalog.runs import RunRecord
+    from ragkit.evaluation.ablation import Ablation, Outcome
+    from ragkit.evaluation.experiments import Evaluation
+    from ragkit.evaluation.runs import Difference
+
+_MOST_QUESTIONS = 10
+_SIGNIFICANT = 0.05
+_WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 760, 250, 70, 24, 56
+_REASON_CHARACTERS = 64
+_STYLE = (
+    "text{font:13px system-ui,sans-serif;fill:#1f2328}.soft{fill:#656d76}.head{font-weight:600}"
+    ".axis{stroke:#d0d7de}.range{stroke:#0b6e99;stroke-width:2}.dot{fill:#0b6e99}"
+    ".paper{fill:#fff}@media(prefers-color-scheme:dark){text{fill:#e6edf3}.soft{fill:#9198a1}"
+    ".axis{stroke:#3d444d}.range{stroke:#6cb6d9}.dot{fill:#6cb6d9}.paper{fill:#0d1117}}"
+)
+
+
+def evaluation_as_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Return everything but the values of single questions."""
+    from ragkit.evaluation.runs import settings_of
+
+    value = asdict(evaluation)
+    del value["values"]
+    return {**value, "options": settings_of(evaluation.column), "asked": len(evaluation.asked)}
+
+
+def evaluation_as_text(evaluation: Evaluation) -> list[str]:
+    """Return a table of the metrics, one by question type, and one of the times."""
+    seconds = evaluation.index_seconds
+    indexed = f", indexed in {seconds:.1f} s" if seconds else ""
+    lines = [
+        f"{evaluation.name}: {len(evaluation.asked)} questions, {evaluation.documents} documents, "
+        f"{evaluation.chunks} chunks{indexed}",
+        "",
+        f"{'metric':<18}{'value':>8}   95 % interval",
+    ]
+    lines += [
+        f"{metric.name:<18}{metric.value:>8.4f}   {metric.low:.4f} to {metric.high:.4f}"
+        for metric in evaluation.metrics
+    ]
+    lines += _types_as_text(evaluation)
+    lines += ["", f"{'stage, ms':<18}{'p50':>8}{'p95':>9}"]
+    lines += [f"{stage.name:<18}{stage.p50:>8.2f}{stage.p95:>9.2f}" for stage in evaluation.stages]
+    return lines
+
+
+def _types_as_text(evaluation: Evaluation) -> list[str]:
+    """Return a table of the main metrics by question type, where there are types."""
+    from ragkit.evaluation.metrics import HEADLINES
+
+    if not evaluation.kinds:
+        return []
+    names = [name for name in HEADLINES if name in evaluation.values]
+    heads = "".join(f"{name:>11}" for name in names)
+    lines = ["", f"{'kind of question':<18}{'questions':>9}{heads}"]
+    for figures in evaluation.kinds:
+        means = {metric.name: metric.value for metric in figures.metrics}
+        cells = "".join(f"{means[name]:>11.4f}" for name in names)
+        lines.append(f"{figures.kind[:17] or 'not named':<18}{figures.questions:>9}{cells}")
+    return lines
+
+
+# -- kept runs -----------------------------------------------------------------------------------
+
+
+def run_as_json(record: RunRecord, collections: dict[int, str]) -> dict[str, Any]:
+    """Return a kept run, without the values of its questions; ``collections`` are names by id."""
+    collection = record.run.collection_id
+    return {
+        "run": record.id,
+        "collection": collections.get(collection) if collection else None,
+        **asdict(record.run),
+        "partial": record.run.partial,
+    }
+
+
+def runs_as_text(records: Sequence[RunRecord], collections: dict[int, str]) -> list[str]:
+    """Return a table of kept runs; ``collections`` are names by id."""
+    heads = ["run", "when", "asked of", "set", "questions", "metric", "value", "p50 ms", "settings"]
+    return _aligned([heads, *(_run_cells(record, collections) for record in records)])
+
+
+def _run_cells(record: RunRecord, collections: dict[int, str]) -> list[str]:
+    from ragkit.evaluation.metrics import main_metric
+
+    run = record.run
+    metric = main_metric(list(run.means))
+    total = next((p50 for name, p50, _ in run.stages if name == "total"), None)
+    asked = f"{run.asked} of {run.questions}, stopped" if run.partial else f"{run.asked}"
+    collection = collections.get(run.collection_id, "?") if run.collection_id else "--corpus"
+    return [
+        str(record.id), _when(record), collection, run.question_set, asked, metric,
+        f"{run.means[metric]:.4f}" if metric else "", f"{total:.1f}" if total else "", run.name,
+    ]  # fmt: skip
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Align the columns of a table: the first to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            text.rjust(width) if column else text.ljust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def difference_as_json(difference: Difference) -> dict[str, Any]:
+    """Return how two runs differ, with every question that changed."""
+    return {
+        "run": difference.before.id,
+        "metric": difference.metric,
+        "questions": difference.questions,
+        "metrics": [asdict(change) for change in difference.metrics],
+        "better": [asdict(change) for change in difference.better],
+        "worse": [asdict(change) for change in difference.worse],
+        "notices": list(difference.notices),
+    }
+
+
+def difference_as_text(difference: Difference) -> list[str]:
+    """Return a table of the metrics before and now, and the questions that changed most."""
+    before = difference.before
+    lines = [
+        f"against run {before.id} ({_when(before)}, {before.run.name}), "
+        f"{difference.questions} questions of both",
+        "",
+        f"{'metric':<18}{'before':>8}{'now':>9}{'change':>9}{'p':>8}",
+    ]
+    for metric in difference.metrics:
+        star = "  *" if metric.p < _SIGNIFICANT else ""
+        lines.append(
+            f"{metric.name:<18}{metric.before:>8.4f}{metric.after:>9.4f}"
+            f"{metric.after - metric.before:>+9.4f}{metric.p:>8.3f}{star}"
+        )
+    lines += ["", "p: paired randomisation test, two-sided; * below 0.05"]
+    for name, changes in (("better", difference.better), ("worse", difference.worse)):
+        lines += ["", f"{name}, by {difference.metric}: {len(changes)}"]
+        for change in changes[:_MOST_QUESTIONS]:
+            question = " ".join(change.question.split())[:80]
+            lines.append(f"  {change.before:.3f} to {change.after:.3f}  {change.key}  {question}")
+        if len(changes) > _MOST_QUESTIONS:
+            lines.append(f"  … and {len(changes) - _MOST_QUESTIONS} more (--json has all)")
+    return lines
+
+
+def _when(record: RunRecord) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(record.run.at))
+
+
+# -- ablations -----------------------------------------------------------------------------------
+
+
+def ablation_as_text(ablation: Ablation) -> list[str]:
+    """Return the tables as lines; the best of each metric in a table has a star."""
+    lines: list[str] = []
+    for title, outcomes in ablation.tables().items():
+        width = max(len(outcome.variant.title) for outcome in outcomes)
+        best = {
+            name: max((o.means[name] for o in outcomes if name in o.means), default=None)
+            for name in ablation.shown
+        }
+        heads = "".join(f"{name:>17}" for name in ablation.shown)
+        lines += ["", f"{title:<{width}}{heads}"]
+        for outcome in outcomes:
+            if outcome.evaluation is None:
+                cells = f"    not run: {outcome.reason}"
+            else:
+                cells = "".join(
+                    f"{outcome.means[name]:>16.4f}{'*' if outcome.means[name] == most else ' '}"
+                    for name, most in best.items()
+                )
+            lines.append(f"{outcome.variant.title:<{width}}{cells}".rstrip())
+    return lines[1:]
+
+
+def ablation_as_json(ablation: Ablation) -> dict[str, Any]:
+    """Return all outcomes with their settings, means and intervals."""
+    from ragkit.evaluation.runs import revision
+
+    return {
+        "version": __version__,
+        "revision": revision(),
+        "name": ablation.name,
+        "metric": ablation.metric,
+        "partial": ablation.partial,
+        "notices": list(ablation.notices),
+        "cells": [_outcome_as_json(outcome) for outcome in ablation.outcomes],
+    }
+
+
+def _outcome_as_json(outcome: Outcome) -> dict[str, Any]:
+    from ragkit.evaluation.runs import settings_of
+
+    variant, evaluation = outcome.variant, outcome.evaluation
+    value: dict[str, Any] = {
+        "table": variant.table, "name": variant.name, "label": variant.label,
+    }  # fmt: skip
+    if evaluation is None:
+        return {**value, "reason": outcome.reason}
+    return {
+        **value,
+        "settings": settings_of(evaluation.column),
+        "questions": len(evaluation.asked),
+        "metrics": {
+            metric.name: {"value": metric.value, "low": metric.low, "high": metric.high}
+            for metric in evaluation.metrics
+        },
+        "stages": [[stage.name, stage.p50, stage.p95] for stage in evaluation.stages],
+    }
+
+
+def ablation_as_svg(ablation: Ablation) -> str:
+    """Draw the most informative metric: a dot for each variant, a line for its 95 % interval."""
+    intervals = [
+        (metric.low, metric.high)
+        for outcome in ablation.outcomes
+        if outcome.evaluation
+        for metric in outcome.evaluation.metrics
+        if metric.name == ablation.metric
+    ]
+    least = int(10 * min((low for low, _ in intervals), default=0.0)) / 10
+    most = min(1.0, int(10 * max((high for _, high in intervals), default=1.0) + 1) / 10)
+    scale = (_WIDTH - _LEFT - _RIGHT) / max(most - least, 0.1)
+    parts: list[str] = []
+    y = _TOP
+    for title, outcomes in ablation.tables().items():
+        y += _ROW
+        parts.append(f'<text class="head" x="16" y="{y}">{escape(title)}</text>')
+        for outcome in outcomes:
+            y += _ROW
+            parts.append(f'<text x="16" y="{y}">{escape(outcome.variant.title)}</text>')
+            if outcome.evaluation is None:
+                reason = escape(_shortened(outcome.reason))
+                parts.append(f'<text class="soft" x="{_LEFT}" y="{y}">{reason}</text>')
+            else:
+                parts.append(
+                    _mark(
+                        outcome.evaluation,
+                        ablation.metric,
+                        y - 4,
+                        lambda value: _LEFT + scale * (value - least),
+                    )
+                )
+        y += _ROW // 2
+    height = y + _ROW
+    name, metric = escape(ablation.name), escape(ablation.metric)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
+        f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{metric} of {name}">'
+        f'<style>{_STYLE}</style><rect class="paper" width="{_WIDTH}" height="{height}"/>'
+        f'<text class="head" x="16" y="24">{name}: {metric}, with 95 % intervals</text>'
+    )
+    axis = "".join(
+        f'<line class="axis" x1="{_LEFT + scale * step / 10:.1f}" y1="{_TOP}" '
+        f'x2="{_LEFT + scale * step / 10:.1f}" y2="{height - 12}"/>'
+        f'<text class="soft" text-anchor="middle" x="{_LEFT + scale * step / 10:.1f}" '
+        f'y="{_TOP - 8}">{least + step / 10:.1f}</text>'
+        for step in range(round((most - least) * 10) + 1)
+    )
+    return f"{head}{axis}{''.join(parts)}</svg>\n"
+
+
+def _mark(evaluation: Evaluation, name: str, y: int, x: Callable[[float], float]) -> str:
+    metric = next((metric for metric in evaluation.metrics if metric.name == name), None)
+    if metric is None:
+        return ""
+    low, high, value = x(metric.low), x(metric.high), x(metric.value)
+    return (
+        f'<line class="range" x1="{low:.1f}" y1="{y}" x2="{high:.1f}" y2="{y}"/>'
+        f'<circle class="dot" cx="{value:.1f}" cy="{y}" r="5"/>'
+        f'<text x="{_WIDTH - 16}" y="{y + 4}" text-anchor="end">{metric.value:.3f}</text>'
+    )
+
+
+def _shortened(reason: str) -> str:
+    if len(reason) <= _REASON_CHARACTERS:
+        return reason
+    return f"{reason[: _REASON_CHARACTERS - 1]}…"
