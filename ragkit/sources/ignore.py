@@ -1,9 +1,10 @@
-"""Which files and folders of a source are left alone."""
+"""Which files and folders of a source are ignored."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +28,6 @@ SKIPPED_SUFFIXES = ("~", ".swp", ".swx", ".tmp", ".temp", ".part", ".partial", "
 
 IGNORE_FILES = (".gitignore", ".ragkitignore")
 
-
 _LARGEST_IGNORE_FILE = 1_000_000
 _FOLDER_MARK = "ps_d"
 """pathspec's name for the slash behind a folder in the expression that it makes of a pattern."""
@@ -41,7 +41,7 @@ class _Rules:
     patterns: tuple[tuple[re.Pattern[str], bool], ...]
 
     def verdict(self, relative: str, *, is_folder: bool) -> bool | None:
-        """What the last line that names this very path says of it, as git has it."""
+        """Return whether the last line that names this very path excludes it, as in git."""
         inner = relative[len(self.folder) + 1 :] if self.folder else relative
         for expression, exclude in self.patterns:
             if _names(expression, inner, is_folder=is_folder):
@@ -56,13 +56,18 @@ class Ignores:
     honour_gitignore: bool
     rules: tuple[_Rules, ...] = ()
 
-    def inside(self, folder: Path, relative: str, names: set[str]) -> Ignores:
-        """The rules inside ``folder``, which holds regular files of those ``names``."""
+    def inside(self, folder: Path, relative: str, names: Collection[str] = IGNORE_FILES) -> Ignores:
+        """Return the rules inside ``folder``, where no ignore files have other than these names.
+
+        Links, pipes and devices are not read.
+        """
         rules = list(self.rules)
         for name in IGNORE_FILES:
             if name not in names or (name == ".gitignore" and not self.honour_gitignore):
                 continue
             try:
+                if not stat.S_ISREG((folder / name).lstat().st_mode):
+                    continue
                 with (folder / name).open(encoding="utf-8-sig", errors="replace") as stream:
                     lines = stream.read(_LARGEST_IGNORE_FILE).splitlines()
             except OSError:
@@ -71,7 +76,7 @@ class Ignores:
         return self if len(rules) == len(self.rules) else Ignores(self.honour_gitignore, (*rules,))
 
     def excludes(self, relative: str, *, is_folder: bool) -> bool:
-        """True when the file or folder at that path of the source is left alone."""
+        """Return whether the file or folder at that path of the source is ignored."""
         name = relative.rsplit("/", 1)[-1]
         if is_folder:
             if name.startswith(".") or name in SKIPPED_FOLDERS:
@@ -90,7 +95,7 @@ class Ignores:
 
 
 def _patterns(lines: Iterable[str]) -> Iterator[tuple[re.Pattern[str], bool]]:
-    """Make an expression of each line; a line that means nothing is passed over."""
+    """Yield an expression for each line, and whether it excludes; blank lines have none."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
     for line in lines:
@@ -103,17 +108,17 @@ def _patterns(lines: Iterable[str]) -> Iterator[tuple[re.Pattern[str], bool]]:
 
 
 def _names(expression: re.Pattern[str], path: str, *, is_folder: bool) -> bool:
-    """True when a pattern names the path itself, not merely a folder above it.
+    """Return whether a pattern names the path itself, not merely a folder above it.
 
     pathspec's expressions match whatever lies below a named folder too. That would decide
-    anew what the walk has decided at that folder, and let ``!*/`` include every file.
+    again what the walk has decided at that folder, and let ``!*/`` include every file.
     """
-    found = expression.search(path)
-    if found is not None and found.groupdict().get(_FOLDER_MARK) is None:
+    match = expression.search(path)
+    if match is not None and match.groupdict().get(_FOLDER_MARK) is None:
         return True
     if not is_folder:
         return False
     return any(
-        found.groupdict().get(_FOLDER_MARK) and found.end(_FOLDER_MARK) == len(path) + 1
-        for found in expression.finditer(f"{path}/")
+        match.groupdict().get(_FOLDER_MARK) and match.end(_FOLDER_MARK) == len(path) + 1
+        for match in expression.finditer(f"{path}/")
     )

@@ -1,6 +1,6 @@
-"""What the system can announce and does: inotify's watches, its limits, silent file systems.
+"""What the system can watch and does: inotify's watches, its limits, silent file systems.
 
-Of the folders below a root that inotify has no room for, watchdog says nothing. The kernel does:
+watchdog does not report the folders below a root that inotify had no room for. The kernel does:
 ``/proc/self/fdinfo`` lists the inode of everything that this process watches.
 """
 
@@ -15,31 +15,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragkit.sources.ignore import IGNORE_FILES, Ignores
+from ragkit.sources.ignore import Ignores
 
-SILENT_FILE_SYSTEMS = frozenset(
-    {
-        "9p",
-        "afpfs",
-        "afs",
-        "cifs",
-        "davfs",
-        "drvfs",
-        "fuse.davfs2",
-        "fuse.rclone",
-        "fuse.s3fs",
-        "fuse.sshfs",
-        "fuse.vmhgfs-fuse",
-        "nfs",
-        "nfs4",
-        "prl_fs",
-        "smb3",
-        "smbfs",
-        "vboxsf",
-        "vmhgfs",
-        "webdav",
-    }
-)
+SILENT_FILE_SYSTEMS = frozenset((
+    "9p", "afpfs", "afs", "cifs", "davfs", "drvfs", "fuse.davfs2", "fuse.rclone", "fuse.s3fs",
+    "fuse.sshfs", "fuse.vmhgfs-fuse", "nfs", "nfs4", "prl_fs", "smb3", "smbfs", "vboxsf", "vmhgfs",
+    "webdav",
+))  # fmt: skip
 """File systems whose content others change without this machine being told."""
 
 _DESCRIPTORS = Path("/proc/self/fd")
@@ -48,22 +30,22 @@ _WATCHED = re.compile(rb"^inotify wd:\S+ ino:([0-9a-f]+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many folders there are from a root down, and the inodes of those nobody watches."""
+    """The number of folders from a root down, and the inodes of those that are not watched."""
 
     folders: int
     unwatched: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """The most watches and inotify instances that this person's programs may have."""
+class WatchLimits:
+    """The most watches and inotify instances that this user's programs may have."""
 
     watches: int
     instances: int
 
 
 def watched_inodes() -> list[int] | None:
-    """The inode of each inotify watch of this process; None where the system does not tell."""
+    """Return the inode of each inotify watch of this process; ``None`` on other systems."""
     if sys.platform != "linux":
         return None
     inodes: list[int] = []
@@ -83,7 +65,7 @@ def watched_inodes() -> list[int] | None:
 
 
 def folders_below(root: Path, *, gitignore: bool) -> Iterator[int]:
-    """The inode of each folder that is not left alone and can be listed, the root's first."""
+    """Yield the inode of each folder that is not ignored and can be listed, the root's first."""
     waiting = [(root, "", Ignores(gitignore))]
     while waiting:
         folder, relative, outer = waiting.pop()
@@ -93,8 +75,7 @@ def folders_below(root: Path, *, gitignore: bool) -> Iterator[int]:
                 entries = list(listing)
         except OSError:
             continue
-        names = {entry.name for entry in entries if entry.name in IGNORE_FILES and _is_file(entry)}
-        rules = outer.inside(folder, relative, names)
+        rules = outer.inside(folder, relative, {entry.name for entry in entries})
         for entry in entries:
             path = f"{relative}/{entry.name}" if relative else entry.name
             if _is_folder(entry) and not rules.excludes(path, is_folder=True):
@@ -105,29 +86,29 @@ def folders_below(root: Path, *, gitignore: bool) -> Iterator[int]:
 def coverage(root: Path, *, gitignore: bool) -> Coverage:
     """Compare the folders from a root down with what is watched.
 
-    Where the kernel numbers folders otherwise than ``stat`` does (some stacked file systems), only
-    the totals are compared; where nobody can tell, all counts as watched.
+    Where the kernel's inodes are not those of ``stat`` (some stacked file systems), only the totals
+    are compared; where the watches cannot be read, every folder counts as watched.
     """
     watched = watched_inodes()
     if watched is None:
         return Coverage(0)
     folders = list(folders_below(root, gitignore=gitignore))
-    known = set(watched)
-    if folders and folders[0] not in known:
+    inodes = set(watched)
+    if folders and folders[0] not in inodes:
         return Coverage(len(folders), frozenset(folders[len(watched) :]))
-    return Coverage(len(folders), frozenset(folders) - known)
+    return Coverage(len(folders), frozenset(folders) - inodes)
 
 
-def read_limits() -> Limits:
-    """The limits in force now; a limit that cannot be read counts as none."""
-    return Limits(
+def read_limits() -> WatchLimits:
+    """Return the limits in force; one that cannot be read counts as unlimited."""
+    return WatchLimits(
         _smallest("fs/inotify/max_user_watches", "user/max_inotify_watches"),
         _smallest("fs/inotify/max_user_instances", "user/max_inotify_instances"),
     )
 
 
-def limit_reached(kind: int, limits: Limits) -> tuple[str, str]:
-    """Which limit of the system was met, and how it is raised."""
+def limit_reached(kind: int, limits: WatchLimits) -> tuple[str, str]:
+    """Return the reason and the cure for a limit of the system that was reached."""
     if kind == errno.EMFILE:
         why, name, least, now = "watchers", "instances", 1024, limits.instances
     else:
@@ -139,14 +120,14 @@ def limit_reached(kind: int, limits: Limits) -> tuple[str, str]:
     )
 
 
-def are_raised(before: Limits) -> bool:
-    """True when more is allowed now than then."""
+def are_raised(before: WatchLimits) -> bool:
+    """Return whether more is allowed now than before."""
     limits = read_limits()
     return limits.watches > before.watches or limits.instances > before.instances
 
 
 def silent_file_system(folder: Path) -> str:
-    """The name of the network or shared file system a folder lies on; empty when it is local."""
+    """Return the network or shared file system that holds a folder; ``""`` for a local one."""
     import psutil
 
     path, best, kind = str(folder), "", ""
@@ -163,7 +144,7 @@ def silent_file_system(folder: Path) -> str:
 
 
 def identity(folder: Path) -> tuple[int, int] | str:
-    """What tells this folder from another at the same path, or why it cannot be looked into."""
+    """Return device and inode of a folder, or the reason why it cannot be read."""
     try:
         status = folder.stat()
     except OSError as error:
@@ -178,20 +159,13 @@ def identity(folder: Path) -> tuple[int, int] | str:
 
 
 def not_there(folder: Path) -> str:
-    """Say that a folder is missing, and what to do."""
+    """Return the reason for a missing folder, with its cure."""
     return f"The folder {folder} is not there. Connect its drive, or put it back."
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file(follow_symlinks=False)
     except OSError:
         return False
 

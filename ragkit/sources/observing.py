@@ -1,11 +1,10 @@
-"""The only code that talks to watchdog: one observer for all folders, and what its events mean."""
+"""The only code that uses watchdog: one observer for all folders, and its events' meaning."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import os
-import stat
 import threading
 import warnings
 from collections.abc import Callable
@@ -44,16 +43,16 @@ _EVENTS: list[type[FileSystemEvent]] = [
     FileModifiedEvent,
     FileMovedEvent,
 ]
-"""What the system is asked to announce: neither reads nor changes of rights are among it."""
+"""The events that are asked for: neither reads nor changes of permissions."""
 
 _MOST_RULES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One place that changed: relative path and what is there now.
+    """A change at one place: its relative path and the signature of what is there now.
 
-    An empty path is the whole. ``folders`` says that there may be folders nobody watches yet.
+    An empty path is the whole. ``folders`` says that there may be folders not yet watched.
     """
 
     path: str
@@ -62,36 +61,36 @@ class Seen:
 
 
 class FolderEvents(FileSystemEventHandler):
-    """Makes relative paths of watchdog's events, and drops those that mean nothing here."""
+    """Converts watchdog's events to relative paths, and drops those that do not matter."""
 
     def __init__(
         self,
         root: Path,
         gitignore: bool,
-        tell: Callable[[Seen], None],
+        report: Callable[[Seen], None],
         root_gone: Callable[[], None],
     ) -> None:
         self._root = root
         self._prefix = os.path.join(root, "")  # noqa: PTH118 - pathlib drops the last slash
         self._gitignore = gitignore
-        self._tell = tell
+        self._report = report
         self._root_gone = root_gone
         self._rules: dict[str, Ignores | None] = {}
 
     def forget_rules(self) -> None:
-        """Read the ignore files anew when they are next needed."""
+        """Read the ignore files again when they are next needed."""
         self._rules = {}
 
     def dispatch(self, event: FileSystemEvent) -> None:
-        """Take one event. It must not raise: that would end the thread that serves all folders."""
+        """Handle one event, never raising: that would end the thread that serves all folders."""
         try:
-            self._take(event)
+            self._handle(event)
         except Exception:
             logger.exception("an event below %s could not be understood", self._root)
-            self._tell(Seen(""))
+            self._report(Seen(""))
 
-    def _take(self, event: FileSystemEvent) -> None:
-        """Take one event. What watchdog makes up below a moved folder is in that folder's event."""
+    def _handle(self, event: FileSystemEvent) -> None:
+        """Report one event, unless watchdog made it up for a file below a moved folder."""
         kind, is_folder = event.event_type, event.is_directory
         if event.is_synthetic or (is_folder and kind == EVENT_TYPE_MODIFIED):
             return
@@ -112,10 +111,10 @@ class FolderEvents(FileSystemEventHandler):
         if is_folder and path in self._rules:
             self._forget(path)
         folder, _, name = path.rpartition("/")
-        # A folder that was moved away is still watched, and goes on being reported under its old
-        # path. So what is gone counts only when that is what is said, and when its folder is
-        # there: else the folder's own event says all. What is gone before it was looked at is not
-        # lost, because its end is announced as well.
+        # A folder that was moved away is still watched and reported under its old path. So a
+        # missing file counts only if the event says that it left and its folder is still there:
+        # else the folder's own event covers it. A file that is gone before this look is not lost,
+        # because its end is reported as well.
         signature = signature_of(self._root / path)
         if signature is None and not (left and signature_of(self._root / folder) == FOLDER):
             return
@@ -124,9 +123,9 @@ class FolderEvents(FileSystemEventHandler):
             return
         if name in IGNORE_FILES and (self._gitignore or name != ".gitignore"):
             self._forget(folder)
-            self._tell(Seen(folder, signature_of(self._root / folder), folders=True))
+            self._report(Seen(folder, signature_of(self._root / folder), folders=True))
         elif not rules.excludes(path, is_folder=is_folder):
-            self._tell(Seen(path, signature, folders=is_folder))
+            self._report(Seen(path, signature, folders=is_folder))
 
     def _relative(self, place: str) -> str | None:
         if place in (str(self._root), self._prefix):
@@ -141,46 +140,36 @@ class FolderEvents(FileSystemEventHandler):
         return path
 
     def _rules_in(self, folder: str) -> Ignores | None:
-        """The rules inside a folder; None when the folder itself is left alone."""
+        """Return the rules inside a folder; ``None`` if the folder itself is ignored."""
         if folder in self._rules:
             return self._rules[folder]
-        known = self._rules
-        if len(known) >= _MOST_RULES:
-            known = self._rules = {}
-        if "" not in known:
-            known[""] = self._read(Ignores(self._gitignore), "")
-        rules, path = known[""], ""
+        cached = self._rules
+        if len(cached) >= _MOST_RULES:
+            cached = self._rules = {}
+        if "" not in cached:
+            cached[""] = Ignores(self._gitignore).inside(self._root, "")
+        rules, path = cached[""], ""
         for name in folder.split("/") if folder else ():
             path = f"{path}/{name}" if path else name
-            if path not in known:
-                left_alone = rules is None or rules.excludes(path, is_folder=True)
-                known[path] = None if rules is None or left_alone else self._read(rules, path)
-            rules = known[path]
+            if path not in cached:
+                ignored = rules is None or rules.excludes(path, is_folder=True)
+                cached[path] = (
+                    None if rules is None or ignored else rules.inside(self._root / path, path)
+                )
+            rules = cached[path]
         return rules
-
-    def _read(self, outer: Ignores, folder: str) -> Ignores:
-        place = self._root / folder
-        names = {name for name in IGNORE_FILES if _is_file(place / name)}
-        return outer.inside(place, folder, names)
 
     def _forget(self, folder: str) -> None:
         if not folder:
             self._rules = {}
             return
         below = f"{folder}/"
-        for path in [one for one in self._rules if one == folder or one.startswith(below)]:
+        for path in [path for path in self._rules if path == folder or path.startswith(below)]:
             self._rules.pop(path, None)
 
 
-def _is_file(place: Path) -> bool:
-    try:
-        return stat.S_ISREG(place.lstat().st_mode)
-    except OSError:
-        return False
-
-
 class Observing:
-    """One watchdog observer, made when it is first needed and made anew when it has died."""
+    """One watchdog observer, made when it is first needed and replaced when it has died."""
 
     def __init__(self, events_lost: Callable[[], None]) -> None:
         self._observer: BaseObserver | None = None
@@ -201,7 +190,7 @@ class Observing:
                 self._observer.unschedule(watch)
 
     def is_alive(self, watch: ObservedWatch) -> bool:
-        """Whether somebody still listens for this folder's events."""
+        """Return whether this folder's events are still received."""
         if self._observer is None:
             return False
         return any(
@@ -209,7 +198,7 @@ class Observing:
         )
 
     def has_died(self) -> bool:
-        """Whether a thread that serves all folders has ended."""
+        """Return whether a thread that serves all folders has ended."""
         return self._observer is not None and not all(
             thread.is_alive() for thread in self._threads(self._observer)
         )
@@ -228,7 +217,7 @@ class Observing:
         if self._observer is None:
             from watchdog.observers import Observer
 
-            # watchdog says so when a folder leaves and comes back; nothing is wrong then.
+            # watchdog warns when a folder leaves and comes back, which is no fault.
             warnings.filterwarnings(
                 "ignore", "Callback with id", RuntimeWarning, r"watchdog\.observers\."
             )
@@ -240,19 +229,19 @@ class Observing:
 
     @staticmethod
     def _threads(observer: BaseObserver) -> list[threading.Thread]:
-        """The observer and, on Linux, the one thread that reads for all of its folders."""
+        """Return the observer and, on Linux, the one thread that reads for all of its folders."""
         reader = getattr(observer, "_inotify_fd", None)
         return [observer, reader] if isinstance(reader, threading.Thread) else [observer]
 
 
 class _OverflowHandler(logging.Handler):
-    """Hears that events were lost: watchdog only logs it."""
+    """Detects lost events: watchdog only logs them."""
 
     def __init__(self, events_lost: Callable[[], None]) -> None:
         super().__init__(logging.WARNING)
         self._events_lost = events_lost
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Pass on what speaks of an overflow."""
+        """Report a record that mentions an overflow."""
         if "overflow" in record.getMessage().lower():
             self._events_lost()

@@ -1,4 +1,4 @@
-"""Changes that have been seen but are not told yet, until they have come to rest."""
+"""Changes that have been seen but not yet reported, until they have come to rest."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MOST_PATHS = 500
-"""With more paths waiting than this, comparing the whole source is cheaper and surer."""
+"""With more paths waiting than this, comparing the whole source is cheaper and safer."""
 
 LONGEST_FACTOR = 20
-"""What never comes to rest is told after this many times the quiet time, and again each time."""
+"""A path that never comes to rest is reported once in this many times the quiet time."""
 
 Signature = tuple[int, int] | None
-"""Size and time of a file; ``FOLDER`` for a folder; None when there is nothing."""
+"""Size and time of a file; ``FOLDER`` for a folder; ``None`` when there is nothing."""
 
 FOLDER: Signature = (-1, -1)
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """One path: when it was first and last seen to change, and what it was then."""
+    """One path: when it was first and last seen to change, and its signature then."""
 
     first: float
     last: float
@@ -31,7 +31,7 @@ class _Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What has come to rest: paths in order, or the whole."""
+    """The changes that have come to rest: paths in order, or the whole."""
 
     paths: tuple[str, ...] = ()
     everything: bool = False
@@ -42,8 +42,8 @@ class Pending:
     """The waiting changes below one root. Times are those of one monotonic clock, in seconds.
 
     A path is released when no event named it for ``quiet`` seconds and its size and time are
-    those it had at the last event. A folder also waits for whatever waits below it, and stands
-    for all of it. Nothing waits much longer than ``LONGEST_FACTOR * quiet``.
+    those of the last event. A folder also waits for all paths below it, and stands for them.
+    Nothing waits much longer than ``LONGEST_FACTOR * quiet``.
     """
 
     root: Path
@@ -53,7 +53,7 @@ class Pending:
     _hold: float = 0.0
 
     def note(self, path: str, signature: Signature, now: float) -> None:
-        """A path has changed, and is now what ``signature`` says."""
+        """Record that a path has changed and now has this signature."""
         if self._whole is not None:
             self._whole.last = now
             return
@@ -66,21 +66,21 @@ class Pending:
             self._paths[path] = _Waiting(now, now, signature)
 
     def note_everything(self, now: float) -> None:
-        """Something has changed, and nobody knows what."""
+        """Record that something has changed, without knowing what."""
         self._paths.clear()
         if self._whole is None:
             self._whole = _Waiting(now, now, None)
         self._whole.last = now
 
     def next_release(self) -> float | None:
-        """When there may be something to release; None while nothing waits."""
+        """Return when there may be something to release; ``None`` while nothing waits."""
         waiting = [*self._paths.values(), *([self._whole] if self._whole else [])]
         if not waiting:
             return None
-        return max(self._hold, min(self._due(one) for one in waiting))
+        return max(self._hold, min(map(self._due, waiting)))
 
     def release(self, now: float) -> Released | None:
-        """Take out what has come to rest; None when nothing has."""
+        """Remove and return what has come to rest; ``None`` when nothing has."""
         if self._whole is not None:
             if now < self._due(self._whole):
                 return None
@@ -94,18 +94,18 @@ class Pending:
         for path in list(self._paths):
             if path in ready or any(above in tops for above in _above(path)):
                 del self._paths[path]
-        told = tuple(
+        released = tuple(
             path
             for path in sorted(ready)
             if not any(above in tops for above in _above(path)) and self._is_inside(path)
         )
-        return Released(told) if told else None
+        return Released(released) if released else None
 
     def _due(self, waiting: _Waiting) -> float:
         return min(waiting.last + self.quiet, waiting.first + LONGEST_FACTOR * self.quiet)
 
     def _burst_goes_on(self, ready: set[str], now: float) -> bool:
-        """Whether to wait, half a quiet time at most, for others so that all are told together."""
+        """Return whether to wait for others, at most half a quiet time, to release all together."""
         others = self._paths.keys() - ready
         if not ready or not others:
             return False
@@ -114,7 +114,7 @@ class Pending:
         return now < patience
 
     def _held_back(self, ready: set[str], now: float) -> set[str]:
-        """The folders among the ready that wait for something below them, unless for too long."""
+        """Return the ready folders that wait for paths below them, unless for too long."""
         busy: dict[str, float] = {}
         for path in self._paths.keys() - ready:
             last = self._paths[path].last
@@ -139,13 +139,13 @@ class Pending:
         return now >= self._due(waiting)
 
     def _is_inside(self, path: str) -> bool:
-        """False when a folder above the path has become a link, which nobody may follow."""
+        """Return whether no folder above the path has become a link, which must not be followed."""
         parent = (self.root / path).parent
         return os.path.realpath(parent) == str(parent)
 
 
 def signature_of(place: Path) -> Signature:
-    """What lies at a place now, links not followed."""
+    """Return the signature of what is at a place now, links not followed."""
     try:
         status = place.lstat()
     except (OSError, ValueError):
@@ -154,7 +154,7 @@ def signature_of(place: Path) -> Signature:
 
 
 def _above(path: str) -> Iterator[str]:
-    """Every folder above a relative path, the nearest first."""
+    """Yield every folder above a relative path, the nearest first."""
     end = path.rfind("/")
     while end > 0:
         yield path[:end]

@@ -1,4 +1,4 @@
-"""Walking a folder: every file that is to become a document, with its size and time."""
+"""Walking a folder: every file that should become a document, with its size and time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragkit.errors import SourceError
-from ragkit.sources.ignore import IGNORE_FILES, Ignores
+from ragkit.sources.ignore import Ignores
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a walk saw.
+    """The result of a walk.
 
-    ``unreadable`` folders could not be looked into, or not wholly. ``unnameable`` files and
-    folders have names that are not valid UTF-8: they are left out, and shown here escaped.
+    ``unreadable`` folders could not be listed, or not completely. ``unnameable`` files and
+    folders have names that are not valid UTF-8: they are left out, and given here escaped.
     """
 
     files: dict[str, FoundFile]
@@ -49,14 +49,14 @@ def scan_folder(root: Path, *, gitignore: bool = True) -> Scan:
             "Check that it is there and that you may open it.",
         ) from error
     walk = _Walk()
-    files = {found.path: found for found in walk.below(root, Ignores(gitignore))}
+    files = {file.path: file for file in walk.below(root, Ignores(gitignore))}
     return Scan(files, tuple(sorted(walk.unreadable)), tuple(sorted(walk.unnameable)))
 
 
 def scan_paths(root: Path, paths: Sequence[str], *, gitignore: bool = True) -> Scan:
-    """Look at some files and folders of a source only; those that are gone are not in it.
+    """Scan some files and folders of a source only; those that are gone are not in the result.
 
-    What a whole scan would leave out is left out: ignored, linked, or below such a folder.
+    Left out is what a whole scan leaves out: ignored, linked, or below such a folder.
     """
     walk = _Walk()
     files: dict[str, FoundFile] = {}
@@ -69,14 +69,14 @@ def scan_paths(root: Path, paths: Sequence[str], *, gitignore: bool = True) -> S
         except OSError:
             continue
         if stat.S_ISDIR(status.st_mode) and not rules.excludes(path, is_folder=True):
-            files.update((found.path, found) for found in walk.below(root, rules, path))
+            files.update((file.path, file) for file in walk.below(root, rules, path))
         elif stat.S_ISREG(status.st_mode) and not rules.excludes(path, is_folder=False):
             files[path] = FoundFile(path, status.st_size, status.st_mtime_ns)
     return Scan(files, tuple(sorted(walk.unreadable)), tuple(sorted(walk.unnameable)))
 
 
 def _rules_above(root: Path, path: str, ignores: Ignores) -> Ignores | None:
-    """The rules for a path by the folders above it; ``None`` when one of those is left alone."""
+    """Return the rules for a path from the folders above it; ``None`` if one of them is ignored."""
     rules, relative = ignores, ""
     for part in ["", *path.split("/")[:-1]]:
         if part:
@@ -87,36 +87,28 @@ def _rules_above(root: Path, path: str, ignores: Ignores) -> Ignores | None:
         try:
             if relative and not stat.S_ISDIR(folder.lstat().st_mode):
                 return None
-            names = {name for name in IGNORE_FILES if stat.S_ISREG(_mode(folder / name))}
         except OSError:
             return None
-        rules = rules.inside(folder, relative, names)
+        rules = rules.inside(folder, relative)
     return rules
 
 
-def _mode(path: Path) -> int:
-    try:
-        return path.lstat().st_mode
-    except OSError:
-        return 0
-
-
 class _Walk:
-    """A walk through one folder, and what it could not see."""
+    """A walk through one folder, and what it could not read."""
 
     def __init__(self) -> None:
         self.unreadable: set[str] = set()
         self.unnameable: set[str] = set()
 
     def below(self, root: Path, ignores: Ignores, top: str = "") -> Iterator[FoundFile]:
-        """Every file of the folder ``top`` that is not left alone, folder by folder."""
+        """Yield every file of the folder ``top`` that is not ignored, folder by folder."""
         waiting = [(root / top, top, ignores)]
         while waiting:
             folder, relative, outer = waiting.pop()
             try:
                 with os.scandir(folder) as listing:
                     entries = sorted(listing, key=lambda entry: entry.name)
-                rules = outer.inside(folder, relative, _ignore_files(entries))
+                rules = outer.inside(folder, relative, {entry.name for entry in entries})
             except OSError:
                 self.unreadable.add(relative)
                 continue
@@ -152,18 +144,9 @@ class _Walk:
         return True
 
 
-def _ignore_files(entries: Sequence[os.DirEntry[str]]) -> set[str]:
-    """The ignore files among the entries; links, pipes and devices do not count."""
-    return {
-        entry.name
-        for entry in entries
-        if entry.name in IGNORE_FILES and entry.is_file(follow_symlinks=False)
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The difference between a scan and what was known: paths, each list sorted."""
+    """The difference between a scan and the known files: paths, each list sorted."""
 
     new: tuple[str, ...]
     changed: tuple[str, ...]
@@ -172,7 +155,7 @@ class Changes:
 
     @property
     def nothing(self) -> bool:
-        """True when there is nothing to do."""
+        """Whether there is nothing to do."""
         return not (self.new or self.changed or self.gone)
 
 
@@ -181,8 +164,8 @@ def find_changes(
 ) -> Changes:
     """Compare a scan with the known (size, mtime_ns) of each path.
 
-    ``stale`` paths count as changed whatever their size and time. What lies in a folder that
-    could not be looked into is neither gone nor changed.
+    ``stale`` paths count as changed whatever their size and time. Files in a folder
+    that could not be read are neither gone nor changed.
     """
     new, changed, unchanged = [], [], 0
     for path, file in scan.files.items():

@@ -1,9 +1,9 @@
-"""Watching folders: what changed below them, told once it has come to rest.
+"""Watching folders: what changed below them, reported once it has come to rest.
 
-watchdog announces changes; this module doubts it. Folders that the system had no room to watch,
-watchers that died, roots that were replaced and folders that were moved away are all found, and
-what cannot be watched is compared every so often instead. A full comparison every few minutes
-(``scan.py``) still has the last word.
+watchdog announces changes; this module checks it. Folders that the system had no room to watch,
+watchers that died, roots that were replaced and folders that were moved away are all detected,
+and what cannot be watched is compared every so often instead. A full comparison every few
+minutes (``scan.py``) still has the last word.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CHECK_SECONDS = 2.0
-"""Time between two looks at whether roots are still there and watchers still alive."""
+"""Time between two checks that roots are still there and watchers still alive."""
 
 MOST_COMPARED = 50_000
 """Files of an unwatched source that are remembered; a larger one is always compared whole."""
 
 _POLL_SHARE = 200
-"""Looking at an unwatched source takes at most one part in so many of one core."""
+"""Comparing an unwatched source takes at most one part in so many of one core."""
 
 _REVIVED_SECONDS = 30.0
-"""A watcher that dies again within this time of its revival is not trusted any more."""
+"""A watcher that dies again within this time of its restart is no longer trusted."""
 
 _DISTRUST_SECONDS = 600.0
-"""After this time it is given another chance."""
+"""After this time it is tried again."""
 
 _PAUSES = (0.1, 0.4)
 """Waits before folders count as unwatched: watchdog may be about to watch a new one."""
@@ -54,8 +54,8 @@ class Change:
     """What to compare again in one source.
 
     ``paths`` are relative, with forward slashes. A path says where to look, not what is there:
-    a file, a folder (all of it is to be compared), a link (never to be followed), or nothing any
-    more; then it may have been a file or a folder. ``everything`` asks for the whole source.
+    a file, a folder (compare all of it), a link (never follow it), or nothing any more, where a
+    file or a folder may have been. ``everything`` asks for the whole source.
     """
 
     source_id: int
@@ -85,10 +85,10 @@ class _Folder:
     root_gone: bool = False
     """True when the folder itself was removed; another may have taken its place."""
     unverified_since: float | None = None
-    """When folders appeared of which nobody knows yet whether they are watched."""
+    """When folders appeared that are not yet known to be watched."""
     revived_at: float = -_REVIVED_SECONDS
-    limits: inotify.Limits | None = None
-    """The limits that were too low, for a folder that would be watched were they higher."""
+    limits: inotify.WatchLimits | None = None
+    """The limits that were too low to watch this folder."""
     retry_at: float = float("inf")
     known: dict[str, tuple[int, int]] | None = None
     next_poll: float = 0.0
@@ -97,9 +97,9 @@ class _Folder:
 class FolderWatcher:
     """Watches the folders of several sources.
 
-    Meant for one thread that calls ``watch`` and ``changes``; the watchers are looked after inside
+    Meant for one thread that calls ``watch`` and ``changes``; the watchers are maintained inside
     ``changes``. ``state`` and ``stop`` may be called from any thread. Watch a source before
-    scanning it: what changes after ``watch`` has returned is told.
+    scanning it: what changes after ``watch`` has returned is reported.
     """
 
     def __init__(
@@ -147,18 +147,18 @@ class FolderWatcher:
         """Wait up to ``timeout`` seconds for changes that have come to rest."""
         deadline = time.monotonic() + timeout
         while True:
-            self._look_after()
+            self._maintain()
             with self._wake:
                 now = time.monotonic()
-                found = self._released(now)
-                if found or self._stopped or now >= deadline:
+                changes = self._released(now)
+                if changes or self._stopped or now >= deadline:
                     self._wake_at = 0.0
-                    return found
+                    return changes
                 self._wake_at = min(deadline, self._next_check, self._next_release())
                 self._wake.wait(max(0.0, self._wake_at - now))
 
     def state(self, source_id: int) -> WatchState:
-        """How a source is being kept current at this moment."""
+        """Return how a source is being kept current at this moment."""
         folder = self._places.get(source_id)
         return folder.state if folder else WatchState("offline", "This source is not watched.")
 
@@ -194,34 +194,33 @@ class FolderWatcher:
         self._lost = True
         self._check_soon()
 
-    # Telling.
+    # Reporting.
 
     def _released(self, now: float) -> list[Change]:
-        found = []
+        changes = []
         for folder in self._folders.values():
             released = folder.pending.release(now)
             if released is not None:
-                found += [
+                changes += [
                     Change(source_id, released.paths, released.everything)
                     for source_id in sorted(folder.sources)
                 ]
-        return found
+        return changes
 
     def _next_release(self) -> float:
-        """When to look again: a little late, so that what rests together is told together."""
+        """Return when to look again: a little late, so that changes are reported together."""
         due = [folder.pending.next_release() for folder in self._folders.values()]
-        return min((one for one in due if one is not None), default=float("inf")) + (
-            self._debounce / 10
-        )
+        first = min((at for at in due if at is not None), default=float("inf"))
+        return first + self._debounce / 10
 
-    def _tell_everything(self, folder: _Folder) -> None:
+    def _report_everything(self, folder: _Folder) -> None:
         with self._wake:
             folder.pending.note_everything(time.monotonic())
 
     # Which folders there are.
 
     def _arrange(self) -> None:
-        """Give each source the folder its root leads to now, and drop those that none needs."""
+        """Assign each source the folder its root leads to now, and drop those that none needs."""
         paths = {
             source_id: Path(os.path.realpath(root)) for source_id, root in self._sources.items()
         }
@@ -239,37 +238,37 @@ class FolderWatcher:
             self._unschedule(folder)
         with self._wake:
             for path, folder in folders.items():
-                folder.sources = {one for one, place in paths.items() if place == path}
+                folder.sources = {source_id for source_id, place in paths.items() if place == path}
             self._folders = folders
             self._places = {source_id: folders[path] for source_id, path in paths.items()}
         for folder in added:
             self._begin(folder)
         for folder in led_elsewhere:
-            self._tell_everything(folder)
+            self._report_everything(folder)
         if dropped:
-            self._retry_limited(inotify.Limits(0, 0))
+            self._retry_limited(inotify.WatchLimits(0, 0))
 
     def _new(self, path: Path) -> _Folder:
-        def tell(seen: Seen) -> None:
+        def report(seen: Seen) -> None:
             self._seen(folder, seen)
 
         def root_gone() -> None:
             folder.root_gone = True
             self._check_soon()
 
-        events = FolderEvents(path, self._gitignore, tell, root_gone)
+        events = FolderEvents(path, self._gitignore, report, root_gone)
         folder = _Folder(path, Pending(path, self._debounce), events)
         return folder
 
-    def _retry_limited(self, limits: inotify.Limits) -> None:
-        """Let folders that met a limit be tried again once more is allowed than this."""
+    def _retry_limited(self, limits: inotify.WatchLimits) -> None:
+        """Allow folders that reached a limit to be tried again once more than this is allowed."""
         for folder in self._folders.values():
             if folder.limits is not None:
                 folder.limits = limits
 
-    # Looking after each folder.
+    # Maintaining each folder.
 
-    def _look_after(self) -> None:
+    def _maintain(self) -> None:
         if time.monotonic() < self._next_check:
             return
         with self._control:
@@ -290,13 +289,13 @@ class FolderWatcher:
         if isinstance(identity, str):
             if folder.identity is not None:
                 self._go_offline(folder, identity)
-                self._tell_everything(folder)
+                self._report_everything(folder)
         elif folder.identity != identity or folder.root_gone:
-            self._begin_and_tell(folder)
+            self._begin_and_report(folder)
         elif folder.watch is not None:
             self._check_watched(folder, folder.watch, lost)
         elif self._may_be_watched_now(folder):
-            self._begin_and_tell(folder)
+            self._begin_and_report(folder)
         elif time.monotonic() >= folder.next_poll:
             self._compare(folder)
 
@@ -308,7 +307,7 @@ class FolderWatcher:
     def _check_watched(self, folder: _Folder, watch: ObservedWatch, lost: bool) -> None:
         now = time.monotonic()
         if lost:
-            self._tell_everything(folder)
+            self._report_everything(folder)
             folder.unverified_since = now
         if not self._observing.is_alive(watch):
             self._revive(folder, now)
@@ -319,20 +318,20 @@ class FolderWatcher:
                 self._verify(folder)
 
     def _revive(self, folder: _Folder, now: float) -> None:
-        often = now < folder.revived_at + _REVIVED_SECONDS
+        recently = now < folder.revived_at + _REVIVED_SECONDS
         folder.revived_at = now
-        if often:
+        if recently:
             self._poll(folder, "The system's watcher stopped twice in short order")
             folder.retry_at = now + _DISTRUST_SECONDS
         else:
-            self._begin_and_tell(folder)
+            self._begin_and_report(folder)
 
-    def _begin_and_tell(self, folder: _Folder) -> None:
+    def _begin_and_report(self, folder: _Folder) -> None:
         self._begin(folder)
-        self._tell_everything(folder)
+        self._report_everything(folder)
 
     def _begin(self, folder: _Folder) -> None:
-        """Watch a folder from now on, or find out why that is not possible."""
+        """Watch a folder from now on, or record why that is not possible."""
         self._unschedule(folder)
         identity = inotify.identity(folder.path)
         if isinstance(identity, str):
@@ -359,25 +358,25 @@ class FolderWatcher:
         self._verify(folder, fresh=True)
 
     def _verify(self, folder: _Folder, *, fresh: bool = False) -> None:
-        """Compare what is watched with what is there; when it falls short, stop pretending."""
+        """Compare the watched folders with those there are; if some are missing, poll instead."""
         folder.unverified_since = None
-        seen = inotify.coverage(folder.path, gitignore=self._gitignore)
-        missing = seen.unwatched
+        covered = inotify.coverage(folder.path, gitignore=self._gitignore)
+        missing = covered.unwatched
         for pause in _PAUSES:
             if not missing:
                 return
             time.sleep(pause)
-            seen = inotify.coverage(folder.path, gitignore=self._gitignore)
-            missing &= seen.unwatched
+            covered = inotify.coverage(folder.path, gitignore=self._gitignore)
+            missing &= covered.unwatched
         if not missing:
             return
         if not fresh:
-            self._begin_and_tell(folder)
+            self._begin_and_report(folder)
             return
-        watched = seen.folders - len(missing)
+        watched = covered.folders - len(missing)
         limits = inotify.read_limits()
         _, cure = inotify.limit_reached(errno.ENOSPC, limits)
-        why = f"Only {watched:,} of {seen.folders:,} folders could be watched"
+        why = f"Only {watched:,} of {covered.folders:,} folders could be watched"
         self._poll(folder, why, cure, limits)
 
     def _unschedule(self, folder: _Folder) -> None:
@@ -393,7 +392,7 @@ class FolderWatcher:
     # What cannot be watched is compared.
 
     def _poll(
-        self, folder: _Folder, why: str, cure: str = "", limits: inotify.Limits | None = None
+        self, folder: _Folder, why: str, cure: str = "", limits: inotify.WatchLimits | None = None
     ) -> None:
         self._unschedule(folder)
         folder.limits, folder.known = limits, None
@@ -403,7 +402,7 @@ class FolderWatcher:
         logger.warning("%s is not watched. %s", folder.path, reason)
 
     def _compare(self, folder: _Folder) -> float:
-        """Note what differs from the last look; returns the seconds until the next."""
+        """Note what differs from the last comparison; return the seconds until the next."""
         started = time.monotonic()
         before, folder.known = folder.known, None
         try:
@@ -416,7 +415,7 @@ class FolderWatcher:
         if scan is not None and len(scan.files) <= MOST_COMPARED:
             folder.known = {path: (file.size, file.mtime_ns) for path, file in scan.files.items()}
         if scan is None or before is None or folder.known is None:
-            self._tell_everything(folder)
+            self._report_everything(folder)
             return every
         changes = find_changes(scan, before)
         with self._wake:

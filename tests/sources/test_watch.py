@@ -518,7 +518,7 @@ def test_what_is_watched_is_counted(watcher, root):
 def test_a_short_limit_leads_to_polling_and_says_what_mends_it(root, monkeypatch):
     write(root / "a.md")
     write(root / "b.md")
-    limits = [inotify.Limits(500, 128)]
+    limits = [inotify.WatchLimits(500, 128)]
     short = inotify.Coverage(2041, frozenset(range(1541)))
     monkeypatch.setattr(inotify, "read_limits", lambda: limits[-1])
     with monkeypatch.context() as patch, FolderWatcher(QUIET, poll_seconds=0.3) as watcher:
@@ -535,7 +535,7 @@ def test_a_short_limit_leads_to_polling_and_says_what_mends_it(root, monkeypatch
         write(root / "new" / "c.md")
         assert paths(watcher, "a.md", "b.md", "new/c.md") == {"a.md", "b.md", "new/c.md"}
         patch.undo()
-        limits.append(inotify.Limits(524_288, 128))
+        limits.append(inotify.WatchLimits(524_288, 128))
         mode(watcher, "watching")
 
 
