@@ -93,16 +93,16 @@ def show(library: Library, findings: Sequence[Finding], key: str) -> None:
     offered: set[str] = set()
     for place, one in enumerate(sorted(findings, key=lambda one: one.ok)):
         st.html(wellness.line(one))
-        label = wellness.MEND_WORDS.get(one.mend)
-        if label is None or one.mend in offered:
+        label = wellness.MEND_WORDS.get(one.fix)
+        if label is None or one.fix in offered:
             continue
-        offered.add(one.mend)
+        offered.add(one.fix)
         if st.button(
             label,
-            key=f"mend-{key}-{place}-{one.mend}",
+            key=f"mend-{key}-{place}-{one.fix}",
             type="tertiary" if one.ok else "secondary",
         ):
-            ask(library, one.mend)
+            ask(library, one.fix)
 
 
 def ask(library: Library, mend: str) -> None:

@@ -16,7 +16,7 @@ _PACKAGE = _ROOT / "ragkit"
 _FILES = sorted(_PACKAGE.rglob("*.py"))
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("types", "errors", "option_table", "options", "results", "versions", "children"),
+    ("types", "errors", "option_table", "options", "results", "versions", "children", "formatting"),
     ("settings", "paths"),
     ("sources", "reading", "chunking"),
     ("models",),

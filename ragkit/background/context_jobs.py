@@ -30,7 +30,7 @@ from ragkit.catalog.records import (
     text_key,
 )
 from ragkit.errors import ContextsFileError, NotFoundError
-from ragkit.health.findings import plural
+from ragkit.formatting import plural
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import Writer
 

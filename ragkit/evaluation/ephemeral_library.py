@@ -20,7 +20,7 @@ from ragkit.indexes.local.backend import LocalBackend
 from ragkit.indexing.preparation import PreparedDocument, prepare
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
-from ragkit.indexing.writer import ReadFile, Writer
+from ragkit.indexing.writer import ReadFile, Writer, chunk_settings, pipeline_fingerprint
 from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths
 from ragkit.reading.decode import clean
@@ -96,8 +96,8 @@ class EphemeralLibrary:
         Without ``structural`` context, only the text of a row is indexed, not its title.
         """
         source = self._source("folder", "/rows")
-        fingerprint = self._writer.pipeline_fingerprint(self.collection)
-        sizes = ChunkSizes.of(self._writer.chunking(self.collection))
+        fingerprint = pipeline_fingerprint(self._settings, self.collection)
+        sizes = ChunkSizes.of(chunk_settings(self._settings, self.collection))
         if whole:
             sizes = replace(sizes, words=_MOST_WORDS)
         from ragkit.indexing.pipeline import Pipeline

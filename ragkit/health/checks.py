@@ -1,6 +1,6 @@
-"""Looking whether a library is well: what runs, what waits, what failed, what disagrees.
+"""Checks of a library: its catalog, contents, vectors and indexes, and whether they agree.
 
-Nothing here changes anything; each finding names what would mend it.
+Nothing here changes anything; each finding names what would fix it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import read_embedder_state
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import RagkitError
+from ragkit.formatting import megabytes, plural
 from ragkit.health.consistency import IndexState, compare_index, fault_of
-from ragkit.health.environment import SURROUNDINGS
-from ragkit.health.findings import Depth, Finding, Parts, megabytes, plural
+from ragkit.health.environment import ENVIRONMENT_CHECKS
+from ragkit.health.findings import Depth, Finding, Parts
 from ragkit.indexes.local.generation import newest_graph
 from ragkit.indexes.local.hnsw_files import GraphState
 from ragkit.indexes.protocol import INDEXED_LEVELS
@@ -26,7 +27,7 @@ from ragkit.paths import LibraryPaths
 from ragkit.types import Level
 
 __all__ = [
-    "MENDS",
+    "FIXES",
     "Depth",
     "Finding",
     "Parts",
@@ -36,8 +37,8 @@ __all__ = [
     "verify_library",
 ]
 
-MENDS = frozenset(("worker", "retry", "sync", "compact", "rebuild_indexes", "reread"))
-"""The mends that can be done by asking; any other is a sentence for the person."""
+FIXES = frozenset(("worker", "retry", "sync", "compact", "rebuild_indexes", "reread"))
+"""The fixes that are jobs; any other is a sentence for the person."""
 
 _MOST_AT_A_GLANCE = 20
 _MOST_NAMED = 3
@@ -50,33 +51,33 @@ _Check = Callable[[], Iterable[Finding]]
 def check_library(
     parts: Parts, depth: Depth = Depth.CHECK, *, collection: str | None = None
 ) -> tuple[Finding, ...]:
-    """Look at everything: the library itself, and what surrounds it.
+    """Check the library and its environment.
 
     Raises:
         NotFoundError: there is no such collection.
     """
     narrowed = _narrowed(parts, collection)
-    around: dict[str, _Check] = {
-        name: partial(check, narrowed) for name, check in SURROUNDINGS.items()
+    environment: dict[str, _Check] = {
+        name: partial(check, narrowed) for name, check in ENVIRONMENT_CHECKS.items()
     }
-    return (*_each(around), *verify_library(parts, depth, collection=collection))
+    return (*_each(environment), *verify_library(parts, depth, collection=collection))
 
 
 def verify_library(
     parts: Parts, depth: Depth = Depth.VERIFY, *, collection: str | None = None
 ) -> tuple[Finding, ...]:
-    """Look at the library itself only: nothing lost, nothing torn, nothing extra.
+    """Check the library alone: nothing lost, nothing torn, nothing extra.
 
     Raises:
         NotFoundError: there is no such collection.
     """
     narrowed = _narrowed(parts, collection)
-    itself: dict[str, _Check] = {
+    checks: dict[str, _Check] = {
         "embedder": partial(_embedder, narrowed),
         "indexes": partial(_indexes, narrowed, depth),
     }
     if depth is not Depth.GLANCE:
-        itself |= {
+        checks |= {
             "catalog": partial(_catalog, narrowed, depth),
             "contents": partial(_contents, narrowed, depth),
             "vectors": partial(_vectors, narrowed),
@@ -85,20 +86,23 @@ def verify_library(
             "leftovers": partial(_leftovers, narrowed),
         }
     if depth is Depth.VERIFY:
-        itself["words"] = partial(_words, narrowed)
-    return tuple(_each(itself))
+        checks["words"] = partial(_words, narrowed)
+    return tuple(_each(checks))
 
 
 def documents_to_read_again(parts: Parts) -> set[int]:
-    """Every document with a fault that reading its file again mends. Reads the whole library."""
+    """Return every document with a fault that reading its file again fixes.
+
+    This reads the whole library.
+    """
     integrity = parts.catalog.integrity
-    found = {*integrity.torn_documents(), *integrity.left_over()}
-    found |= integrity.owners({*integrity.living_removed(), *integrity.words().broken_entries})
+    faulty = {*integrity.torn_documents(), *integrity.left_over()}
+    faulty |= integrity.owners({*integrity.living_removed(), *integrity.words().broken_entries})
     if parts.embedder is None or not is_lazy(parts.embedder):
-        found |= set(integrity.without_vectors(parts.embedder_id))
+        faulty |= set(integrity.without_vectors(parts.embedder_id))
     for collection in parts.catalog.collections.all():
-        found |= set(_faults(parts, collection))
-    return found
+        faulty |= set(_faults(parts, collection))
+    return faulty
 
 
 def _narrowed(parts: Parts, collection: str | None) -> Parts:
@@ -108,7 +112,7 @@ def _narrowed(parts: Parts, collection: str | None) -> Parts:
 
 
 def _each(checks: dict[str, _Check]) -> Iterator[Finding]:
-    """Make every check, whatever the others come to."""
+    """Run every check, even after others failed."""
     for name, check in checks.items():
         try:
             yield from check()
@@ -141,40 +145,33 @@ def _catalog(parts: Parts, depth: Depth) -> Iterator[Finding]:
 
 def _contents(parts: Parts, depth: Depth) -> Iterator[Finding]:
     integrity = parts.catalog.integrity
-    named = dict.fromkeys(integrity.torn_documents(parts.collection_id), _TORN)
+    faults = dict.fromkeys(integrity.torn_documents(parts.collection_id), _TORN)
     if depth is Depth.VERIFY:
-        for one in parts.collections():
-            named |= _faults(parts, one)
+        for collection in parts.collections():
+            faults |= _faults(parts, collection)
     extra = integrity.left_over(parts.collection_id)
-    if named:
-        examples = parts.catalog.documents.get_many(islice(named, _MOST_NAMED))
-        said = "; ".join(f"{one.path}: {named[one.id]}" for one in examples.values())
-        yield Finding(
-            "contents",
-            False,
-            f"Torn: {plural(len(named), 'document')} ({said}).",
-            "reread",
-            len(named),
-        )
+    if faults:
+        examples = parts.catalog.documents.get_many(islice(faults, _MOST_NAMED)).values()
+        named = "; ".join(f"{document.path}: {faults[document.id]}" for document in examples)
+        said = f"Torn: {plural(len(faults), 'document')} ({named})."
+        yield Finding("contents", False, said, "reread", len(faults))
     if extra:
         said = f"Not indexed, with contents nevertheless: {plural(len(extra), 'document')}."
         yield Finding("contents", False, said, "reread", len(extra))
-    if not named and not extra:
-        whole = "Every indexed document is whole."
-        yield Finding(
-            "contents", True, whole, count=len(integrity.document_ids(parts.collection_id))
-        )
+    if not faults and not extra:
+        count = len(integrity.document_ids(parts.collection_id))
+        yield Finding("contents", True, "Every indexed document is whole.", count=count)
 
 
 def _faults(parts: Parts, collection: CollectionRecord) -> dict[int, str]:
     integrity, fingerprint = parts.catalog.integrity, parts.pipeline_fingerprint(collection)
-    found = {}
+    faults = {}
     for document_id in integrity.document_ids(collection.id):
         stored = integrity.stored(document_id)
         fault = fault_of(stored, fingerprint) if stored else ""
         if fault:
-            found[document_id] = fault
-    return found
+            faults[document_id] = fault
+    return faults
 
 
 def _embedder(parts: Parts) -> Iterator[Finding]:
@@ -204,37 +201,36 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
 
 
 def _waiting(parts: Parts, name: str, documents: int) -> Finding:
-    """Vectors are made in the background: that is well, unless the embedder cannot be asked."""
+    """Report vectors to come: that is well, unless the embedder cannot be asked."""
     state = read_embedder_state(parts.catalog)
     many = documents != 1
     said = (
         f"{plural(documents, 'document')} wait{'' if many else 's'} for vectors of {name}; "
         f"{'their' if many else 'its'} words are found."
     )
-    well = not state.message
-    return Finding("embedder", well, f"{said} {state.message}".strip(), "", documents)
+    return Finding("embedder", not state.message, f"{said} {state.message}".strip(), "", documents)
 
 
 def _to_come(parts: Parts) -> str:
-    """What is about to change, or differs from the settings."""
+    """Return a sentence on an embedder that is to answer, or that the settings name."""
     choice = parts.catalog.embedders.choice()
     if choice is None or parts.embedder is None or parts.embedder.name != choice.active.name:
         return ""
     if choice.target:
         return f" The library is being moved to {choice.target}."
-    wanted = full_name(parts.settings.models.embedder)
-    if wanted != choice.active.name:
-        return f" The settings name {wanted}: ragkit embedder {wanted} moves the library to it."
+    name = full_name(parts.settings.models.embedder)
+    if name != choice.active.name:
+        return f" The settings name {name}: ragkit embedder {name} moves the library to it."
     return ""
 
 
 def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
     collections = parts.collections()
-    looked = collections[:_MOST_AT_A_GLANCE] if depth is Depth.GLANCE else collections
+    checked = collections[:_MOST_AT_A_GLANCE] if depth is Depth.GLANCE else collections
     states: list[IndexState] = []
     graphs: list[GraphState] = []
     faults: list[str] = []
-    for collection in looked:
+    for collection in checked:
         for level, levels in INDEXED_LEVELS.items():
             folder = _index_folder(parts, collection, level)
             state = compare_index(
@@ -258,16 +254,16 @@ def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
     for fault in faults:
         yield Finding("indexes", False, fault, "rebuild_indexes", 1)
     if not faults:
-        yield _agreeing(states, graphs, depth, len(collections) - len(looked))
+        yield _agreeing(states, graphs, depth, len(collections) - len(checked))
 
 
 def _graph(parts: Parts, folder: Path, *, closely: bool) -> GraphState | None:
-    """How the approximate index of a large index stands; ``None`` where there is to be none."""
-    found = newest_graph(folder, checksums=closely)
+    """Return the state of a large index's graph; ``None`` where there is to be none."""
+    newest = newest_graph(folder, checksums=closely)
     least = parts.settings.index.ann_rows
-    if found is None or (found.state is GraphState.NONE and not 0 < least <= found.vectors):
+    if newest is None or (newest.state is GraphState.NONE and not 0 < least <= newest.vectors):
         return None
-    return found.state
+    return newest.state
 
 
 def _index_folder(parts: Parts, collection: CollectionRecord, level: Level) -> Path:
@@ -279,17 +275,17 @@ def _agreeing(
     states: list[IndexState], graphs: list[GraphState], depth: Depth, left_out: int
 ) -> Finding:
     entries = sum(state.entries for state in states)
-    found = sum(state.found for state in states)
+    indexed = sum(state.found for state in states)
     vectors = sum(state.vectors for state in states)
     if any(state.missing for state in states):
-        said = f"{entries} entries, of which {found} are in an index; a search makes the others."
+        said = f"{entries} entries, of which {indexed} are in an index; a search makes the others."
     elif depth is Depth.GLANCE:
         said = f"Catalog and indexes agree: {plural(entries, 'entry')}."
     else:
-        said = f"Catalog, words and vectors agree: {entries}, {found} and {vectors} entries."
+        said = f"Catalog, words and vectors agree: {entries}, {indexed} and {vectors} entries."
     if graphs:
-        lacking = graphs.count(GraphState.NONE)
-        waiting = f", {lacking} of them still to be built by the worker" if lacking else ""
+        missing = graphs.count(GraphState.NONE)
+        waiting = f", {missing} of them still to be built by the worker" if missing else ""
         said += f" Approximate indexes: {len(graphs)}{waiting}."
     if left_out:
         said += f" ({plural(left_out, 'more collection')} not looked at.)"
@@ -303,9 +299,8 @@ def _vectors(parts: Parts) -> Iterator[Finding]:
         said = f"Vectors that are not as long as they should be: {misshapen}."
         yield Finding("vectors", False, said, "reread", misshapen)
     elif spare:
-        yield Finding(
-            "vectors", True, f"{plural(spare, 'vector')} of no present text.", "compact", spare
-        )
+        said = f"{plural(spare, 'vector')} of no present text."
+        yield Finding("vectors", True, said, "compact", spare)
     else:
         yield Finding("vectors", True, "Every vector is of a present text.")
 
@@ -318,9 +313,8 @@ def _removals(parts: Parts) -> Iterator[Finding]:
         said = f"{plural(living, 'entry')} both there and recorded as removed."
         yield Finding("removals", False, said, "reread", living)
     else:
-        yield Finding(
-            "removals", True, f"{plural(kept, 'removal')} on record for readers.", count=kept
-        )
+        said = f"{plural(kept, 'removal')} on record for readers."
+        yield Finding("removals", True, said, count=kept)
 
 
 def _uploads(parts: Parts) -> Iterator[Finding]:
@@ -331,31 +325,26 @@ def _uploads(parts: Parts) -> Iterator[Finding]:
     ]
     if lost:
         said = f"{plural(len(lost), 'uploaded file')} gone: {', '.join(lost[:_MOST_NAMED])}."
-        yield Finding(
-            "uploads", False, said, "upload them again, or sync to forget them", len(lost)
-        )
+        fix = "upload them again, or sync to forget them"
+        yield Finding("uploads", False, said, fix, len(lost))
     else:
         yield Finding("uploads", True, "Every uploaded file is there.")
 
 
 def _leftovers(parts: Parts) -> Iterator[Finding]:
-    found = list(leftovers(parts.catalog, parts.paths))
-    said = (
-        f"{plural(len(found), 'unfinished file')} left behind."
-        if found
-        else "No unfinished file was left behind."
-    )
-    yield Finding("leftovers", True, said, "compact" if found else "", len(found))
+    count = sum(1 for _path in leftovers(parts.catalog, parts.paths))
+    said = f"{plural(count, 'unfinished file') if count else 'No unfinished file was'} left behind."
+    yield Finding("leftovers", True, said, "compact" if count else "", count)
 
 
 def leftovers(catalog: Catalog, paths: LibraryPaths) -> Iterator[Path]:
-    """What writers that died left behind, and indexes of collections that are gone."""
-    known = {str(one.id) for one in catalog.collections.all()}
+    """Yield what killed writers left behind, and indexes of collections that are gone."""
+    collections = {str(collection.id) for collection in catalog.collections.all()}
     if paths.temporary.is_dir():
         yield from sorted(paths.temporary.iterdir())
     if paths.indexes.is_dir():
         for folder in sorted(paths.indexes.iterdir()):
-            if folder.name not in known:
+            if folder.name not in collections:
                 yield folder
             else:
                 yield from sorted(folder.glob("*/*/.making-*"))

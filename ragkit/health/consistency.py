@@ -1,4 +1,4 @@
-"""Whether a document's parts belong together, and an index holds what the catalog says."""
+"""Whether a document's parts fit together, and an index holds what the catalog holds."""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ _COMPARED = frozenset(LEVEL_CODES[level] for level in (Level.CHUNK, Level.SECTIO
 class IndexState:
     """How an index on disk compares with the catalog. ``fault`` is empty when they agree.
 
-    ``entries`` are those of the catalog; ``found`` those that the index gives, of which
-    ``vectors`` have a vector, if that was counted. ``missing``: there is no index yet, which is
-    no fault.
+    ``entries`` counts those of the catalog; ``found`` those of the index, of which ``vectors``
+    have a vector, if that was counted. ``missing``: there is no index yet, which is no fault.
     """
 
     entries: int = 0
@@ -46,9 +45,9 @@ class IndexState:
 
 
 def fault_of(document: StoredDocument, fingerprint: str | None) -> str:
-    """Say what does not fit in a document, or nothing.
+    """Return what does not fit in a document, or an empty string.
 
-    What its entries are made of is compared only for documents of that fingerprint.
+    The texts of its entries are compared only for documents of that pipeline fingerprint.
     """
     return (
         _span_fault(document)
@@ -86,11 +85,14 @@ def _chunk_fault(document: StoredDocument) -> str:
 
 def _entry_fault(document: StoredDocument) -> str:
     stored = [
-        (one.level, one.position, one.text_hash)
-        for one in document.entries
-        if one.level in _COMPARED
+        (entry.level, entry.position, entry.text_hash)
+        for entry in document.entries
+        if entry.level in _COMPARED
     ]
-    expected = expected_entries(document)
+    expected = [
+        (LEVEL_CODES[level], position, text_hash(text))
+        for level, position, text in embedded_texts(document)
+    ]
     if sorted(stored) == sorted(expected):
         return ""
     if len(stored) != len(expected):
@@ -98,31 +100,24 @@ def _entry_fault(document: StoredDocument) -> str:
     return "its entries are of another text"
 
 
-def expected_entries(document: StoredDocument) -> list[tuple[int, int, bytes]]:
-    """Level code, position and hash of the embedded text of every entry it should have."""
-    return [
-        (LEVEL_CODES[level], position, text_hash(one))
-        for level, position, one in embedded_texts(document)
-    ]
-
-
 def embedded_texts(document: StoredDocument) -> list[tuple[Level, int, str]]:
-    """Level, position and embedded text of every entry it should have, but for model contexts."""
+    """Return level, position and embedded text of every entry but those of model contexts."""
     if not document.chunks:
         return []
     text = document.text
-    found = [
-        (Level.CHUNK, one.chunk.index, chunk_text(one.context, text, one.chunk))
-        for one in document.chunks
+    texts = [
+        (Level.CHUNK, record.chunk.index, chunk_text(record.context, text, record.chunk))
+        for record in document.chunks
     ]
-    for _section, records in groupby(document.chunks, key=lambda one: one.chunk.section):
+    for _section, records in groupby(document.chunks, key=lambda record: record.chunk.section):
         inside = list(records)
-        spans = [one.chunk for one in inside]
-        found.append((Level.SECTION, spans[0].index, section_text(inside[0].context, text, spans)))
+        chunks = [record.chunk for record in inside]
+        context = inside[0].context
+        texts.append((Level.SECTION, chunks[0].index, section_text(context, text, chunks)))
     name = document_name(document.title, document.markup, document.path)
-    spans = [one.chunk for one in document.chunks]
-    found.append((Level.DOCUMENT, spans[0].index, document_text(name, text, spans)))
-    return found
+    chunks = [record.chunk for record in document.chunks]
+    texts.append((Level.DOCUMENT, chunks[0].index, document_text(name, text, chunks)))
+    return texts
 
 
 def compare_index(
@@ -137,8 +132,8 @@ def compare_index(
 ) -> IndexState:
     """Compare the newest generation in ``folder``, brought up to date, with the catalog.
 
-    Not ``closely``, only entry ids are compared; else the bytes of its files as well, and with
-    ``contents`` every vector and word. Nothing is changed.
+    Without ``closely``, only entry ids are compared; else the checksums of its files as well, and
+    with ``contents`` every vector and word. Nothing is changed.
     """
     try:
         generation = open_newest(
@@ -182,41 +177,35 @@ def compare_index(
 
 
 def _by_ids(generation: Generation, ids: Ids, removed: Ids) -> IndexState:
-    """Compare entry ids only: what was added since is taken from the catalog as it stands."""
+    """Compare entry ids only; those added since the generation are the catalog's own."""
     last = generation.manifest.max_entry_id
     kept = np.setdiff1d(np.asarray(generation.segment.entry_ids), removed)
     found = np.concatenate([kept, np.setdiff1d(ids[ids > last], removed)])
     return IndexState(len(ids), len(found), fault=_difference(found, ids, generation.name))
 
 
-def _difference(found: Ids, wanted: Ids, name: str) -> str:
-    if len(found) != len(wanted):
-        return f"{name} gives {len(found)} entries, the catalog has {len(wanted)}."
-    if not np.array_equal(found, wanted):
+def _difference(found: Ids, expected: Ids, name: str) -> str:
+    if len(found) != len(expected):
+        return f"{name} gives {len(found)} entries, the catalog has {len(expected)}."
+    if not np.array_equal(found, expected):
         return f"{name} gives other entries than the catalog has."
     return ""
 
 
-def _contents_fault(found: EntryRows, wanted: EntryRows, name: str) -> str:
-    for what in ("document_ids", "levels", "chunk_indexes"):
-        if not np.array_equal(getattr(found, what), getattr(wanted, what)):
-            return f"{name}: {what.replace('_', ' ')} are not those of the catalog."
-    # An index leaves out vectors that say nothing: zeros, and numbers that are none.
-    usable = (
-        wanted.has_vector & np.isfinite(wanted.vectors).all(axis=1) & wanted.vectors.any(axis=1)
-    )
+def _contents_fault(found: EntryRows, expected: EntryRows, name: str) -> str:
+    for column in ("document_ids", "levels", "chunk_indexes"):
+        if not np.array_equal(getattr(found, column), getattr(expected, column)):
+            return f"{name}: {column.replace('_', ' ')} are not those of the catalog."
+    # An index leaves out vectors without a direction: zeros, and those that are not finite.
+    vectors = expected.vectors
+    usable = expected.has_vector & np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
     if not np.array_equal(found.has_vector, usable):
         return f"{name}: other entries have vectors than in the catalog."
-    if not np.array_equal(found.vectors[usable], wanted.vectors[usable]):
+    if not np.array_equal(found.vectors[usable], vectors[usable]):
         return f"{name}: vectors are not those of the catalog."
-    for field in {*found.tokens, *wanted.tokens}:
-        one, other = (rows.tokens.get(field) or _no_tokens(len(wanted)) for rows in (found, wanted))
-        if not (
-            np.array_equal(one.offsets, other.offsets) and np.array_equal(one.flat, other.flat)
-        ):
+    empty = TokenColumn.of([()] * len(expected))
+    for field in {*found.tokens, *expected.tokens}:
+        a, b = (rows.tokens.get(field) or empty for rows in (found, expected))
+        if not (np.array_equal(a.offsets, b.offsets) and np.array_equal(a.flat, b.flat)):
             return f"{name}: words ({field.value}) are not those of the catalog."
     return ""
-
-
-def _no_tokens(rows: int) -> TokenColumn:
-    return TokenColumn.of([()] * rows)

@@ -1,4 +1,4 @@
-"""Looking at what surrounds a library: who writes, what waits, folders, room, the log."""
+"""Checks of a library's environment: worker, jobs, folders, disk space, log."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from pathlib import Path
 import psutil
 
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
-from ragkit.health.findings import Finding, Parts, megabytes, plural
+from ragkit.formatting import megabytes, plural
+from ragkit.health.findings import Finding, Parts
 from ragkit.indexing.lock import lock_holder, lock_is_held
 
 SILENT_SECONDS = 30.0
-"""A worker that has given no sign of life for so long does not answer."""
+"""After so long without a heartbeat, a worker does not answer."""
 
 _GIGABYTE = 1_000_000_000
 _LOG_TAIL_BYTES = 64_000
 _LOG_SECONDS = 24 * 3600
-_CAN_BE_ASKED_AGAIN = ("sync", "compact", "rebuild_indexes", "reread")
+_REPEATABLE = ("sync", "compact", "rebuild_indexes", "reread")
 
 
 def _worker(parts: Parts) -> Iterator[Finding]:
@@ -32,13 +33,8 @@ def _worker(parts: Parts) -> Iterator[Finding]:
             said = f"The worker (process {record.pid}) stopped without saying so."
             yield Finding(name, False, said, "worker", waiting)
         elif waiting:
-            yield Finding(
-                name,
-                False,
-                f"{plural(waiting, 'job')} waiting, and nobody at work.",
-                "worker",
-                waiting,
-            )
+            said = f"{plural(waiting, 'job')} waiting, and nobody at work."
+            yield Finding(name, False, said, "worker", waiting)
         else:
             yield Finding(name, True, "Nobody keeps the library current now.", "worker")
         return
@@ -52,9 +48,8 @@ def _worker(parts: Parts) -> Iterator[Finding]:
         said = f"The worker (process {record.pid}) has not answered for {silent:.0f} seconds."
         yield Finding(name, False, said, f"stop process {record.pid}, then start it again", waiting)
         return
-    yield Finding(
-        name, True, f"The worker (process {record.pid}) is {record.state}.", count=waiting
-    )
+    said = f"The worker (process {record.pid}) is {record.state}."
+    yield Finding(name, True, said, count=waiting)
 
 
 def _is_alive(record: WorkerRecord) -> bool:
@@ -66,21 +61,16 @@ def _is_alive(record: WorkerRecord) -> bool:
 
 def _jobs(parts: Parts) -> Iterator[Finding]:
     recent = parts.catalog.jobs.recent(200)
-    done = {}
-    for job in reversed(recent):
-        if job.state in (JobState.DONE, JobState.FAILED):
-            done[job.kind] = job
-    failed = [job for job in done.values() if job.state is JobState.FAILED]
+    ended = (JobState.DONE, JobState.FAILED)
+    last = {job.kind: job for job in reversed(recent) if job.state in ended}
+    failed = [job for job in last.values() if job.state is JobState.FAILED]
     waiting = sum(job.state in (JobState.PENDING, JobState.RUNNING) for job in recent)
     for job in failed:
-        again = job.kind if job.kind in _CAN_BE_ASKED_AGAIN else ""
+        again = job.kind if job.kind in _REPEATABLE else ""
         yield Finding("jobs", False, f'The last "{job.kind}" failed: {job.message}', again, 1)
     if not failed:
-        said = (
-            f"{plural(waiting, 'job')} running or waiting."
-            if waiting
-            else "No job waits, and none failed."
-        )
+        queue = f"{plural(waiting, 'job')} running or waiting."
+        said = queue if waiting else "No job waits, and none failed."
         yield Finding("jobs", True, said, count=waiting)
 
 
@@ -99,15 +89,14 @@ def _source(source: SourceRecord, watched: dict[str, str]) -> Iterator[Finding]:
         said = f"{source.root} is offline: {source.reason}"
         yield Finding("sources", False, said, "sync", source.documents)
         return
-    notes = [one for one in (source.reason, watched.get("reason", "")) if one]
+    notes = [note for note in (source.reason, watched.get("reason", "")) if note]
     if notes:
         said = f"{source.root}: {' '.join(notes)}"
     else:
         how = {"watching": ", watched", "polling": ", looked at again and again"}
         said = f"{source.root} is {source.state}{how.get(watched.get('mode', ''), '')}."
-    yield Finding(
-        "sources", not source.reason, said, "sync" if source.reason else "", source.documents
-    )
+    fix = "sync" if source.reason else ""
+    yield Finding("sources", not source.reason, said, fix, source.documents)
 
 
 def _documents(parts: Parts) -> Iterator[Finding]:
@@ -130,7 +119,7 @@ def _disk(parts: Parts) -> Iterator[Finding]:
 
 
 def folder_size(folder: Path) -> int:
-    """How many bytes the files below a folder have."""
+    """Return the size of the files below a folder, in bytes."""
     total = 0
     for path in folder.rglob("*"):
         try:
@@ -151,28 +140,28 @@ def _log(parts: Parts) -> Iterator[Finding]:
 
 
 def last_errors(file: Path, since: float) -> list[str]:
-    """The lines with errors at the end of a log that are not older than ``since``."""
+    """Return the errors at the end of a log that are not older than ``since``."""
     try:
         with file.open("rb") as stream:
             stream.seek(max(0, file.stat().st_size - _LOG_TAIL_BYTES))
             lines = stream.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return []
-    found = []
+    errors = []
     for line in lines:
-        stamp, _, said = line.partition(" ERROR ")
-        if not said:
+        stamp, _, message = line.partition(" ERROR ")
+        if not message:
             continue
         try:
             when = datetime.strptime(stamp, "%Y-%m-%d %H:%M:%S,%f").astimezone().timestamp()
         except ValueError:
             continue
         if when >= since:
-            found.append(line[:500])
-    return found
+            errors.append(line[:500])
+    return errors
 
 
-SURROUNDINGS: Mapping[str, Callable[[Parts], Iterator[Finding]]] = {
+ENVIRONMENT_CHECKS: Mapping[str, Callable[[Parts], Iterator[Finding]]] = {
     "worker": _worker,
     "jobs": _jobs,
     "sources": _sources,
@@ -180,4 +169,4 @@ SURROUNDINGS: Mapping[str, Callable[[Parts], Iterator[Finding]]] = {
     "disk": _disk,
     "log": _log,
 }
-"""Every check of this kind, by what it is about."""
+"""The checks by the name of their findings."""

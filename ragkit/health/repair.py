@@ -1,4 +1,4 @@
-"""The writer's jobs that tidy and mend: compact, rebuild_indexes, reread.
+"""The writer's jobs that tidy and repair: compact, rebuild_indexes, reread.
 
 What is kept on purpose:
 
@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from ragkit.catalog.records import CollectionRecord
-from ragkit.errors import CatalogError, IndexCorruptError
+from ragkit.errors import CatalogError, IndexCorruptError, LibraryError
+from ragkit.formatting import plural
 from ragkit.health.checks import documents_to_read_again, leftovers
-from ragkit.health.findings import Parts, plural
+from ragkit.health.findings import Parts
 from ragkit.indexes.local.files import generations
-from ragkit.indexes.local.generation import open_newest, prune, write_generation
+from ragkit.indexes.local.generation import open_newest, prune
 from ragkit.indexes.protocol import INDEXED_LEVELS
-from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.indexing.writer import Writer
@@ -40,7 +40,7 @@ _SPARE_SHARE = 0.2
 
 
 def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Merge indexes, drop what nothing needs any more and give spare room back to the disk."""
+    """Merge indexes, delete what nothing needs any more and return spare space to the disk."""
     collections = _chosen(writer, arguments)
     before = writer.catalog.integrity.space()[0]
     reporter.start("Merging the indexes", len(collections))
@@ -69,21 +69,34 @@ def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
 
 
 def rebuild_indexes(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Make every index anew from the catalog. The old ones answer until the new are whole."""
+    """Rebuild every index from the catalog. The old ones answer until the new are whole.
+
+    Raises:
+        LibraryError: an index could not be written.
+    """
     collections = _chosen(writer, arguments)
     reporter.start("Building the indexes", len(collections) * len(INDEXED_LEVELS))
     entries = 0
     for collection in collections:
-        for level in INDEXED_LEVELS:
-            entries += _rebuild(writer, collection, level)
-            reporter.step(collection.name)
+        folders = {level: _folder(writer, collection, level) for level in INDEXED_LEVELS}
+        before = {level: generations(folder)[-1:] for level, folder in folders.items()}
+        writer.indexes.rebuild(collection)
+        for level, folder in folders.items():
+            count = _prune(writer, collection, level)
+            if count and generations(folder)[-1:] == before[level]:
+                raise LibraryError(
+                    f'The index of "{collection.name}" could not be written.',
+                    "Check the disk's free space; the log says more.",
+                )
+            entries += count
         writer.indexes.forget(collection.id)
+        reporter.step(collection.name, done=len(INDEXED_LEVELS))
     built = plural(len(collections), "collection")
     return f"Built the indexes of {built}: {plural(entries, 'entry')}."
 
 
 def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    """Read the files of all documents again that do not hold together."""
+    """Read the files of all faulty documents again."""
     catalog = writer.catalog
     reporter.start("Looking for torn documents", 0)
     catalog.integrity.drop_misshapen_vectors()
@@ -107,7 +120,7 @@ HANDLERS = {"compact": compact, "rebuild_indexes": rebuild_indexes, "reread": re
 
 
 def remove_leftovers(writer: Writer) -> int:
-    """Delete what writers that died left behind; what may still be written to stays."""
+    """Delete what killed writers left behind; what may still be written to stays."""
     removed = 0
     for path in leftovers(writer.catalog, writer.paths):
         try:
@@ -133,18 +146,19 @@ def _folder(writer: Writer, collection: CollectionRecord, level: Level) -> Path:
     return writer.paths.index(collection.id, level.value, writer.embedder.fingerprint)
 
 
-def _prune(writer: Writer, collection: CollectionRecord, level: Level) -> None:
-    """Keep the newest generation only; none when there is nothing left to find."""
+def _prune(writer: Writer, collection: CollectionRecord, level: Level) -> int:
+    """Keep the newest generation only, none without entries; return how many entries there are."""
     entries = writer.catalog.entries.count(collection.id, INDEXED_LEVELS[level])
     folder = _folder(writer, collection, level)
     if folder.is_dir():
         prune(folder, keep=1 if entries else 0)
     if not entries:
         writer.indexes.forget(collection.id)
+    return entries
 
 
 def _drop_other_indexes(writer: Writer, collection: CollectionRecord) -> None:
-    """Delete indexes of embedders that neither answer, nor did before, nor are to."""
+    """Delete the indexes of embedders other than the active, the previous and the target one."""
     choice = writer.catalog.embedders.choice()
     if choice is not None and choice.target:
         return
@@ -178,31 +192,8 @@ def _forget_removals(writer: Writer, collection: CollectionRecord) -> None:
         writer.catalog.entries.forget_removed(collection.id, oldest)
 
 
-def _rebuild(writer: Writer, collection: CollectionRecord, level: Level) -> int:
-    catalog, folder = writer.catalog, _folder(writer, collection, level)
-    with catalog.connections.read():
-        version = catalog.collections.version(collection.id)
-        rows = catalog.entries.rows(
-            collection.id,
-            INDEXED_LEVELS[level],
-            embedder_id=writer.embedder_id,
-            dimensions=writer.embedder.dimensions,
-        )
-    if len(rows):
-        write_generation(
-            folder,
-            rows,
-            fingerprint=writer.embedder.fingerprint,
-            tokenizer_version=TOKENIZER_VERSION,
-            collection_version=version,
-        )
-    if folder.is_dir():
-        prune(folder, keep=1 if len(rows) else 0)
-    return len(rows)
-
-
 def _shrink(writer: Writer) -> str:
-    """Give spare room back when there is much of it and the disk has room to do it."""
+    """Return spare space to the disk when there is much and the disk has room to do it."""
     integrity = writer.catalog.integrity
     size, spare = integrity.space()
     try:

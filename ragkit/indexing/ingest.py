@@ -20,7 +20,7 @@ from ragkit.catalog.records import (
 from ragkit.errors import CatalogError, ReadingError, SkippedError
 from ragkit.indexing.preparation import PreparedDocument, build_processor, unpack
 from ragkit.indexing.progress import Reporter
-from ragkit.indexing.writer import ReadFile, Writer, hash_file
+from ragkit.indexing.writer import ReadFile, Writer, chunk_settings, hash_file, pipeline_fingerprint
 from ragkit.reading import PostProcessor, ReaderPool, ReadOutcome, ReadTask
 from ragkit.reading.limits import uncut
 from ragkit.types import Status
@@ -57,7 +57,7 @@ class Ingest:
         self._collection = collection
         self._known = known
         self._reporter = reporter
-        self._fingerprint = writer.pipeline_fingerprint(collection)
+        self._fingerprint = pipeline_fingerprint(writer.settings, collection)
         self._root = Path(source.root)
         self._hashed: dict[int, tuple[FileState, str]] = {}
         self._is_ready: Callable[[], bool] = lambda: True
@@ -74,7 +74,7 @@ class Ingest:
         importing = threading.Thread(target=import_pipeline, name="ragkit-import", daemon=True)
         importing.start()
         self._is_ready = lambda: not importing.is_alive()
-        sizes = self._writer.chunking(self._collection).model_dump()
+        sizes = chunk_settings(self._writer.settings, self._collection).model_dump()
         processor = PostProcessor(build_processor, sizes)
         with ReaderPool(self._writer.settings.reading, processor) as pool:
             for batch in self._batches(pool.read(self._tasks(files, again))):

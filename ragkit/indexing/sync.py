@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragkit.catalog.records import CollectionRecord, FileState, KnownFile, SourceRecord
 from ragkit.errors import SkippedError, SourceError
 from ragkit.indexing.progress import Reporter
-from ragkit.indexing.writer import Writer, hash_file
+from ragkit.indexing.writer import Writer, hash_file, pipeline_fingerprint
 from ragkit.sources.scan import Changes, Scan, find_changes, scan_folder, scan_paths
 from ragkit.types import Markup, Status
 
@@ -83,7 +83,7 @@ def plan_sync(
         scan = scan_paths(root, paths, gitignore=gitignore)
         inside = tuple(f"{path}/" for path in paths)
         known = {p: file for p, file in known.items() if p in paths or p.startswith(inside)}
-    fingerprint = writer.pipeline_fingerprint(collection)
+    fingerprint = pipeline_fingerprint(writer.settings, collection)
     stale = frozenset(
         path
         for path, file in known.items()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragkit.indexes.local.manifest_check import is_current
-from ragkit.types import Level
+from ragkit.indexes.protocol import INDEXED_LEVELS
 from ragkit.versions import CHUNKER_VERSION, ENTRIES_VERSION, READER_VERSION, TOKENIZER_VERSION
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Writer:
                 tokenizer_version=TOKENIZER_VERSION,
                 collection_version=version,
             )
-            for level in (Level.CHUNK, Level.SECTION, Level.DOCUMENT)
+            for level in INDEXED_LEVELS
         )
 
     @cached_property
@@ -72,23 +72,6 @@ class Writer:
         return self.catalog.embedders.ensure(
             embedder.fingerprint, embedder.name, embedder.dimensions
         )
-
-    def chunking(self, collection: CollectionRecord) -> ChunkingSettings:
-        """Return the chunk sizes of a collection: its own where it has some."""
-        own = collection.settings.get("chunking", {})
-        merged = {**self.settings.chunking.model_dump(), **own}
-        return type(self.settings.chunking).model_validate(merged)
-
-    def pipeline_fingerprint(self, collection: CollectionRecord) -> str:
-        """Return a hash of everything that decides what is made of a file's bytes."""
-        parts = [
-            READER_VERSION,
-            CHUNKER_VERSION,
-            TOKENIZER_VERSION,
-            ENTRIES_VERSION,
-            self.chunking(collection).model_dump(),
-        ]
-        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
     @cached_property
     def pipeline(self) -> Pipeline:
@@ -102,6 +85,25 @@ class Writer:
         if self.embeds_in_background:
             return set(hashes)
         return self.catalog.vectors.existing(hashes, self.embedder_id)
+
+
+def chunk_settings(settings: Settings, collection: CollectionRecord) -> ChunkingSettings:
+    """Return the chunk sizes of a collection: its own where it has some."""
+    own = collection.settings.get("chunking", {})
+    merged = {**settings.chunking.model_dump(), **own}
+    return type(settings.chunking).model_validate(merged)
+
+
+def pipeline_fingerprint(settings: Settings, collection: CollectionRecord) -> str:
+    """Return a hash of everything that decides what is made of a file's bytes."""
+    parts = [
+        READER_VERSION,
+        CHUNKER_VERSION,
+        TOKENIZER_VERSION,
+        ENTRIES_VERSION,
+        chunk_settings(settings, collection).model_dump(),
+    ]
+    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -345,7 +345,7 @@ class Library(EmbedderDesk, ContextDesk):
 
     def mend(self, name: str) -> int | None:
         """Do what a finding names as its mend; gives the job that was asked for, if one was."""
-        from ragkit.health.checks import MENDS
+        from ragkit.health.checks import FIXES
 
         if name == "worker":
             self.ensure_worker()
@@ -353,7 +353,7 @@ class Library(EmbedderDesk, ContextDesk):
         if name == "retry":
             failed = self.documents(status=Status.FAILED)
             return self.ask("retry", document_ids=[one.id for one in failed])
-        return self.ask(name) if name in MENDS else None
+        return self.ask(name) if name in FIXES else None
 
     def _parts(self) -> Parts:
         embedder, trouble = None, ""

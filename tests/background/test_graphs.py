@@ -149,7 +149,7 @@ def test_doctor_says_how_the_graphs_stand(tmp_path: Path):
     whole = graph.read_bytes()
     graph.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     finding = index_finding(library)
-    assert (finding.ok, finding.mend) == (False, "rebuild_indexes")
+    assert (finding.ok, finding.fix) == (False, "rebuild_indexes")
     assert finding.sentence == (
         "default, chunk: its approximate index is damaged, and search is exact."
     )

@@ -80,7 +80,7 @@ def _sql(library: Library, statement: str, *parameters, references: bool = True)
 def _bad(library: Library, depth: Depth = Depth.VERIFY) -> dict[str, str]:
     """The mends of what is not well, by name."""
     found = library.verify() if depth is Depth.VERIFY else library.health(depth)
-    return {one.name: one.mend for one in found if not one.ok}
+    return {one.name: one.fix for one in found if not one.ok}
 
 
 def _finding(library: Library, name: str, depth: Depth = Depth.VERIFY):
@@ -212,7 +212,7 @@ def test_a_damaged_catalog_file_is_found(library, tmp_path):
     found = [one for one in opened.verify() if one.name == "catalog"]
     assert [one.ok for one in found] == [False]
     assert "damaged" in found[0].sentence
-    assert found[0].mend
+    assert found[0].fix
     opened.close()
 
 
@@ -223,7 +223,7 @@ def test_lost_vectors_are_counted_and_come_back(library):
     wanted = _hits(library, "tokens")
     _sql(library, "DELETE FROM vectors")
     finding = _finding(library, "embedder", Depth.GLANCE)
-    assert (finding.ok, finding.mend) == (False, "reread")
+    assert (finding.ok, finding.fix) == (False, "reread")
     assert finding.count == library.counts().entries
     _work(library, "reread")
     assert _bad(library) == {}
@@ -242,7 +242,7 @@ def test_settings_that_name_another_embedder_are_told_what_moves_to_it(library, 
     library.close()
     other = Library.open(Settings(library=tmp_path / "lib", models={"embedder": "wordllama"}))
     finding = _finding(other, "embedder", Depth.GLANCE)
-    assert (finding.ok, finding.mend) == (True, "")
+    assert (finding.ok, finding.fix) == (True, "")
     assert "has a vector of hash" in finding.sentence
     assert "ragkit embedder wordllama moves the library to it" in finding.sentence
     _work(other, "sync")
@@ -271,7 +271,7 @@ def test_orphaned_vectors_are_dropped_by_compacting_and_others_kept(library):
     _sql(library, insert, b"nobody's text...", embedder)
     _sql(library, insert, hash_, embedder)
     finding = _finding(library, "vectors")
-    assert (finding.ok, finding.count, finding.mend) == (True, 1, "compact")
+    assert (finding.ok, finding.count, finding.fix) == (True, 1, "compact")
     assert "dropped 1 vector, 0 old contexts and" in _work(library, "compact")
     assert _finding(library, "vectors").count == 0
     assert library.catalog.connections.row("SELECT COUNT(*) FROM vectors")[0] == kept + 1
@@ -309,6 +309,23 @@ def test_a_changed_index_file_is_found_and_built_again(library, name):
     again = Library.open(library.settings)
     assert _hits(again, "tokens repair") == wanted
     again.close()
+
+
+def test_an_index_that_cannot_be_written_fails_the_job_and_the_old_one_stays(library, monkeypatch):
+    def full(*_arguments, **_named):
+        raise OSError("no space left")
+
+    _work(library, "sync")
+    before = generations(_chunk_indexes(library))
+    monkeypatch.setattr("ragkit.indexes.local.backend.write_generation", full)
+    job = library.wait(library.ask("rebuild_indexes"))
+    assert job.state is JobState.FAILED
+    assert job.message == (
+        'The index of "default" could not be written. '
+        "Check the disk's free space; the log says more."
+    )
+    assert generations(_chunk_indexes(library)) == before != []
+    assert _bad(library) == {}
 
 
 def test_a_missing_index_is_no_fault_and_is_said(library):
@@ -460,7 +477,7 @@ def test_old_leftovers_go_and_what_is_being_written_stays(library):
     for path in (dead, making):
         path.mkdir()
     finding = _finding(library, "leftovers")
-    assert (finding.ok, finding.count, finding.mend) == (True, 4, "compact")
+    assert (finding.ok, finding.count, finding.fix) == (True, 4, "compact")
     for path in (old, dead, making):
         os.utime(path, (time.time() - 7200,) * 2)
     assert remove_leftovers(library.writer()) == 3
@@ -491,14 +508,14 @@ def test_a_worker_that_died_is_told_from_one_that_stopped(library):
     assert _finding(library, "worker", Depth.GLANCE).ok
     _beat(library, pid=2_000_000_000, state="working")
     finding = _finding(library, "worker", Depth.GLANCE)
-    assert (finding.ok, finding.mend) == (False, "worker")
+    assert (finding.ok, finding.fix) == (False, "worker")
     assert "stopped without saying so" in finding.sentence
 
 
 def test_jobs_that_nobody_does_are_said(library):
     library.ask("compact")
     finding = _finding(library, "worker", Depth.GLANCE)
-    assert (finding.ok, finding.mend, finding.count) == (False, "worker", 1)
+    assert (finding.ok, finding.fix, finding.count) == (False, "worker", 1)
 
 
 def test_a_worker_that_holds_the_lock_and_is_silent_is_found(library):
@@ -527,7 +544,7 @@ def test_a_failed_job_is_said_until_one_of_its_kind_succeeds(library):
     jobs = library.catalog.jobs
     jobs.finish(jobs.add("sync"), JobState.FAILED, "The disk is full.")
     finding = _finding(library, "jobs", Depth.GLANCE)
-    assert (finding.ok, finding.mend) == (False, "sync")
+    assert (finding.ok, finding.fix) == (False, "sync")
     assert "The disk is full." in finding.sentence
     jobs.finish(jobs.add("sync"), JobState.DONE)
     assert _finding(library, "jobs", Depth.GLANCE).ok
@@ -537,7 +554,7 @@ def test_an_offline_source_is_said_and_nothing_of_it_is_torn(library, folder):
     folder.rename(folder.with_name("elsewhere"))
     _work(library, "sync")
     finding = _finding(library, "sources", Depth.GLANCE)
-    assert (finding.ok, finding.mend, finding.count) == (False, "sync", len(_TEXTS))
+    assert (finding.ok, finding.fix, finding.count) == (False, "sync", len(_TEXTS))
     assert _bad(library) == {}
 
 
@@ -554,7 +571,7 @@ def test_files_that_could_not_be_read_can_be_tried_again(library, folder):
     (folder / "bad.pdf").write_bytes(b"%PDF-1.4 nothing")
     _work(library, "sync")
     finding = _finding(library, "documents", Depth.GLANCE)
-    assert (finding.ok, finding.count, finding.mend) == (True, 1, "retry")
+    assert (finding.ok, finding.count, finding.fix) == (True, 1, "retry")
     (folder / "bad.pdf").unlink()
     job = library.mend("retry")
     library.wait(job)

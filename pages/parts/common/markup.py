@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from urllib.parse import urlencode
 
+from ragkit import formatting
 from ragkit.retrieval.highlight import best_window
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
@@ -111,5 +112,5 @@ def number(count: int) -> str:
 
 
 def plural(count: int, word: str) -> str:
-    """``1 document``, ``2 documents``."""
-    return f"{number(count)} {word}{'' if count == 1 else 's'}"
+    """Return ``1 document``, ``2 documents``."""
+    return formatting.plural(count, word, number(count))

@@ -55,7 +55,7 @@ def line(one: Finding) -> str:
     """A finding: what it is about, and what is the case."""
     mark = "Well" if one.ok else "Not well"
     style = "rk-soft" if one.ok else "rk-error-text"
-    advice = "" if one.mend in MEND_WORDS else one.mend.rstrip(".")
+    advice = "" if one.fix in MEND_WORDS else one.fix.rstrip(".")
     mend = f'<br><span class="rk-soft">To mend it: {text(advice)}.</span>' if advice else ""
     return (
         f'<p class="rk-source"><b>{text(_TITLES.get(one.name, one.name))}</b> '

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ragkit.catalog.background_state import BackgroundPhase, EmbedderState
-from ragkit.health.findings import megabytes, plural
+from ragkit.formatting import megabytes, plural
 from ragkit.indexing.lock import lock_is_held
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library

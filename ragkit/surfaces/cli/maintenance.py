@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from ragkit.catalog.records import JobRecord
-from ragkit.health.checks import MENDS, Depth, Finding
-from ragkit.health.findings import plural
+from ragkit.formatting import plural
+from ragkit.health.checks import FIXES, Depth, Finding
 from ragkit.library import Library
 from ragkit.settings import load_settings
 from ragkit.surfaces import render
@@ -131,7 +131,7 @@ def import_(
 
 def _mend(library: Library, findings: Sequence[Finding]) -> bool:
     """Do each mend once, in the order found; returns whether anything was done."""
-    wanted = dict.fromkeys(one.mend for one in findings if not one.ok and one.mend in MENDS)
+    wanted = dict.fromkeys(one.fix for one in findings if not one.ok and one.fix in FIXES)
     for name in wanted:
         console.say(f"Mending: {name}")
         job_id = library.mend(name)
@@ -145,12 +145,12 @@ def _mend(library: Library, findings: Sequence[Finding]) -> bool:
 def _show(findings: Sequence[Finding], json_: bool) -> None:
     bad = sum(not one.ok for one in findings)
     if json_:
-        console.put_json({"ok": not bad, "findings": [asdict(one) for one in findings]})
+        console.put_json({"ok": not bad, "findings": [one.as_json() for one in findings]})
     else:
         for one in findings:
-            mend = f"  [{one.mend}]" if one.mend else ""
+            fix = f"  [{one.fix}]" if one.fix else ""
             mark = "ok " if one.ok else "NOT"
-            console.put(f"{mark}  {one.name:<10} {render.plain(one.sentence + mend)}")
+            console.put(f"{mark}  {one.name:<10} {render.plain(one.sentence + fix)}")
         console.say(f"Not well: {bad} of {len(findings)}." if bad else "All is well.")
     if bad:
         raise typer.Exit(1)

@@ -1,0 +1,14 @@
+"""Counts and sizes as people read them."""
+
+from __future__ import annotations
+
+
+def plural(count: int, word: str, shown: str = "") -> str:
+    """Return ``1 entry``, ``2 entries``, ``2 days``; ``shown`` replaces the digits."""
+    many = f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
+    return f"{shown or count} {word if count == 1 else many}"
+
+
+def megabytes(size: int) -> str:
+    """Return a size in bytes as megabytes or gigabytes."""
+    return f"{size / 1e9:.1f} GB" if size >= 1_000_000_000 else f"{size / 1e6:.1f} MB"
