@@ -125,21 +125,21 @@ def beside(library: Library, folder: Path, seconds: float | None, rounds: int) -
     stopping = threading.Event()
     model = Model(seconds or 0.0)
 
-    settings = library.settings
+    served = library
     if seconds is None:
-        off = settings.models.model_copy(update={"contexts": False})
-        library.settings = settings.model_copy(update={"models": off})
-    worker = Worker(library.writer(), stopping=stopping, open_model=lambda _: model)
-    library.settings = settings
+        off = library.settings.models.model_copy(update={"contexts": False})
+        settings = library.settings.model_copy(update={"models": off})
+        served = Library(settings, library.paths, library.catalog)
+    worker = Worker(served.writer(), stopping=stopping, open_model=lambda _: model)
     thread = threading.Thread(target=worker.run, kwargs={"watch": False})
     thread.start()
     time.sleep(1.0)
-    source = library.add_folder(folder)
+    source = library.sources.add_folder(folder)
     searches, files = [], []
     for number in range(rounds):
         name = f"new-{'with' if seconds else 'without'}-{number}"
         (folder / f"{name}.md").write_text(f"# {name}\n\nA fresh {name} note.\n")
-        files.append(common.seconds(lambda: library.wait(library.sync(source))))
+        files.append(common.seconds(lambda: library.jobs.wait(library.sources.sync(source))))
         for n in range(8):
             question = f"word{number * 8 + n} word{n} {name}"
             searches.append(common.seconds(lambda q=question: library.search(q)))
@@ -164,7 +164,7 @@ def main() -> None:
         settings = load_settings(library=Path(place) / "library")
         library = Library.open(settings, create=True)
         fill(library, options.chunks)
-        figures: dict[str, Any] = {"chunks": library.counts().chunks}
+        figures: dict[str, Any] = {"chunks": library.documents.counts().chunks}
         figures |= own_cost(library, options.measured)
         folder = Path(place) / "new"
         folder.mkdir()

@@ -41,7 +41,7 @@ def start_worker(place: Path) -> psutil.Popen:
     library = Library.open(load_settings(library=place))
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        state = library.worker_state()
+        state = library.worker.state()
         if state.running and state.record and state.record.state == "idle":
             break
         time.sleep(0.2)
@@ -109,13 +109,13 @@ def measure_beside(library: Library, folder: Path) -> dict[str, float]:
     for number in range(2000):
         text = f"# File {number}\n\n" + f"Sentence {number} of some length. " * 60
         (folder / f"bulk{number}.md").write_text(text, "utf-8")
-    seconds_until(lambda: library.progress() is not None)
+    seconds_until(lambda: library.jobs.progress() is not None)
     busy = []
     for question in asked[220:]:
-        if library.progress() is None and len(busy) > 50:
+        if library.jobs.progress() is None and len(busy) > 50:
             break
         busy += search_times(library, [question])
-    seconds_until(lambda: library.progress() is None)
+    seconds_until(lambda: library.jobs.progress() is None)
     return {
         "idle_p95_ms": percentile(idle, 0.95),
         "beside_indexing_p95_ms": percentile(busy, 0.95),
@@ -182,7 +182,7 @@ def main() -> None:
         folder.mkdir()
         (folder / "anchor.md").write_text("# Anchor\n\nalways here", "utf-8")
         library = Library.open(load_settings(library=place))
-        library.wait(library.sync(library.add_folder(folder)))
+        library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
         figures: dict[str, float] = {"chunks": options.chunks, "making_seconds": making_seconds}
         worker = start_worker(place)
         try:

@@ -75,7 +75,7 @@ def passages(place: Path) -> Library:
         head = f"---\ntitle: {json.dumps(row['title'])}\n---\n" if row["title"] else ""
         (files / f"{row['_id']}.md").write_text(head + row["text"], "utf-8")
     library = Library.open(load_settings(library=place / "library"), create=True)
-    library.wait(library.sync(library.add_folder(files)))
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(files)))
     return library
 
 

@@ -49,7 +49,7 @@ def index(folder: Path, library: Path) -> None:
     from ragkit.settings import load_settings
 
     opened = Library.open(load_settings(library=library), create=True)
-    opened.wait(opened.sync(opened.add_folder(folder)))
+    opened.jobs.wait(opened.sources.sync(opened.sources.add_folder(folder)))
     opened.close()
 
 
@@ -59,7 +59,7 @@ def sync_again(library: Path) -> None:
     from ragkit.settings import load_settings
 
     opened = Library.open(load_settings(library=library))
-    opened.wait(opened.ask("sync"))
+    opened.jobs.wait(opened.jobs.add("sync"))
     opened.close()
 
 

@@ -79,13 +79,13 @@ class Road:
 def roads(place: Path) -> dict[str, Road]:
     files = Path(shutil.copytree(SAMPLE, place / "files"))
     library = Library.open(load_settings(library=place / "library"), create=True)
-    source = library.add_folder(files)
-    library.wait(library.sync(source))
+    source = library.sources.add_folder(files)
+    library.jobs.wait(library.sources.sync(source))
     for question in WARM_UP:
         library.search(question)
     search = Road().run(lambda: library.search(QUESTION))
     (files / "lanterns.md").write_text(NEW_FILE, "utf-8")
-    document = Road().run(lambda: library.wait(library.sync(source)))
+    document = Road().run(lambda: library.jobs.wait(library.sources.sync(source)))
     found = [result.document.path for result in library.search("lantern dusk oil").results]
     if found[:1] != ["lanterns.md"]:
         raise RuntimeError("the new file was not found")

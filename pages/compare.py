@@ -17,7 +17,6 @@ from pages.parts.search import summary
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import RagkitError
 from ragkit.evaluation.comparison import Comparison, compare
-from ragkit.evaluation.judging import Judging
 from ragkit.evaluation.search_config import (
     FEWEST,
     MOST,
@@ -53,7 +52,7 @@ def draw() -> None:
         remember(columns)
         for one in strange:
             st.html(summary.notices([f'"{one}" in the address is no setting and is left out.']))
-        if not library.counts().documents:
+        if not library.documents.counts().documents:
             st.html(summary.state("Nothing to compare yet", "Add documents first."))
             st.page_link("pages/library.py", label="Library")
         elif not question.strip():
@@ -112,7 +111,7 @@ def remember(columns: list[ColumnSettings]) -> None:
 
 def where(library: Library) -> SearchOptions:
     """Presets, blind voting, and which collection is searched, beside one another."""
-    collections = [one.name for one in library.collections()] or [library.settings.collection]
+    collections = [one.name for one in library.collections.list()] or [library.settings.collection]
     with st.container(key="compare-controls", horizontal=True, vertical_alignment="center"):
         chosen = library.settings.collection
         if len(collections) > 1:
@@ -159,7 +158,7 @@ def settings(library: Library, columns: list[ColumnSettings]) -> list[ColumnSett
     if st.session_state.get(_BLIND):
         return columns
     chosen = []
-    embedders = library.kept_embedders()
+    embedders = library.embedders.complete()
     with st.container(key="compare-columns", horizontal=True, vertical_alignment="center"):
         for index, (column, name) in enumerate(zip(columns, names(columns), strict=True)):
             head = f"{comparing.LETTERS[index]} · {column.options.mode.label}"
@@ -228,7 +227,7 @@ def results(library: Library, question: str, columns: list[ColumnSettings]) -> N
 
 def asked(library: Library, question: str, columns: list[ColumnSettings]) -> Comparison:
     """What the columns find; asked once for a state of the collection."""
-    record = library.catalog.collections.get(columns[0].options.collections[0])
+    record = library.collections.get(columns[0].options.collections[0])
     key = (question, tuple(columns), record.id, record.version)
     known = st.session_state.get(_FOUND)
     if known is None or known[0] != key:
@@ -261,8 +260,7 @@ def order(key: tuple[str, ...], count: int) -> list[int]:
 
 def told_vote(library: Library, found: Comparison, collection: str, vote: int) -> str:
     """What was voted, and how all votes on these settings stand."""
-    record = library.catalog.collections.get(collection)
-    votes = Judging(library.catalog).votes(record.id)
+    votes = library.judgments.votes(collection)
     mine = next((one for one in votes if one.id == vote), None)
     if mine is None:
         return ""
@@ -290,25 +288,25 @@ def act(library: Library, values: Mapping[str, str]) -> None:
         return
     found: Comparison = known[1]
     columns = [one.settings for one in found.columns]
-    collection = library.catalog.collections.get(columns[0].options.collections[0])
+    collection = columns[0].options.collections[0]
     try:
         if verb == "vote":
             texts = [as_text(one) for one in columns]
             place = int(values["place"])
             key = vote_key(question, columns)
             winner = None if place < 0 else order(key, len(columns))[place]
-            vote = Judging(library.catalog).vote(collection.id, question, texts, winner)
+            vote = library.judgments.vote(collection, question, texts, winner)
             st.session_state[_VOTED] = (key, vote)
             st.session_state.pop(_ORDER, None)
         elif verb == "unvote":
-            library.catalog.judgments.remove_vote(int(values["vote"]))
+            library.judgments.remove_vote(int(values["vote"]))
             st.session_state.pop(_VOTED, None)
         elif verb == "use":
             use(library, found, int(values["column"]))
         elif verb == "unuse":
             before = st.session_state.pop(_BEFORE, None)
             if before:
-                library.catalog.collections.set_settings(collection.id, before[1])
+                library.collections.set_search(collection, before[1])
                 state.forget_options()
     except RagkitError as error:
         st.toast(str(error))
@@ -317,14 +315,10 @@ def act(library: Library, values: Mapping[str, str]) -> None:
 def use(library: Library, found: Comparison, index: int) -> None:
     """Search the collection with a column's settings from now on."""
     column = found.columns[index]
-    record = library.catalog.collections.get(column.settings.options.collections[0])
-    own = {name: value for name, value in record.settings.items() if name != "search"}
     # Options of no collection are those of the settings file.
     search = dump_options(column.settings.options, library.options(collections=()))
-    if search:
-        own["search"] = search
-    library.catalog.collections.set_settings(record.id, own)
-    st.session_state[_BEFORE] = (record.name, record.settings, column.name)
+    before = library.collections.set_search(column.settings.options.collections[0], search)
+    st.session_state[_BEFORE] = (before.name, before.settings.get("search", {}), column.name)
     state.forget_options()
     if column.settings.chunked:
         st.toast("Asking topic by topic is not kept: it is chosen for each question.")

@@ -41,7 +41,7 @@ def draw() -> None:
     browser.listen("conversation-actions", act)
     st.html(f"<style>{_css()}</style>")
     with st.container(key="page-wide"):
-        if not library.counts().documents:
+        if not library.documents.counts().documents:
             st.html(summary.state("Nothing to search yet", "Add documents to the library first."))
             st.page_link("pages/library.py", label="Add documents")
         elif st.session_state[TEXT]:
@@ -87,7 +87,7 @@ def asking(library: Library) -> None:
             st.rerun()
         sample = sample_conversation(library)
         if sample is not None and st.button("Load the sample conversation", key="long_sample"):
-            ask_with(library.document(sample).text, (sample,))
+            ask_with(library.documents.get(sample).text, (sample,))
             st.rerun()
 
 
@@ -117,12 +117,12 @@ def ask_with(text: str, left_out: tuple[int, ...]) -> None:
 def itself(library: Library, data: bytes) -> tuple[int, ...]:
     """Documents of the library that are this very text."""
     digest = hashlib.blake2b(data, digest_size=16).hexdigest()
-    return tuple(one.id for one in library.documents() if one.hash == digest)
+    return tuple(one.id for one in library.documents.list() if one.hash == digest)
 
 
 def sample_conversation(library: Library) -> int | None:
     """The sample library's long conversation, where that is indexed."""
-    found = library.documents(containing=_SAMPLE, limit=1)
+    found = library.documents.list(containing=_SAMPLE, limit=1)
     return found[0].id if found and found[0].chunks else None
 
 
@@ -165,7 +165,7 @@ def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
         st.html(conversation.summary(answer) + summary.notices(answer.notices))
         if chosen is not None:
             one = answer.topics[chosen]
-            records = library.catalog.documents.get_many([i for i, _score in one.documents])
+            records = library.documents.records([i for i, _score in one.documents])
             st.html(conversation.topic_results(one, records))
         if not answer.results:
             st.html(

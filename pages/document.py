@@ -56,7 +56,7 @@ def draw() -> None:
             st.page_link("pages/search.py", label="Search")
             return
         try:
-            detail = library.document(asked.id)
+            detail = library.documents.get(asked.id)
         except RagkitError as error:
             st.html(summary.problem(error.message, error.cure))
             st.page_link("pages/search.py", label="Search")
@@ -91,7 +91,7 @@ def show(library: Library, detail: DocumentDetail, asked: Asked) -> None:
     left, middle, right = _columns(with_chunks)
     with left, st.container(key="outline"):
         st.html(reader.outline(detail.sections, record.id, place, window, asked.find))
-        similar = library.similar(asked.id)
+        similar = library.documents.similar(asked.id)
         st.html(reader.also_see([(one.record, one.score) for one in similar]))
     with middle, st.container(key="reading"):
         if as_pages:
@@ -304,7 +304,7 @@ def chunks(library: Library, detail: DocumentDetail, asked: Asked, place: int) -
         st.html('<p class="rk-soft">Nothing of this document is indexed.</p>')
         return
     total = len(detail.chunks)
-    contexts = library.contexts_of(asked.id)
+    contexts = library.contexts.of_document(asked.id)
     said, to_come = context_desk.outcome(library, asked.id)
     with st.container(horizontal=True, vertical_alignment="center", key="chunks-head"):
         st.html(
@@ -338,7 +338,7 @@ def act(library: Library, values: Mapping[str, str]) -> None:
         state.go("pages/search.py", q=values["q"])
     elif verb == "launch":
         try:
-            record = library.document(int(values["id"])).record
+            record = library.documents.get(int(values["id"])).record
             programs.open_file(Path(record.root, record.path))
         except RagkitError as error:
             st.toast(str(error))

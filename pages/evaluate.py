@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -15,10 +16,9 @@ from pages.parts.search import summary
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
 from ragkit.evaluation.background import BackgroundRuns
-from ragkit.evaluation.experiments import Experiment, judged_experiment
 from ragkit.evaluation.metrics import HEADLINES, main_metric
 from ragkit.evaluation.question_sets import optimism_notice
-from ragkit.evaluation.runs import difference, figures_of_run, in_words
+from ragkit.evaluation.runs import in_words
 from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text
 from ragkit.library import Library
 from ragkit.options import SearchOptions
@@ -37,20 +37,19 @@ def draw() -> None:
     with st.container(key="page-wide"):
         st.html("<h1>Evaluate</h1>")
         collection = where(library)
-        record = library.catalog.collections.find(collection)
-        sets = library.catalog.judgments.sets(record.id) if record else {}
-        if not library.counts().documents:
+        sets = library.judgments.sets(collection)
+        if not library.documents.counts().documents:
             st.html(summary.state("Nothing to measure yet", "Add documents first."))
             st.page_link("pages/library.py", label="Library")
-        elif record is None or not sets:
+        elif not sets:
             nothing_judged()
             set_writing.form(library, collection, expanded=True)
             set_writing.live(library, collection)
         else:
-            chosen = controls(library, collection, record.id, sets)
+            chosen = controls(library, collection, sets)
             set_writing.live(library, collection)
             live(library)
-            results(library, collection, record.id, chosen)
+            results(library, collection, chosen)
 
 
 def act(values: Mapping[str, str]) -> None:
@@ -95,7 +94,7 @@ def runs_of(library: Library) -> BackgroundRuns:
 
 def where(library: Library) -> str:
     """The collection that is measured; asked only where there are several."""
-    names = [one.name for one in library.collections()] or [library.settings.collection]
+    names = [one.name for one in library.collections.list()] or [library.settings.collection]
     if len(names) == 1:
         return names[0]
     wanted = st.session_state.get(state.COLLECTION, library.settings.collection)
@@ -105,12 +104,10 @@ def where(library: Library) -> str:
     return str(st.selectbox("Collection", names, key=_COLLECTION, width=240))
 
 
-def controls(
-    library: Library, collection: str, collection_id: int, sets: Mapping[str, tuple[int, int]]
-) -> str:
+def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, int]]) -> str:
     """The question sets as a list, the settings to run, and the button."""
-    origins = library.catalog.judgments.origins(collection_id)
-    writers = library.catalog.judgments.writers(collection_id)
+    origins = library.judgments.origins(collection)
+    writers = library.judgments.writers(collection)
     names = list(sets)
     wanted = set_writing.taken()
     if wanted in names:
@@ -142,7 +139,7 @@ def controls(
         )
         busy = runs_of(library).status.running
         if st.button("Run", key="evaluate-run", type="primary", disabled=busy or not picked):
-            start(library, collection, collection_id, str(chosen), picked)
+            start(library, collection, str(chosen), picked)
     return str(chosen)
 
 
@@ -157,21 +154,16 @@ def choices(library: Library, collection: str) -> dict[str, str]:
     return found
 
 
-def start(
-    library: Library,
-    collection: str,
-    collection_id: int,
-    question_set: str,
-    addresses: Sequence[str],
-) -> None:
+def start(library: Library, collection: str, question_set: str, addresses: Sequence[str]) -> None:
     """Begin to ask, beside this page."""
     base = SearchOptions(collections=(collection,))
     columns = [from_text(one, base)[0] for one in addresses]
 
-    def trial() -> Experiment:
-        return judged_experiment(library, library.catalog, collection, question_set)
-
-    runs_of(library).start(trial, columns, library.catalog, collection_id)
+    runs_of(library).start(
+        partial(library.experiment, collection, question_set),
+        columns,
+        partial(library.runs.keep, collection=collection),
+    )
     st.rerun()
 
 
@@ -197,12 +189,10 @@ def live(library: Library) -> None:
         st.rerun(scope="app")
 
 
-def results(library: Library, collection: str, collection_id: int, question_set: str) -> None:
+def results(library: Library, collection: str, question_set: str) -> None:
     """The table and the chart of the set's runs, and what differs between two of them."""
     wanted = question_set or "judged"
-    kept = [
-        one for one in library.catalog.runs.all(collection_id) if one.run.question_set == wanted
-    ]
+    kept = [one for one in library.runs.list(collection) if one.run.question_set == wanted]
     if not kept and runs_of(library).status.running:
         return
     if not kept:
@@ -215,12 +205,12 @@ def results(library: Library, collection: str, collection_id: int, question_set:
         )
         return
     shown = evaluating.latest(kept)
-    writers = library.catalog.judgments.writers(collection_id).get(question_set)
+    writers = library.judgments.writers(collection).get(question_set)
     st.html(measures.table(shown) + summary.notices([optimism_notice(writers)] if writers else []))
     metric = main_metric([name for name in HEADLINES if name in shown[0].run.means])
-    kinds = library.catalog.judgments.kinds(collection_id, question_set)
+    kinds = library.judgments.question_types(collection, question_set)
     figures = {
-        one.id: figures_of_run(library.catalog, one.id, kinds, metric)
+        one.id: library.runs.by_type(one.id, kinds, metric)
         for one in (shown if any(kinds.values()) else ())
     }
     by_kind = measures.kinds_table(shown, figures, metric)
@@ -254,7 +244,7 @@ def changes(library: Library, collection: str, kept: Sequence[RunRecord]) -> Non
         key=f"eval-before-{newest}-{after}",
     )  # fmt: skip
     try:
-        told = difference(library.catalog, int(before), library.catalog.runs.get(int(after)))
+        told = library.runs.compare(int(before), int(after))
     except RagkitError as error:
         st.html(summary.notices([str(error)]))
         return

@@ -41,17 +41,17 @@ def draw() -> None:
 @st.fragment
 def live(library: Library) -> None:
     """What runs now, asked for only while in sight; the page follows when it ends."""
-    now = library.progress()
+    now = library.jobs.progress()
     seen = now[0].id if now else None
     before = st.session_state.get(_SEEN, seen)
     st.session_state[_SEEN] = seen
     if now is not None:
         job, progress = now
         with st.container(horizontal=True, vertical_alignment="center", key="health-live"):
-            st.html(tables.progress_line(job, progress, len(library.catalog.jobs.open())))
+            st.html(tables.progress_line(job, progress, len(library.jobs.open())))
             st.button(
                 "Cancel", key="health-cancel", type="tertiary",
-                on_click=library.catalog.jobs.cancel, args=(job.id,),
+                on_click=library.jobs.cancel, args=(job.id,),
             )  # fmt: skip
     browser.pulse("health-pulse", 1 if now else 4)
     if before != seen:
@@ -61,9 +61,9 @@ def live(library: Library) -> None:
 
 def glance(library: Library) -> None:
     """What can be seen in a moment."""
-    findings = library.health(Depth.GLANCE)
+    findings = library.health.check(Depth.GLANCE)
     st.html(wellness.headline(findings))
-    if not library.sources():
+    if not library.sources.list():
         st.html(
             summary.state(
                 "The library is empty", "Add a folder on the Library page; nothing can be ill yet."
@@ -81,7 +81,7 @@ def closer(library: Library) -> None:
         ask(library, "compact")
     if asked:
         with st.spinner("Reading the whole library …"):
-            st.session_state[_VERIFIED] = library.verify()
+            st.session_state[_VERIFIED] = library.health.verify()
     verified: Sequence[Finding] | None = st.session_state.get(_VERIFIED)
     if verified is not None:
         st.html(wellness.headline(verified))
@@ -108,8 +108,8 @@ def show(library: Library, findings: Sequence[Finding], key: str) -> None:
 def ask(library: Library, mend: str) -> None:
     """Do a mend, and say why when that cannot be."""
     try:
-        library.mend(mend)
-        library.ensure_worker()
+        library.health.fix(mend)
+        library.worker.ensure_running()
     except (RagkitError, OSError) as error:
         st.html(summary.notices([str(error)]))
         return
@@ -120,7 +120,7 @@ def ask(library: Library, mend: str) -> None:
 def jobs(library: Library) -> None:
     """What was asked for lately."""
     st.html("<h2>Last jobs</h2>")
-    recent = library.catalog.jobs.recent(_JOBS)
+    recent = library.jobs.recent(_JOBS)
     if recent:
         st.html(wellness.jobs_table(recent))
     else:

@@ -47,7 +47,7 @@ def draw() -> None:
 
 def choose_collection(library: Library) -> str:
     """The collection at hand; a new name makes a new one."""
-    names = [one.name for one in library.collections()]
+    names = [one.name for one in library.collections.list()]
     here = st.session_state.get(state.ACTIVE, library.settings.collection)
     choices = sorted({*names, here})
     with st.container(horizontal=True, vertical_alignment="center", key="library-head"):
@@ -88,7 +88,7 @@ def sources(library: Library, collection: str) -> None:
             st.form_submit_button("Browse …", on_click=dialogs.ask, args=("folder",))
     if add:
         dialogs.add_folder(library, collection, path)
-    found = library.sources(collection)
+    found = library.sources.list(collection)
     if not found:
         st.html('<p class="rk-soft">No folder yet. Add one above, or drop files at the right.</p>')
     for source in found:
@@ -96,7 +96,7 @@ def sources(library: Library, collection: str) -> None:
             st.html(tables.source_html(source))
             with st.container(horizontal=True, gap="small"):
                 if st.button("Sync now", key=f"sync-{source.id}", type="tertiary"):
-                    library.sync(source)
+                    library.sources.sync(source)
                     st.rerun()
                 st.button(
                     "Remove …",
@@ -113,23 +113,23 @@ def sources(library: Library, collection: str) -> None:
 @st.fragment
 def live(library: Library) -> None:
     """The line that says how far the reading is, asked for only while in sight."""
-    now = library.progress()
-    counts = library.counts()
+    now = library.jobs.progress()
+    counts = library.documents.counts()
     seen = (counts, now is None)
     changed = st.session_state.get(_SEEN) != seen
     st.session_state[_SEEN] = seen
     whole = st.session_state.pop(_WHOLE, False)
     with st.container(horizontal=True, vertical_alignment="center", key="live"):
         if now is None:
-            recent = library.catalog.jobs.recent(1)
+            recent = library.jobs.recent(1)
             st.html(tables.last_line(recent[0] if recent else None))
         else:
             job, progress = now
-            waiting = len(library.catalog.jobs.open())
+            waiting = len(library.jobs.open())
             st.html(tables.progress_line(job, progress, waiting))
             st.button(
                 "Cancel", key="cancel-job", type="tertiary",
-                on_click=library.catalog.jobs.cancel, args=(job.id,),
+                on_click=library.jobs.cancel, args=(job.id,),
             )  # fmt: skip
     browser.pulse("live-pulse", 1 if now else 3)
     if (changed or drop_zone.is_due()) and not whole:
@@ -142,9 +142,9 @@ def live(library: Library) -> None:
 
 def documents(library: Library, collection: str) -> None:
     """The table of documents with what can be done about them."""
-    counts = library.counts(collection)
+    counts = library.documents.counts(collection)
     if not counts.documents:
-        working = library.progress() is not None
+        working = library.jobs.progress() is not None
         st.html(
             summary.state(
                 "No documents yet" if not working else "Reading …",
@@ -159,7 +159,7 @@ def documents(library: Library, collection: str) -> None:
     page = 1
     if total > _PAGE and not containing:
         page = st.pagination(-(-total // _PAGE), key=f"page-{collection}-{status}")
-    records = library.documents(
+    records = library.documents.list(
         collection,
         status=status,
         containing=containing,
@@ -170,8 +170,8 @@ def documents(library: Library, collection: str) -> None:
     _about(library, chosen)
     failed = counts.failed
     if failed and st.button(f"Read {plural(failed, 'failed file')} again", key="retry-failed"):
-        again = library.documents(collection, status=Status.FAILED)
-        library.ask("retry", document_ids=[one.id for one in again])
+        again = library.documents.list(collection, status=Status.FAILED)
+        library.documents.retry([one.id for one in again])
         st.rerun()
 
 
@@ -247,7 +247,7 @@ def _about(library: Library, chosen: list[DocumentRecord]) -> None:
         if st.button("Open", key="open-document", disabled=len(chosen) != 1):
             st.switch_page("pages/document.py", query_params={"id": str(ids[0])})
         if st.button("Read again", key="retry-selected"):
-            library.ask("retry", document_ids=ids)
+            library.documents.retry(ids)
             st.rerun()
         st.button("Remove …", key="remove-selected", on_click=dialogs.ask, args=("documents", ids))
 

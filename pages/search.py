@@ -34,7 +34,7 @@ def draw() -> None:
     browser.listen("actions", lambda values: act(library, values))
     browser.judging_keys("search-keys")
     with st.container(key="page-narrow"):
-        counts = library.counts()
+        counts = library.documents.counts()
         with st.container(key="search-head"):
             question = box(counts.indexed)
             controls = searching.controls(library, question)
@@ -81,9 +81,9 @@ def results(library: Library, question: str, controls: searching.Controls) -> No
         st.html(summary.problem(error.message, error.cure))
         return
     if fresh:
-        library.tell_found(answer)
+        library.contexts.note_hits(answer)
     searching.offer_export(controls.export, answer)
-    chips = query.chips(question, searching.known_fields(library, options.collections))
+    chips = query.chips(question, library.documents.field_names(options.collections))
     st.html(
         summary.filter_chips(chips) + summary.summary_line(answer) + summary.notices(answer.notices)
     )
@@ -115,7 +115,7 @@ def best_contexts(
     """What was written of each result's best chunk; nothing when it was not searched."""
     if options.contexts is Contexts.STRUCTURAL:
         return {}
-    return library.contexts_at(best_place(result) for result in answer.results)
+    return library.contexts.at(best_place(result) for result in answer.results)
 
 
 def extra_of(library: Library, result: Result) -> Extra:
@@ -125,7 +125,7 @@ def extra_of(library: Library, result: Result) -> Extra:
     detail: DocumentDetail | None = None
     if identity in more or any(one[0] == identity for one in gaps):
         try:
-            detail = library.document(identity)
+            detail = library.documents.get(identity)
         except NotFoundError:
             detail = None
     opens = programs.label_for(result.document.file)
@@ -136,7 +136,7 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     """Do what a button or link in a card asks for."""
     verb = values.get("rk", "")
     question = st.session_state.get(state.QUESTION) or ""
-    fields = searching.known_fields(library)
+    fields = library.documents.field_names()
     if judging.act(library, values, question, Origin.SEARCH):
         return
     if verb == "open":
@@ -159,7 +159,7 @@ def act(library: Library, values: Mapping[str, str]) -> None:
 def launch(library: Library, document_id: int) -> None:
     """Open a document's file on this machine."""
     try:
-        record = library.document(document_id).record
+        record = library.documents.get(document_id).record
         programs.open_file(Path(record.root, record.path))
     except RagkitError as error:
         st.toast(str(error))
@@ -167,7 +167,7 @@ def launch(library: Library, document_id: int) -> None:
 
 def empty_library(library: Library) -> None:
     """Nothing is indexed yet: say what to do next."""
-    working = library.progress() is not None
+    working = library.jobs.progress() is not None
     st.html(
         summary.state(
             "Nothing to search yet",

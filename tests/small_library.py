@@ -85,23 +85,23 @@ def open_library(place: Path, *, create: bool = True, **settings: Any) -> Librar
     """A library with the counting embedder."""
     chosen = {"models": {"embedder": "hash"}, "library": place, **settings}
     library = Library.open(load_settings(**chosen), create=create)
-    library.embedder = CountingEmbedder()
+    library.embedders.pin(CountingEmbedder())
     return library
 
 
 def add(library: Library, folder: Path, collection: str | None = None) -> JobRecord:
     """Add a folder and index it, here and now."""
-    return library.wait(library.sync(library.add_folder(folder, collection)))
+    return library.jobs.wait(library.sources.sync(library.sources.add_folder(folder, collection)))
 
 
 def sync(library: Library, **arguments: Any) -> JobRecord:
     """Bring everything up to date, here and now."""
-    return library.wait(library.ask("sync", **arguments))
+    return library.jobs.wait(library.jobs.add("sync", **arguments))
 
 
 def do(library: Library, kind: str, **arguments: Any) -> JobRecord:
     """Have any job done, here and now."""
-    return library.wait(library.ask(kind, **arguments))
+    return library.jobs.wait(library.jobs.add(kind, **arguments))
 
 
 def find(library: Library, question: str, **options: Any) -> Answer:
@@ -120,7 +120,7 @@ def paths(answer: Answer | Sequence[Result]) -> list[str]:
 
 def statuses(library: Library, collection: str | None = None) -> dict[str, str]:
     """How each document stands."""
-    return {one.path: one.status.value for one in library.documents(collection)}
+    return {one.path: one.status.value for one in library.documents.list(collection)}
 
 
 def without_times(answer: Answer) -> dict[str, Any]:

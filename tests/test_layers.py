@@ -124,6 +124,16 @@ def test_a_library_is_imported_only_where_it_belongs(library):
     assert elsewhere == []
 
 
+@pytest.mark.parametrize("folder", ["pages", "ragkit/surfaces"])
+def test_pages_and_commands_speak_to_the_library_alone(folder):
+    reaching = []
+    for file in sorted((_ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in ("catalog", "_catalog"):
+                reaching.append(f"{file.relative_to(_ROOT)}:{node.lineno}")
+    assert reaching == []
+
+
 def test_the_search_for_imports_finds_every_kind():
     source = """
 from __future__ import annotations

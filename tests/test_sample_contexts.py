@@ -51,7 +51,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, server: OllamaStandIn) -> 
     models = {"ollama_url": server.url}
     place = tmp_path_factory.mktemp("sample") / "library"
     opened = Library.open(load_settings(library=place, models=models), create=True)
-    opened.wait(opened.sync(opened.add_folder(SAMPLE / "library")))
+    opened.jobs.wait(opened.sources.sync(opened.sources.add_folder(SAMPLE / "library")))
     yield opened
     opened.close()
 
@@ -73,7 +73,7 @@ def test_the_documents_do_not_say_what_they_mean(question):
 
 def test_every_recorded_context_belongs_to_a_chunk_and_a_model_could_have_given_it(library):
     rows = read_recorded(CONTEXTS)
-    by_path = {one.path: library.document(one.id) for one in library.documents()}
+    by_path = {one.path: library.documents.get(one.id) for one in library.documents.list()}
     assert {(one.path, one.chunk) for one in rows} == {
         (path, one.chunk.index)
         for path, detail in by_path.items()
@@ -98,12 +98,16 @@ def test_every_recorded_context_belongs_to_a_chunk_and_a_model_could_have_given_
 def test_what_is_meant_is_found_once_its_context_is_written(library, server):
     before = {one: place_of(library, one, IMPLICIT[one][0]) for one in IMPLICIT}
     assert min(before.values()) > 2 * FIRST
-    chunks = library.counts().chunks
-    state = library.contextualize()
+    chunks = library.documents.counts().chunks
+    state = library.contexts.write()
     assert (state.counts.pending, state.counts.chunks) == (0, chunks)
     # What is not recorded, the stand-in describes in English, whatever language it is in.
-    failed = {one.path for one in library.failed_contexts(limit=-1)}
-    assert {library.documents(containing=one)[0].language for one in failed} <= {"de", "fr", "ja"}
+    failed = {one.path for one in library.contexts.failures(limit=-1)}
+    assert {library.documents.list(containing=one)[0].language for one in failed} <= {
+        "de",
+        "fr",
+        "ja",
+    }
     after = {one: place_of(library, one, IMPLICIT[one][0]) for one in IMPLICIT}
     assert max(after.values()) <= FIRST
     assert after["the promotion"] == 1
@@ -115,24 +119,24 @@ def test_what_is_meant_is_found_once_its_context_is_written(library, server):
 
 def test_without_ollama_the_recorded_contexts_are_recalled(tmp_path, server):
     opened = Library.open(load_settings(library=tmp_path / "library"), create=True)
-    source = opened.add_folder(SAMPLE / "library")
-    opened.wait(opened.sync(source))
+    source = opened.sources.add_folder(SAMPLE / "library")
+    opened.jobs.wait(opened.sources.sync(source))
     asked = len(server.requests)
-    job = opened.wait(opened.recall_contexts(source.id, CONTEXTS))
+    job = opened.jobs.wait(opened.contexts.import_file(source.id, CONTEXTS))
     rows = read_recorded(CONTEXTS)
     assert job.message == f"{len(rows)} recorded contexts recalled."
-    assert opened.backfill_state().counts.complete == len(rows)
+    assert opened.contexts.status().counts.complete == len(rows)
     path = IMPLICIT["the promotion"][0]
-    chat = opened.documents(containing=path)[0]
-    known = opened.contexts_of(chat.id)[0].answer
+    chat = opened.documents.list(containing=path)[0]
+    known = opened.contexts.of_document(chat.id)[0].answer
     assert (known.model, known.details["has_decision"]) == (RECORDED, True)
     assert max(place_of(opened, one, IMPLICIT[one][0]) for one in IMPLICIT) <= FIRST
-    again = opened.wait(opened.recall_contexts(source.id, CONTEXTS))
+    again = opened.jobs.wait(opened.contexts.import_file(source.id, CONTEXTS))
     assert again.message == "0 recorded contexts recalled."
     # Read again, it has its context back.
     opened.catalog.documents.forget_attempt([chat.id])
-    opened.wait(opened.sync(source))
-    assert opened.contexts_of(chat.id)[0].answer == known
+    opened.jobs.wait(opened.sources.sync(source))
+    assert opened.contexts.of_document(chat.id)[0].answer == known
     assert len(server.requests) == asked
     opened.close()
 
@@ -140,8 +144,8 @@ def test_without_ollama_the_recorded_contexts_are_recalled(tmp_path, server):
 def test_a_chunk_that_begins_otherwise_is_left_alone(tmp_path, library):
     line = {"path": IMPLICIT["the promotion"][0], "chunk": 0, "starts": "Else", "context": "No."}
     (tmp_path / "c.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
-    source = library.sources()[0]
-    job = library.wait(library.recall_contexts(source.id, tmp_path / "c.jsonl"))
+    source = library.sources.list()[0]
+    job = library.jobs.wait(library.contexts.import_file(source.id, tmp_path / "c.jsonl"))
     assert job.message == "0 recorded contexts recalled."
 
 

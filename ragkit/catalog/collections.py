@@ -20,10 +20,15 @@ FROM sources s JOIN collections c ON c.id = s.collection_id
 
 
 class Collections:
-    """Queries about collections and sources."""
+    """Queries about collections and sources.
+
+    ``active_embedder`` is the number of the embedder that was active when a collection was last
+    read by name, ``None`` for none: every search reads one, and so learns of a change.
+    """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+        self.active_embedder: int | None = None
 
     def all(self) -> list[CollectionRecord]:
         """Return every collection, by name."""
@@ -35,9 +40,14 @@ class Collections:
     def find(self, name: str) -> CollectionRecord | None:
         """Return the collection of that name, or ``None``."""
         row = self._connections.row(
-            "SELECT id, name, settings, version FROM collections WHERE name = ?", (name,)
+            "SELECT id, name, settings, version, (SELECT active FROM embedder_choice) "
+            "FROM collections WHERE name = ?",
+            (name,),
         )
-        return _collection(row) if row else None
+        if row is None:
+            return None
+        self.active_embedder = row[4]
+        return _collection(row)
 
     def get(self, name: str) -> CollectionRecord:
         """Return the collection of that name.

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import time
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ragkit.catalog.connection import Connections, folded
-from ragkit.catalog.records import SpeakerRecord
+from ragkit.catalog.records import CollectionRecord, SpeakerRecord
 from ragkit.types import LEVEL_CODES, Level
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ _DOCUMENT, _CHUNK = LEVEL_CODES[Level.DOCUMENT], LEVEL_CODES[Level.CHUNK]
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _MOST_FACET_VALUES = 30
 _MOST_FIELD_VALUES = 12
+_KEPT_SECONDS = 300.0
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +69,35 @@ class Facets:
     speakers: tuple[tuple[str, int], ...] = ()
 
 
+class _ByVersion(Generic[_T]):
+    """What is read of a whole collection, kept until the collection's version changes.
+
+    A file that was only moved leaves the version as it is, hence the time limit.
+    """
+
+    def __init__(self, read: Callable[[int], _T]) -> None:
+        self._read = read
+        self._kept: dict[int, tuple[int, float, _T]] = {}
+
+    def of(self, collection: CollectionRecord) -> _T:
+        version, read_at, value = self._kept.get(collection.id, (-1, 0.0, None))
+        if value is None or version != collection.version or _age(read_at) > _KEPT_SECONDS:
+            value = self._read(collection.id)
+            self._kept[collection.id] = (collection.version, time.monotonic(), value)
+        return value
+
+
+def _age(at: float) -> float:
+    return time.monotonic() - at
+
+
 class FilterQueries:
-    """Queries that resolve filters to ids."""
+    """Queries that resolve filters to ids, and that count the values to filter by."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+        self._facets = _ByVersion(self._read_facets)
+        self._field_names = _ByVersion(self._read_field_names)
 
     def documents(self, collection_id: int, filters: Filters) -> NDArray[np.int64]:
         """Return ids of the collection's indexed documents that pass the filters, ascending."""
@@ -129,14 +157,25 @@ class FilterQueries:
         ids = self._connections.column(*_entry_query(collection_id, filters))
         return np.array(ids, dtype=np.int64)
 
-    def facets(self, collection_id: int, filters: Filters) -> Facets:
-        """Count the documents that pass the filters, by each of their values."""
-        where, parameters = _conditions(filters)
+    def facets(self, collection: CollectionRecord) -> Facets:
+        """Count the indexed documents by type, language, tag, folder, field and speaker.
+
+        Read again only when the collection has another version.
+        """
+        return self._facets.of(collection)
+
+    def field_names(self, collection: CollectionRecord) -> tuple[str, ...]:
+        """Return every front-matter field that a document of the collection has, sorted.
+
+        Read again only when the collection has another version.
+        """
+        return self._field_names.of(collection)
+
+    def _read_facets(self, collection_id: int) -> Facets:
         rows = self._connections.rows(
-            "SELECT d.format, d.language, d.path, d.metadata "
-            "FROM documents d JOIN sources s ON s.id = d.source_id "
-            f"WHERE d.collection_id = ? AND d.status = 'indexed'{where}",
-            (collection_id, *parameters),
+            "SELECT format, language, path, metadata FROM documents "
+            "WHERE collection_id = ? AND status = 'indexed'",
+            (collection_id,),
         )
         types: Counter[str] = Counter()
         languages: Counter[str] = Counter()
@@ -172,8 +211,7 @@ class FilterQueries:
             _most(speakers),
         )
 
-    def field_names(self, collection_id: int) -> tuple[str, ...]:
-        """Return every front-matter field that a document of the collection has, sorted."""
+    def _read_field_names(self, collection_id: int) -> tuple[str, ...]:
         return tuple(
             self._connections.column(
                 "SELECT DISTINCT m.key FROM documents d, json_each(d.metadata) m "

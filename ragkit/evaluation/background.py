@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from ragkit.catalog import Catalog
+from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
-from ragkit.evaluation.experiments import Experiment, measure
+from ragkit.evaluation.experiments import Evaluation, Experiment, measure
 from ragkit.evaluation.generated_sets import WRITTEN, GenerationReport, Home, write_set
-from ragkit.evaluation.runs import in_words, keep
+from ragkit.evaluation.runs import in_words
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Progress, Reporter
 
@@ -122,8 +122,7 @@ class BackgroundRuns(BackgroundTask[RunStatus]):
         self,
         open_experiment: Callable[[], Experiment],
         columns: Sequence[ColumnSettings],
-        catalog: Catalog,
-        collection_id: int,
+        keep: Callable[[Evaluation], RunRecord],
     ) -> bool:
         """Start asking with each configuration; False when another run is not over yet.
 
@@ -133,7 +132,7 @@ class BackgroundRuns(BackgroundTask[RunStatus]):
 
         def run() -> None:
             try:
-                self._ask(open_experiment(), columns, catalog, collection_id)
+                self._ask(open_experiment(), columns, keep)
             except JobCancelled:
                 self._update(stopped=True)
 
@@ -143,13 +142,12 @@ class BackgroundRuns(BackgroundTask[RunStatus]):
         self,
         experiment: Experiment,
         columns: Sequence[ColumnSettings],
-        catalog: Catalog,
-        collection_id: int,
+        keep: Callable[[Evaluation], RunRecord],
     ) -> None:
         for number, column in enumerate(columns, start=1):
             self._update(number=number, name=in_words(column), progress=Progress("Asking"))
             evaluation = measure(experiment, column, Reporter(self._report))
-            record = keep(catalog, evaluation, collection_id)
+            record = keep(evaluation)
             self._update(kept=(*self.status.kept, record.id), stopped=evaluation.partial)
             if self.status.cancelled:
                 self._update(stopped=evaluation.partial or number < len(columns))

@@ -108,7 +108,7 @@ class SearchTarget(Protocol):
 class ComparisonTarget(SearchTarget, Protocol):
     """What comparisons are asked of: a library."""
 
-    def kit_of(self, name: str) -> SearchTarget:
+    def services(self, name: str) -> SearchTarget:
         """Return what is asked with an embedder; one other than the active needs all vectors."""
         ...
 
@@ -304,7 +304,7 @@ def ask(target: SearchTarget, question: str, column: ColumnSettings) -> Answer:
 def _target(library: ComparisonTarget, name: str) -> SearchTarget | RagkitError:
     """Return what is asked with an embedder, or why it cannot be; this counts all texts."""
     try:
-        return library.kit_of(name)
+        return library.services(name)
     except RagkitError as error:
         return error
 

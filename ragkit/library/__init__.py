@@ -1,101 +1,100 @@
-"""The facade: everything that the command line and the pages ask of a library."""
+"""A library: the one object that pages, commands and programs speak to."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.filters import Facets
-from ragkit.catalog.records import (
-    ChunkRecord,
-    CollectionRecord,
-    Counts,
-    DocumentRecord,
-    JobRecord,
-    JobState,
-    SourceRecord,
-    WorkerRecord,
+from ragkit.library.contexts import ContextService
+from ragkit.library.documents import (
+    CollectionService,
+    DocumentDetail,
+    DocumentService,
+    SourceService,
 )
-from ragkit.errors import LibraryBusyError, LibraryError, RagkitError, SourceError
-from ragkit.health.findings import Depth, Finding, Parts
-from ragkit.indexing.lock import lock_is_held
-from ragkit.indexing.progress import Progress
-from ragkit.library.contexts import ContextDesk
-from ragkit.library.embedders import EmbedderDesk
+from ragkit.library.embedders import EmbedderService
+from ragkit.library.evaluation import JudgmentService, RunService
+from ragkit.library.jobs import HealthService, JobService, WorkerService, WorkerState
+from ragkit.library.services import ActiveServices, SearchServices
 from ragkit.paths import LibraryPaths
-from ragkit.types import Section, Status
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
-    from ragkit.options import ChunkedOptions, Filters, SearchOptions
+    from types import TracebackType
+
+    from ragkit.evaluation.experiments import Experiment
+    from ragkit.indexes.local.backend import LocalBackend
+    from ragkit.indexing.writer import Writer
+    from ragkit.library.archive import ArchiveReport
+    from ragkit.models.base import Embedder
+    from ragkit.models.ollama_monitor import OllamaMonitor
+    from ragkit.options import ChunkedOptions, SearchOptions
     from ragkit.results import Answer
     from ragkit.retrieval.multi_query import ChunkedAnswer
-    from ragkit.retrieval.similar import Similar
+    from ragkit.retrieval.search import Engine
     from ragkit.settings import Settings
 
-_POLL_SECONDS = 0.2
-_ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+__all__ = ["DocumentDetail", "Library", "SearchServices", "WorkerState"]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerState:
-    """Whether somebody writes to the library. ``record`` is the last sign of life."""
+class Library:
+    """One library, opened. Safe to share between threads; holds no person's own state.
 
-    running: bool
-    record: WorkerRecord | None
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentDetail:
-    """A whole document as the index sees it."""
-
-    record: DocumentRecord
-    text: str
-    sections: list[Section]
-    chunks: list[ChunkRecord]
-
-
-class Library(EmbedderDesk, ContextDesk):
-    """One library, opened. Safe to share between threads; holds no person's own state."""
+    ``collections``, ``sources`` and ``documents`` are what it holds; ``jobs`` and ``worker`` what
+    is done to it; ``contexts`` and ``embedders`` what models add; ``health`` checks it;
+    ``judgments`` and ``runs`` measure its answers.
+    """
 
     def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
         self.settings = settings
         self.paths = paths
         self.catalog = catalog
+        self._services = ActiveServices(settings, paths, catalog)
+        self.collections = CollectionService(catalog)
+        self.sources = SourceService(settings, paths, catalog)
+        self.documents = DocumentService(catalog, self._services)
+        self.jobs = JobService(paths, catalog, self.writer)
+        self.worker = WorkerService(paths, catalog)
+        self.contexts = ContextService(paths, catalog, self.writer)
+        self.embedders = EmbedderService(settings, paths, catalog, self._services)
+        self.health = HealthService(settings, paths, catalog, self._services, self.worker)
+        self.judgments = JudgmentService(catalog)
+        self.runs = RunService(catalog)
 
     @classmethod
     def open(cls, settings: Settings, *, create: bool = False) -> Library:
         """Open the library that the settings name; ``create`` makes it where there is none.
 
         Raises:
-            LibraryError: when it is not there, damaged, or newer than this program.
+            LibraryError: it is not there, damaged, or newer than this program.
         """
         paths = LibraryPaths(settings.library.expanduser().absolute())
         if create:
-            try:
-                paths.create()
-            except OSError as error:
-                raise LibraryError(
-                    f"{paths.root} cannot be made: {(error.strerror or str(error)).lower()}.",
-                    "Name another place with --library.",
-                ) from error
+            paths.create()
         return cls(settings, paths, Catalog.open(paths.catalog, create=create))
 
     def close(self) -> None:
         """Close files and connections."""
         self.catalog.close()
 
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
     # -- searching -------------------------------------------------------------------------
 
     def options(self, **changes: Any) -> SearchOptions:
-        """The search options of the settings, with changes; ``None`` means unchanged.
+        """Return the search options of the settings, with changes; ``None`` means unchanged.
 
         A search of one collection has what that collection sets for itself.
         """
@@ -109,17 +108,27 @@ class Library(EmbedderDesk, ContextDesk):
             options = apply_options(options, record.settings.get("search", {}) if record else {})
         return replace(options, **given)
 
-    def search(self, question: str, options: SearchOptions | None = None) -> Answer:
-        """Answer a question.
+    def search(self, question: str, options: SearchOptions | None = None, **changes: Any) -> Answer:
+        """Answer a question, with these options, or with those of the settings and ``changes``.
 
         Raises:
-            QueryError: when its filters make no sense.
-            NotFoundError: when a collection is not there.
+            TypeError: options and changes were given.
+            QueryError: a filter in the question cannot be understood.
+            NotFoundError: a collection is not there.
         """
-        return self.engine.search(question, options or self.options())
+        if options is None:
+            options = self.options(**changes)
+        elif changes:
+            raise TypeError("search() takes either options or single changes, not both.")
+        services = self._services.last_seen()
+        answer = services.engine.search(question, options)
+        if not self._services.is_last_seen(services):
+            # Another embedder has become active since a collection was last read.
+            answer = self._services.current().engine.search(question, options)
+        return answer
 
     def chunked_options(self, **changes: Any) -> ChunkedOptions:
-        """The options of the settings for long texts, with changes; ``None`` means unchanged."""
+        """Return the options of the settings for long texts, with changes; ``None``: unchanged."""
         return self.settings.chunked.options(**changes)
 
     def search_chunked(
@@ -128,237 +137,74 @@ class Library(EmbedderDesk, ContextDesk):
         options: SearchOptions | None = None,
         chunked: ChunkedOptions | None = None,
     ) -> ChunkedAnswer:
-        """Answer a long text: each of its topics asks for itself, and the answers are merged.
+        """Answer a long text: one query for each of its topics, their answers merged.
 
         Raises:
-            NotFoundError: when a collection is not there.
+            NotFoundError: a collection is not there.
         """
         from ragkit.retrieval.multi_query import query_per_chunk
 
         return query_per_chunk(
-            self, text, options or self.options(), chunked or self.chunked_options()
+            self.services(), text, options or self.options(), chunked or self.chunked_options()
         )
 
-    def similar(self, document_id: int, limit: int = 5) -> list[Similar]:
-        """The documents of its collection that are most like a document.
+    # -- what it works with ----------------------------------------------------------------
+
+    def services(self, name: str = "") -> SearchServices:
+        """Return the search services of an embedder by its name; empty: of the active one.
 
         Raises:
-            NotFoundError: when it is gone.
+            SettingsError: the settings name no embedder.
+            ModelError: the built-in model cannot be read.
+            NotFoundError: some text has no vector of that embedder.
         """
-        from ragkit.retrieval.similar import similar_documents
+        return self._services.named(name)
 
-        kit = self.kit()
-        return similar_documents(self.catalog, kit.indexes, kit.embedder, document_id, limit)
+    @property
+    def engine(self) -> Engine:
+        """The search engine of the active embedder."""
+        return self._services.current().engine
 
-    # -- looking ---------------------------------------------------------------------------
+    @property
+    def embedder(self) -> Embedder:
+        """The active embedder."""
+        return self._services.current().embedder
 
-    def collections(self) -> list[CollectionRecord]:
-        """Every collection, by name."""
-        return self.catalog.collections.all()
+    @property
+    def indexes(self) -> LocalBackend:
+        """The collections' indexes of the active embedder's vectors."""
+        return self._services.current().indexes
 
-    def sources(self, collection: str | None = None) -> list[SourceRecord]:
-        """Every source, or those of one collection."""
-        found = self.catalog.collections.find(collection) if collection else None
-        if collection and found is None:
-            return []
-        return self.catalog.collections.sources(found.id if found else None)
+    @cached_property
+    def ollama(self) -> OllamaMonitor:
+        """The state of the local Ollama, which is asked in the background."""
+        from ragkit.models.ollama_monitor import OllamaMonitor
 
-    def documents(
-        self,
-        collection: str | None = None,
-        *,
-        status: Status | None = None,
-        containing: str = "",
-        limit: int = -1,
-        offset: int = 0,
-    ) -> list[DocumentRecord]:
-        """Documents, those with a problem first, then by path."""
-        found = self.catalog.collections.get(collection) if collection else None
-        return self.catalog.documents.list(
-            found.id if found else None,
-            status=status,
-            containing=containing,
-            limit=limit,
-            offset=offset,
-        )
+        return OllamaMonitor(self.settings.models)
 
-    def document(self, document_id: int) -> DocumentDetail:
-        """One document with its text, sections and chunks.
+    def writer(self) -> Writer:
+        """Return what a process needs to write; it must hold the lock when it does."""
+        return self._services.writer()
+
+    # -- as a whole ------------------------------------------------------------------------
+
+    def export(self, file: Path, *, overwrite: bool = False) -> ArchiveReport:
+        """Write the library to one archive file: all of it, or nothing.
 
         Raises:
-            NotFoundError: when it is gone.
+            LibraryError: there is such a file already, or it cannot be written.
         """
-        documents = self.catalog.documents
-        with self.catalog.connections.read():
-            return DocumentDetail(
-                documents.get(document_id),
-                documents.text(document_id),
-                documents.sections(document_id),
-                documents.chunks(document_id),
-            )
+        from ragkit.library.archive import export_library
 
-    def facets(self, collection: str, filters: Filters | None = None) -> Facets:
-        """What the indexed documents that pass the filters are, with counts."""
-        from ragkit.options import Filters
+        return export_library(self.settings, self.paths, self.catalog, file, overwrite=overwrite)
 
-        found = self.catalog.collections.find(collection)
-        return self.catalog.filters.facets(found.id, filters or Filters()) if found else Facets()
-
-    def counts(self, collection: str | None = None) -> Counts:
-        """How many documents stand how, in one collection or in all."""
-        if collection is None:
-            return self.catalog.documents.counts()
-        found = self.catalog.collections.find(collection)
-        return self.catalog.documents.counts(found.id) if found else Counts()
-
-    # -- changing: everything goes through jobs --------------------------------------------
-
-    def add_folder(self, folder: Path, collection: str | None = None) -> SourceRecord:
-        """Make a folder a source of a collection; a sync reads it.
+    def experiment(self, collection: str, question_set: str = "") -> Experiment:
+        """Return a question set of a collection, ready to be asked of that collection.
 
         Raises:
-            SourceError: when it is not a folder, not allowed, or holds the library itself.
+            NotFoundError: the collection is not there.
+            EvaluationError: there is no such set, or nothing in it can be asked.
         """
-        root = folder.expanduser()
-        if not root.is_dir():
-            raise SourceError(f"{folder} is not a folder.", "Name a folder that is there.")
-        root = root.resolve()
-        self._check_allowed(root)
-        record = self.catalog.collections.ensure(collection or self.settings.collection)
-        for other in self.catalog.collections.sources(record.id):
-            place = Path(other.root)
-            if other.kind == "folder" and root != place and root.is_relative_to(place):
-                raise SourceError(
-                    f"{root} lies in {place}, which is in this collection already.",
-                    "There is nothing to add.",
-                )
-        return self.catalog.collections.ensure_source(record.id, "folder", str(root))
+        from ragkit.evaluation.experiments import judged_experiment
 
-    def _check_allowed(self, root: Path) -> None:
-        library = self.paths.root.resolve()
-        if root.is_relative_to(library) or library.is_relative_to(root):
-            raise SourceError(
-                f"{root} holds the library itself, or lies in it.", "Name another folder."
-            )
-        allowed = [one.expanduser().resolve() for one in self.settings.sources.allowed_roots]
-        if allowed and not any(root.is_relative_to(one) for one in allowed):
-            names = ", ".join(str(one) for one in allowed)
-            raise SourceError(
-                f"{root} is not under an allowed folder ({names}).",
-                "Add it to sources.allowed_roots in the settings file.",
-            )
-
-    def uploads(self, collection: str | None = None) -> SourceRecord:
-        """The source that holds a collection's uploaded files."""
-        record = self.catalog.collections.ensure(collection or self.settings.collection)
-        folder = self.paths.collection_uploads(record.id)
-        folder.mkdir(parents=True, exist_ok=True)
-        return self.catalog.collections.ensure_source(record.id, "uploads", str(folder))
-
-    def upload(self, name: str, stream: IO[bytes], collection: str | None = None) -> str:
-        """Store a dropped file under a safe name; returns its path below the uploads folder.
-
-        Another file of that name is never overwritten; the same bytes are stored once.
-        """
-        from ragkit.indexing.uploads import store_upload
-
-        folder = Path(self.uploads(collection).root)
-        return store_upload(folder, self.paths.temporary, name, stream)
-
-    def ask(self, kind: str, **arguments: Any) -> int:
-        """Put a job in the queue; returns its number."""
-        return self.catalog.jobs.add(kind, **arguments)
-
-    def sync(self, source: SourceRecord | None = None) -> int:
-        """Ask for a source, or all, to be looked at; returns the job's number."""
-        return self.ask("sync", source_id=source.id) if source else self.ask("sync")
-
-    def wait(self, job_id: int, watch: Callable[[Progress], None] | None = None) -> JobRecord:
-        """Wait until a job has ended, doing it here when nobody else writes."""
-        while True:
-            job = self.catalog.jobs.get(job_id)
-            if job is None or job.state in _ENDED:
-                break
-            if not lock_is_held(self.paths.lock):
-                try:
-                    return self._work_off(job_id, watch)
-                except LibraryBusyError:
-                    continue
-            if watch is not None and job.progress:
-                watch(Progress.from_dict(job.progress))
-            time.sleep(_POLL_SECONDS)
-        if job is None:
-            raise LibraryError("The job is gone.", "Ask for it again.")
-        return job
-
-    def _work_off(self, job_id: int, watch: Callable[[Progress], None] | None) -> JobRecord:
-        from ragkit.background.worker import work_off
-
-        return work_off(self.writer(), job_id, watch)
-
-    # -- the worker ------------------------------------------------------------------------
-
-    def worker_state(self) -> WorkerState:
-        """Whether somebody writes now, and the last sign of life."""
-        return WorkerState(lock_is_held(self.paths.lock), self.catalog.jobs.worker())
-
-    def ensure_worker(self) -> bool:
-        """Start the worker when nobody writes; returns True when one was started."""
-        if lock_is_held(self.paths.lock):
-            return False
-        self.paths.logs.mkdir(parents=True, exist_ok=True)
-        environment = {**os.environ, "RAGKIT_LIBRARY": str(self.paths.root)}
-        with (self.paths.logs / "worker.log").open("ab") as log:
-            subprocess.Popen(
-                [sys.executable, "-m", "ragkit", "worker"],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=environment,
-                start_new_session=True,
-            )
-        return True
-
-    def progress(self) -> tuple[JobRecord, Progress] | None:
-        """The job that runs or comes next, and how far it is; ``None`` when all is done."""
-        jobs = self.catalog.jobs.open()
-        return (jobs[0], Progress.from_dict(jobs[0].progress)) if jobs else None
-
-    # -- health ----------------------------------------------------------------------------
-
-    def health(
-        self,
-        depth: Depth = Depth.GLANCE,
-        *,
-        collection: str | None = None,
-    ) -> tuple[Finding, ...]:
-        """What is well and what is not; each finding names its mend. Changes nothing."""
-        from ragkit.health.checks import check_library
-
-        return check_library(self._parts(), depth, collection=collection)
-
-    def verify(self, *, collection: str | None = None) -> tuple[Finding, ...]:
-        """Read the whole library: nothing lost, nothing torn, nothing extra."""
-        from ragkit.health.checks import verify_library
-
-        return verify_library(self._parts(), collection=collection)
-
-    def mend(self, name: str) -> int | None:
-        """Do what a finding names as its mend; gives the job that was asked for, if one was."""
-        from ragkit.health.checks import FIXES
-
-        if name == "worker":
-            self.ensure_worker()
-            return None
-        if name == "retry":
-            failed = self.documents(status=Status.FAILED)
-            return self.ask("retry", document_ids=[one.id for one in failed])
-        return self.ask(name) if name in FIXES else None
-
-    def _parts(self) -> Parts:
-        embedder, trouble = None, ""
-        try:
-            embedder = self.embedder
-        except RagkitError as error:
-            trouble = str(error)
-        return Parts(self.settings, self.paths, self.catalog, embedder, trouble)
+        return judged_experiment(self.services(), self.catalog, collection, question_set)

@@ -1,128 +1,118 @@
-"""What people ask of contexts: how they stand, what they say, and how they are to change."""
+"""Contexts of a library: how many are written, what they say, and changing them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragkit.background.recent_hits import RecentHits
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import (
     BackfillState,
-    BackgroundPhase,
     choose_model,
+    chosen_model,
     read_context_state,
     set_paused,
     write_first,
 )
-from ragkit.catalog.records import ContextRecord, ContextStatus, FailedContext
+from ragkit.catalog.records import ContextRecord, FailedContext
 from ragkit.indexing.lock import lock_is_held, writer_lock
 from ragkit.paths import LibraryPaths
-from ragkit.settings import Settings
 
 if TYPE_CHECKING:
     from ragkit.background.context_model import OpenModel
     from ragkit.indexing.progress import Progress
     from ragkit.indexing.writer import Writer
-    from ragkit.models.ollama_monitor import OllamaMonitor
     from ragkit.results import Answer
 
-__all__ = ["BackfillState", "BackgroundPhase", "ContextDesk", "ContextStatus"]
 
+class ContextService:
+    """The contexts of chunks: their state, their texts, and requests to change them."""
 
-class ContextDesk:
-    """The part of a library that is about contexts."""
+    def __init__(
+        self, paths: LibraryPaths, catalog: Catalog, open_writer: Callable[[], Writer]
+    ) -> None:
+        self._paths = paths
+        self._catalog = catalog
+        self._open_writer = open_writer
 
-    settings: Settings
-    paths: LibraryPaths
-    catalog: Catalog
+    def status(self, collection: str | None = None) -> BackfillState:
+        """Return how many chunks have contexts, what is being written, and the time left."""
+        return read_context_state(
+            self._catalog, self._collection_id(collection), writing=lock_is_held(self._paths.lock)
+        )
 
-    @cached_property
-    def ollama(self) -> OllamaMonitor:
-        """What is known of the local Ollama; asks it in the background."""
-        from ragkit.models.ollama_monitor import OllamaMonitor
+    def of_document(self, document_id: int) -> dict[int, ContextRecord]:
+        """Return a document's contexts by chunk index; chunks without one are left out."""
+        return self._catalog.contexts.of_document(document_id)
 
-        return OllamaMonitor(self.settings.models)
+    def at(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], ContextRecord]:
+        """Return the contexts of chunks given by document id and chunk index, in one query."""
+        return self._catalog.contexts.at(places)
 
-    def ask(self, kind: str, **arguments: Any) -> int:
-        """Put a job in the queue; returns its number."""
-        return self.catalog.jobs.add(kind, **arguments)
+    def failures(self, collection: str | None = None, limit: int = 5) -> Sequence[FailedContext]:
+        """Return the chunks whose contexts failed last, with the reason, newest first."""
+        return self._catalog.contexts.failures(self._collection_id(collection), limit)
 
-    def writer(self) -> Writer:
-        """What a process needs to write; it must hold the lock when it does."""
-        raise TypeError("only a library can write")
+    # -- which model writes, and when ------------------------------------------------------
 
-    def backfill_state(self, collection: str | None = None) -> BackfillState:
-        """How many chunks stand how, what is being done about it, and how long it will take."""
-        record = self.catalog.collections.get(collection) if collection else None
-        held = lock_is_held(self.paths.lock)
-        return read_context_state(self.catalog, record.id if record else None, writing=held)
+    def chosen_model(self) -> str:
+        """Return the name of the model that was chosen to write contexts; empty for none."""
+        return chosen_model(self._catalog)
 
-    def contexts_of(self, document_id: int) -> dict[int, ContextRecord]:
-        """A document's contexts by chunk index; chunks of which nothing is known are left out."""
-        return self.catalog.contexts.of_document(document_id)
+    def choose_model(self, name: str) -> None:
+        """Have the next contexts written by that model; an empty name: by that of the settings.
 
-    def contexts_at(
-        self, places: Iterable[tuple[int, int]]
-    ) -> dict[tuple[int, int], ContextRecord]:
-        """The contexts of chunks named by document id and index, in one query."""
-        return self.catalog.contexts.at(places)
-
-    def failed_contexts(
-        self, collection: str | None = None, limit: int = 5
-    ) -> Sequence[FailedContext]:
-        """The chunks whose contexts failed last, with the reason, the newest first."""
-        record = self.catalog.collections.get(collection) if collection else None
-        return self.catalog.contexts.failures(record.id if record else None, limit)
-
-    def choose_context_model(self, name: str) -> None:
-        """Have contexts written by that model from the next chunk on; empty: as settings say.
-
-        What has been written stays; ``regenerate`` has it written anew.
+        Contexts that are written already stay; ``regenerate`` writes them again.
         """
-        choose_model(self.catalog, name)
+        choose_model(self._catalog, name)
 
-    def write_contexts_first(self, collection: str) -> None:
-        """Have one collection's contexts written before the others, and let the writing go on.
+    def pause(self) -> None:
+        """Pause the writing of contexts after the present chunk."""
+        set_paused(self._catalog, True)
+
+    def resume(self) -> None:
+        """Resume the writing of contexts."""
+        set_paused(self._catalog, False)
+
+    def prioritize(self, collection: str) -> None:
+        """Have one collection's contexts written before the others, and resume the writing.
 
         Raises:
             NotFoundError: there is no such collection.
         """
-        write_first(self.catalog, self.catalog.collections.get(collection).id)
-        set_paused(self.catalog, False)
+        write_first(self._catalog, self._catalog.collections.get(collection).id)
+        set_paused(self._catalog, False)
 
-    def edit_context(self, document_id: int, chunk_index: int, text: str) -> int:
-        """Ask for a person's words to be a chunk's context; returns the job's number."""
-        return self.ask("edit_context", document_id=document_id, chunk_index=chunk_index, text=text)
+    def note_hits(self, answer: Answer) -> None:
+        """Have the contexts of the documents of an answer written first. Never waits."""
+        RecentHits(self._paths).add(result.document.id for result in answer.results)
+
+    # -- jobs: each returns the job's number -----------------------------------------------
+
+    def edit(self, document_id: int, chunk_index: int, text: str) -> int:
+        """Queue a person's own text as the context of a chunk."""
+        return self._catalog.jobs.add(
+            "edit_context", document_id=document_id, chunk_index=chunk_index, text=text
+        )
 
     def regenerate(self, document_id: int, chunk_index: int | None = None) -> int:
-        """Ask for contexts to be written anew: a chunk's, or all of a document's but people's."""
-        return self.ask("regenerate_contexts", document_id=document_id, chunk_index=chunk_index)
+        """Queue contexts to be written again: a chunk's, or all of a document's but people's."""
+        return self._catalog.jobs.add(
+            "regenerate_contexts", document_id=document_id, chunk_index=chunk_index
+        )
 
-    def pause_contexts(self) -> None:
-        """Let the writing of contexts rest after the chunk at hand, until it is resumed."""
-        set_paused(self.catalog, True)
-
-    def resume_contexts(self) -> None:
-        """Let the writing of contexts go on."""
-        set_paused(self.catalog, False)
-
-    def retry_contexts(self, collection: str | None = None) -> int:
-        """Ask for failed chunks to be tried again; returns the job's number."""
+    def retry(self, collection: str | None = None) -> int:
+        """Queue the chunks whose contexts failed."""
         arguments = {"collection": collection} if collection else {}
-        return self.ask("retry_contexts", **arguments)
+        return self._catalog.jobs.add("retry_contexts", **arguments)
 
-    def recall_contexts(self, source_id: int, file: Path) -> int:
-        """Ask for what a file holds to be a source's contexts, without a model; gives the job."""
-        return self.ask("recall_contexts", source_id=source_id, file=str(file))
+    def import_file(self, source_id: int, file: Path) -> int:
+        """Queue a file of recorded contexts to become those of a source, without a model."""
+        return self._catalog.jobs.add("recall_contexts", source_id=source_id, file=str(file))
 
-    def tell_found(self, answer: Answer) -> None:
-        """Note what a person's search found: its contexts are written first. Never waits."""
-        RecentHits(self.paths).add(result.document.id for result in answer.results)
-
-    def contextualize(
+    def write(
         self,
         collection: str | None = None,
         *,
@@ -130,7 +120,7 @@ class ContextDesk:
         watch: Callable[[Progress], None] | None = None,
         open_model: OpenModel | None = None,
     ) -> BackfillState:
-        """Write all waiting contexts here and now.
+        """Write all missing contexts in this process; ``batch`` chunks are indexed together.
 
         Raises:
             LibraryBusyError: another process writes.
@@ -139,17 +129,19 @@ class ContextDesk:
         from ragkit.background.context_model import context_models
         from ragkit.background.contexts import Backfill, Throttle
 
-        writer = self.writer()
-        record = self.catalog.collections.get(collection) if collection else None
-        collection_id = record.id if record else None
-        with writer_lock(self.paths.lock, "contextualize", wait_seconds=2.0):
+        writer = self._open_writer()
+        collection_id = self._collection_id(collection)
+        with writer_lock(self._paths.lock, "contextualize", wait_seconds=2.0):
             backfill = Backfill(
                 writer,
                 open_model or context_models(writer),
                 Throttle(batch=batch),
                 watch=watch,
                 heed_pause=False,
-                total=self.catalog.contexts.counts(collection_id).pending,
+                total=self._catalog.contexts.counts(collection_id).pending,
             )
             backfill.work(collection_id)
-            return read_context_state(self.catalog, collection_id)
+            return read_context_state(self._catalog, collection_id)
+
+    def _collection_id(self, collection: str | None) -> int | None:
+        return self._catalog.collections.get(collection).id if collection else None

@@ -1,19 +1,18 @@
-"""What a library is read and written with, for the embedder that answers now.
+"""What a library searches and writes with: embedder, indexes and search engine of one fingerprint.
 
-Embedder, indexes and engine belong together: all of one fingerprint. When another embedder is to
-answer they are made anew, and a search that is under way keeps what it began with.
+When another embedder becomes active, new services are opened; a search that is under way keeps
+those that it began with.
 """
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ragkit.background.context_model import grader_of
 from ragkit.catalog import Catalog
 from ragkit.catalog.vectors import EmbedderRecord
-from ragkit.errors import ModelError
+from ragkit.errors import ModelError, NotFoundError
 from ragkit.models.base import Embedder
 from ragkit.models.factory import (
     BUILT_IN,
@@ -30,75 +29,15 @@ if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
     from ragkit.indexes.local.backend import LocalBackend
     from ragkit.indexing.writer import Writer
-    from ragkit.retrieval.rerank import OpenGrader
     from ragkit.retrieval.search import Engine
     from ragkit.settings import Settings
 
 
-class _Opened:
-    """Indexes and engine of one embedder, opened when they are first needed."""
+class SearchServices:
+    """Embedder, indexes and search engine of one fingerprint. Safe to share between threads.
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        paths: LibraryPaths,
-        embedder: Embedder,
-        open_grader: OpenGrader,
-    ) -> None:
-        self._open_grader = open_grader
-        self._catalog = catalog
-        self._paths = paths
-        self._embedder = embedder
-        self._guard = threading.RLock()
-        self._indexes: LocalBackend | None = None
-        self._engine: Engine | None = None
-
-    def indexes(self) -> LocalBackend:
-        with self._guard:
-            if self._indexes is None:
-                from ragkit.indexes.local.backend import LocalBackend
-
-                self._indexes = LocalBackend(self._catalog.entries, self._paths, self._embedder)
-            return self._indexes
-
-    def engine(self) -> Engine:
-        with self._guard:
-            if self._engine is None:
-                from ragkit.retrieval.search import Engine
-
-                self._engine = Engine(
-                    self._catalog, self.indexes(), self._embedder, self._open_grader
-                )
-            return self._engine
-
-
-@dataclass(frozen=True)
-class Kit:
-    """All of one embedder. ``number`` is the catalog's, ``None`` before the first choice.
-
-    ``wanted`` names an embedder that was asked for in the settings and could not be had.
-    """
-
-    embedder: Embedder
-    opened: _Opened
-    number: int | None = None
-    wanted: str = ""
-
-    @property
-    def indexes(self) -> LocalBackend:
-        """The collections' indexes with its vectors."""
-        return self.opened.indexes()
-
-    @property
-    def engine(self) -> Engine:
-        """What answers questions with it."""
-        return self.opened.engine()
-
-
-class Kits:
-    """Gives the kit of the embedder that answers now. Safe to share between threads.
-
-    A ``pinned`` embedder answers whatever the catalog says.
+    ``embedder_id`` is the catalog's, ``None`` before a first embedder has been chosen.
+    ``requested`` names an embedder of the settings that could not be opened, or is empty.
     """
 
     def __init__(
@@ -106,114 +45,189 @@ class Kits:
         settings: Settings,
         paths: LibraryPaths,
         catalog: Catalog,
-        pinned: Embedder | None = None,
+        embedder: Embedder,
+        embedder_id: int | None = None,
+        requested: str = "",
     ) -> None:
-        self.settings = settings
+        self.embedder = embedder
+        self.embedder_id = embedder_id
+        self.requested = requested
+        self._settings = settings
         self._paths = paths
         self._catalog = catalog
-        self._pinned = pinned
-        self._guard = threading.Lock()
-        self._kit: Kit | None = None
-        self._beside: dict[int, Kit] = {}
-        self._writer: Writer | None = None
-        self._written: _Opened | None = None
+        self._guard = threading.RLock()
+        self._indexes: LocalBackend | None = None
+        self._engine: Engine | None = None
 
-    def now(self) -> Kit:
-        """The kit for this search, or this job.
+    @property
+    def indexes(self) -> LocalBackend:
+        """The collections' indexes of this embedder's vectors, opened when first needed."""
+        with self._guard:
+            if self._indexes is None:
+                from ragkit.indexes.local.backend import LocalBackend
+
+                self._indexes = LocalBackend(self._catalog.entries, self._paths, self.embedder)
+            return self._indexes
+
+    @property
+    def engine(self) -> Engine:
+        """The search engine over these indexes, opened when first needed."""
+        with self._guard:
+            if self._engine is None:
+                from ragkit.retrieval.search import Engine
+
+                grader = grader_of(self._settings.models, self._catalog)
+                self._engine = Engine(self._catalog, self.indexes, self.embedder, grader)
+            return self._engine
+
+
+class ActiveServices:
+    """Opens the search services of the active embedder. Safe to share between threads.
+
+    A pinned embedder is active whatever the catalog says.
+    """
+
+    def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
+        self._settings = settings
+        self._paths = paths
+        self._catalog = catalog
+        self._guard = threading.Lock()
+        self._pinned: Embedder | None = None
+        self._current: SearchServices | None = None
+        self._compared: dict[int, SearchServices] = {}
+        self._writer: Writer | None = None
+        self._written: SearchServices | None = None
+
+    @property
+    def usual_name(self) -> str:
+        """The name of the embedder that is active before one has been chosen."""
+        return full_name(self._pinned.name if self._pinned else self._settings.models.embedder)
+
+    def pin(self, embedder: Embedder) -> None:
+        """Make an embedder the active one from now on, whatever the catalog says."""
+        with self._guard:
+            self._pinned = embedder
+            self._current = self._writer = self._written = None
+            self._compared.clear()
+
+    def current(self) -> SearchServices:
+        """Return the services of the embedder that the catalog names as active.
 
         Raises:
             SettingsError: the settings name no embedder.
-            ModelError: the embedded model cannot be read.
+            ModelError: the built-in model cannot be read.
         """
         with self._guard:
-            kit = self._kit
             if self._pinned is not None:
-                kit = kit or self._made(self._pinned)
+                self._current = self._current or self._services(self._pinned)
             else:
-                number = self._catalog.embedders.active_id()
-                if kit is None or kit.number != number:
-                    kit = self._opened(number)
-            self._kit = kit
-            return kit
+                embedder_id = self._catalog.embedders.active_id()
+                if self._current is None or self._current.embedder_id != embedder_id:
+                    self._current = self._open(embedder_id)
+            return self._current
 
-    def of(self, record: EmbedderRecord) -> Kit:
-        """The kit of any embedder whose vectors are kept, for searches beside the usual one."""
-        now = self.now()
-        if now.embedder.fingerprint == record.fingerprint:
-            return now
+    def last_seen(self) -> SearchServices:
+        """Return the services of the embedder that was active when a collection was last read.
+
+        Asks the catalog nothing unless that embedder has changed.
+        """
+        services = self._current
+        return services if services is not None and self.is_last_seen(services) else self.current()
+
+    def is_last_seen(self, services: SearchServices) -> bool:
+        """Return whether no later reading of a collection has seen another active embedder."""
+        seen = self._catalog.collections.active_embedder
+        return self._pinned is not None or services.embedder_id == seen
+
+    def named(self, name: str) -> SearchServices:
+        """Return the services of an embedder by its name; empty: of the active one.
+
+        Raises:
+            NotFoundError: some text has no vector of it.
+        """
+        current = self.current()
+        if not name or full_name(name) == current.embedder.name:
+            return current
+        record = self._catalog.embedders.newest_named(full_name(name))
+        missing = self._catalog.vectors.missing(record.id if record else None)
+        if record is None or missing.texts:
+            raise NotFoundError(
+                f"{missing.texts} of {missing.total} texts have no vector of {full_name(name)}.",
+                "Choose it as embedder on the Library page first; going back is free.",
+            )
+        if current.embedder.fingerprint == record.fingerprint:
+            return current
         with self._guard:
-            if record.id not in self._beside:
-                self._beside[record.id] = self._made(self._known(record), record.id)
-            return self._beside[record.id]
+            if record.id not in self._compared:
+                self._compared[record.id] = self._services(self._embedder_of(record), record.id)
+            return self._compared[record.id]
 
     def writer(self) -> Writer:
-        """What writes. The first one makes the embedder at hand the library's own."""
-        kit = self.now()
-        writer = self._writer_of(kit)
-        if self._pinned is None and kit.number is None:
-            self._catalog.embedders.choose_first(writer.embedder_id, kit.wanted)
-            writer = self._writer_of(self.now())
+        """Return what writes; the first one makes the embedder at hand the library's own."""
+        services = self.current()
+        writer = self._writer_of(services)
+        if self._pinned is None and services.embedder_id is None:
+            self._catalog.embedders.choose_first(writer.embedder_id, services.requested)
+            writer = self._writer_of(self.current())
         self._renew_outdated(writer)
         return writer
 
     def _renew_outdated(self, writer: Writer) -> None:
-        """Have everything embedded anew when the built-in embedder is newer than its vectors."""
+        """Have everything embedded again when the built-in embedder is newer than its vectors."""
         name = writer.embedder.name
         if writer.embeds_in_background and name in EMBEDDERS:
             choice = self._catalog.embedders.choice()
             if choice is not None and choice.active.name == name and not choice.target:
                 self._catalog.embedders.set_target(name)
 
-    def _writer_of(self, kit: Kit) -> Writer:
+    def _writer_of(self, services: SearchServices) -> Writer:
         from ragkit.indexing.writer import Writer
 
         with self._guard:
-            if self._writer is None or self._written is not kit.opened:
-                follow = self.writer if self._pinned is None else None
+            if self._writer is None or self._written is not services:
                 self._writer = Writer(
-                    self.settings,
+                    self._settings,
                     self._paths,
                     self._catalog,
-                    kit.embedder,
-                    kit.opened.indexes,
-                    follow,
+                    services.embedder,
+                    lambda: services.indexes,
+                    self.writer if self._pinned is None else None,
                 )
-                self._written = kit.opened
+                self._written = services
             return self._writer
 
-    def _opened(self, number: int | None) -> Kit:
-        models = self.settings.models
-        record = None if number is None else self._catalog.embedders.get(number)
-        before = self._kit
-        if (
-            record is not None
-            and before is not None
-            and before.number is None
-            and before.embedder.fingerprint == record.fingerprint
-        ):
-            return replace(before, number=number)
+    def _open(self, embedder_id: int | None) -> SearchServices:
+        record = None if embedder_id is None else self._catalog.embedders.get(embedder_id)
         if record is not None:
-            return self._made(self._known(record), number)
+            before = self._current
+            first_choice = before is not None and before.embedder_id is None
+            if before and first_choice and before.embedder.fingerprint == record.fingerprint:
+                before.embedder_id = embedder_id
+                return before
+            return self._services(self._embedder_of(record), embedder_id)
+        models = self._settings.models
         name = full_name(models.embedder)
         if not is_remote(name):
-            return self._made(open_embedder(models))
-        known = self._catalog.embedders.newest_named(name)
-        if known is not None:
-            return self._made(self._known(known))
+            return self._services(open_embedder(models))
+        newest = self._catalog.embedders.newest_named(name)
+        if newest is not None:
+            return self._services(self._embedder_of(newest))
+        limits = {"retries": 0, "embed_seconds": models.query_seconds}
         try:
-            once = models.model_copy(update={"retries": 0, "embed_seconds": models.query_seconds})
-            found = open_named(name, once)
+            opened = open_named(name, models.model_copy(update=limits))
         except ModelError:
-            # Nothing is known of its vectors: the built-in one answers until it is there.
-            return self._made(open_named(BUILT_IN, models), wanted=name)
-        record = EmbedderRecord(0, found.name, found.fingerprint, found.dimensions)
-        return self._made(self._known(record))
+            # Nothing is known of its vectors: the built-in one is active until it is there.
+            return self._services(open_named(BUILT_IN, models), requested=name)
+        record = EmbedderRecord(0, opened.name, opened.fingerprint, opened.dimensions)
+        return self._services(self._embedder_of(record))
 
-    def _known(self, record: EmbedderRecord) -> Embedder:
-        models = self.settings.models
+    def _embedder_of(self, record: EmbedderRecord) -> Embedder:
+        models = self._settings.models
         return open_known(record.name, record.fingerprint, record.dimensions, models)
 
-    def _made(self, embedder: Embedder, number: int | None = None, wanted: str = "") -> Kit:
-        grader = grader_of(self.settings.models, self._catalog)
-        opened = _Opened(self._catalog, self._paths, embedder, grader)
-        return Kit(embedder, opened, number, wanted)
+    def _services(
+        self, embedder: Embedder, embedder_id: int | None = None, requested: str = ""
+    ) -> SearchServices:
+        return SearchServices(
+            self._settings, self._paths, self._catalog, embedder, embedder_id, requested
+        )

@@ -52,7 +52,6 @@ class Planner:
     def __init__(self, catalog: Catalog, embedder: Embedder) -> None:
         self._catalog = catalog
         self._vectors = QuestionVectors(embedder)
-        self._field_names: dict[int, tuple[int, tuple[str, ...]]] = {}
 
     def plan(
         self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
@@ -96,12 +95,6 @@ class Planner:
         return plans
 
     def _fields(self, named: Sequence[CollectionRecord]) -> list[str]:
-        """The front-matter fields that may be filters; read again when a collection changes."""
-        found: set[str] = set()
-        for one in named:
-            known = self._field_names.get(one.id)
-            if known is None or known[0] != one.version:
-                known = (one.version, self._catalog.filters.field_names(one.id))
-                self._field_names[one.id] = known
-            found.update(known[1])
-        return sorted(found)
+        """The front-matter fields that may be filters."""
+        fields = self._catalog.filters.field_names
+        return sorted({name for collection in named for name in fields(collection)})

@@ -43,13 +43,13 @@ def sample_contexts() -> Path:
 
 def run_app(library: Library, *, port: int, sample: bool, browser: bool) -> int:
     """Serve the pages on this machine until stopped; returns the server's exit code."""
-    if sample and not library.sources():
+    if sample and not library.sources.list():
         _index_sample(library)
     free = _free_port(port)
     if free != port:
         console.say(f"Port {port} is taken; using {free}.")
     url = f"http://localhost:{free}"
-    library.ensure_worker()
+    library.worker.ensure_running()
     folder = app_folder()
     command = [sys.executable, "-m", "streamlit", "run", str(folder / "app.py")]
     environment = {
@@ -75,10 +75,10 @@ def run_app(library: Library, *, port: int, sample: bool, browser: bool) -> int:
 
 def _index_sample(library: Library) -> None:
     console.say("Indexing the sample library ...")
-    source = library.add_folder(sample_folder())
+    source = library.sources.add_folder(sample_folder())
     with console.progress_bar() as watch:
-        job = library.wait(library.sync(source), watch)
-        library.wait(library.recall_contexts(source.id, sample_contexts()))
+        job = library.jobs.wait(library.sources.sync(source), watch)
+        library.jobs.wait(library.contexts.import_file(source.id, sample_contexts()))
     console.say(job.message)
 
 
@@ -103,7 +103,7 @@ def run_worker(library: Library) -> None:
 
 def stop_worker(library: Library) -> None:
     """Ask the library's worker, if one runs, to finish what it writes and stop."""
-    state = library.worker_state()
+    state = library.worker.state()
     if state.running and state.record is not None and state.record.notes.get("role") == "worker":
         try:
             os.kill(state.record.pid, signal.SIGTERM)

@@ -19,6 +19,7 @@ from ollama_stand_in import Model as ServedModel
 from ollama_stand_in import OllamaStandIn
 from small_library import (
     HANDBOOK,
+    CountingEmbedder,
     add,
     do,
     find,
@@ -53,6 +54,7 @@ from ragkit.errors import (
 )
 from ragkit.indexing.lock import writer_lock
 from ragkit.indexing.progress import Reporter
+from ragkit.library import Library
 from ragkit.models.context_checks import WrittenContext
 from ragkit.options import Contexts, Mode, QuestionMerge
 from ragkit.types import Level
@@ -111,16 +113,16 @@ def backfill(library, model, **more):
 def statuses(library):
     return {
         (record.path, index): one.status.value
-        for record in library.documents()
-        for index, one in library.contexts_of(record.id).items()
+        for record in library.documents.list()
+        for index, one in library.contexts.of_document(record.id).items()
     }
 
 
 def test_every_chunk_gets_a_context_once(library):
     model = Model()
     assert backfill(library, model).work() is True
-    counts = library.backfill_state().counts
-    assert counts == ContextCounts(complete=library.counts().chunks)
+    counts = library.contexts.status().counts
+    assert counts == ContextCounts(complete=library.documents.counts().chunks)
     assert len(model.asked) == counts.complete == 5
     assert backfill(library, model).work() is True
     assert len(model.asked) == 5
@@ -205,7 +207,7 @@ def test_what_is_indexed_is_no_longer_said_to_be_ready(library):
     def write(request):
         # Reports come once a second at most: without the wait the first one would still stand.
         time.sleep(0.6)
-        state = library.backfill_state()
+        state = library.contexts.status()
         seen.append((state.counts.complete, state.ready))
         return WrittenContext("Something.", (), (), "", None, 1, 0.1, truncated=False)
 
@@ -229,10 +231,13 @@ def test_only_the_new_texts_are_embedded(library):
 def test_a_document_that_is_read_again_gets_its_contexts_back_without_a_model(library, tmp_path):
     model = Model()
     backfill(library, model).work()
-    known = {one.path: library.contexts_of(one.id)[0].answer for one in library.documents()}
-    library.catalog.documents.forget_attempt([one.id for one in library.documents()])
+    documents = library.documents.list()
+    known = {one.path: library.contexts.of_document(one.id)[0].answer for one in documents}
+    library.catalog.documents.forget_attempt([one.id for one in library.documents.list()])
     assert sync(library).message.startswith("5 indexed")
-    assert {one.path: library.contexts_of(one.id)[0].answer for one in library.documents()} == known
+    documents = library.documents.list()
+    again = {one.path: library.contexts.of_document(one.id)[0].answer for one in documents}
+    assert again == known
     assert paths(find(library, "keyword3", mode="keyword")) != []
     assert len(model.asked) == 5
 
@@ -245,7 +250,7 @@ def test_a_moved_file_keeps_its_contexts_and_a_copy_gets_them(library, tmp_path)
     (files / "copy.md").write_bytes((files / "handbook/login.md").read_bytes())
     make_older(files)
     sync(library)
-    assert library.backfill_state().counts == ContextCounts(complete=6)
+    assert library.contexts.status().counts == ContextCounts(complete=6)
     assert len(model.asked) == 5
 
 
@@ -255,7 +260,7 @@ def test_a_changed_document_waits_anew(library, tmp_path):
     write_files(tmp_path / "files", {"notes/garten.txt": "Die Rosen brauchen Schnitt.\n"})
     make_older(tmp_path / "files", 30)
     sync(library)
-    assert library.backfill_state().counts == ContextCounts(pending=1, complete=4)
+    assert library.contexts.status().counts == ContextCounts(pending=1, complete=4)
     backfill(library, model).work()
     assert model.asked[-1].chunk_text.startswith("Die Rosen")
 
@@ -271,12 +276,12 @@ def test_a_rejected_answer_is_tried_once_more_and_fails_alone(library):
     model = Model(write=write)
     work = backfill(library, model)
     assert work.work() is True
-    state = library.backfill_state()
+    state = library.contexts.status()
     assert state.counts == ContextCounts(complete=4, failed=1)
     assert state.last_error == "The model refused. Try another model."
     assert (work.done, work.failed, len(model.asked)) == (4, 2, 6)
-    record = next(one for one in library.documents() if one.title == "Refunds")
-    failed = library.contexts_of(record.id)[0]
+    record = next(one for one in library.documents.list() if one.title == "Refunds")
+    failed = library.contexts.of_document(record.id)[0]
     assert (failed.status, failed.attempts, failed.answer.model) == (
         ContextStatus.FAILED,
         2,
@@ -288,23 +293,23 @@ def test_a_passing_failure_is_tried_three_times(library):
     slow = OllamaTimeoutError("It took too long.")
     model = Model(*[slow] * 3)
     backfill(library, model).work()
-    assert library.backfill_state().counts == ContextCounts(complete=5)
+    assert library.contexts.status().counts == ContextCounts(complete=5)
     again = Model(*[slow] * 100)
-    for record in library.documents():
+    for record in library.documents.list():
         do(library, "regenerate_contexts", document_id=record.id)
     backfill(library, again).work()
-    assert library.backfill_state().counts.failed == 5
+    assert library.contexts.status().counts.failed == 5
 
 
 def test_failed_ones_are_retried_when_a_person_asks(library):
     never = ContextRejectedError("Empty.", "", "empty")
     backfill(library, Model(*[never] * 99)).work()
-    assert library.backfill_state().counts.failed == 5
+    assert library.contexts.status().counts.failed == 5
     assert do(library, "retry_contexts").message == "5 failed contexts will be tried again."
-    assert library.backfill_state().counts == ContextCounts(pending=5)
+    assert library.contexts.status().counts == ContextCounts(pending=5)
     backfill(library, Model()).work()
-    assert library.backfill_state().counts == ContextCounts(complete=5)
-    record = library.contexts_of(library.documents()[0].id)[0]
+    assert library.contexts.status().counts == ContextCounts(complete=5)
+    record = library.contexts.of_document(library.documents.list()[0].id)[0]
     assert (record.attempts, record.error) == (3, "Empty.")
 
 
@@ -312,11 +317,11 @@ def test_when_ollama_goes_what_was_written_is_kept_and_found(library):
     gone = OllamaUnreachableError("Ollama does not answer.", "Start it.")
     with pytest.raises(OllamaUnreachableError):
         backfill(library, Model(None, None, gone)).work()
-    assert library.backfill_state().counts == ContextCounts(pending=3, complete=2)
+    assert library.contexts.status().counts == ContextCounts(pending=3, complete=2)
     assert find(library, "sprocket", mode="keyword").results
-    assert library.backfill_state().last_error == ""
+    assert library.contexts.status().last_error == ""
     backfill(library, Model()).work()
-    assert library.backfill_state().counts == ContextCounts(complete=5)
+    assert library.contexts.status().counts == ContextCounts(complete=5)
 
 
 def test_truncated_contexts_say_so_and_are_used(library):
@@ -324,7 +329,7 @@ def test_truncated_contexts_say_so_and_are_used(library):
         return WrittenContext("Half seen.", ("sprocket",), (), "", None, 1, 0.1, truncated=True)
 
     backfill(library, Model(write=write)).work()
-    assert library.backfill_state().counts == ContextCounts(truncated=5)
+    assert library.contexts.status().counts == ContextCounts(truncated=5)
     assert find(library, "sprocket", mode="keyword").results
 
 
@@ -333,12 +338,12 @@ def test_a_crash_between_answer_and_index_asks_the_model_nothing_twice(library, 
     work = backfill(library, model)
     monkeypatch.setattr(Backfill, "flush", lambda self: None)
     work.work()
-    assert library.backfill_state().counts.pending == 5
+    assert library.contexts.status().counts.pending == 5
     monkeypatch.undo()
     other = Model()
     assert backfill(library, other).work() is True
     assert (len(model.asked), len(other.asked)) == (5, 0)
-    assert library.backfill_state().counts == ContextCounts(complete=5)
+    assert library.contexts.status().counts == ContextCounts(complete=5)
 
 
 def test_batches_are_indexed_by_number_and_by_time(library):
@@ -350,7 +355,7 @@ def test_batches_are_indexed_by_number_and_by_time(library):
 
     backfill(library, Model(write=write), throttle=Throttle(batch=2)).work()
     assert [one - versions[0] for one in versions] == [0, 0, 1, 1, 2]
-    for record in library.documents():
+    for record in library.documents.list():
         do(library, "regenerate_contexts", document_id=record.id)
     versions.clear()
     backfill(library, Model(write=write), throttle=Throttle(batch_seconds=0)).work()
@@ -360,23 +365,23 @@ def test_batches_are_indexed_by_number_and_by_time(library):
 def test_the_collection_that_a_person_wants_comes_first(library, tmp_path):
     make_older(write_files(tmp_path / "more", {"a.md": "# A\n\nOther words.\n"}))
     add(library, tmp_path / "more", "other")
-    newest = library.documents("other")[0].id
-    library.pause_contexts()
-    library.write_contexts_first("default")
-    assert not library.backfill_state().paused
+    newest = library.documents.list("other")[0].id
+    library.contexts.pause()
+    library.contexts.prioritize("default")
+    assert not library.contexts.status().paused
     model = Model()
     assert backfill(library, model).work() is True
     assert [one.document_title for one in model.asked][-1] == "A"
     assert len(model.asked) == 6
     model.asked.clear()
     # The wish is over when nothing of that collection waits.
-    for record in (*library.documents("default"), *library.documents("other")):
+    for record in (*library.documents.list("default"), *library.documents.list("other")):
         do(library, "regenerate_contexts", document_id=record.id)
     backfill(library, model).work()
     assert (model.asked[0].document_title, len(model.asked)) == ("A", 6)
-    assert library.documents("other")[0].id == newest
+    assert library.documents.list("other")[0].id == newest
     with pytest.raises(NotFoundError):
-        library.write_contexts_first("nowhere")
+        library.contexts.prioritize("nowhere")
 
 
 def test_a_wish_that_comes_to_nothing_keeps_nobody_waiting(library, tmp_path, monkeypatch):
@@ -390,7 +395,7 @@ def test_a_wish_that_comes_to_nothing_keeps_nobody_waiting(library, tmp_path, mo
             else open_document(catalog, one)
         ),
     )
-    library.write_contexts_first("default")
+    library.contexts.prioritize("default")
     model = Model()
     assert backfill(library, model).work() is True
     assert [one.document_title for one in model.asked] == ["A"]
@@ -402,14 +407,14 @@ def test_a_wish_is_heeded_after_the_chunk_at_hand(library, tmp_path):
 
     def write(_request):
         if len(model.asked) == 2:
-            library.write_contexts_first("default")
+            library.contexts.prioritize("default")
         return WrittenContext("Fine.", (), (), "", None, 1, 0.1, truncated=False)
 
-    library.write_contexts_first("other")
+    library.contexts.prioritize("other")
     model = Model(write=write)
     backfill(library, model).work()
     assert [one.document_title for one in model.asked].index("A") == 0
-    assert library.backfill_state().counts == ContextCounts(complete=6)
+    assert library.contexts.status().counts == ContextCounts(complete=6)
 
 
 def test_the_chosen_model_writes_from_the_next_chunk_on(library):
@@ -419,20 +424,20 @@ def test_the_chosen_model_writes_from_the_next_chunk_on(library):
 
         def reply(messages):
             if len(server.asked("/api/chat")) == 2:
-                library.choose_context_model("nice:2b")
+                library.contexts.choose_model("nice:2b")
             return json.dumps(described(passage_of(messages)))
 
         server.reply = reply
-        library.choose_context_model("other:1b")
-        assert library.backfill_state().chosen == "other:1b"
+        library.contexts.choose_model("other:1b")
+        assert library.contexts.status().chosen == "other:1b"
         writer = library.writer()
         models = writer.settings.models.model_copy(update={"ollama_url": server.url})
         writer = replace(writer, settings=writer.settings.model_copy(update={"models": models}))
         Backfill(writer, context_models(writer)).work()
         asked = [one.body["model"] for one in server.asked("/api/chat")]
     assert asked == ["other:1b"] * 2 + ["nice:2b"] * 3
-    library.choose_context_model("")
-    assert library.backfill_state().chosen == ""
+    library.contexts.choose_model("")
+    assert library.contexts.status().chosen == ""
 
 
 def test_choosing_a_model_ends_the_wait_for_one(library):
@@ -440,7 +445,7 @@ def test_choosing_a_model_ends_the_wait_for_one(library):
     stopping = threading.Event()
 
     def open_model(_collection):
-        if library.backfill_state().chosen:
+        if library.contexts.status().chosen:
             return Model()
         raise missing
 
@@ -449,20 +454,20 @@ def test_choosing_a_model_ends_the_wait_for_one(library):
     thread.start()
     try:
         until(lambda: read_context_state(library.catalog).message.startswith("Ollama has no model"))
-        library.choose_context_model("small:3b")
-        until(lambda: library.backfill_state().counts == ContextCounts(complete=5))
+        library.contexts.choose_model("small:3b")
+        until(lambda: library.contexts.status().counts == ContextCounts(complete=5))
     finally:
         stopping.set()
         thread.join(timeout=20)
 
 
 def test_found_documents_come_first_then_the_newest(library):
-    library.tell_found(find(library, "Tomaten", mode="keyword"))
+    library.contexts.note_hits(find(library, "Tomaten", mode="keyword"))
     model = Model()
     backfill(library, model).work()
     assert model.asked[0].chunk_text.startswith("Die Tomaten")
     assert not RecentHits(library.paths).waiting
-    newest = sorted(library.documents(), key=lambda one: one.changed_at, reverse=True)
+    newest = sorted(library.documents.list(), key=lambda one: one.changed_at, reverse=True)
     titles = [one.title for one in newest if one.path != "notes/garten.txt"]
     assert [one.document_title for one in model.asked[1:]] == titles
 
@@ -484,13 +489,13 @@ def test_notes_of_found_documents_are_bounded_and_never_fail(library):
 
 def test_a_pause_takes_effect_after_the_chunk_at_hand(library):
     def write(_request):
-        library.pause_contexts()
+        library.contexts.pause()
         return WrittenContext("Fine.", (), (), "", None, 1, 0.1, truncated=False)
 
     assert backfill(library, Model(write=write)).work() is False
-    assert library.backfill_state().counts == ContextCounts(pending=4, complete=1)
-    assert library.backfill_state().phase is BackgroundPhase.PAUSED
-    library.resume_contexts()
+    assert library.contexts.status().counts == ContextCounts(pending=4, complete=1)
+    assert library.contexts.status().phase is BackgroundPhase.PAUSED
+    library.contexts.resume()
     assert not is_paused(library.catalog)
     assert backfill(library, Model()).work() is True
 
@@ -503,7 +508,7 @@ def test_a_stop_keeps_what_was_written(library):
         return WrittenContext("Fine.", (), (), "", None, 1, 0.1, truncated=False)
 
     assert backfill(library, Model(write=write), stopping=stopping).work() is False
-    assert library.backfill_state().counts == ContextCounts(pending=4, complete=1)
+    assert library.contexts.status().counts == ContextCounts(pending=4, complete=1)
 
 
 def test_jobs_come_first(library):
@@ -551,26 +556,26 @@ def test_a_document_changed_under_the_model_is_left_alone(library, tmp_path):
         )
 
     assert backfill(library, Model(write=write)).work() is True
-    record = next(one for one in library.documents() if one.title == "Refunds")
-    stored = library.contexts_of(record.id)
-    assert library.backfill_state().counts.pending == 0
+    record = next(one for one in library.documents.list() if one.title == "Refunds")
+    stored = library.contexts.of_document(record.id)
+    assert library.contexts.status().counts.pending == 0
     assert all("A customer" not in one.answer.context for one in stored.values())
 
 
 def test_a_person_edits_a_context_and_it_stays(library):
     backfill(library, Model()).work()
-    record = next(one for one in library.documents() if one.title == "Refunds")
-    job = library.wait(library.edit_context(record.id, 0, "  About\nthe wombat. "))
+    record = next(one for one in library.documents.list() if one.title == "Refunds")
+    job = library.jobs.wait(library.contexts.edit(record.id, 0, "  About\nthe wombat. "))
     assert "is yours now" in job.message
-    edited = library.contexts_of(record.id)[0]
+    edited = library.contexts.of_document(record.id)[0]
     assert (edited.answer.context, edited.answer.model) == ("About the wombat.", BY_PERSON)
     assert edited.answer.keywords
     assert paths(find(library, "wombat", mode="keyword")) == ["handbook/refunds.md"]
     library.catalog.documents.forget_attempt([record.id])
     sync(library)
-    assert library.contexts_of(record.id)[0].answer == edited.answer
+    assert library.contexts.of_document(record.id)[0].answer == edited.answer
     do(library, "regenerate_contexts", document_id=record.id, chunk_index=None)
-    assert library.contexts_of(record.id)[0].answer == edited.answer
+    assert library.contexts.of_document(record.id)[0].answer == edited.answer
 
 
 def test_an_edit_survives_a_new_version_of_its_document(tmp_path):
@@ -580,48 +585,47 @@ def test_an_edit_survives_a_new_version_of_its_document(tmp_path):
     for day in ("Monday", "Tuesday"):
         make_older(write_files(tmp_path / "files", {"a.md": text.format(day)}), len(day))
         add(library, tmp_path / "files")
-        record = library.documents()[0]
+        record = library.documents.list()[0]
         texts = {
-            one.chunk.index: library.document(record.id).text[one.chunk.start : one.chunk.end]
-            for one in library.document(record.id).chunks
+            one.chunk.index: library.documents.get(record.id).text[one.chunk.start : one.chunk.end]
+            for one in library.documents.get(record.id).chunks
         }
         index = next(index for index, own in texts.items() if "Yes please" in own)
         if day == "Monday":
-            library.wait(library.edit_context(record.id, index, "Mine."))
-    assert "Tuesday" in library.document(record.id).text
-    assert {n: one.answer.context for n, one in library.contexts_of(record.id).items()} == {
-        index: "Mine."
-    }
+            library.jobs.wait(library.contexts.edit(record.id, index, "Mine."))
+    assert "Tuesday" in library.documents.get(record.id).text
+    contexts = library.contexts.of_document(record.id)
+    assert {n: one.answer.context for n, one in contexts.items()} == {index: "Mine."}
     library.close()
 
 
 def test_regenerating_a_chunk_asks_the_model_even_for_a_persons_words(library):
     backfill(library, Model()).work()
-    record = next(one for one in library.documents() if one.title == "Refunds")
-    library.wait(library.edit_context(record.id, 0, "Mine."))
-    job = library.wait(library.regenerate(record.id, 0))
+    record = next(one for one in library.documents.list() if one.title == "Refunds")
+    library.jobs.wait(library.contexts.edit(record.id, 0, "Mine."))
+    job = library.jobs.wait(library.contexts.regenerate(record.id, 0))
     assert job.message == "1 context of handbook/refunds.md will be written anew."
-    assert library.contexts_of(record.id)[0].answer.context == "Mine."
+    assert library.contexts.of_document(record.id)[0].answer.context == "Mine."
     model = Model()
     backfill(library, model).work()
     assert len(model.asked) == 1
-    assert library.contexts_of(record.id)[0].answer.context == "Context 1 of Refunds."
+    assert library.contexts.of_document(record.id)[0].answer.context == "Context 1 of Refunds."
 
 
 def test_regenerating_a_document_does_not_take_the_old_answer(library):
     backfill(library, Model()).work()
-    record = library.documents()[0]
-    library.wait(library.regenerate(record.id))
+    record = library.documents.list()[0]
+    library.jobs.wait(library.contexts.regenerate(record.id))
     model = Model()
     backfill(library, model).work()
-    assert len(model.asked) == library.document(record.id).record.chunks
+    assert len(model.asked) == library.documents.get(record.id).record.chunks
 
 
 def test_asking_for_what_is_not_there_is_an_error(library):
     arguments = {"document_id": 1, "chunk_index": 99, "text": "x"}
     with pytest.raises(NotFoundError, match="has no chunk 100"):
         edit_context(library.writer(), arguments, Reporter())
-    job = library.wait(library.regenerate(999))
+    job = library.jobs.wait(library.contexts.regenerate(999))
     assert job.state.value == "failed"
     assert open_document(library.catalog, 999) is None
 
@@ -630,29 +634,29 @@ def test_one_collection_at_a_time(library, tmp_path):
     make_older(write_files(tmp_path / "more", {"a.md": "# A\n\nOther words.\n"}))
     add(library, tmp_path / "more", "other")
     model = Model()
-    state = library.contextualize("other", open_model=lambda _one: model)
+    state = library.contexts.write("other", open_model=lambda _one: model)
     assert (state.counts, len(model.asked)) == (ContextCounts(complete=1), 1)
-    assert library.backfill_state().counts == ContextCounts(pending=5, complete=1)
+    assert library.contexts.status().counts == ContextCounts(pending=5, complete=1)
     with pytest.raises(NotFoundError):
-        library.backfill_state("nowhere")
+        library.contexts.status("nowhere")
 
 
 def test_contextualize_needs_the_lock(library):
     with writer_lock(library.paths.lock, "test"), pytest.raises(LibraryBusyError):
-        library.contextualize(open_model=lambda _one: Model())
+        library.contexts.write(open_model=lambda _one: Model())
 
 
 def test_progress_rate_and_time_left_are_told(library):
     told = []
     model = Model(seconds=0.02)
-    state = library.contextualize(watch=told.append, open_model=lambda _one: model)
+    state = library.contexts.write(watch=told.append, open_model=lambda _one: model)
     assert [(one.done, one.total) for one in told] == [(n, 5) for n in range(1, 6)]
     assert 100 < state.per_minute < 3000
     assert state.seconds_left == 0.0
     assert state.model == "small:3b"
-    for record in library.documents():
+    for record in library.documents.list():
         do(library, "regenerate_contexts", document_id=record.id)
-    left = library.backfill_state().seconds_left
+    left = library.contexts.status().seconds_left
     assert left == pytest.approx(5 * 60 / state.per_minute, rel=0.5)
 
 
@@ -712,21 +716,23 @@ def test_the_worker_writes_contexts_with_a_real_client_while_jobs_go_on(tmp_path
         library = open_library(tmp_path / "library", models=models)
         add(library, tmp_path / "files")
         stopping = threading.Event()
-        thread = _worked(library, stopping, lambda: library.backfill_state().counts.complete >= 1)
-        late = library.wait(library.sync(library.add_folder(tmp_path / "late")))
+        thread = _worked(library, stopping, lambda: library.contexts.status().counts.complete >= 1)
+        late = add(library, tmp_path / "late")
         assert late.message.startswith("1 indexed")
         until = time.monotonic() + 30
-        while library.backfill_state().counts.pending and time.monotonic() < until:
+        while library.contexts.status().counts.pending and time.monotonic() < until:
             time.sleep(0.05)
         stopping.set()
         thread.join(timeout=10)
         assert not thread.is_alive()
-        counts = library.backfill_state().counts
+        counts = library.contexts.status().counts
         asked = Counter(passage_of(one.body["messages"]) for one in server.asked("/api/chat"))
     assert counts == ContextCounts(complete=6)
     assert max(asked.values()) == 1
     stored = [
-        one for record in library.documents() for one in library.contexts_of(record.id).values()
+        one
+        for record in library.documents.list()
+        for one in library.contexts.of_document(record.id).values()
     ]
     assert all(one.answer.context.startswith("Part ") for one in stored)
     assert {one.answer.model for one in stored} == {"llama3.2:3b"}
@@ -735,22 +741,23 @@ def test_the_worker_writes_contexts_with_a_real_client_while_jobs_go_on(tmp_path
 
 
 def test_a_person_can_edit_the_prompt_of_a_collection(library):
-    own = library.paths.prompts(library.collections()[0].id)
+    own = library.paths.prompts(library.collections.list()[0].id)
     own.mkdir(parents=True)
     form = "Short!\n=====\n{{document}}\n{{passage}}"
     (own / "document.txt").write_text(form, "utf-8")
     with OllamaStandIn() as server:
         models = library.settings.models.model_copy(update={"ollama_url": server.url})
         settings = library.settings.model_copy(update={"models": models})
-        library.settings = settings
+        library = Library(settings, library.paths, library.catalog)
+        library.embedders.pin(CountingEmbedder())
         writer = library.writer()
         Backfill(writer, context_models(writer)).work()
         systems = {one.body["messages"][0]["content"] for one in server.asked("/api/chat")}
     assert systems == {"Short!"}
     hashes = {
         one.answer.prompt_hash
-        for record in library.documents()
-        for one in library.contexts_of(record.id).values()
+        for record in library.documents.list()
+        for one in library.contexts.of_document(record.id).values()
     }
     assert len(hashes) == 1
 
@@ -767,7 +774,7 @@ def _killed_again_and_again(tmp_path, *, documents, kills):
         chunking = {"words": 20, "overlap": 0, "min_words": 0}
         library = open_library(tmp_path / "library", chunking=chunking)
         add(library, tmp_path / "files")
-        total = library.counts().chunks
+        total = library.documents.counts().chunks
         environment = {**os.environ, "RAGKIT_CHUNKING__WORDS": "20"}
         environment |= {"RAGKIT_CHUNKING__OVERLAP": "0", "RAGKIT_CHUNKING__MIN_WORDS": "0"}
         for number in range(kills + 1):
@@ -807,6 +814,6 @@ def test_killed_workers_lose_no_context_and_repeat_only_the_chunk_at_hand(tmp_pa
     )
     assert all(count == 1 for *_, count in rows)
     assert len(rows) == 3 * total
-    word = library.contexts_of(1)[0].answer.keywords[0]
+    word = library.contexts.of_document(1)[0].answer.keywords[0]
     assert paths(find(library, word, mode="keyword"))
     library.close()

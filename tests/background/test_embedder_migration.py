@@ -69,6 +69,13 @@ def embedded(server):
     return Counter(text for text in passages if text != "search_document: ragkit")
 
 
+def with_models(library, **models):
+    """The same library with other settings of models."""
+    changed = library.settings.models.model_copy(update=models)
+    settings = library.settings.model_copy(update={"models": changed})
+    return Library(settings, library.paths, library.catalog)
+
+
 def answers(library, **options):
     return [without_times(find(library, question, **options)) for question in QUESTIONS]
 
@@ -85,13 +92,13 @@ def test_the_old_embedder_answers_until_the_new_one_is_whole(library, opened, se
     before = answers(library)
     reader = opened()
     assert answers(reader) == before
-    assert NAME in library.choose_embedder("ollama:nomic-embed-text")
-    state = library.embedder_state()
+    assert NAME in library.embedders.choose("ollama:nomic-embed-text")
+    state = library.embedders.status()
     assert (state.active, state.target, state.waiting) == ("hash", NAME, 0)
     assert (state.done, state.total) == (0, texts_of(library))
     assert answers(reader) == before
-    assert library.embed_now() == ""
-    state = library.embedder_state()
+    assert library.embedders.embed_missing() == ""
+    state = library.embedders.status()
     assert (state.active, state.previous, state.target) == (NAME, "hash", "")
     assert state.done == state.total == texts_of(library)
     assert set(embedded(server).values()) == {1}
@@ -101,27 +108,27 @@ def test_the_old_embedder_answers_until_the_new_one_is_whole(library, opened, se
     found = find(reader, "refund within thirty days", mode="vector")
     assert len(server.asked("/api/embed")) > asked
     wanted = open_named(NAME, reader.settings.models).embed_query("refund within thirty days")
-    index = reader.indexes.current(reader.collections()[0])
+    index = reader.indexes.current(reader.collections.list()[0])
     nearest = index.search([IndexQuery(vector=wanted)]).candidates(IndexKind.VECTOR, 1)
     assert found.results[0].document.id == nearest.document_ids[0]
     assert index.vector_entries == index.entries
     assert reader.embedder.dimensions == 32
-    assert all(one.ok for one in library.verify()), library.verify()
+    assert all(one.ok for one in library.health.verify()), library.health.verify()
 
 
 def test_going_back_costs_nothing(library, opened, server):
     before = answers(library)
     reader = opened()
-    library.choose_embedder(NAME)
-    library.embed_now()
+    library.embedders.choose(NAME)
+    library.embedders.embed_missing()
     assert answers(reader) != before
     embedded_so_far = embedded(server)
-    assert "answers again" in library.choose_embedder("hash")
-    assert library.embedder_state().active == "hash"
+    assert "answers again" in library.embedders.choose("hash")
+    assert library.embedders.status().active == "hash"
     assert answers(reader) == answers(library) == before
-    assert "answers again" in library.revert_embedder()
-    assert library.embedder_state().active == NAME
-    assert library.embed_now() == ""
+    assert "answers again" in library.embedders.revert()
+    assert library.embedders.status().active == NAME
+    assert library.embedders.embed_missing() == ""
     assert embedded(server) == embedded_so_far
     # Nor did changing anything make a file be read again.
     assert sync(library).message == "Nothing new, 5 unchanged."
@@ -129,26 +136,26 @@ def test_going_back_costs_nothing(library, opened, server):
 
 def test_an_embedder_whose_vectors_are_kept_answers_beside_the_one_of_now(library, tmp_path):
     before = answers(library)
-    assert library.kept_embedders() == ["hash"]
+    assert library.embedders.complete() == ["hash"]
     with pytest.raises(NotFoundError, match=f"texts have no vector of {NAME}"):
-        library.kit_of(NAME)
-    library.choose_embedder(NAME)
-    library.embed_now()
+        library.services(NAME)
+    library.embedders.choose(NAME)
+    library.embedders.embed_missing()
     now = answers(library)
-    assert library.kept_embedders() == [NAME, "hash"]
-    asked = [library.kit_of("hash").engine.search(one, library.options()) for one in QUESTIONS]
+    assert library.embedders.complete() == [NAME, "hash"]
+    asked = [library.services("hash").engine.search(one, library.options()) for one in QUESTIONS]
     assert [without_times(one) for one in asked] == before
-    assert library.kit_of("hash") is library.kit_of("hash")
-    assert library.kit_of("") is library.kit_of(NAME) is library.kit()
+    assert library.services("hash") is library.services("hash")
+    assert library.services("") is library.services(NAME) is library.services()
     assert answers(library) == now
     add(library, write_files(tmp_path / "later", {"new.md": "# Later\n\nOne more text."}))
-    assert library.kept_embedders() == [NAME]
+    assert library.embedders.complete() == [NAME]
     with pytest.raises(NotFoundError, match="Library page"):
-        library.kit_of("hash")
+        library.services("hash")
 
 
 def test_what_arrives_meanwhile_has_both_vectors_when_it_switches(library, server, tmp_path):
-    library.choose_embedder(NAME)
+    library.embedders.choose(NAME)
     migration = EmbedderMigration(library.writer())
     real = library.catalog.embedders.switch
     arrived = []
@@ -162,40 +169,38 @@ def test_what_arrives_meanwhile_has_both_vectors_when_it_switches(library, serve
 
     library.catalog.embedders.switch = switch
     migration.work()
-    assert library.embedder_state().active == NAME
+    assert library.embedders.status().active == NAME
     assert set(embedded(server).values()) == {1}
     assert any("zeppelin" in text for text in embedded(server))
-    late = next(one.id for one in library.documents() if one.path == "late.md")
+    late = next(one.id for one in library.documents.list() if one.path == "late.md")
     for name in ("hash", NAME):
         number = library.catalog.embedders.newest_named(name).id
         assert library.catalog.vectors.texts_missing(late, number) == set()
-    index = library.indexes.current(library.collections()[0])
+    index = library.indexes.current(library.collections.list()[0])
     assert index.vector_entries == index.entries
 
 
 def test_it_pauses_goes_on_and_stops_when_told(library, server):
-    library.settings = library.settings.model_copy(
-        update={"models": library.settings.models.model_copy(update={"embed_texts": 2})}
-    )
-    library.choose_embedder(NAME)
+    library = with_models(library, embed_texts=2)
+    library.embedders.choose(NAME)
     pauses = []
 
     def watch(progress):
         if not pauses:
             pauses.append(progress.done)
-            library.pause_embedding()
+            library.embedders.pause()
 
-    library.embed_now(watch)
-    assert library.embedder_state().phase is BackgroundPhase.PAUSED
-    assert library.embedder_state().done == pauses[0] == 2
-    library.resume_embedding()
-    library.cancel_embedding()
-    library.embed_now()
-    assert (library.embedder_state().active, len(embedded(server))) == ("hash", 2)
-    library.choose_embedder(NAME)
-    assert library.embedder_state().done == 2
-    library.embed_now()
-    assert library.embedder_state().active == NAME
+    library.embedders.embed_missing(watch)
+    assert library.embedders.status().phase is BackgroundPhase.PAUSED
+    assert library.embedders.status().done == pauses[0] == 2
+    library.embedders.resume()
+    library.embedders.cancel()
+    library.embedders.embed_missing()
+    assert (library.embedders.status().active, len(embedded(server))) == ("hash", 2)
+    library.embedders.choose(NAME)
+    assert library.embedders.status().done == 2
+    library.embedders.embed_missing()
+    assert library.embedders.status().active == NAME
     assert set(embedded(server).values()) == {1}
 
 
@@ -211,7 +216,7 @@ def test_a_killed_worker_repeats_no_more_than_its_batch(opened, server, tmp_path
     add(library, write_files(tmp_path / "files", files))
     before = answers(library)
     server.delay = 0.05
-    library.choose_embedder(NAME)
+    library.embedders.choose(NAME)
     total = texts_of(library)
     kills = 0
     for share in (0.2, 0.5):
@@ -221,25 +226,21 @@ def test_a_killed_worker_repeats_no_more_than_its_batch(opened, server, tmp_path
         worker.wait(10)
         kills += 1
         assert answers(library) == before
-        assert library.embedder_state().active == "hash"
+        assert library.embedders.status().active == "hash"
     server.delay = 0.0
     worker = _start(library.paths.root, server)
-    until(lambda: library.embedder_state().active == NAME)
+    until(lambda: library.embedders.status().active == NAME)
     worker.terminate()
     worker.wait(20)
     assert len(embedded(server)) == total
     assert sum(embedded(server).values()) <= total + kills * 4
-    assert library.verify()[0].sentence.startswith(f"Every entry has a vector of {NAME}")
+    assert library.health.verify()[0].sentence.startswith(f"Every entry has a vector of {NAME}")
 
 
 def test_ollama_dying_in_the_middle_stops_nothing(library, server):
     before = answers(library)
-    library.settings = library.settings.model_copy(
-        update={
-            "models": library.settings.models.model_copy(update={"embed_texts": 2, "retries": 0})
-        }
-    )
-    library.choose_embedder(NAME)
+    library = with_models(library, embed_texts=2, retries=0)
+    library.embedders.choose(NAME)
     done = []
 
     def die(progress):
@@ -248,29 +249,29 @@ def test_ollama_dying_in_the_middle_stops_nothing(library, server):
             server.stop()
 
     try:
-        said = library.embed_now(die)
+        said = library.embedders.embed_missing(die)
     finally:
         server.start()
     assert "Ollama" in said
-    state = library.embedder_state()
+    state = library.embedders.status()
     assert (state.active, state.target, state.done) == ("hash", NAME, done[-1])
     assert answers(library) == before
-    assert library.embed_now() == ""
-    assert library.embedder_state().active == NAME
+    assert library.embedders.embed_missing() == ""
+    assert library.embedders.status().active == NAME
     assert set(embedded(server).values()) == {1}
 
 
 @pytest.mark.parametrize(("failure", "word"), [("nan", "not made of numbers"), ("zeros", "zeros")])
 def test_a_model_that_makes_no_vectors_is_waited_for(library, server, failure, word):
     before = answers(library)
-    library.choose_embedder(NAME)
+    library.embedders.choose(NAME)
     server.failure = failure
-    assert word in library.embed_now()
-    assert library.embedder_state().active == "hash"
+    assert word in library.embedders.embed_missing()
+    assert library.embedders.status().active == "hash"
     assert answers(library) == before
     server.failure = ""
-    assert library.embed_now() == ""
-    assert library.embedder_state().active == NAME
+    assert library.embedders.embed_missing() == ""
+    assert library.embedders.status().active == NAME
 
 
 def test_one_text_without_a_vector_does_not_hold_up_the_others(library, server, monkeypatch):
@@ -285,15 +286,15 @@ def test_one_text_without_a_vector_does_not_hold_up_the_others(library, server, 
         return real(failure, bad)
 
     monkeypatch.setattr(ollama_stand_in, "spoilt_vectors", spoilt)
-    library.choose_embedder(NAME)
-    assert library.embed_now() == ""
-    assert library.embedder_state().active == NAME
+    library.embedders.choose(NAME)
+    assert library.embedders.embed_missing() == ""
+    assert library.embedders.status().active == NAME
     assert paths(find(library, "gift cards"))[0] == "handbook/refunds.md"
 
 
 def test_vectors_of_another_length_never_join(library, server):
-    library.choose_embedder(NAME)
-    library.embed_now()
+    library.embedders.choose(NAME)
+    library.embedders.embed_missing()
     server.dimensions = 16
     answer = find(library, "refund within thirty days")
     assert paths(answer)[0] == "handbook/refunds.md"
@@ -305,8 +306,8 @@ def test_vectors_of_another_length_never_join(library, server):
 
 
 def test_a_model_that_was_replaced_is_said_and_can_be_embedded_anew(library, opened, server):
-    library.choose_embedder(NAME)
-    library.embed_now()
+    library.embedders.choose(NAME)
+    library.embedders.embed_missing()
     first = fingerprint(library)
     server.models[EMBEDDER].digest = "d" * 64
     reader = opened()
@@ -314,15 +315,15 @@ def test_a_model_that_was_replaced_is_said_and_can_be_embedded_anew(library, ope
     assert paths(answer)[0] == "handbook/login.md"
     assert "another version" in answer.notices[0]
     assert f"ragkit embedder {NAME}" in answer.notices[0]
-    assert "is embedded with" in reader.choose_embedder(NAME)
-    assert reader.embed_now() == ""
+    assert "is embedded with" in reader.embedders.choose(NAME)
+    assert reader.embedders.embed_missing() == ""
     assert fingerprint(reader) != first
     assert find(reader, "OAuth token").notices == ()
 
 
 def test_an_ollama_that_is_away_costs_a_search_its_meaning_only(library, server):
-    library.choose_embedder(NAME)
-    library.embed_now()
+    library.embedders.choose(NAME)
+    library.embedders.embed_missing()
     by_words = [one["results"] for one in answers(library, mode="keyword")]
     server.stop()
     try:
@@ -339,8 +340,8 @@ def test_an_ollama_that_is_away_costs_a_search_its_meaning_only(library, server)
 
 
 def test_an_ollama_that_hangs_holds_up_one_search_only(library, server):
-    library.choose_embedder(NAME)
-    library.embed_now()
+    library.embedders.choose(NAME)
+    library.embedders.embed_missing()
     find(library, "warm")
     server.delay = 0.8
     library.engine._planner._vectors._longest = 0.2
@@ -358,8 +359,8 @@ def test_an_ollama_that_hangs_holds_up_one_search_only(library, server):
 def test_documents_are_stored_while_ollama_is_away_and_get_their_vectors_later(
     library, opened, server, tmp_path
 ):
-    library.choose_embedder(NAME)
-    library.embed_now()
+    library.embedders.choose(NAME)
+    library.embedders.embed_missing()
     reader = opened()
     find(reader, "zeppelin")
     new = {"late.md": "# Late\n\nThe zeppelin was delayed.\n\n## Why\n\nFog over the lake.\n"}
@@ -368,20 +369,20 @@ def test_documents_are_stored_while_ollama_is_away_and_get_their_vectors_later(
     try:
         assert "1 indexed" in sync(library).message
         assert paths(find(reader, "zeppelin"))[0] == "late.md"
-        assert library.embedder_state().waiting == 1
-        [finding] = [one for one in library.health(Depth.GLANCE) if one.name == "embedder"]
+        assert library.embedders.status().waiting == 1
+        [finding] = [one for one in library.health.check(Depth.GLANCE) if one.name == "embedder"]
         assert not finding.ok
         assert finding.sentence.startswith("1 document waits for vectors of ollama:nomic")
         assert "Ollama does not answer" in finding.sentence
     finally:
         server.start()
-    assert library.embed_now() == ""
-    assert library.embedder_state().waiting == 0
+    assert library.embedders.embed_missing() == ""
+    assert library.embedders.status().waiting == 0
     assert set(embedded(server).values()) == {1}
     until(lambda: find(reader, "zeppelin once more").notices == ())
-    index = reader.indexes.current(reader.collections()[0])
+    index = reader.indexes.current(reader.collections.list()[0])
     assert index.vector_entries == index.entries
-    assert [one for one in library.verify() if not one.ok] == []
+    assert [one for one in library.health.verify() if not one.ok] == []
 
 
 def test_settings_that_name_an_absent_ollama_begin_with_the_built_in_one(opened, server, tmp_path):
@@ -390,27 +391,27 @@ def test_settings_that_name_an_absent_ollama_begin_with_the_built_in_one(opened,
         library = opened(embedder="ollama:nomic-embed-text")
         add(library, write_files(tmp_path / "files", HANDBOOK))
         assert paths(find(library, "refund within thirty days"))[0] == "handbook/refunds.md"
-        state = library.embedder_state()
+        state = library.embedders.status()
         assert (state.active, state.target) == ("wordllama", NAME)
     finally:
         server.start()
-    assert library.embed_now() == ""
-    assert library.embedder_state().active == NAME
+    assert library.embedders.embed_missing() == ""
+    assert library.embedders.status().active == NAME
 
 
 def test_settings_that_name_a_present_ollama_begin_with_it(opened, server, tmp_path):
     library = opened(embedder="ollama:nomic-embed-text")
     add(library, write_files(tmp_path / "files", HANDBOOK))
-    state = library.embedder_state()
+    state = library.embedders.status()
     assert (state.active, state.target, state.waiting) == (NAME, "", 0)
     assert set(embedded(server).values()) == {1}
-    index = library.indexes.current(library.collections()[0])
+    index = library.indexes.current(library.collections.list()[0])
     assert index.vector_entries == index.entries > 0
 
 
 def test_what_can_be_chosen(library, server):
     server.models["all-minilm:latest"] = Model(("embedding",), 512, 45_000_000, "e" * 64)
-    offers = library.embedder_offers()
+    offers = library.embedders.offers()
     names = {one.name: (one.size, one.lacking == 0, one.active) for one in offers.offers}
     assert names == {
         "wordllama": (0, False, False),
@@ -418,16 +419,16 @@ def test_what_can_be_chosen(library, server):
         NAME: (274_302_450, False, False),
         "ollama:all-minilm:latest": (45_000_000, False, False),
     }
-    assert library.estimate_embedding(NAME) > 0
+    assert library.embedders.estimate(NAME) > 0
     with pytest.raises(NotFoundError, match="no embedding model llama3"):
-        library.choose_embedder(f"ollama:{WRITER}")
+        library.embedders.choose(f"ollama:{WRITER}")
     with pytest.raises(SettingsError, match="no embedder called"):
-        library.choose_embedder("magic")
+        library.embedders.choose("magic")
     with pytest.raises(NotFoundError, match="no embedder to go back to"):
-        library.revert_embedder()
+        library.embedders.revert()
     server.stop()
     try:
-        offers = library.embedder_offers()
+        offers = library.embedders.offers()
         assert [one.name for one in offers.offers] == ["wordllama", "hash"]
         assert "Ollama does not answer" in offers.trouble
     finally:
@@ -438,22 +439,20 @@ def test_the_worker_indexes_new_files_while_it_moves(library, server, tmp_path):
     from ragkit.background.worker import Worker
 
     server.delay = 0.3
-    library.settings = library.settings.model_copy(
-        update={"models": library.settings.models.model_copy(update={"embed_texts": 1})}
-    )
+    library = with_models(library, embed_texts=1)
     worker = Worker(library.writer())
     thread = threading.Thread(target=worker.run, kwargs={"watch": False}, daemon=True)
     thread.start()
     try:
-        library.choose_embedder(NAME)
+        library.embedders.choose(NAME)
         until(lambda: len(embedded(server)) >= 2)
         write_files(tmp_path / "files", {"new.md": "# New\n\nA quokka smiles.\n"})
-        job = library.wait(library.ask("sync"))
+        job = library.jobs.wait(library.jobs.add("sync"))
         assert "1 indexed" in job.message
-        assert library.embedder_state().target == NAME
+        assert library.embedders.status().target == NAME
         assert paths(find(library, "quokka"))[0] == "new.md"
         server.delay = 0.0
-        until(lambda: library.embedder_state().active == NAME)
+        until(lambda: library.embedders.status().active == NAME)
     finally:
         worker.stopping.set()
         thread.join(30)
@@ -468,7 +467,7 @@ def test_a_newer_built_in_embedder_embeds_everything_anew_by_itself(library, ope
     answer = find(reader, "OAuth token")
     assert paths(answer)[0] == "handbook/login.md"
     assert "another version" in answer.notices[0]
-    assert reader.embed_now() == ""
+    assert reader.embedders.embed_missing() == ""
     assert fingerprint(reader) == open_named("hash", reader.settings.models).fingerprint
     assert [one["results"] for one in answers(reader)] == [one["results"] for one in before]
 
@@ -480,7 +479,7 @@ def test_an_embedder_that_is_no_longer_known_leaves_the_words(library, opened):
     answer = find(reader, "OAuth token")
     assert paths(answer)[0] == "handbook/login.md"
     assert 'no embedder called "gone"' in answer.notices[0]
-    reader.choose_embedder("hash")
-    assert reader.embed_now() == ""
+    reader.embedders.choose("hash")
+    assert reader.embedders.embed_missing() == ""
     assert find(reader, "OAuth token").notices == ()
     assert not (reader.paths.root.parent / "gone").exists()

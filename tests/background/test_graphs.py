@@ -46,7 +46,7 @@ def library_in(folder: Path, least: int = 50) -> Library:
 
 
 def chunks_folder(library: Library) -> Path:
-    [collection] = library.collections()
+    [collection] = library.collections.list()
     fingerprint = library.embedder.fingerprint
     return library.paths.index(collection.id, Level.CHUNK.value, fingerprint)
 
@@ -128,7 +128,7 @@ def test_the_worker_builds_beside_its_jobs(tmp_path: Path):
     try:
         until(lambda: newest_graph(chunks_folder(library)).state is GraphState.WHOLE)
         make_older(write_files(tmp_path / "files", OTHERS))
-        library.wait(library.ask("sync"))
+        library.jobs.wait(library.jobs.add("sync"))
         until(lambda: newest_graph(chunks_folder(library)).state is GraphState.WHOLE)
         assert newest_graph(chunks_folder(library)).vectors == 80
     finally:
@@ -156,7 +156,7 @@ def test_doctor_says_how_the_graphs_stand(tmp_path: Path):
 
 
 def index_finding(library: Library):
-    return next(one for one in library.health(Depth.CHECK) if one.name == "indexes")
+    return next(one for one in library.health.check(Depth.CHECK) if one.name == "indexes")
 
 
 _SLOW = "import sys; sys.stdin.buffer.read()"

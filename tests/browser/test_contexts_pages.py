@@ -102,19 +102,19 @@ def test_a_backfill_is_watched_paused_killed_and_resumed(open_page, library, gat
     page.get_by_role("button", name="Pause").click()
     expect(standing).to_contain_text("Paused")
     gate.let(1)
-    worker = library.worker_state().record
-    until(lambda: library.backfill_state().counts.complete == 4)
+    worker = library.worker.state().record
+    until(lambda: library.contexts.status().counts.complete == 4)
     os.kill(worker.pid, signal.SIGKILL)
     until(
         lambda: (
-            library.worker_state().record.pid != worker.pid or not library.worker_state().running
+            library.worker.state().record.pid != worker.pid or not library.worker.state().running
         )
     )
     expect(standing).to_contain_text("Paused")
     expect(counts).to_contain_text("4 written")
     page.get_by_role("button", name="Resume").click()
     let_written(5, 6)
-    assert library.worker_state().record.pid != worker.pid
+    assert library.worker.state().record.pid != worker.pid
     writer.refusing = "anchors"
     gate.open.set()
     expect(standing).to_contain_text(
@@ -133,7 +133,7 @@ def test_a_backfill_is_watched_paused_killed_and_resumed(open_page, library, gat
 
 def test_what_a_model_wrote_is_on_the_card_as_plain_text(open_page, library, gate):
     gate.open.set()
-    until(lambda: library.backfill_state().counts.pending == 0)
+    until(lambda: library.contexts.status().counts.pending == 0)
     page = open_page("?q=the+promotion")
     card = page.locator('.rk-card[data-path="chat.md"]')
     written = card.locator(".rk-written")
@@ -148,8 +148,8 @@ def test_what_a_model_wrote_is_on_the_card_as_plain_text(open_page, library, gat
 
 def test_a_context_is_edited_kept_and_searched(open_page, library, gate):
     gate.open.set()
-    until(lambda: library.backfill_state().counts.pending == 0)
-    identity = library.documents(containing="eels")[0].id
+    until(lambda: library.contexts.status().counts.pending == 0)
+    identity = library.documents.list(containing="eels")[0].id
     page = open_page(f"document?id={identity}&chunk=1")
     page.get_by_text("Show chunks").click()
     chunk = page.locator(".rk-chunk").first
@@ -173,7 +173,7 @@ def test_a_context_is_edited_kept_and_searched(open_page, library, gate):
     page.get_by_role("button", name="Write again: the context of chunk 1").click()
     page.get_by_role("dialog").get_by_role("button", name="Write again").click()
     expect(chunk).to_contain_text("written by a model", timeout=30_000)
-    assert not library.contexts_of(identity)[0].answer.by_person
+    assert not library.contexts.of_document(identity)[0].answer.by_person
 
 
 def test_another_model_is_downloaded_and_chosen(open_page, library, ollama):
@@ -183,15 +183,15 @@ def test_another_model_is_downloaded_and_chosen(open_page, library, ollama):
         get = page.get_by_role("button", name="Get llama3.2:3b")
         get.wait_for(timeout=30_000)
         expect(page.get_by_text("None writes text.")).to_be_visible()
-        assert library.backfill_state().chosen == ""
+        assert library.contexts.status().chosen == ""
         get.click()
         expect(page.get_by_text("is here and writes from now on")).to_be_visible(timeout=30_000)
-        until(lambda: library.backfill_state().chosen == "llama3.2:3b")
+        until(lambda: library.contexts.status().chosen == "llama3.2:3b")
         expect(page.get_by_role("combobox")).to_have_value("llama3.2:3b")
         page.get_by_role("button", name="Close").click()
         expect(page.get_by_text("is here and writes from now on")).to_have_count(0)
     finally:
-        library.choose_context_model("")
+        library.contexts.choose_model("")
 
 
 def test_without_ollama_the_page_says_what_to_do(open_page, ollama):

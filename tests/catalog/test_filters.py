@@ -91,15 +91,13 @@ def test_filters_see_one_collection_and_only_what_is_indexed(library, shelf):
 
 
 def test_facets_count_indexed_documents(library, shelf):
-    facets = library.filters.facets(shelf.collection_id, Filters())
+    facets = library.filters.facets(library.collections.all()[0])
     assert facets.types == (("markdown", 4), ("text", 1))
     assert facets.languages == (("en", 4), ("de", 1))
     assert facets.folders == (("notes/", 2), ("deep/", 1), ("mynotes/", 1))
     assert facets.tags == (("a", 1), ("single", 1), ("Été", 1))
     assert facets.fields == (("n", (("7", 2),)),)
-    only = library.filters.facets(shelf.collection_id, Filters(types=("text",)))
-    assert only.types == (("text", 1),)
-    assert 'odd "key"' in library.filters.field_names(shelf.collection_id)
+    assert 'odd "key"' in library.filters.field_names(library.collections.all()[0])
 
 
 def test_entries_under_a_heading_or_title(library, shelf):

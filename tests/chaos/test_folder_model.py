@@ -34,7 +34,7 @@ def contents(library: Library) -> dict[str, tuple[str, str]]:
     """Each document's status and text, by path."""
     return {
         record.path: (record.status.value, library.catalog.documents.text(record.id))
-        for record in library.documents()
+        for record in library.documents.list()
     }
 
 
@@ -69,7 +69,7 @@ class FolderUnderWatch(RuleBasedStateMachine):
             ),
             create=True,
         )
-        self.library.add_folder(self.root)
+        self.library.sources.add_folder(self.root)
         self.worker = Worker(self.library.writer())
         self.thread = threading.Thread(target=self.worker.run, daemon=True)
         self.thread.start()
@@ -153,14 +153,14 @@ class FolderUnderWatch(RuleBasedStateMachine):
             create=True,
         )
         try:
-            fresh.wait(fresh.sync(fresh.add_folder(self.root)))
+            fresh.jobs.wait(fresh.sources.sync(fresh.sources.add_folder(self.root)))
             wanted = contents(fresh)
             end = time.monotonic() + PATIENCE_SECONDS
             while contents(self.library) != wanted and time.monotonic() < end:
                 time.sleep(0.1)
             assert contents(self.library) == wanted
             self.stop()
-            for collection in self.library.collections():
+            for collection in self.library.collections.list():
                 self.library.indexes.save(collection, always=True)
             assert answers(self.library) == answers(fresh)
         finally:

@@ -134,9 +134,9 @@ def faults(library: Library) -> list[str]:
 
 
 def assert_each_document_is_whole(library: Library, folder: Folder) -> None:
-    for record in library.documents():
+    for record in library.documents.list():
         if record.status == "indexed":
-            detail = library.document(record.id)
+            detail = library.documents.get(record.id)
             assert detail.text in folder.history[record.path]
             assert len(detail.chunks) == record.chunks > 0
 
@@ -165,7 +165,7 @@ def test_kills_at_random_instants_lose_tear_and_add_nothing(tmp_path: Path, vict
     for number in range(30):
         folder.write(f"d0/start{number}.md")
     library = open_library(tmp_path / "library")
-    source = library.add_folder(folder.root)
+    source = library.sources.add_folder(folder.root)
     library.close()
     killed = 0
     for number in range(KILLS * 5):
@@ -190,8 +190,8 @@ def test_kills_at_random_instants_lose_tear_and_add_nothing(tmp_path: Path, vict
     assert victim.wait() == 0
     library = open_library(tmp_path / "library")
     fresh = open_library(tmp_path / "fresh")
-    fresh.wait(fresh.sync(fresh.add_folder(folder.root)))
-    assert {d.path for d in library.documents()} == {
+    fresh.jobs.wait(fresh.sources.sync(fresh.sources.add_folder(folder.root)))
+    assert {d.path for d in library.documents.list()} == {
         p.relative_to(folder.root).as_posix() for p in folder.root.rglob("*.md")
     }
     assert answers(library) == answers(fresh)

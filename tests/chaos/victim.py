@@ -19,7 +19,7 @@ from ragkit.settings import load_settings
 
 def work(order: dict) -> None:
     library = Library.open(load_settings(library=Path(order["library"])), create=True)
-    work_off(library.writer(), library.ask(order["kind"], **order["arguments"]))
+    work_off(library.writer(), library.jobs.add(order["kind"], **order["arguments"]))
 
 
 def main() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.background import BackgroundRuns
-from ragkit.evaluation.experiments import judged_experiment
 from ragkit.evaluation.judging import Judging
 from ragkit.evaluation.search_config import ColumnSettings, from_text
 
@@ -21,16 +21,15 @@ def library(tmp_path):
     opened = open_library(tmp_path / "library")
     add(opened, write_files(tmp_path / "files", HANDBOOK))
     home = opened.catalog.collections.get("default").id
-    for document in opened.documents():
+    for document in opened.documents.list():
         Judging(opened.catalog).judge(home, f"about {document.path}", document.id, 2)
     yield opened
     opened.close()
 
 
 def started(library, runs, experiment=None, columns=COLUMNS):
-    home = library.catalog.collections.get("default").id
-    open_experiment = experiment or (lambda: judged_experiment(library, library.catalog, "default"))
-    return runs.start(open_experiment, columns, library.catalog, home)
+    open_experiment = experiment or (lambda: library.experiment("default"))
+    return runs.start(open_experiment, columns, partial(library.runs.keep, collection="default"))
 
 
 def test_each_setting_is_run_and_kept(library):
@@ -51,7 +50,7 @@ def test_one_at_a_time_and_stopped_when_asked(library):
 
     def slow():
         assert go.wait(30)
-        return judged_experiment(library, library.catalog, "default")
+        return library.experiment("default")
 
     assert started(library, runs, slow)
     assert not started(library, runs)
@@ -83,7 +82,7 @@ def test_what_went_wrong_is_said(library):
     runs = BackgroundRuns()
 
     def missing():
-        return judged_experiment(library, library.catalog, "default", "nowhere")
+        return library.experiment("default", "nowhere")
 
     assert started(library, runs, missing)
     assert runs.wait(60)

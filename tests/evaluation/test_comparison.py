@@ -275,12 +275,12 @@ def test_a_column_is_asked_of_another_embedder_whose_vectors_are_kept(tmp_path):
     settings = load_settings(library=tmp_path / "library", models={"embedder": "hash"})
     library = Library.open(settings, create=True)
     add(library, write_files(tmp_path / "files", HANDBOOK))
-    library.choose_embedder("wordllama")
-    assert library.embed_now() == ""
+    library.embedders.choose("wordllama")
+    assert library.embedders.embed_missing() == ""
     options = library.options(mode=Mode.VECTOR)
     columns = [ColumnSettings(options, embedder=one) for one in ("", "hash", "ollama:none:1b")]
     usual, other, unknown = compare(library, "When does the token expire?", columns).columns
-    for found, engine in ((usual, library.engine), (other, library.kit_of("hash").engine)):
+    for found, engine in ((usual, library.engine), (other, library.services("hash").engine)):
         answer = engine.search("When does the token expire?", options)
         assert [one.result for one in found.results] == list(answer.results)
     assert [one.result.score for one in usual.results] != [

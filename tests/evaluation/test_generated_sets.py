@@ -218,7 +218,7 @@ def test_whoever_stops_it_keeps_what_was_written(library, server, way):
 def test_what_cannot_begin_says_why(library, server):
     with pytest.raises(ModelMissingError, match="nowhere"):
         write_set(library, "default", model="nowhere:1b")
-    Judging(library.catalog).judge(home(library), "mine?", library.documents()[0].id, 2)
+    Judging(library.catalog).judge(home(library), "mine?", library.documents.list()[0].id, 2)
     with pytest.raises(EvaluationError, match="set without a name"):
         write_set(library, "default", name="  ")
     import_from = library.paths.root / "people.csv"
@@ -242,7 +242,7 @@ def test_another_model_and_a_prompt_of_ones_own_are_used(library, server):
     folder = library.paths.prompts(home(library))
     folder.mkdir(parents=True)
     (folder / "questions.txt").write_text("My own words.\n=====\n{{passage}}", "utf-8")
-    library.choose_context_model("other:1b")
+    library.contexts.choose_model("other:1b")
     write_set(library, "default", count=1)
     write_set(library, "default", count=2, model=WRITER)
     one, two = (asked.body for asked in server.asked("/api/chat"))

@@ -38,7 +38,7 @@ KEYWORD = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
 def library(tmp_path):
     opened = open_library(tmp_path / "library")
     add(opened, write_files(tmp_path / "files", HANDBOOK))
-    ids = {one.path: one.id for one in opened.documents()}
+    ids = {one.path: one.id for one in opened.documents.list()}
     home = opened.catalog.collections.get("default").id
     for question, path in RIGHT.items():
         Judging(opened.catalog).judge(home, question, ids[path], 2)
@@ -66,7 +66,7 @@ def test_a_collections_own_questions_are_asked_of_it(library):
 def test_a_copy_that_is_folded_away_is_found(library, tmp_path):
     text = HANDBOOK["notes/garten.txt"]
     write_files(tmp_path / "files", {"aaa.txt": text, "zzz.txt": text})
-    library.wait(library.sync())
+    library.jobs.wait(library.sources.sync())
     found = measure(experiment_of(library), KEYWORD)
     assert found.values["recall@5"] == dict.fromkeys(found.asked, 1.0)
 
@@ -145,7 +145,7 @@ def test_what_got_better_and_worse_is_said(library, monkeypatch):
 def test_other_causes_of_a_change_are_said(library, tmp_path, monkeypatch):
     first = keep(library.catalog, measure(experiment_of(library), KEYWORD), home_of(library))
     write_files(tmp_path / "files", {"new.txt": "Something else altogether.\n"})
-    library.wait(library.sync())
+    library.jobs.wait(library.sources.sync())
     monkeypatch.setattr(runs, "revision", lambda: "feedbeef")
     second = keep(library.catalog, measure(experiment_of(library), KEYWORD), home_of(library))
     told = difference(library.catalog, first.id, second)

@@ -38,8 +38,8 @@ def made(tmp_path_factory):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, "utf-8")
     opened = _open(root)
-    _work(opened, "sync", source_id=opened.add_folder(root / "files").id)
-    assert opened.counts().indexed == len(_TEXTS)
+    _work(opened, "sync", source_id=opened.sources.add_folder(root / "files").id)
+    assert opened.documents.counts().indexed == len(_TEXTS)
     opened.close()
     return root
 
@@ -65,7 +65,7 @@ def _open(tmp_path: Path) -> Library:
 
 
 def _work(library: Library, kind: str, **arguments) -> str:
-    job = library.wait(library.ask(kind, **arguments))
+    job = library.jobs.wait(library.jobs.add(kind, **arguments))
     assert job.state is JobState.DONE, job.message
     return job.message
 
@@ -79,12 +79,12 @@ def _sql(library: Library, statement: str, *parameters, references: bool = True)
 
 def _bad(library: Library, depth: Depth = Depth.VERIFY) -> dict[str, str]:
     """The mends of what is not well, by name."""
-    found = library.verify() if depth is Depth.VERIFY else library.health(depth)
+    found = library.health.verify() if depth is Depth.VERIFY else library.health.check(depth)
     return {one.name: one.fix for one in found if not one.ok}
 
 
 def _finding(library: Library, name: str, depth: Depth = Depth.VERIFY):
-    found = library.verify() if depth is Depth.VERIFY else library.health(depth)
+    found = library.health.verify() if depth is Depth.VERIFY else library.health.check(depth)
     return next(one for one in found if one.name == name)
 
 
@@ -98,10 +98,10 @@ def _hits(library: Library, question: str) -> list[tuple]:
 
 def test_a_sound_library_has_no_fault_at_any_depth(library):
     for depth in Depth:
-        assert [one for one in library.health(depth) if not one.ok] == []
-    names = {one.name for one in library.verify()}
+        assert [one for one in library.health.check(depth) if not one.ok] == []
+    names = {one.name for one in library.health.verify()}
     assert {"catalog", "contents", "indexes", "vectors", "words", "embedder"} <= names
-    entries = library.counts().entries
+    entries = library.documents.counts().entries
     assert _finding(library, "indexes").count == entries
     assert f"{entries}, {entries} and {entries}" in _finding(library, "indexes").sentence
 
@@ -109,7 +109,7 @@ def test_a_sound_library_has_no_fault_at_any_depth(library):
 def test_an_empty_library_is_well(tmp_path):
     opened = _open(tmp_path)
     for depth in Depth:
-        assert all(one.ok for one in opened.health(depth))
+        assert all(one.ok for one in opened.health.check(depth))
     opened.close()
 
 
@@ -121,8 +121,8 @@ def test_looking_changes_nothing(library):
         )[0]
 
     before = state()
-    library.health(Depth.CHECK)
-    library.verify()
+    library.health.check(Depth.CHECK)
+    library.health.verify()
     assert state() == before
 
 
@@ -130,12 +130,12 @@ def test_one_collection_can_be_looked_at_alone(library, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "a.md").write_text("# Another\n\nText.\n")
-    _work(library, "sync", source_id=library.add_folder(other, "second").id)
+    _work(library, "sync", source_id=library.sources.add_folder(other, "second").id)
     _sql(library, "DELETE FROM texts WHERE document_id = 1")
     assert "contents" in _bad(library)
-    assert all(one.ok for one in library.verify(collection="second"))
+    assert all(one.ok for one in library.health.verify(collection="second"))
     with pytest.raises(NotFoundError):
-        library.verify(collection="third")
+        library.health.verify(collection="third")
 
 
 # -- torn documents ----------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_contents_of_a_document_that_is_not_indexed_are_extra(library):
     assert _bad(library)["contents"] == "reread"
     _work(library, "reread")
     assert _bad(library) == {}
-    assert library.counts().indexed == len(_TEXTS)
+    assert library.documents.counts().indexed == len(_TEXTS)
 
 
 def test_rows_without_their_document_are_found(library):
@@ -209,7 +209,7 @@ def test_a_damaged_catalog_file_is_found(library, tmp_path):
         file.seek(page * 4096 + 3000)
         file.write(os.urandom(1096))
     opened = _open(tmp_path)
-    found = [one for one in opened.verify() if one.name == "catalog"]
+    found = [one for one in opened.health.verify() if one.name == "catalog"]
     assert [one.ok for one in found] == [False]
     assert "damaged" in found[0].sentence
     assert found[0].fix
@@ -224,7 +224,7 @@ def test_lost_vectors_are_counted_and_come_back(library):
     _sql(library, "DELETE FROM vectors")
     finding = _finding(library, "embedder", Depth.GLANCE)
     assert (finding.ok, finding.fix) == (False, "reread")
-    assert finding.count == library.counts().entries
+    assert finding.count == library.documents.counts().entries
     _work(library, "reread")
     assert _bad(library) == {}
     assert _hits(library, "tokens") == wanted
@@ -255,12 +255,12 @@ def test_without_an_embedder_the_rest_is_still_looked_at(library, monkeypatch):
         raise ModelError("The model is gone.", "Install it again.")
 
     monkeypatch.setattr("ragkit.library.services.open_known", refuse)
-    library.settings = library.settings.model_copy()
-    bad = [one for one in library.verify() if not one.ok]
+    library = Library(library.settings, library.paths, library.catalog)
+    bad = [one for one in library.health.verify() if not one.ok]
     assert [(one.name, one.sentence) for one in bad] == [
         ("embedder", "The model is gone. Install it again.")
     ]
-    assert _finding(library, "indexes").count == library.counts().entries
+    assert _finding(library, "indexes").count == library.documents.counts().entries
 
 
 def test_orphaned_vectors_are_dropped_by_compacting_and_others_kept(library):
@@ -292,7 +292,7 @@ def test_words_that_no_vocabulary_has_are_found_and_mended(library):
 
 
 def _chunk_indexes(library: Library) -> Path:
-    number = library.collections()[0].id
+    number = library.collections.list()[0].id
     return library.paths.index(number, "chunk", library.embedder.fingerprint)
 
 
@@ -318,7 +318,7 @@ def test_an_index_that_cannot_be_written_fails_the_job_and_the_old_one_stays(lib
     _work(library, "sync")
     before = generations(_chunk_indexes(library))
     monkeypatch.setattr("ragkit.indexes.local.backend.write_generation", full)
-    job = library.wait(library.ask("rebuild_indexes"))
+    job = library.jobs.wait(library.jobs.add("rebuild_indexes"))
     assert job.state is JobState.FAILED
     assert job.message == (
         'The index of "default" could not be written. '
@@ -332,12 +332,12 @@ def test_a_missing_index_is_no_fault_and_is_said(library):
     shutil.rmtree(library.paths.indexes)
     finding = _finding(library, "indexes")
     assert finding.ok
-    assert f"{library.counts().entries} entries, of which 0" in finding.sentence
+    assert f"{library.documents.counts().entries} entries, of which 0" in finding.sentence
 
 
 def test_an_index_that_lost_a_removal_record_is_found(library, folder):
     _work(library, "rebuild_indexes")
-    document = library.documents(containing="guide.md")[0]
+    document = library.documents.list(containing="guide.md")[0]
     library.catalog.documents.remove([document.id])
     assert _bad(library) == {}
     _sql(library, "DELETE FROM removed_entries")
@@ -417,13 +417,13 @@ def test_a_reader_that_stands_on_forgotten_removals_is_never_wrong(library, fold
 
 
 def test_compacting_an_emptied_collection_leaves_no_index(library, folder):
-    source = library.sources()[0]
+    source = library.sources.list()[0]
     _work(library, "remove_source", source_id=source.id)
     _work(library, "compact")
     assert generations(_chunk_indexes(library)) == []
     assert library.catalog.connections.row("SELECT COUNT(*) FROM vectors")[0] == 0
     assert _bad(library) == {}
-    _work(library, "sync", source_id=library.add_folder(folder).id)
+    _work(library, "sync", source_id=library.sources.add_folder(folder).id)
     assert _bad(library) == {}
     assert _hits(library, "signed")[0][0] == "guide.md"
 
@@ -431,7 +431,7 @@ def test_compacting_an_emptied_collection_leaves_no_index(library, folder):
 def test_compacting_forgets_old_contexts(library, monkeypatch):
     monkeypatch.setattr("ragkit.catalog.contexts._LEAST_REMEMBERED", 1)
     # At least twice as many as there are chunks are kept.
-    kept = 2 * library.counts().chunks + 1
+    kept = 2 * library.documents.counts().chunks + 1
     for number in range(kept + 3):
         library.catalog.contexts.remember(b"%d" % number, ContextAnswer("Old.", model="m"))
     assert "3 old contexts" in _work(library, "compact")
@@ -464,7 +464,7 @@ def test_compacting_leaves_the_catalog_when_the_disk_is_nearly_full(library, mon
     monkeypatch.setattr(compaction, "_SPARE_BYTES", 0)
     monkeypatch.setattr(compaction, "_SPARE_SHARE", -1.0)
     assert "too little room" in _work(library, "compact")
-    finding = next(one for one in library.health() if one.name == "disk")
+    finding = next(one for one in library.health.check() if one.name == "disk")
     assert (finding.ok, finding.count) == (False, 1)
 
 
@@ -513,7 +513,7 @@ def test_a_worker_that_died_is_told_from_one_that_stopped(library):
 
 
 def test_jobs_that_nobody_does_are_said(library):
-    library.ask("compact")
+    library.jobs.add("compact")
     finding = _finding(library, "worker", Depth.GLANCE)
     assert (finding.ok, finding.fix, finding.count) == (False, "worker", 1)
 
@@ -559,7 +559,7 @@ def test_an_offline_source_is_said_and_nothing_of_it_is_torn(library, folder):
 
 
 def test_a_watched_source_says_how_it_is_watched(library):
-    number = library.sources()[0].id
+    number = library.sources.list()[0].id
     notes = {"watched": {str(number): {"mode": "polling", "reason": "Too many folders."}}}
     library.catalog.jobs.heartbeat(1, 1.0, "stopped", notes)
     finding = _finding(library, "sources", Depth.GLANCE)
@@ -573,18 +573,18 @@ def test_files_that_could_not_be_read_can_be_tried_again(library, folder):
     finding = _finding(library, "documents", Depth.GLANCE)
     assert (finding.ok, finding.count, finding.fix) == (True, 1, "retry")
     (folder / "bad.pdf").unlink()
-    job = library.mend("retry")
-    library.wait(job)
+    job = library.health.fix("retry")
+    library.jobs.wait(job)
     assert _finding(library, "documents", Depth.GLANCE).count == 0
 
 
 def test_a_lost_upload_is_found(library):
     import io
 
-    library.upload("dropped.md", io.BytesIO(b"# Dropped\n\nText.\n"))
+    library.sources.upload("dropped.md", io.BytesIO(b"# Dropped\n\nText.\n"))
     _work(library, "sync")
     assert _bad(library) == {}
-    Path(library.uploads().root, "dropped.md").unlink()
+    Path(library.sources.uploads().root, "dropped.md").unlink()
     finding = _finding(library, "uploads")
     assert not finding.ok
     assert "dropped.md" in finding.sentence
@@ -610,19 +610,19 @@ def test_one_check_that_fails_does_not_stop_the_others(library):
     connection = library.catalog.connections.get()
     connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute("DROP TABLE removed_entries")
-    found = library.verify()
+    found = library.health.verify()
     assert {one.name for one in found if not one.ok} >= {"removals"}
     assert {one.name for one in found if one.ok} >= {"contents", "vectors", "words"}
 
 
 def test_a_mend_that_is_only_words_asks_for_nothing(library):
-    assert library.mend("stop process 5") is None
+    assert library.health.fix("stop process 5") is None
     assert library.catalog.jobs.open() == []
 
 
 def test_an_unknown_collection_fails_the_job_with_a_sentence(library):
     writer = library.writer()
-    library.ask("compact", collection="nowhere")
+    library.jobs.add("compact", collection="nowhere")
     result = run_job(writer, library.catalog.jobs.claim())
     assert result.state is JobState.FAILED
     assert "nowhere" in result.message

@@ -84,7 +84,8 @@ def test_damaged_index_files_are_made_again_with_a_notice(place, damage):
 
 def test_a_generation_of_another_embedder_is_not_used(place):
     library = open_library(place)
-    library.embedder = other = HashEmbedder(16)
+    other = HashEmbedder(16)
+    library.embedders.pin(other)
     library.embedder.fingerprint = "another"
     answer = find(library, "refund", mode="keyword")
     assert paths(answer)[0] == "handbook/refunds.md"

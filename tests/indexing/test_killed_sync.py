@@ -22,10 +22,10 @@ from ragkit.indexing import ingest
 from ragkit.models.hashing import HashEmbedder
 ingest._BATCH_CHARACTERS = 20_000
 library = Library.open(load_settings(library=sys.argv[1], models={"embedder": "hash"}), create=True)
-library.embedder = HashEmbedder(256)
-job = library.sync(library.add_folder(Path(sys.argv[2])))
+library.embedders.pin(HashEmbedder(256))
+job = library.sources.sync(library.sources.add_folder(Path(sys.argv[2])))
 print("go", flush=True)
-library.wait(job)
+library.jobs.wait(job)
 print("done", flush=True)
 """
 _QUESTIONS = ("lighthouse", "lighthouse number 17", "k21 boats and ropes", "file 9 more")
@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def fresh(folder, tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("fresh") / "library")
-    library.wait(library.sync(library.add_folder(folder)))
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
     assert set(statuses(library).values()) == {"indexed"}
     answers = [comparable(find(library, question), ranks=False) for question in _QUESTIONS]
     library.close()
@@ -63,8 +63,8 @@ def _check_whole(library):
         "SELECT document_id, COUNT(*) FROM entries WHERE level = 2 GROUP BY document_id"
     )
     counted = dict(entries)
-    for record in library.documents():
-        detail = library.document(record.id)
+    for record in library.documents.list():
+        detail = library.documents.get(record.id)
         assert len(detail.chunks) == record.chunks == counted.get(record.id, 0)
         if record.status is Status.INDEXED:
             assert detail.text.startswith("# File")
@@ -72,7 +72,7 @@ def _check_whole(library):
         else:
             assert (record.status, detail.text) == (Status.PENDING, "")
     for result in find(library, "lighthouse", limit=100).results:
-        text = library.document(result.document.id).text
+        text = library.documents.get(result.document.id).text
         assert all(text[p.start : p.end] == p.text for p in result.passages)
 
 
@@ -93,7 +93,7 @@ def test_killed_at_any_instant_a_library_is_whole_and_finishes(folder, fresh, tm
         library = open_library(place)
         assert library.catalog.connections.row("PRAGMA integrity_check") == ("ok",)
         _check_whole(library)
-        indexed.append(library.counts().indexed)
+        indexed.append(library.documents.counts().indexed)
         library.close()
     assert indexed == sorted(indexed), "what was done must not be done again"
     library = open_library(place)

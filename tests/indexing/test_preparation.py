@@ -205,8 +205,8 @@ def test_nonsense_from_a_reading_process_is_a_reason_and_no_crash(tmp_path, monk
     monkeypatch.setattr(ingest, "unpack", unpacked)
     library = open_library(tmp_path / "library")
     add(library, tmp_path / "files")
-    failed = [one for one in library.documents() if one.reason]
-    indexed = [one for one in library.documents() if not one.reason]
+    failed = [one for one in library.documents.list() if one.reason]
+    indexed = [one for one in library.documents.list() if not one.reason]
     library.close()
     assert failed
     assert indexed

@@ -53,16 +53,18 @@ def test_the_first_sync_indexes_every_file(library, folder):
     assert job.state is JobState.DONE
     assert job.message == "5 indexed, 0 unchanged."
     assert statuses(library) == dict.fromkeys(HANDBOOK, "indexed")
-    assert library.counts().chunks == sum(one.chunks for one in library.documents()) > 4
+    assert (
+        library.documents.counts().chunks == sum(one.chunks for one in library.documents.list()) > 4
+    )
     assert paths(find(library, "refund within thirty days"))[0] == "handbook/refunds.md"
-    [source] = library.sources()
+    [source] = library.sources.list()
     assert (source.state, source.documents, source.failed) == ("ready", 5, 0)
 
 
 def test_a_second_sync_reads_and_embeds_nothing(filled, folder, monkeypatch):
     embedder = filled.embedder
-    before = {one.path: one for one in filled.documents()}
-    versions = [one.version for one in filled.collections()]
+    before = {one.path: one for one in filled.documents.list()}
+    versions = [one.version for one in filled.collections.list()]
 
     def never(*_args, **_more):
         raise AssertionError("no reader may be started")
@@ -73,21 +75,21 @@ def test_a_second_sync_reads_and_embeds_nothing(filled, folder, monkeypatch):
     assert job.state is JobState.DONE
     assert job.message == "Nothing new, 5 unchanged."
     assert embedder.passages == []
-    assert {one.path: one for one in filled.documents()} == before
-    assert [one.version for one in filled.collections()] == versions
+    assert {one.path: one for one in filled.documents.list()} == before
+    assert [one.version for one in filled.collections.list()] == versions
 
 
 def test_a_file_with_a_new_time_and_the_same_bytes_is_not_read_again(filled, folder):
     os.utime(folder / "notes/garten.txt")
-    before = {one.path: one.changed_at for one in filled.documents()}
+    before = {one.path: one.changed_at for one in filled.documents.list()}
     assert sync(filled).message == "Nothing new, 5 unchanged."
-    assert {one.path: one.changed_at for one in filled.documents()} == before
+    assert {one.path: one.changed_at for one in filled.documents.list()} == before
     assert sync(filled).message == "Nothing new, 5 unchanged."
     assert filled.embedder.passages == []
 
 
 def test_only_the_changed_chunks_of_a_changed_file_are_embedded(filled, folder):
-    document = next(one.id for one in filled.documents() if one.path == "handbook/login.md")
+    document = next(one.id for one in filled.documents.list() if one.path == "handbook/login.md")
     text = (folder / "handbook/login.md").read_text() + "\n## Keys\n\nA yubikey opens the door.\n"
     (folder / "handbook/login.md").write_text(text)
     make_older(folder / "handbook", 5)
@@ -116,11 +118,11 @@ def test_a_renamed_file_keeps_its_vectors_and_is_found_under_its_new_name(filled
 
 
 def test_a_moved_file_is_the_same_document_and_nothing_is_embedded(filled, folder):
-    before = {one.path: one.id for one in filled.documents()}
+    before = {one.path: one.id for one in filled.documents.list()}
     (folder / "archive").mkdir()
     (folder / "notes/garten.txt").rename(folder / "archive/garten.txt")
     sync(filled)
-    after = {one.path: one.id for one in filled.documents()}
+    after = {one.path: one.id for one in filled.documents.list()}
     assert after["archive/garten.txt"] == before["notes/garten.txt"]
     assert filled.embedder.passages == []
     assert paths(find(filled, "Tomaten", mode="keyword")) == ["archive/garten.txt"]
@@ -143,7 +145,7 @@ def test_a_file_that_may_not_be_read_any_more_fails_with_a_reason(filled, folder
     place.write_text("Neu.\n")
     place.chmod(0)
     sync(filled)
-    [record] = [one for one in filled.documents() if one.path == "notes/garten.txt"]
+    [record] = [one for one in filled.documents.list() if one.path == "notes/garten.txt"]
     assert record.status.value == "failed"
     assert "permission" in record.reason.lower()
     place.chmod(0o600)
@@ -154,7 +156,7 @@ def test_a_file_that_becomes_unreadable_fails_with_a_reason_and_the_rest_stays(f
     make_older(folder / "notes", 5)
     job = sync(filled)
     assert job.state is JobState.DONE
-    [record] = [one for one in filled.documents() if one.path == "notes/memo.md"]
+    [record] = [one for one in filled.documents.list() if one.path == "notes/memo.md"]
     assert record.status.value in ("failed", "skipped")
     assert record.reason.endswith(".")
     assert len(record.reason) > 10
@@ -170,7 +172,7 @@ def test_a_failed_file_is_read_again_when_it_changes_or_when_asked_to(filled, fo
     place.write_bytes(b"%PDF-1.7\n" + bytes(range(256)) * 20)
     make_older(folder / "notes", 5)
     sync(filled)
-    [broken] = [one for one in filled.documents() if one.path == "notes/memo.md"]
+    [broken] = [one for one in filled.documents.list() if one.path == "notes/memo.md"]
     status = place.stat()
     job = do(filled, "retry", document_ids=[broken.id])
     assert job.state is JobState.DONE
@@ -187,16 +189,16 @@ def test_a_dry_run_names_the_changes_and_makes_none(filled, folder):
     (folder / "notes/garten.txt").write_text("Anders als zuvor.\n")
     write_files(folder, {"new.md": "# New\n\nText.\n"})
     before = filled.paths.catalog.read_bytes()
-    documents = filled.documents()
-    [source] = filled.sources()
+    documents = filled.documents.list()
+    [source] = filled.sources.list()
     report = sync_source(filled.writer(), source, Reporter(), dry_run=True)
     assert report.new == ("new.md",)
     assert report.changed == ("notes/garten.txt",)
     assert report.removed == ("data/prices.csv",)
     assert report.unchanged == 3
     assert report.indexed == 0
-    assert filled.documents() == documents
-    assert filled.sources() == [source]
+    assert filled.documents.list() == documents
+    assert filled.sources.list() == [source]
     assert filled.paths.catalog.read_bytes() == before
     assert filled.embedder.passages == []
 
@@ -205,7 +207,7 @@ def test_a_folder_that_is_gone_deletes_nothing(filled, folder):
     folder.rename(folder.with_name("elsewhere"))
     job = sync(filled)
     assert "files" in job.message
-    [source] = filled.sources()
+    [source] = filled.sources.list()
     assert source.state == "offline"
     assert source.reason
     assert statuses(filled) == dict.fromkeys(HANDBOOK, "indexed")
@@ -213,24 +215,24 @@ def test_a_folder_that_is_gone_deletes_nothing(filled, folder):
     assert find(filled, "Tomaten", mode="keyword").results[0].missing
     folder.with_name("elsewhere").rename(folder)
     assert sync(filled).message == "Nothing new, 5 unchanged."
-    assert filled.sources()[0].state == "ready"
+    assert filled.sources.list()[0].state == "ready"
 
 
 def test_a_folder_that_is_suddenly_empty_deletes_nothing(filled, folder):
     for one in folder.iterdir():
         shutil.rmtree(one)
     assert "empty" in sync(filled).message
-    assert filled.sources()[0].state == "offline"
+    assert filled.sources.list()[0].state == "offline"
     assert statuses(filled) == dict.fromkeys(HANDBOOK, "indexed")
 
 
 def test_removing_a_source_leaves_the_files_and_finds_nothing_more(filled, folder):
-    [source] = filled.sources()
+    [source] = filled.sources.list()
     job = do(filled, "remove_source", source_id=source.id)
     assert job.state is JobState.DONE
     assert job.message == f"Removed {source.root} with 5 documents."
-    assert filled.documents() == []
-    assert filled.sources() == []
+    assert filled.documents.list() == []
+    assert filled.sources.list() == []
     assert find(filled, "refund").results == ()
     assert (folder / "handbook/refunds.md").is_file()
 
@@ -239,9 +241,9 @@ def test_removing_an_upload_deletes_it_and_only_it(library, tmp_path):
     for name, text in (("one.txt", "A zebra runs."), ("two.txt", "A zebra rests.")):
         write_files(tmp_path, {name: text})
         with (tmp_path / name).open("rb") as stream:
-            library.upload(name, stream)
-    library.wait(library.sync(library.uploads()))
-    one = next(record for record in library.documents() if record.path == "one.txt")
+            library.sources.upload(name, stream)
+    library.jobs.wait(library.sources.sync(library.sources.uploads()))
+    one = next(record for record in library.documents.list() if record.path == "one.txt")
     job = do(library, "remove_documents", document_ids=[one.id])
     assert job.message.startswith("Removed 1 document")
     assert statuses(library) == {"two.txt": "indexed"}
@@ -251,7 +253,7 @@ def test_removing_an_upload_deletes_it_and_only_it(library, tmp_path):
 
 
 def test_a_document_of_a_watched_folder_cannot_be_removed_alone(filled, folder):
-    one = filled.documents()[0]
+    one = filled.documents.list()[0]
     job = do(filled, "remove_documents", document_ids=[one.id])
     assert "watched folder" in job.message
     assert statuses(filled) == dict.fromkeys(HANDBOOK, "indexed")
@@ -264,7 +266,7 @@ def test_removing_a_collection_leaves_the_others(filled, folder, tmp_path):
     assert paths(find(filled, "zebra", collections=("animals",))) == ["a.md"]
     job = do(filled, "remove_collection", collection="animals")
     assert job.message == 'Removed the collection "animals".'
-    assert [one.name for one in filled.collections()] == ["default"]
+    assert [one.name for one in filled.collections.list()] == ["default"]
     with pytest.raises(NotFoundError, match="animals"):
         find(filled, "zebra", collections=("animals",))
     assert statuses(filled) == dict.fromkeys(HANDBOOK, "indexed")
@@ -351,14 +353,14 @@ def test_a_change_of_the_chunk_size_divides_everything_again(folder, tmp_path):
 
 
 def test_cancelling_keeps_what_was_done(library, folder):
-    job_id = library.sync(library.add_folder(folder))
+    job_id = library.sources.sync(library.sources.add_folder(folder))
     seen = []
 
     def watch(progress):
         seen.append(progress)
         library.catalog.jobs.cancel(job_id)
 
-    job = library.wait(job_id, watch)
+    job = library.jobs.wait(job_id, watch)
     assert job.state is JobState.CANCELLED
     assert seen
     assert set(statuses(library).values()) <= {"pending", "indexed"}
@@ -368,8 +370,8 @@ def test_cancelling_keeps_what_was_done(library, folder):
 
 def test_progress_counts_up_to_the_number_of_files(library, folder):
     seen = []
-    job_id = library.sync(library.add_folder(folder))
-    library.wait(job_id, seen.append)
+    job_id = library.sources.sync(library.sources.add_folder(folder))
+    library.jobs.wait(job_id, seen.append)
     reading = [one for one in seen if one.phase == "Reading"]
     assert reading[0].done == 0
     assert [one.done for one in reading] == sorted(one.done for one in reading)

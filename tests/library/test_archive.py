@@ -27,7 +27,7 @@ def _settings(root: Path, **more) -> Settings:
 
 
 def _work(library: Library, kind: str, **arguments) -> None:
-    job = library.wait(library.ask(kind, **arguments))
+    job = library.jobs.wait(library.jobs.add(kind, **arguments))
     assert job.state is JobState.DONE, job.message
 
 
@@ -39,10 +39,10 @@ def made(tmp_path_factory):
     (root / "files" / "guide.md").write_text("# Guide\n\nOAuth tokens are signed.\n")
     (root / "files" / "long.txt").write_text("About repair and care.\n\n" * 100)
     library = Library.open(_settings(root / "lib"), create=True)
-    library.add_folder(root / "files")
-    library.upload(_UPLOAD, io.BytesIO("# Protokoll\n\nDas Budget wächst.\n".encode()))
+    library.sources.add_folder(root / "files")
+    library.sources.upload(_UPLOAD, io.BytesIO("# Protokoll\n\nDas Budget wächst.\n".encode()))
     _work(library, "sync")
-    library.ask("compact")
+    library.jobs.add("compact")
     report = export_library(library.settings, library.paths, library.catalog, root / "a.zip")
     assert (report.documents, report.uploads, report.notes) == (3, 1, ())
     assert report.size == (root / "a.zip").stat().st_size
@@ -108,7 +108,7 @@ def test_an_imported_library_answers_the_same_without_a_model_call(made, good, t
         assert _hits(moved, question) == _hits(library, question)
         assert _hits(moved, question)
     assert sorted(asked) == ['"OAuth tokens"', "Budget wächst", "repair", "tokens"]
-    assert all(one.ok for one in moved.verify())
+    assert all(one.ok for one in moved.health.verify())
     assert moved.catalog.jobs.open() == []
     assert moved.catalog.jobs.worker() is None
     moved.close()
@@ -117,13 +117,13 @@ def test_an_imported_library_answers_the_same_without_a_model_call(made, good, t
 def test_uploads_lie_in_the_new_place_and_a_sync_finds_nothing_new(made, good, tmp_path):
     import_library(good, tmp_path / "new", _settings(tmp_path / "new"))
     moved = Library.open(_settings(tmp_path / "new"))
-    uploads = moved.uploads()
+    uploads = moved.sources.uploads()
     assert Path(uploads.root) == moved.paths.collection_uploads(1)
     old = made[0] / "lib" / "uploads" / "1" / _UPLOAD
     new = Path(uploads.root, _UPLOAD)
     assert new.read_bytes() == old.read_bytes()
     assert new.stat().st_mtime_ns == old.stat().st_mtime_ns
-    job = moved.wait(moved.sync(uploads))
+    job = moved.jobs.wait(moved.sources.sync(uploads))
     assert job.message == "Nothing new, 1 unchanged."
     moved.close()
 
@@ -145,7 +145,7 @@ def test_an_empty_library_goes_there_and_back(tmp_path):
     assert (report.documents, report.uploads) == (0, 0)
     import_library(tmp_path / "e.zip", tmp_path / "new", library.settings)
     moved = Library.open(_settings(tmp_path / "new"))
-    assert moved.counts().documents == 0
+    assert moved.documents.counts().documents == 0
     moved.close()
     library.close()
 
@@ -154,7 +154,7 @@ def test_an_empty_library_may_be_imported_into(good, tmp_path):
     Library.open(_settings(tmp_path / "new"), create=True).close()
     import_library(good, tmp_path / "new", _settings(tmp_path / "new"))
     moved = Library.open(_settings(tmp_path / "new"))
-    assert moved.counts().indexed == 3
+    assert moved.documents.counts().indexed == 3
     moved.close()
 
 
@@ -272,7 +272,7 @@ def test_every_changed_byte_is_noticed(good, tmp_path):
             continue
         # A byte that means nothing, such as a date: what was imported must be whole.
         moved = Library.open(_settings(tmp_path / "new"))
-        assert all(one.ok for one in moved.verify())
+        assert all(one.ok for one in moved.health.verify())
         moved.close()
         shutil.rmtree(tmp_path / "new")
 

@@ -40,13 +40,13 @@ def library(tmp_path):
 
 
 def test_an_uploaded_file_is_found(library):
-    assert library.upload("notes/walrus.md", io.BytesIO(b"# Walrus\n\nIt sleeps.\n")) == (
+    assert library.sources.upload("notes/walrus.md", io.BytesIO(b"# Walrus\n\nIt sleeps.\n")) == (
         "notes/walrus.md"
     )
-    job = library.wait(library.sync(library.uploads()))
+    job = library.jobs.wait(library.sources.sync(library.sources.uploads()))
     assert job.message == "1 indexed, 0 unchanged."
     assert paths(find(library, "walrus")) == ["notes/walrus.md"]
-    [source] = library.sources()
+    [source] = library.sources.list()
     assert source.kind == "uploads"
     assert Path(source.root).is_relative_to(library.paths.root)
 
@@ -64,24 +64,24 @@ def test_folders_that_cannot_be_added_are_refused_with_a_reason(library, tmp_pat
         (Path("/"), "holds the library itself"),
     ):
         with pytest.raises(SourceError, match=said):
-            library.add_folder(folder)
-    library.add_folder(tmp_path / "files")
+            library.sources.add_folder(folder)
+    library.sources.add_folder(tmp_path / "files")
     with pytest.raises(SourceError, match="is in this collection already"):
-        library.add_folder(tmp_path / "files" / "inner")
-    assert len(library.sources()) == 1
+        library.sources.add_folder(tmp_path / "files" / "inner")
+    assert len(library.sources.list()) == 1
 
 
 def test_a_folder_added_twice_is_one_source_whatever_way_it_is_written(library, tmp_path):
     files = write_files(tmp_path / "files", {"a.md": "text"})
     (tmp_path / "link").symlink_to(files)
-    first = library.add_folder(files)
-    assert library.add_folder(tmp_path / "files" / ".." / "files") == first
-    assert library.add_folder(tmp_path / "link") == first
-    elsewhere = library.add_folder(files, "other")
+    first = library.sources.add_folder(files)
+    assert library.sources.add_folder(tmp_path / "files" / ".." / "files") == first
+    assert library.sources.add_folder(tmp_path / "link") == first
+    elsewhere = library.sources.add_folder(files, "other")
     assert elsewhere.id != first.id
-    assert [one.collection for one in library.sources()] == ["default", "other"]
-    assert [one.collection for one in library.sources("other")] == ["other"]
-    assert library.sources("nowhere") == []
+    assert [one.collection for one in library.sources.list()] == ["default", "other"]
+    assert [one.collection for one in library.sources.list("other")] == ["other"]
+    assert library.sources.list("nowhere") == []
 
 
 def test_allowed_roots_are_kept_to(tmp_path):
@@ -90,10 +90,10 @@ def test_allowed_roots_are_kept_to(tmp_path):
     (tmp_path / "allowed" / "link").symlink_to(other)
     roots = {"allowed_roots": [str(tmp_path / "allowed")]}
     library = open_library(tmp_path / "library", sources=roots)
-    assert library.add_folder(allowed).root == str(allowed)
+    assert library.sources.add_folder(allowed).root == str(allowed)
     for folder in (other, tmp_path / "allowed" / "link", tmp_path / "allowed" / ".." / "other"):
         with pytest.raises(SourceError, match="not under an allowed folder"):
-            library.add_folder(folder)
+            library.sources.add_folder(folder)
     library.close()
 
 
@@ -102,28 +102,34 @@ def test_allowed_roots_are_kept_to(tmp_path):
 
 def test_what_a_library_tells_of_itself(library, tmp_path):
     add(library, write_files(tmp_path / "files", HANDBOOK))
-    assert [one.name for one in library.collections()] == ["default"]
-    assert (library.counts().indexed, library.counts("default").indexed) == (5, 5)
-    assert library.counts("nowhere").documents == 0
-    assert [one.path for one in library.documents(containing="GARTEN")] == ["notes/garten.txt"]
-    assert len(library.documents(limit=2)) == 2
-    assert library.documents(limit=2) + library.documents(limit=9, offset=2) == library.documents()
-    assert library.documents(status=Status.FAILED) == []
+    assert [one.name for one in library.collections.list()] == ["default"]
+    assert (library.documents.counts().indexed, library.documents.counts("default").indexed) == (
+        5,
+        5,
+    )
+    assert library.documents.counts("nowhere").documents == 0
+    assert [one.path for one in library.documents.list(containing="GARTEN")] == ["notes/garten.txt"]
+    assert len(library.documents.list(limit=2)) == 2
+    assert (
+        library.documents.list(limit=2) + library.documents.list(limit=9, offset=2)
+        == library.documents.list()
+    )
+    assert library.documents.list(status=Status.FAILED) == []
     with pytest.raises(NotFoundError):
-        library.documents("nowhere")
-    record = library.documents(containing="refunds")[0]
-    detail = library.document(record.id)
+        library.documents.list("nowhere")
+    record = library.documents.list(containing="refunds")[0]
+    detail = library.documents.get(record.id)
     assert detail.record == record
     assert detail.text.startswith("# Refunds")
     assert detail.sections[0].start == 0
     assert detail.sections[-1].end == len(detail.text) == record.characters
     assert len(detail.chunks) == record.chunks
     with pytest.raises(NotFoundError):
-        library.document(10**9)
-    facets = library.facets("default")
+        library.documents.get(10**9)
+    facets = library.documents.facets("default")
     assert dict(facets.folders) == {"handbook/": 2, "notes/": 2, "data/": 1}
     assert sum(count for _, count in facets.types) == 5
-    assert library.facets("nowhere").types == ()
+    assert library.documents.facets("nowhere").types == ()
 
 
 def test_options_come_from_the_settings_and_what_is_asked_for(tmp_path):
@@ -154,12 +160,12 @@ def test_a_library_is_opened_only_where_there_is_one(tmp_path):
 def test_two_writers_one_works_and_the_other_waits(library, tmp_path):
     add(library, write_files(tmp_path / "files", HANDBOOK))
     write_files(tmp_path / "files", {"new.md": "# New\n\nA lighthouse.\n"})
-    job = library.ask("sync")
+    job = library.jobs.add("sync")
     with writer_lock(library.paths.lock, "worker"):
         with pytest.raises(LibraryBusyError, match="is being written by the worker"):
             work_off(library.writer(), job)
         done: list[object] = []
-        waiting = threading.Thread(target=lambda: done.append(library.wait(job)))
+        waiting = threading.Thread(target=lambda: done.append(library.jobs.wait(job)))
         waiting.start()
         time.sleep(0.5)
         assert done == []
@@ -186,14 +192,14 @@ def test_a_job_that_a_worker_does_is_waited_for(library, tmp_path):
         [sys.executable, "-c", code, str(library.paths.root)], stdout=subprocess.PIPE, text=True
     )
     assert other.stdout.readline() == "ready\n"
-    assert library.worker_state().running
+    assert library.worker.state().running
     job = sync(library)
     assert other.poll() is None
     assert job.state is JobState.DONE
     assert "5 unchanged" in job.message or "5 indexed" in job.message
     assert other.wait(20) == 0
     other.stdout.close()
-    assert not library.worker_state().running
+    assert not library.worker.state().running
 
 
 def test_readers_find_whole_documents_while_a_sync_runs(library, tmp_path):
@@ -203,14 +209,14 @@ def test_readers_find_whole_documents_while_a_sync_runs(library, tmp_path):
         f"{n}.md": f"# Doc {n}\n\nmarker a{n}.\n\n{filler}\n\nmarker z{n}.\n" for n in range(30)
     }
     folder = write_files(tmp_path / "files", files)
-    job = library.sync(library.add_folder(folder))
+    job = library.sources.sync(library.sources.add_folder(folder))
     reader = Library.open(library.settings)
     seen, problems = set(), []
     stop = threading.Event()
 
     looking = threading.Thread(target=_looking(reader, stop, seen, problems))
     looking.start()
-    library.wait(job)
+    library.jobs.wait(job)
     stop.set()
     looking.join(30)
     reader.close()
@@ -226,7 +232,7 @@ def _looking(reader, stop, seen, problems):
             answer = find(reader, f"marker {number}", mode="keyword", limit=50)
             seen.add(len(answer.results))
             for one in answer.results:
-                text = reader.document(one.document.id).text
+                text = reader.documents.get(one.document.id).text
                 whole = all(text[p.start : p.end] == p.text for p in one.passages)
                 if not whole or one.document.chunks < 2:
                     problems.append(one)
@@ -246,7 +252,7 @@ def test_every_awkward_file_ends_with_a_status_and_a_reason(tmp_path):
     started = time.monotonic()
     job = add(library, folder)
     assert job.state is JobState.DONE
-    records = library.documents()
+    records = library.documents.list()
     assert len(records) > 20
     for record in records:
         assert record.status in (Status.INDEXED, Status.SKIPPED, Status.FAILED), record.path

@@ -18,7 +18,7 @@ def fill(library: Library, folder: Path) -> None:
     folder.mkdir()
     (folder / "refund.md").write_text("# Refund policy\n\nA full refund within 30 days.\n")
     (folder / "other.md").write_text("# Harbour\n\nThe harbour office opens at nine.\n")
-    library.wait(library.sync(library.add_folder(folder)))
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
 
 
 def test_an_empty_library_says_what_to_do_next(library):
@@ -84,10 +84,10 @@ def test_the_health_page_says_how_contexts_stand(library, tmp_path):
     assert app.button(key="contexts-retry").disabled
     with writer_lock(library.paths.lock, "test"):
         app.button(key="contexts-pause").click().run()
-        assert library.backfill_state().paused
+        assert library.contexts.status().paused
         assert "<b>Paused</b> · 0 of 2 chunks" in html(app)
         app.button(key="contexts-resume").click().run()
-        assert not library.backfill_state().paused
+        assert not library.contexts.status().paused
 
 
 def test_the_document_page(library, tmp_path):
@@ -95,7 +95,7 @@ def test_the_document_page(library, tmp_path):
     assert "No document chosen" in html(run(library, "document"))
     app = run(library)
     with writer_lock(library.paths.lock, "test"):
-        app.query_params["id"] = str(library.documents(containing="refund")[0].id)
+        app.query_params["id"] = str(library.documents.list(containing="refund")[0].id)
         app.query_params["chunk"] = "1"
         app.switch_page("pages/document.py").run()
     assert not app.exception

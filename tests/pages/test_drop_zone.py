@@ -32,7 +32,7 @@ def keys(app: AppTest) -> list[str]:
 
 
 def stored(library, collection: str = "default") -> set[str]:
-    folder = Path(library.uploads(collection).root)
+    folder = Path(library.sources.uploads(collection).root)
     return {path.name for path in folder.rglob("*") if path.is_file()}
 
 
@@ -59,13 +59,13 @@ def test_an_uploader_that_got_files_can_still_get_some(app, library):
 
 def test_a_file_is_stored_once_however_often_the_page_is_drawn(app, library):
     drop(app, 0, "first.txt")
-    (Path(library.uploads().root) / "first.txt").unlink()
+    (Path(library.sources.uploads().root) / "first.txt").unlink()
     app.run()
     assert stored(library) == set()
 
 
 def test_files_that_could_not_be_stored_are_tried_again_for_their_collection(app, library):
-    library.uploads("other")
+    library.sources.uploads("other")
     app.run()
     with nothing_can_be_stored(library):
         drop(app, 0, "kept.txt")

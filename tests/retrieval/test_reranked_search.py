@@ -128,11 +128,11 @@ def test_another_model_is_asked_anew(library, server):
     server.models["small:1b"] = server.models[WRITER]
     server.reply = grading(answers)
     reranked(library)
-    library.choose_context_model("small:1b")
+    library.contexts.choose_model("small:1b")
     try:
         found = reranked(library)
     finally:
-        library.choose_context_model("")
+        library.contexts.choose_model("")
     assert [one.body["model"] for one in server.asked("/api/chat")] == [WRITER, "small:1b"]
     note = next(one.note for one in found.trace.stages if one.name == "reranking")
     assert note.startswith("small:1b: ")

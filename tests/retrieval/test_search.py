@@ -121,7 +121,7 @@ def test_the_limit_counts_documents(library):
 
 def test_a_document_that_fills_the_candidates_leaves_room_for_others(library):
     """The long document alone has more matching chunks than there are candidates."""
-    long = next(one for one in library.documents("default") if one.path == "long.md")
+    long = next(one for one in library.documents.list("default") if one.path == "long.md")
     assert long.chunks > 20
     answer = find(library, "turbine", mode="keyword", candidates=5, limit=10)
     assert len(answer.results) == 10
@@ -132,7 +132,7 @@ def test_a_document_that_fills_the_candidates_leaves_room_for_others(library):
 def test_passages_are_slices_of_the_stored_text(library):
     for question in ("turbine part 7", "refund", "検索システム"):
         for result in find(library, question).results:
-            text = library.document(result.document.id).text
+            text = library.documents.get(result.document.id).text
             last = 0
             for passage in result.passages:
                 assert passage.start >= last
@@ -278,7 +278,7 @@ def test_coarser_levels_are_searched(library, granularity):
     assert levels <= set(levels_of(granularity))
     assert answer.results[0].passages
     for result in answer.results:
-        text = library.document(result.document.id).text
+        text = library.documents.get(result.document.id).text
         assert [text[p.start : p.end] for p in result.passages] == [p.text for p in result.passages]
 
 

@@ -47,7 +47,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cli")
     library = open_library(folder / "library")
     write_files(folder / "files", {**HANDBOOK, "hostile.md": HOSTILE})
-    library.embedder = _hash_embedder()
+    library.embedders.pin(_hash_embedder())
     add(library, folder / "files")
     library.close()
     return folder

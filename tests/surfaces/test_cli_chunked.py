@@ -23,7 +23,7 @@ CHAT = "\n\n".join(
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cli_chunked")
     library = open_library(folder / "library")
-    library.embedder = HashEmbedder()
+    library.embedders.pin(HashEmbedder())
     write_files(folder / "files", {**HANDBOOK, "chats/both.md": CHAT})
     add(library, folder / "files")
     library.close()

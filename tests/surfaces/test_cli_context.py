@@ -50,7 +50,7 @@ def test_a_dry_run_asks_nothing(library, server):
     assert "To do     5 chunks, usually 1 to 10 seconds a chunk" in before.stdout
     assert server.asked("/api/chat") == []
     run(library)
-    library.wait(library.regenerate(library.documents()[0].id))
+    library.jobs.wait(library.contexts.regenerate(library.documents.list()[0].id))
     value = json.loads(run(library, "--dry-run", "--json").stdout)
     assert (value["counts"]["pending"], value["counts"]["chunks"]) == (1, 5)
     assert value["seconds_left"] > 0
@@ -67,7 +67,7 @@ def test_failed_ones_are_tried_again_when_asked(library, server):
     assert "To do     5 chunks" in run(library, "--dry-run", "--retry-failed").stdout
     retried = run(library, "--retry-failed")
     assert retried.exit_code == 0, retried.output
-    assert library.backfill_state().counts == ContextCounts(complete=5)
+    assert library.contexts.status().counts == ContextCounts(complete=5)
 
 
 def test_without_ollama_it_says_what_to_do(library, server):
@@ -75,25 +75,25 @@ def test_without_ollama_it_says_what_to_do(library, server):
     refused = run(library)
     assert isinstance(refused.exception, OllamaUnreachableError)
     assert refused.exception.cure
-    assert library.backfill_state().counts == ContextCounts(pending=5)
+    assert library.contexts.status().counts == ContextCounts(pending=5)
 
 
 def test_pause_and_resume(library):
     assert run(library, "--pause").exit_code == 0
-    assert library.backfill_state().paused
+    assert library.contexts.status().paused
     assert run(library, "--resume").exit_code == 0
-    assert not library.backfill_state().paused
+    assert not library.contexts.status().paused
     assert run(library, "--pause", "--resume").exit_code == 2
 
 
 def test_a_worker_that_runs_is_asked_and_watched(library, server):
     server.delay = 0.1
-    library.pause_contexts()
+    library.contexts.pause()
     worker = Worker(library.writer())
     thread = threading.Thread(target=worker.run, kwargs={"watch": False})
     thread.start()
     until = time.monotonic() + 20
-    while not library.worker_state().running and time.monotonic() < until:
+    while not library.worker.state().running and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(0.5)
     done = run(library)
@@ -101,15 +101,15 @@ def test_a_worker_that_runs_is_asked_and_watched(library, server):
     thread.join(timeout=10)
     assert done.exit_code == 0, done.output
     assert "The worker writes the contexts" in done.stderr
-    assert library.backfill_state().counts == ContextCounts(complete=5)
+    assert library.contexts.status().counts == ContextCounts(complete=5)
 
 
 def test_only_one_collection(library, tmp_path):
     make_older(write_files(tmp_path / "more", {"a.md": "# A\n\nOther words.\n"}))
     add(library, tmp_path / "more", "other")
     assert run(library, "--collection", "other").exit_code == 0
-    assert library.backfill_state("other").counts == ContextCounts(complete=1)
-    assert library.backfill_state("default").counts == ContextCounts(pending=5)
+    assert library.contexts.status("other").counts == ContextCounts(complete=1)
+    assert library.contexts.status("default").counts == ContextCounts(pending=5)
     assert run(library, "--collection", "nowhere").exit_code != 0
 
 

@@ -112,10 +112,10 @@ def _status(library: Library) -> None:
 
 def _standing(library: Library) -> tuple[str, str, bool]:
     """What is said, its style, and whether something is being done."""
-    running = library.worker_state().running
+    running = library.worker.state().running
     if not running and _may_start_again():
-        running = library.ensure_worker()
-    now = library.progress()
+        running = library.worker.ensure_running()
+    now = library.jobs.progress()
     if not running:
         return "not running", "rk-off", False
     if now is None:

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts.common.markup import action, plural
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import RagkitError
-from ragkit.evaluation.judging import GRADES, Grades, Judging
+from ragkit.evaluation.judging import GRADES, Grades
 from ragkit.library import Library
 from ragkit.results import Result
 from ragkit.types import Level, Span
@@ -49,10 +49,7 @@ def buttons(result: Result, span: Span | None, grade: int | None) -> str:
 
 def grades_of(library: Library, question: str, collection: str) -> Grades:
     """What was said of a question's results in a collection."""
-    record = library.catalog.collections.find(collection)
-    if record is None or not question.strip():
-        return Grades()
-    return Judging(library.catalog).grades(record.id, question)
+    return library.judgments.grades(collection, question)
 
 
 def act(library: Library, values: Mapping[str, str], question: str, origin: Origin) -> bool:
@@ -61,17 +58,16 @@ def act(library: Library, values: Mapping[str, str], question: str, origin: Orig
     if verb not in ("judge", "unjudge"):
         return False
     try:
-        collection = library.catalog.collections.get(values["collection"])
-        judging = Judging(library.catalog)
+        collection = values["collection"]
         if verb == "judge":
             start, _, end = values["place"].partition("-")
             span = Span(int(start), int(end)) if start and end else None
-            judging.judge(
-                collection.id, question, int(values["id"]), int(values["grade"]),
+            library.judgments.add(
+                collection, question, int(values["id"]), int(values["grade"]),
                 span=span, origin=origin,
             )  # fmt: skip
         else:
-            taken = judging.undo(collection.id)
+            taken = library.judgments.undo(collection)
             if taken is None:
                 st.toast("There is nothing to take back.")
     except RagkitError as error:
@@ -81,10 +77,9 @@ def act(library: Library, values: Mapping[str, str], question: str, origin: Orig
 
 def counted(library: Library, collection: str, grades: Grades) -> str:
     """``3 judged for this question · 12 in 5 questions`` as HTML; before the first, the keys."""
-    record = library.catalog.collections.find(collection)
-    if record is None:
+    if library.collections.find(collection) is None:
         return ""
-    questions, places = library.catalog.judgments.sets(record.id).get("", (0, 0))
+    questions, places = library.judgments.sets(collection).get("", (0, 0))
     if not places:
         return (
             '<p class="rk-soft rk-judged">Judge what is shown: <kbd>1</kbd> right, '

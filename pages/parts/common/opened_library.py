@@ -31,5 +31,5 @@ def open_library() -> Library:
 )
 def _opened(chosen: Settings) -> Library:
     library = Library.open(chosen, create=True)
-    library.ensure_worker()
+    library.worker.ensure_running()
     return library

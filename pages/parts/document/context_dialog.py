@@ -34,12 +34,12 @@ def act(library: Library, values: Mapping[str, str], document_id: int | None) ->
 
 def write_again(library: Library, document_id: int, index: int | None = None) -> None:
     """Have one chunk's context written anew, or all of the document but a person's."""
-    st.session_state[_JOB] = (document_id, library.regenerate(document_id, index))
-    library.ensure_worker()
+    st.session_state[_JOB] = (document_id, library.contexts.regenerate(document_id, index))
+    library.worker.ensure_running()
 
 
 def _of_person(library: Library, document_id: int, index: int) -> bool:
-    known = library.contexts_at([(document_id, index)]).get((document_id, index))
+    known = library.contexts.at([(document_id, index)]).get((document_id, index))
     return known is not None and known.answer.by_person
 
 
@@ -62,7 +62,7 @@ def draw(library: Library, document_id: int) -> None:
 @st.dialog("Write what situates this chunk", on_dismiss=close)
 def edit(library: Library, document_id: int, index: int) -> None:
     """Let the person write a context."""
-    known = library.contexts_at([(document_id, index)]).get((document_id, index))
+    known = library.contexts.at([(document_id, index)]).get((document_id, index))
     st.caption(
         f"Chunk {index + 1}. Say in a sentence or two what it is about and where it belongs. "
         "Searches use it, it is marked as yours, and no model changes it."
@@ -79,9 +79,9 @@ def edit(library: Library, document_id: int, index: int) -> None:
             if not said.strip():
                 st.html(summary.notices(["Write something first, or have it written again."]))
                 return
-            job = library.edit_context(document_id, index, said)
+            job = library.contexts.edit(document_id, index, said)
             st.session_state[_JOB] = (document_id, job)
-            library.ensure_worker()
+            library.worker.ensure_running()
             close()
             st.rerun()
         if st.button("Leave it", key="context-leave", on_click=close):
@@ -107,7 +107,7 @@ def replace(library: Library, document_id: int, index: int) -> None:
 def outcome(library: Library, document_id: int) -> tuple[str, bool]:
     """What came of the last thing asked for, as HTML, and whether it is still to come."""
     of, job_id = st.session_state.get(_JOB, (0, 0))
-    job = library.catalog.jobs.get(job_id) if of == document_id else None
+    job = library.jobs.get(job_id) if of == document_id else None
     if job is None:
         return "", False
     said = _UNDER_WAY.get(job.state, job.message)

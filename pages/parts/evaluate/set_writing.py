@@ -6,7 +6,6 @@ import streamlit as st
 
 from pages.parts.common import browser
 from pages.parts.evaluate import evaluation_html as evaluating
-from ragkit.catalog.background_state import chosen_model
 from ragkit.evaluation.background import BackgroundWriting
 from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN
 from ragkit.library import Library
@@ -59,7 +58,7 @@ def _form(library: Library, collection: str) -> None:
 def _fields(library: Library, collection: str, look: OllamaLook) -> None:
     writing = writing_of(library)
     names = [one.name for one in look.writers]
-    usual = chosen_model(library.catalog) or look.best
+    usual = library.contexts.chosen_model() or look.best
     at = next((names.index(one) for one in (usual, f"{usual}:latest") if one in names), 0)
     st.html(
         '<p class="rk-soft">It is shown passages of this collection, one after the other, and asks '

@@ -33,10 +33,10 @@ def live(library: Library) -> None:
     """How the writing stands, asked for only while in sight."""
     scope = _scope(library)
     try:
-        now = library.backfill_state(scope)
+        now = library.contexts.status(scope)
     except NotFoundError:
         # Removed since the page was drawn.
-        scope, now = None, library.backfill_state()
+        scope, now = None, library.contexts.status()
     switched_on = library.settings.models.contexts
     st.html(contexts.standing(now, switched_on))
     counts = now.counts
@@ -45,7 +45,7 @@ def live(library: Library) -> None:
             st.button("Resume", key="contexts-resume", on_click=_resume, args=(library,))
         else:
             st.button(
-                "Pause", key="contexts-pause", on_click=library.pause_contexts,
+                "Pause", key="contexts-pause", on_click=library.contexts.pause,
                 disabled=not counts.pending or not switched_on,
             )  # fmt: skip
         st.button(
@@ -57,7 +57,7 @@ def live(library: Library) -> None:
                 "Write these first", key="contexts-first", type="tertiary",
                 disabled=not counts.pending, on_click=_first, args=(library, scope),
             )  # fmt: skip
-    failed = contexts.failures(library.failed_contexts(scope), counts.failed)
+    failed = contexts.failures(library.contexts.failures(scope), counts.failed)
     if failed:
         st.html(failed)
     busy = now.phase is BackgroundPhase.WORKING or (counts.pending and not now.running)
@@ -66,7 +66,7 @@ def live(library: Library) -> None:
 
 def _scope(library: Library) -> str | None:
     """The one collection that is looked at; asked only when there are several."""
-    names = [one.name for one in library.collections()]
+    names = [one.name for one in library.collections.list()]
     if len(names) < 2:
         return None
     if st.session_state.get(_SCOPE) not in (None, state.ALL, *names):
@@ -78,18 +78,18 @@ def _scope(library: Library) -> str | None:
 
 
 def _resume(library: Library) -> None:
-    library.resume_contexts()
-    library.ensure_worker()
+    library.contexts.resume()
+    library.worker.ensure_running()
 
 
 def _retry(library: Library, scope: str | None) -> None:
-    library.retry_contexts(scope)
-    library.ensure_worker()
+    library.contexts.retry(scope)
+    library.worker.ensure_running()
 
 
 def _first(library: Library, scope: str) -> None:
-    library.write_contexts_first(scope)
-    library.ensure_worker()
+    library.contexts.prioritize(scope)
+    library.worker.ensure_running()
 
 
 # -- which model writes ----------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def model(library: Library) -> None:
     """Whether Ollama is there, which of its models writes, and a way to get one."""
     desk = library.ollama
     look, download = desk.look(), desk.download
-    chosen = library.backfill_state().chosen
+    chosen = library.contexts.status().chosen
     st.html(contexts.ollama_line(look, chosen))
     if look is not None and look.health.reachable:
         _choice(library, look, chosen)
@@ -126,7 +126,7 @@ def _choice(library: Library, look: OllamaLook, chosen: str) -> None:
     key = f"context-model-{chosen}-{'|'.join(choices)}"
 
     def choose() -> None:
-        library.choose_context_model(st.session_state[key])
+        library.contexts.choose_model(st.session_state[key])
 
     st.selectbox(
         "Model that writes contexts",
@@ -148,6 +148,6 @@ def _offer(library: Library, look: OllamaLook) -> None:
         key="download-begin",
         type="tertiary" if look.writers else "primary",
         on_click=library.ollama.pull,
-        args=(SUGGESTED_MODEL, library.choose_context_model),
+        args=(SUGGESTED_MODEL, library.contexts.choose_model),
         help="A small model that writes well enough. Ollama downloads it; then it is used here.",
     )

@@ -33,12 +33,12 @@ def draw(library: Library, collection: str) -> None:
     if kind == "folder":
         choose_folder(library, collection)
     elif kind == "source":
-        found = [one for one in library.sources() if one.id == payload]
+        found = [one for one in library.sources.list() if one.id == payload]
         if found:
             confirm_removal(library, found[0])
     elif kind == "documents":
         wanted = set(payload)
-        shown = [one for one in library.documents(collection) if one.id in wanted]
+        shown = [one for one in library.documents.list(collection) if one.id in wanted]
         confirm_documents(library, shown)
 
 
@@ -48,7 +48,7 @@ def add_folder(library: Library, collection: str, path: str) -> None:
         st.html('<p class="rk-notice rk-warn">Write the path of a folder first.</p>')
         return
     try:
-        library.sync(library.add_folder(Path(path.strip()), collection))
+        library.sources.sync(library.sources.add_folder(Path(path.strip()), collection))
     except RagkitError as error:
         st.html(summary.notices([str(error)]))
         return
@@ -103,7 +103,7 @@ def confirm_removal(library: Library, source: SourceRecord) -> None:
     st.html(tables.source_html(source) + f"<p>{tables.loss(source)}</p>")
     with st.container(horizontal=True):
         if st.button("Remove", type="primary", key="really-remove"):
-            library.ask("remove_source", source_id=source.id)
+            library.sources.remove(source.id)
             close()
             st.rerun()
         if st.button("Keep", key="keep", on_click=close):
@@ -113,7 +113,7 @@ def confirm_removal(library: Library, source: SourceRecord) -> None:
 @st.dialog("Remove documents?", on_dismiss=close)
 def confirm_documents(library: Library, chosen: list[DocumentRecord]) -> None:
     """Ask first; files of a watched folder stay, since they would come back."""
-    uploads = {one.id for one in library.sources() if one.kind == "uploads"}
+    uploads = {one.id for one in library.sources.list() if one.kind == "uploads"}
     removable = [one for one in chosen if one.source_id in uploads]
     kept = len(chosen) - len(removable)
     if removable:
@@ -128,7 +128,7 @@ def confirm_documents(library: Library, chosen: list[DocumentRecord]) -> None:
         )
     with st.container(horizontal=True):
         if st.button("Remove", type="primary", key="really", disabled=not removable):
-            library.ask("remove_documents", document_ids=[one.id for one in removable])
+            library.documents.remove([one.id for one in removable])
             close()
             st.rerun()
         if st.button("Keep", key="keep-documents", on_click=close):

@@ -122,8 +122,8 @@ def _store(
     try:
         with st.spinner(f"Storing {plural(len(files), 'file')} …"):
             for file in files:
-                library.upload(file.name, file, collection)
+                library.sources.upload(file.name, file, collection)
                 stored.add(file.file_id)
-            library.sync(library.uploads(collection))
+            library.sources.sync(library.sources.uploads(collection))
     except RagkitError as error:
         st.html(summary.problem(error.message, error.cure))

@@ -91,7 +91,7 @@ def draw(library: Library) -> None:
 @st.fragment
 def live(library: Library) -> None:
     """How it stands, asked for again while in sight."""
-    state = library.embedder_state()
+    state = library.embedders.status()
     st.html(line(state))
     said, until = st.session_state.get(_SAID, ("", 0.0))
     if said and time.monotonic() < until:
@@ -100,13 +100,13 @@ def live(library: Library) -> None:
         busy = bool(state.target or state.waiting)
         if busy and state.paused:
             st.button("Go on", key="embedder-resume", type="tertiary",
-                      on_click=library.resume_embedding)  # fmt: skip
+                      on_click=library.embedders.resume)  # fmt: skip
         elif busy:
             st.button("Pause", key="embedder-pause", type="tertiary",
-                      on_click=library.pause_embedding)  # fmt: skip
+                      on_click=library.embedders.pause)  # fmt: skip
         if state.target:
             st.button("Stop", key="embedder-stop", type="tertiary",
-                      on_click=library.cancel_embedding)  # fmt: skip
+                      on_click=library.embedders.cancel)  # fmt: skip
         elif state.previous:
             st.button(f"Go back to {as_label(label(state.previous)[:60])}", key="embedder-back",
                       type="tertiary", on_click=_back, args=(library, state.previous))  # fmt: skip
@@ -118,7 +118,7 @@ def live(library: Library) -> None:
 
 def _back(library: Library, previous: str) -> None:
     try:
-        library.revert_embedder()
+        library.embedders.revert()
         said = f"{label(previous)} answers again; nothing had to be embedded."
     except RagkitError as error:
         said = str(error)
@@ -151,7 +151,7 @@ def choose(library: Library) -> None:
     """Choose among the built-in embedder and what Ollama has."""
     if _OFFERS not in st.session_state:
         with st.spinner("Looking what Ollama has …"):
-            st.session_state[_OFFERS] = library.embedder_offers()
+            st.session_state[_OFFERS] = library.embedders.offers()
     offers: Offers = st.session_state[_OFFERS]
     by_name = {one.name: one for one in offers.offers}
     names = list(by_name)
@@ -200,7 +200,7 @@ def _measured(library: Library, offer: EmbedderOffer) -> float | None:
     if offer.name not in costs:
         try:
             with st.spinner("Measuring on a few texts …"):
-                costs[offer.name] = library.estimate_embedding(offer.name)
+                costs[offer.name] = library.embedders.estimate(offer.name)
         except RagkitError as error:
             costs[offer.name] = None
             st.html(summary.notices([str(error)]))
@@ -209,8 +209,8 @@ def _measured(library: Library, offer: EmbedderOffer) -> float | None:
 
 def _take(library: Library, offer: EmbedderOffer) -> None:
     try:
-        library.choose_embedder(offer.name)
-        library.ensure_worker()
+        library.embedders.choose(offer.name)
+        library.worker.ensure_running()
     except (RagkitError, OSError) as error:
         st.html(summary.notices([str(error)]))
         return

@@ -18,7 +18,7 @@ from pages.parts.search import export
 from pages.parts.search import query_text as query
 from ragkit.errors import QueryError
 from ragkit.library import Library
-from ragkit.options import SEARCH_OPTIONS, Filters, SearchOptions
+from ragkit.options import SEARCH_OPTIONS, SearchOptions
 from ragkit.results import Answer
 
 OFFERED = (
@@ -27,19 +27,6 @@ OFFERED = (
 )  # fmt: skip
 _MOST_FACETS, _MOST_FIELDS = 12, 6
 _DATE = re.compile(r"\d{4}-\d\d")
-
-
-def known_fields(library: Library, collections: Sequence[str] = ()) -> list[str]:
-    """The front-matter fields that can be filtered by."""
-    wanted = set(collections)
-    return sorted(
-        {
-            field
-            for one in library.collections()
-            if not wanted or one.name in wanted
-            for field in library.catalog.filters.field_names(one.id)
-        }
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +44,7 @@ class Controls:
 
 def controls(library: Library, question: str) -> Controls:
     """Draw the row under the box."""
-    names = [one.name for one in library.collections()] or [library.settings.collection]
+    names = [one.name for one in library.collections.list()] or [library.settings.collection]
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
         chosen = _collection(library, names)
         first = library.options(collections=tuple(chosen))
@@ -109,7 +96,7 @@ def _collection(library: Library, names: list[str]) -> list[str]:
 
 def _filters(library: Library, collections: Sequence[str], question: str) -> QueryError | None:
     """Filters as buttons with counts; each writes itself into the question."""
-    fields = known_fields(library, collections)
+    fields = library.documents.field_names(collections)
     try:
         active = {chip.token for chip in query.chips(question, fields)}
     except QueryError as error:
@@ -139,11 +126,8 @@ def facet_groups(
 ) -> list[tuple[str, str, list[tuple[str, int]]]]:
     """(title, filter, values with counts) for whatever the library can count."""
     totals: dict[tuple[str, str], dict[str, int]] = {}
-    there = {one.name for one in library.collections()}
-    for collection in there.intersection(collections):
-        facets = library.catalog.filters.facets(
-            library.catalog.collections.get(collection).id, Filters()
-        )
+    for collection in dict.fromkeys(collections):
+        facets = library.documents.facets(collection)
         named = [
             ("Type", "type", facets.types),
             ("Folder", "path", facets.folders),
@@ -220,6 +204,6 @@ def add_sample(library: Library) -> None:
     """Make the sample documents a source, and read them."""
     from ragkit.surfaces.serve import sample_contexts, sample_folder
 
-    source = library.add_folder(sample_folder())
-    library.sync(source)
-    library.recall_contexts(source.id, sample_contexts())
+    source = library.sources.add_folder(sample_folder())
+    library.sources.sync(source)
+    library.contexts.import_file(source.id, sample_contexts())

@@ -30,7 +30,7 @@ _KEY = "long_option"
 def controls(library: Library, left_out: Iterable[int]) -> tuple[SearchOptions, ChunkedOptions]:
     """Draw the settings; return the options that they say."""
     first = library.chunked_options()
-    names = [record.name for record in library.collections()] or [library.settings.collection]
+    names = [record.name for record in library.collections.list()] or [library.settings.collection]
     collections = names
     if len(names) > 1:
         chosen = st.selectbox(

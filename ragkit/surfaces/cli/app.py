@@ -81,10 +81,10 @@ def add(
     for path in paths:
         if path.is_file():
             with path.open("rb") as stream:
-                opened.upload(path.name, stream)
-            jobs.append(opened.sync(opened.uploads()))
+                opened.sources.upload(path.name, stream)
+            jobs.append(opened.sources.sync(opened.sources.uploads()))
         else:
-            jobs.append(opened.sync(opened.add_folder(path)))
+            jobs.append(opened.sources.sync(opened.sources.add_folder(path)))
     for job in dict.fromkeys(jobs):
         do_job(opened, job)
 
@@ -102,17 +102,17 @@ def sync(
     """Make the library agree with its folders."""
     opened = open_library(library, collection)
     if collection:
-        opened.catalog.collections.get(collection)
+        opened.collections.get(collection)
     if not dry_run:
         arguments: dict[str, object] = {"collection": collection} if collection else {}
         if accept_empty:
             arguments["accept_empty"] = True
-        do_job(opened, opened.ask("sync", **arguments))
+        do_job(opened, opened.jobs.add("sync", **arguments))
         return
     from ragkit.indexing.progress import Reporter
     from ragkit.indexing.sync import sync_source
 
-    for source in opened.sources(collection):
+    for source in opened.sources.list(collection):
         report = sync_source(opened.writer(), source, Reporter(), dry_run=True)
         changes = {"new": report.new, "changed": report.changed, "gone": report.removed}
         if json_:
@@ -136,7 +136,7 @@ def list_(
 ) -> None:
     """List the documents, one a line."""
     opened = open_library(library, collection)
-    for record in opened.documents(collection, status=status):
+    for record in opened.documents.list(collection, status=status):
         if json_:
             console.put_json(render.document_as_json(record))
         else:
@@ -156,22 +156,22 @@ def remove(
     """Remove a folder from the library, or an uploaded document. Your own files stay."""
     opened = open_library(library, collection)
     if collection:
-        opened.catalog.collections.get(collection)
-    sources = opened.sources(collection)
+        opened.collections.get(collection)
+    sources = opened.sources.list(collection)
     place = str(Path(what).expanduser().resolve())
     chosen = [source for source in sources if source.root in (what, place)]
     if chosen:
         source = chosen[0]
         _confirm(yes, f"Remove {source.root} with {source.documents} documents from the library?")
-        do_job(opened, opened.ask("remove_source", source_id=source.id))
+        do_job(opened, opened.sources.remove(source.id))
         return
-    found = [one for one in opened.documents(collection, containing=what) if one.path == what]
+    found = [one for one in opened.documents.list(collection, containing=what) if one.path == what]
     if not found:
         raise NotFoundError(
             f"There is no source or document {what}.", "ragkit list and ragkit status name them."
         )
     _confirm(yes, f"Remove {found[0].path} from the library?")
-    do_job(opened, opened.ask("remove_documents", document_ids=[found[0].id]))
+    do_job(opened, opened.documents.remove([found[0].id]))
 
 
 def _confirm(yes: bool, question: str) -> None:
@@ -227,7 +227,7 @@ def search(
         )
         return
     answer = opened.search(text, options)
-    opened.tell_found(answer)
+    opened.contexts.note_hits(answer)
     if json_:
         console.put_json(render.answer_as_json(answer))
         return
@@ -249,10 +249,10 @@ def status(
     """Say what the library holds and whether anything is at work."""
     opened = open_library(library, collection)
     if collection:
-        opened.catalog.collections.get(collection)
-    counts = opened.counts(collection)
-    sources = opened.sources(collection)
-    worker = opened.worker_state()
+        opened.collections.get(collection)
+    counts = opened.documents.counts(collection)
+    sources = opened.sources.list(collection)
+    worker = opened.worker.state()
     if json_:
         console.put_json(
             {
@@ -263,7 +263,7 @@ def status(
                 "skipped": counts.skipped,
                 "failed": counts.failed,
                 "chunks": counts.chunks,
-                "collections": [one.name for one in opened.collections()],
+                "collections": [one.name for one in opened.collections.list()],
                 "sources": [
                     {"root": one.root, "collection": one.collection, "state": one.state,
                      "documents": one.documents, "failed": one.failed, "reason": one.reason}

@@ -96,7 +96,9 @@ def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
     record = next(
         (
             one
-            for one in opened.documents(opened.settings.collection, containing=_containing(what))
+            for one in opened.documents.list(
+                opened.settings.collection, containing=_containing(what)
+            )
             if what in (one.path, str(one.id))
         ),
         None,
@@ -105,7 +107,7 @@ def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
         raise NotFoundError(
             f"There is no file or document {what}.", "ragkit list names the documents."
         )
-    return opened.document(record.id).text, frozenset({record.id})
+    return opened.documents.get(record.id).text, frozenset({record.id})
 
 
 def _containing(what: str) -> str:
@@ -117,7 +119,7 @@ def _copies_of(opened: Library, place: Path) -> frozenset[int]:
     resolved = place.resolve()
     return frozenset(
         one.id
-        for one in opened.documents(containing=place.name)
+        for one in opened.documents.list(containing=place.name)
         if Path(one.root, one.path).resolve() == resolved
     )
 

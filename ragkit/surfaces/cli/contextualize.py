@@ -45,19 +45,19 @@ def contextualize(
     if pause or resume:
         if pause and resume:
             raise typer.BadParameter("--pause and --resume exclude each other.")
-        opened.pause_contexts() if pause else opened.resume_contexts()
+        opened.contexts.pause() if pause else opened.contexts.resume()
         console.say("Paused." if pause else "Resumed.")
         return
     if dry_run:
-        _tell(opened.backfill_state(collection), json_, retry_failed=retry_failed)
+        _tell(opened.contexts.status(collection), json_, retry_failed=retry_failed)
         return
     if retry_failed:
-        console.say(opened.wait(opened.retry_contexts(collection)).message)
+        console.say(opened.jobs.wait(opened.contexts.retry(collection)).message)
     if lock_is_held(opened.paths.lock):
         state = _follow(opened, collection)
     else:
         with console.progress_bar() as watch:
-            state = opened.contextualize(collection, batch=batch, watch=watch)
+            state = opened.contexts.write(collection, batch=batch, watch=watch)
     _tell(state, json_)
     if state.counts.pending or state.counts.failed:
         raise typer.Exit(1)
@@ -65,16 +65,16 @@ def contextualize(
 
 def _follow(library: Library, collection: str | None) -> BackfillState:
     """Watch the worker do it, until nothing waits or it cannot go on."""
-    library.resume_contexts()
+    library.contexts.resume()
     console.say("The worker writes the contexts; stopping this command does not stop it.")
-    state = library.backfill_state(collection)
+    state = library.contexts.status(collection)
     total = state.counts.pending
     with console.progress_bar() as watch:
         while state.counts.pending:
             done = max(0, total - state.counts.pending)
             watch(Progress("Writing contexts", done, total, state.current))
             time.sleep(_POLL_SECONDS)
-            state = library.backfill_state(collection)
+            state = library.contexts.status(collection)
             stuck = state.phase is BackgroundPhase.WAITING and state.message
             if stuck or state.phase in (BackgroundPhase.OFF, BackgroundPhase.PAUSED):
                 console.say(state.message or "The worker does not write contexts now.")

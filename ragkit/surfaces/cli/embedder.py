@@ -50,15 +50,15 @@ def embedder(
         raise typer.BadParameter("NAME, --back, --pause and --resume exclude each other.")
     opened = open_library(library, collection)
     if pause or resume:
-        opened.pause_embedding() if pause else opened.resume_embedding()
+        opened.embedders.pause() if pause else opened.embedders.resume()
         console.say("Paused." if pause else "Resumed.")
         return
     if name is None and not back:
-        _show(opened.embedder_state(), opened.embedder_offers(), json_)
+        _show(opened.embedders.status(), opened.embedders.offers(), json_)
         return
-    console.say(opened.revert_embedder() if back else opened.choose_embedder(name or ""))
+    console.say(opened.embedders.revert() if back else opened.embedders.choose(name or ""))
     trouble = _follow(opened) if lock_is_held(opened.paths.lock) else _here(opened)
-    state = opened.embedder_state()
+    state = opened.embedders.status()
     if trouble:
         console.say(trouble)
     if json_:
@@ -71,10 +71,10 @@ def embedder(
 
 def status_lines(library: Library) -> Iterator[str]:
     """What ``ragkit status`` says when vectors are made in the background."""
-    choice = library.catalog.embedders.choice()
+    choice = library.embedders.choice()
     if choice is None or not (choice.target or is_remote(choice.active.name)):
         return
-    state = library.embedder_state()
+    state = library.embedders.status()
     if state.target:
         yield f"Moving to  {state.target}: {state.done} of {state.total} texts"
     if state.waiting:
@@ -85,12 +85,12 @@ def status_lines(library: Library) -> Iterator[str]:
 
 def _here(library: Library) -> str:
     with console.progress_bar() as watch:
-        return library.embed_now(watch)
+        return library.embedders.embed_missing(watch)
 
 
 def _follow(library: Library) -> str:
     """Watch the worker do it until it is done, paused, or cannot go on."""
-    state = library.embedder_state()
+    state = library.embedders.status()
     if not state.target:
         return ""
     console.say("The worker makes the vectors; stopping this command does not stop it.")
@@ -98,7 +98,7 @@ def _follow(library: Library) -> str:
         while state.target:
             watch(Progress("Embedding", state.done, state.total, state.target))
             time.sleep(_POLL_SECONDS)
-            state = library.embedder_state()
+            state = library.embedders.status()
             if state.phase is BackgroundPhase.PAUSED or not lock_is_held(library.paths.lock):
                 return "Nobody makes vectors now."
             if state.phase is BackgroundPhase.WAITING and "Ollama" in state.message:

@@ -102,8 +102,6 @@ def reporting() -> Iterator[Reporter]:
 @contextmanager
 def opened(wanted: Wanted, reporter: Reporter, *, plain: bool = False) -> Iterator[Opened]:
     """Open the library that is asked, or index a published set into a temporary one."""
-    from ragkit.evaluation.experiments import judged_experiment
-
     if wanted.corpus is not None:
         with _published(wanted, wanted.corpus, reporter, plain=plain) as found:
             yield found
@@ -112,9 +110,7 @@ def opened(wanted: Wanted, reporter: Reporter, *, plain: bool = False) -> Iterat
         if getattr(wanted, name) is not None:
             raise SettingsError(f"--{name} goes with --corpus.", "Name a published set as well.")
     library = open_library(wanted.library, wanted.collection)
-    experiment = judged_experiment(
-        library, library.catalog, library.settings.collection, wanted.question_set
-    )
+    experiment = library.experiment(library.settings.collection, wanted.question_set)
     if wanted.limit is not None:
         experiment = replace(experiment, questions=experiment.questions[: wanted.limit])
     yield Opened(experiment, None, library)

@@ -112,7 +112,7 @@ def evaluate_questions(
     }  # fmt: skip
     if against is not None:
         # Better now than after everything has been asked.
-        open_library(library, collection).catalog.runs.get(against)
+        open_library(library, collection).runs.get(against)
     with reporting() as reporter, opened(wanted, reporter, plain=contexts is not None) as ready:
         options = assigned(base_options(wanted, ready, **changes), option)
         evaluation, table = _evaluate(wanted, ready, options, mode, reporter)
@@ -121,13 +121,14 @@ def evaluate_questions(
         home = open_library(library, collection, create=True)
     record = comparison = None
     if home is not None:
-        record = _keep(home, ready, evaluation)
+        # The library that was asked keeps the run, or else the person's own.
+        record = home.runs.keep(evaluation, home.settings.collection if ready.library else None)
         try:
             if against is not None:
-                comparison = _compare(home, against, record, metric)
+                comparison = home.runs.compare(against, record.id, metric)
         finally:
             if corpus is not None and not keep:
-                home.catalog.runs.remove(record.id)
+                home.runs.remove(record.id)
                 record = None
     _put(evaluation, table, record, comparison, json_=json_)
     if evaluation.partial or (table is not None and table.partial):
@@ -137,9 +138,8 @@ def evaluate_questions(
 
 def _list_runs(library: Library, collection: str | None, *, json_: bool) -> None:
     """Print the kept runs, newest first."""
-    collection_id = library.catalog.collections.get(collection).id if collection else None
-    records = library.catalog.runs.all(collection_id)
-    names = {record.id: record.name for record in library.collections()}
+    records = library.runs.list(collection)
+    names = {record.id: record.name for record in library.collections.list()}
     if json_:
         for record in records:
             console.put_json(render.run_as_json(record, names))
@@ -170,22 +170,6 @@ def _evaluate(
             last = [outcome.evaluation for outcome in table.outcomes if outcome.evaluation][-1]
             return last, table
     return measure(ready.experiment, ColumnSettings(options), reporter), table
-
-
-def _keep(home: Library, ready: Opened, evaluation: Evaluation) -> RunRecord:
-    """Keep a run in the library that was asked, or in the person's own."""
-    from ragkit.evaluation.runs import keep
-
-    asked = None
-    if ready.library is not None:
-        asked = home.catalog.collections.get(home.settings.collection).id
-    return keep(home.catalog, evaluation, asked)
-
-
-def _compare(home: Library, against: int, record: RunRecord, metric: str | None) -> Difference:
-    from ragkit.evaluation.runs import difference
-
-    return difference(home.catalog, against, record, metric)
 
 
 def _put(

@@ -11,7 +11,6 @@ import typer
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN, write_set
 from ragkit.indexing.progress import Progress
-from ragkit.library import Library
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
@@ -38,9 +37,9 @@ def list_(
 ) -> None:
     """List the question sets of a collection."""
     opened = open_library(library, collection)
-    known = _collection(opened)
-    writers = opened.catalog.judgments.writers(known)
-    for name, (questions, places) in opened.catalog.judgments.sets(known).items():
+    collection = opened.settings.collection
+    writers = opened.judgments.writers(collection)
+    for name, (questions, places) in opened.judgments.sets(collection).items():
         by = list(writers.get(name, ()))
         if json_:
             counted = {"set": name, "questions": questions, "judgments": places}
@@ -104,20 +103,18 @@ def export(
     question_set: _SetOption = "",
 ) -> None:
     """Write a question set as a BEIR folder and as questions.jsonl."""
-    from ragkit.evaluation.question_sets import collect, export_set
-
     opened = open_library(library, collection)
-    known = _collection(opened)
-    names = opened.catalog.judgments.sets(known)
+    collection = opened.collections.get(opened.settings.collection).name
+    names = opened.judgments.sets(collection)
     if question_set and question_set not in names:
         listed = ", ".join(name for name in names if name) or "none yet"
         raise EvaluationError(
             f'There is no question set "{question_set}".', f"There are: {listed}."
         )
-    given = collect(opened.catalog, known, question_set)
+    given = opened.judgments.collect(collection, question_set)
     for notice in given.notices:
         console.say(notice)
-    export_set(opened.catalog, known, given, folder)
+    opened.judgments.export(collection, given, folder)
     count = sum(len(one.judgments) for one in given.questions)
     console.say(f"{len(given.questions)} questions with {count} judgments are in {folder}.")
 
@@ -135,10 +132,8 @@ def import_(
     json_: JsonOption = False,
 ) -> None:
     """Take over judged questions. What cannot be used is said, and the rest kept."""
-    from ragkit.evaluation.question_sets import import_set
-
     opened = open_library(library, collection)
-    found = import_set(opened.catalog, _collection(opened), file, name)
+    found = opened.judgments.import_file(opened.settings.collection, file, name)
     for notice in found.notices:
         console.say(notice)
     if json_:
@@ -148,7 +143,3 @@ def import_(
     console.say(
         f'{found.questions} questions with {found.judgments} judgments are in "{found.name}".'
     )
-
-
-def _collection(library: Library) -> int:
-    return library.catalog.collections.get(library.settings.collection).id

@@ -47,9 +47,9 @@ def doctor(
 ) -> None:
     """Look whether everything is well, and say what would mend what is not."""
     opened = open_library(library, collection)
-    findings = opened.health(Depth.CHECK, collection=collection)
+    findings = opened.health.check(Depth.CHECK, collection=collection)
     if mend and _mend(opened, findings):
-        findings = opened.health(Depth.CHECK, collection=collection)
+        findings = opened.health.check(Depth.CHECK, collection=collection)
     _show(findings, json_)
 
 
@@ -57,7 +57,7 @@ def verify(
     library: LibraryOption = None, collection: CollectionOption = None, json_: JsonOption = False
 ) -> None:
     """Read the whole library: nothing lost, nothing torn, nothing extra."""
-    _show(open_library(library, collection).verify(collection=collection), json_)
+    _show(open_library(library, collection).health.verify(collection=collection), json_)
 
 
 def compact(library: LibraryOption = None, collection: CollectionOption = None) -> None:
@@ -65,8 +65,8 @@ def compact(library: LibraryOption = None, collection: CollectionOption = None) 
     opened = open_library(library, collection)
     arguments = {"collection": collection} if collection else {}
     if collection:
-        opened.catalog.collections.get(collection)
-    do_job(opened, opened.ask("compact", **arguments))
+        opened.collections.get(collection)
+    do_job(opened, opened.jobs.add("compact", **arguments))
 
 
 def jobs(
@@ -76,7 +76,7 @@ def jobs(
     json_: JsonOption = False,
 ) -> None:
     """List what was asked for lately and how it ended, the newest first."""
-    for job in open_library(library, collection).catalog.jobs.recent(limit):
+    for job in open_library(library, collection).jobs.recent(limit):
         if json_:
             console.put_json(_job_as_json(job))
         else:
@@ -96,10 +96,8 @@ def export_(
     ] = False,
 ) -> None:
     """Write the whole library to one file: texts, vectors, settings, uploads."""
-    from ragkit.library.archive import export_library
-
     opened = open_library(library, collection)
-    report = export_library(opened.settings, opened.paths, opened.catalog, file, overwrite=force)
+    report = opened.export(file, overwrite=force)
     _notes(report.notes)
     console.say(
         f"Wrote {file}: {plural(report.documents, 'document')}, "
@@ -119,7 +117,7 @@ def import_(
     settings = load_settings(library=library, collection=collection)
     report = import_library(file, settings.library, settings)
     _notes(report.notes)
-    for source in open_library(library, collection).sources():
+    for source in open_library(library, collection).sources.list():
         if source.kind == "folder":
             console.say(f"It follows the folder {source.root}.")
     console.say(
@@ -134,10 +132,10 @@ def _mend(library: Library, findings: Sequence[Finding]) -> bool:
     wanted = dict.fromkeys(one.fix for one in findings if not one.ok and one.fix in FIXES)
     for name in wanted:
         console.say(f"Mending: {name}")
-        job_id = library.mend(name)
+        job_id = library.health.fix(name)
         if job_id is not None:
             with console.progress_bar() as watch:
-                job = library.wait(job_id, watch)
+                job = library.jobs.wait(job_id, watch)
             console.say(job.message)
     return bool(wanted)
 

@@ -70,7 +70,7 @@ def open_library(library: Path | None, collection: str | None, *, create: bool =
 def do_job(library: Library, job_id: int) -> None:
     """Wait for a job with a bar, say how it ended, and fail when it did."""
     with console.progress_bar() as watch:
-        job = library.wait(job_id, watch)
+        job = library.jobs.wait(job_id, watch)
     finish(job)
 
 

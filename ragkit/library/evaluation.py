@@ -1,0 +1,190 @@
+"""Evaluation of a library: judgments of its results, question sets, votes, and kept runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import CollectionRecord
+
+if TYPE_CHECKING:
+    from ragkit.catalog.judgments import JudgmentRecord, Origin, VoteRecord
+    from ragkit.catalog.runs import RunRecord
+    from ragkit.evaluation.experiments import Evaluation
+    from ragkit.evaluation.judging import Grades
+    from ragkit.evaluation.metrics import TypeFigures
+    from ragkit.evaluation.question_sets import Imported, JudgedSet
+    from ragkit.evaluation.runs import Difference
+    from ragkit.types import Span
+
+JUDGED = ""
+"""The question set that judgments made on the pages are in."""
+
+
+class JudgmentService:
+    """Judgments, question sets and votes, by the name of their collection.
+
+    Methods raise a NotFoundError for a collection that is not there, but for ``sets`` and
+    ``grades``, which are then empty.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    # -- one question ----------------------------------------------------------------------
+
+    def grades(self, collection: str, question: str) -> Grades:
+        """Return the grades of the documents that a question found."""
+        from ragkit.evaluation.judging import Grades, Judging
+
+        record = self._catalog.collections.find(collection)
+        if record is None or not question.strip():
+            return Grades()
+        return Judging(self._catalog).grades(record.id, question)
+
+    def add(
+        self,
+        collection: str,
+        question: str,
+        document_id: int,
+        grade: int,
+        *,
+        span: Span | None = None,
+        origin: Origin,
+    ) -> JudgmentRecord:
+        """Grade how well a passage, or a whole document without one, answers a question.
+
+        Raises:
+            EvaluationError: the question is empty, or there is no such grade or place.
+            NotFoundError: the document is gone.
+        """
+        from ragkit.evaluation.judging import Judging
+
+        return Judging(self._catalog).judge(
+            self._collection(collection).id, question, document_id, grade, span=span, origin=origin
+        )
+
+    def undo(self, collection: str) -> JudgmentRecord | None:
+        """Remove the last judgment made by hand, so that the one before holds again."""
+        from ragkit.evaluation.judging import Judging
+
+        return Judging(self._catalog).undo(self._collection(collection).id)
+
+    # -- question sets ---------------------------------------------------------------------
+
+    def sets(self, collection: str) -> dict[str, tuple[int, int]]:
+        """Return the number of questions and of judged places of each question set, by name."""
+        record = self._catalog.collections.find(collection)
+        return self._catalog.judgments.sets(record.id) if record else {}
+
+    def origins(self, collection: str) -> dict[str, frozenset[Origin]]:
+        """Return where the judgments of each question set were made, by the set's name."""
+        return self._catalog.judgments.origins(self._collection(collection).id)
+
+    def writers(self, collection: str) -> dict[str, tuple[str, ...]]:
+        """Return the models that wrote questions of each set; sets of people's are left out."""
+        return self._catalog.judgments.writers(self._collection(collection).id)
+
+    def question_types(self, collection: str, question_set: str = JUDGED) -> dict[str, str]:
+        """Return the type of each question of a set, by its text; empty where none was named."""
+        return self._catalog.judgments.kinds(self._collection(collection).id, question_set)
+
+    def collect(self, collection: str, question_set: str = JUDGED) -> JudgedSet:
+        """Return a question set as it is now; judgments whose place is gone are left out."""
+        from ragkit.evaluation.question_sets import collect
+
+        return collect(self._catalog, self._collection(collection).id, question_set)
+
+    def export(self, collection: str, judged: JudgedSet, folder: Path) -> None:
+        """Write a question set as a BEIR folder and as questions.jsonl."""
+        from ragkit.evaluation.question_sets import export_set
+
+        export_set(self._catalog, self._collection(collection).id, judged, folder)
+
+    def import_file(self, collection: str, file: Path, name: str | None = None) -> Imported:
+        """Import judged questions from a .csv or .jsonl file, or a BEIR folder."""
+        from ragkit.evaluation.question_sets import import_set
+
+        return import_set(self._catalog, self._collection(collection).id, file, name)
+
+    # -- votes between settings ------------------------------------------------------------
+
+    def vote(
+        self, collection: str, question: str, settings: Sequence[str], winner: int | None
+    ) -> int:
+        """Keep which of the settings answered better (an index), or ``None`` for none of them.
+
+        Raises:
+            EvaluationError: fewer than two settings, or the winner is not one of them.
+        """
+        from ragkit.evaluation.judging import Judging
+
+        record = self._collection(collection)
+        return Judging(self._catalog).vote(record.id, question, settings, winner)
+
+    def votes(self, collection: str) -> list[VoteRecord]:
+        """Return every vote, oldest first."""
+        return self._catalog.judgments.votes(self._collection(collection).id)
+
+    def remove_vote(self, vote_id: int) -> None:
+        """Remove a vote."""
+        self._catalog.judgments.remove_vote(vote_id)
+
+    def _collection(self, name: str) -> CollectionRecord:
+        return self._catalog.collections.get(name)
+
+
+class RunService:
+    """Evaluations that were kept, to be compared with later ones."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def list(self, collection: str | None = None) -> list[RunRecord]:
+        """Return the runs of a collection, or all of them; newest first.
+
+        Raises:
+            NotFoundError: there is no such collection.
+        """
+        record = self._catalog.collections.get(collection) if collection else None
+        return self._catalog.runs.all(record.id if record else None)
+
+    def get(self, run_id: int) -> RunRecord:
+        """Return one run.
+
+        Raises:
+            NotFoundError: there is no such run.
+        """
+        return self._catalog.runs.get(run_id)
+
+    def keep(self, evaluation: Evaluation, collection: str | None = None) -> RunRecord:
+        """Keep an evaluation; ``collection`` is the one asked, ``None`` for a published set."""
+        from ragkit.evaluation.runs import keep
+
+        record = self._catalog.collections.get(collection) if collection else None
+        return keep(self._catalog, evaluation, record.id if record else None)
+
+    def remove(self, run_id: int) -> None:
+        """Remove a run."""
+        self._catalog.runs.remove(run_id)
+
+    def compare(self, before: int, after: int, metric: str | None = None) -> Difference:
+        """Compare a run with an earlier one, question by question.
+
+        Raises:
+            NotFoundError: there is no such run.
+            EvaluationError: the two have no question in common, or not that metric.
+        """
+        from ragkit.evaluation.runs import difference
+
+        return difference(self._catalog, before, self._catalog.runs.get(after), metric)
+
+    def by_type(
+        self, run_id: int, types: Mapping[str, str], metric: str
+    ) -> tuple[TypeFigures, ...]:
+        """Return a run's figures by question type; ``types`` has one for each question's text."""
+        from ragkit.evaluation.runs import figures_of_run
+
+        return figures_of_run(self._catalog, run_id, types, metric)

@@ -1,0 +1,175 @@
+"""Work on a library: queued jobs, the process that does them, and checks with their fixes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import JobRecord, JobState, WorkerRecord
+from ragkit.errors import LibraryBusyError, LibraryError, RagkitError
+from ragkit.health.findings import Depth, Finding, Parts
+from ragkit.indexing.lock import lock_is_held
+from ragkit.indexing.progress import Progress
+from ragkit.paths import LibraryPaths
+from ragkit.types import Status
+
+if TYPE_CHECKING:
+    # A command imports what it needs: looking at an unchanged folder takes no search engine.
+    from ragkit.indexing.writer import Writer
+    from ragkit.library.services import ActiveServices
+    from ragkit.settings import Settings
+
+_POLL_SECONDS = 0.2
+_ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+class JobService:
+    """The queue of everything that changes a library."""
+
+    def __init__(
+        self, paths: LibraryPaths, catalog: Catalog, open_writer: Callable[[], Writer]
+    ) -> None:
+        self._paths = paths
+        self._jobs = catalog.jobs
+        self._open_writer = open_writer
+
+    def add(self, kind: str, **arguments: Any) -> int:
+        """Put a job in the queue; returns its number."""
+        return self._jobs.add(kind, **arguments)
+
+    def get(self, job_id: int) -> JobRecord | None:
+        """Return a job, or ``None`` when it is gone."""
+        return self._jobs.get(job_id)
+
+    def recent(self, limit: int) -> list[JobRecord]:
+        """Return the last jobs, newest first."""
+        return self._jobs.recent(limit)
+
+    def open(self) -> list[JobRecord]:
+        """Return the jobs that run or wait, the one that runs first."""
+        return self._jobs.open()
+
+    def cancel(self, job_id: int) -> None:
+        """Cancel a job; one that runs stops after the present document."""
+        self._jobs.cancel(job_id)
+
+    def progress(self) -> tuple[JobRecord, Progress] | None:
+        """Return the job that runs or comes next with its progress; ``None`` when all is done."""
+        jobs = self._jobs.open()
+        return (jobs[0], Progress.from_dict(jobs[0].progress)) if jobs else None
+
+    def wait(self, job_id: int, watch: Callable[[Progress], None] | None = None) -> JobRecord:
+        """Wait until a job has ended, doing it in this process when no other one writes."""
+        while True:
+            job = self._jobs.get(job_id)
+            if job is None or job.state in _ENDED:
+                break
+            if not lock_is_held(self._paths.lock):
+                from ragkit.background.worker import work_off
+
+                try:
+                    return work_off(self._open_writer(), job_id, watch)
+                except LibraryBusyError:
+                    continue
+            if watch is not None and job.progress:
+                watch(Progress.from_dict(job.progress))
+            time.sleep(_POLL_SECONDS)
+        if job is None:
+            raise LibraryError("The job is gone.", "Ask for it again.")
+        return job
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """Whether a process writes to the library now. ``record`` is its last heartbeat."""
+
+    running: bool
+    record: WorkerRecord | None
+
+
+class WorkerService:
+    """The process that does the queued jobs and follows the folders."""
+
+    def __init__(self, paths: LibraryPaths, catalog: Catalog) -> None:
+        self._paths = paths
+        self._jobs = catalog.jobs
+
+    def state(self) -> WorkerState:
+        """Return whether a process writes now, and the last heartbeat."""
+        return WorkerState(lock_is_held(self._paths.lock), self._jobs.worker())
+
+    def ensure_running(self) -> bool:
+        """Start the worker when no process writes; returns whether one was started."""
+        if lock_is_held(self._paths.lock):
+            return False
+        self._paths.logs.mkdir(parents=True, exist_ok=True)
+        environment = {**os.environ, "RAGKIT_LIBRARY": str(self._paths.root)}
+        with (self._paths.logs / "worker.log").open("ab") as log:
+            subprocess.Popen(
+                [sys.executable, "-m", "ragkit", "worker"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
+            )
+        return True
+
+
+class HealthService:
+    """Checks of a library, each with its fix."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        paths: LibraryPaths,
+        catalog: Catalog,
+        services: ActiveServices,
+        worker: WorkerService,
+    ) -> None:
+        self._settings = settings
+        self._paths = paths
+        self._catalog = catalog
+        self._services = services
+        self._worker = worker
+
+    def check(
+        self, depth: Depth = Depth.GLANCE, *, collection: str | None = None
+    ) -> tuple[Finding, ...]:
+        """Return what is well and what is not; each finding names its fix. Changes nothing."""
+        from ragkit.health.checks import check_library
+
+        return check_library(self._parts(), depth, collection=collection)
+
+    def verify(self, *, collection: str | None = None) -> tuple[Finding, ...]:
+        """Read the whole library: nothing lost, nothing torn, nothing extra."""
+        from ragkit.health.checks import verify_library
+
+        return verify_library(self._parts(), collection=collection)
+
+    def fix(self, name: str) -> int | None:
+        """Do what a finding names as its fix; returns the number of the queued job, if any."""
+        from ragkit.health.checks import FIXES
+
+        if name == "worker":
+            self._worker.ensure_running()
+            return None
+        if name == "retry":
+            failed = self._catalog.documents.list(None, status=Status.FAILED)
+            ids = [document.id for document in failed]
+            return self._catalog.jobs.add("retry", document_ids=ids)
+        return self._catalog.jobs.add(name) if name in FIXES else None
+
+    def _parts(self) -> Parts:
+        embedder, trouble = None, ""
+        try:
+            embedder = self._services.current().embedder
+        except RagkitError as error:
+            trouble = str(error)
+        return Parts(self._settings, self._paths, self._catalog, embedder, trouble)
