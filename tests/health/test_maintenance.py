@@ -629,5 +629,5 @@ def test_an_unknown_collection_fails_the_job_with_a_sentence(library):
 
 
 def test_check_library_takes_parts(library):
-    found = check_library(library._parts(), Depth.GLANCE)
+    found = check_library(library.health._parts(), Depth.GLANCE)
     assert [one.name for one in found][:2] == ["worker", "jobs"]
