@@ -8,13 +8,15 @@ Each set is indexed into a temporary library by the real pipeline, as ``ragkit e
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from common import SHARED, arguments, report
 
 from ragkit.evaluation.corpus import load_question_set
-from ragkit.evaluation.experiments import evaluate
+from ragkit.evaluation.experiments import ephemeral_experiment, measure
+from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.options import Expansion, Fusion, Mode, SearchOptions
 from ragkit.settings import load_settings
 
@@ -32,19 +34,22 @@ COLUMNS = {
 SPANS = SearchOptions(limit=5, per_document=0, expansion=Expansion.NEIGHBOURS)
 
 
-def measure(name: str, column: str, limit: int | None) -> dict[str, float]:
-    given = load_question_set(SHARED / name, limit=limit)
-    options = replace(SPANS if given.excerpts else SearchOptions(), **COLUMNS[column])
-    with tempfile.TemporaryDirectory() as folder:
-        found = evaluate(given, load_settings(), options, Path(folder, "library"))
-    figures = {
-        f"{name} {column} {metric.name}": metric.value
-        for metric in found.metrics
-        if metric.name in SHOWN
-    }
-    if column == "default":
-        figures[f"{name} search ms, p50"] = found.stages[0].p50
-        figures[f"{name} search ms, p95"] = found.stages[0].p95
+def figures_of(name: str, columns: Sequence[str], limit: int | None) -> dict[str, float]:
+    questions = load_question_set(SHARED / name, limit=limit)
+    base = SPANS if questions.excerpts else SearchOptions()
+    figures: dict[str, float] = {}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ephemeral_experiment(questions, load_settings(), Path(folder, "library")) as experiment,
+    ):
+        for column in columns:
+            evaluation = measure(experiment, ColumnSettings(replace(base, **COLUMNS[column])))
+            for metric in evaluation.metrics:
+                if metric.name in SHOWN:
+                    figures[f"{name} {column} {metric.name}"] = metric.value
+            if column == "default":
+                figures[f"{name} search ms, p50"] = evaluation.stages[0].p50
+                figures[f"{name} search ms, p95"] = evaluation.stages[0].p95
     return figures
 
 
@@ -59,8 +64,7 @@ def main() -> None:
         if not (SHARED / name).is_dir():
             print(f"{name} is not beside the project: left out")
             continue
-        for column in given.columns:
-            figures.update(measure(name, column, given.limit))
+        figures.update(figures_of(name, given.columns, given.limit))
     report(figures, given.json)
 
 

@@ -25,20 +25,20 @@ _NO_WORDS: dict[str, list[str]] = {"keywords": [], "questions": []}
 
 
 def short(recorded: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for one in recorded:
-        yield {"id": one["id"], "context": one["context"][:_LETTERS], **_NO_WORDS}
+    for row in recorded:
+        yield {"id": row["id"], "context": row["context"][:_LETTERS], **_NO_WORDS}
 
 
 def empty(recorded: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for one in recorded:
-        yield {"id": one["id"], "context": _NOTHING, **_NO_WORDS}
+    for row in recorded:
+        yield {"id": row["id"], "context": _NOTHING, **_NO_WORDS}
 
 
 def wrong(recorded: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     chooser = random.Random(1)
-    for one in recorded:
-        other = chooser.choice(recorded) if chooser.random() < _WRONG else one
-        yield {**other, "id": one["id"]}
+    for row in recorded:
+        other = chooser.choice(recorded) if chooser.random() < _WRONG else row
+        yield {**other, "id": row["id"]}
 
 
 def main() -> None:
@@ -50,7 +50,7 @@ def main() -> None:
         recorded = [json.loads(line) for line in stream]
     given.folder.mkdir(parents=True, exist_ok=True)
     for make in (short, empty, wrong):
-        lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in make(recorded))
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in make(recorded))
         (given.folder / f"{make.__name__}.jsonl").write_text("".join(lines), encoding="utf-8")
 
 

@@ -1,26 +1,43 @@
-"""An ephemeral library for one evaluation: the product's own parts over a temporary directory."""
+"""An ephemeral library for one evaluation: the product's own parts over a temporary directory.
+
+A file of recorded contexts, to be written again without a model, holds a JSON object a line:
+``{id, context, keywords, questions}``. ``id`` (or ``_id``) is that of a row of ``corpus.jsonl``,
+``keywords`` and ``questions`` are lists of texts, and ``tokens``, if present, is what the answer
+cost. The backfill treats each answer like one of Ollama's: it is checked, stored, embedded and
+indexed in the same way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from ragkit.background.context_model import WritesContexts, grader_of
 from ragkit.background.contexts import Backfill, Throttle
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import CollectionRecord, ContextCounts, FileState, SourceRecord
+from ragkit.catalog.records import (
+    RECORDED,
+    CollectionRecord,
+    ContextCounts,
+    FileState,
+    SourceRecord,
+)
 from ragkit.chunking import divide
 from ragkit.chunking.sizes import ChunkSizes
 from ragkit.chunking.structural_context import content_key
-from ragkit.errors import EvaluationError
-from ragkit.evaluation.corpus import Row
+from ragkit.errors import ContextRejectedError, EvaluationError
+from ragkit.evaluation.corpus import Row, read_lines, some_of
 from ragkit.indexes.local.backend import LocalBackend
 from ragkit.indexing.preparation import PreparedDocument, prepare
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.indexing.writer import ReadFile, Writer, chunk_settings, pipeline_fingerprint
+from ragkit.models.context_checks import WrittenContext, checked_context
+from ragkit.models.context_prompt import ContextKind, ContextRequest
 from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths
 from ragkit.reading.decode import clean
@@ -33,7 +50,7 @@ COLLECTION = "evaluation"
 _BATCH_ROWS = 500
 _CONTEXTS_TOGETHER = 200
 _MOST_WORDS = 5000
-_BETWEEN = "\n\n"
+_ROW_BREAK = "\n\n"
 
 
 class RowsAs(StrEnum):
@@ -215,7 +232,7 @@ def _reading(row: Row, *, structural: bool) -> Reading:
 
 def _joined(readings: Sequence[Reading], sizes: ChunkSizes) -> tuple[PreparedDocument, list[int]]:
     """Cut rows and join them to one document; also return which row each chunk is of."""
-    text = _BETWEEN.join(reading.text for reading in readings)
+    text = _ROW_BREAK.join(reading.text for reading in readings)
     sections: list[Section] = []
     chunks: list[Chunk] = []
     of_chunk: list[int] = []
@@ -224,7 +241,7 @@ def _joined(readings: Sequence[Reading], sizes: ChunkSizes) -> tuple[PreparedDoc
         divided = divide(reading, sizes)
         first_section = len(sections)
         # The blank lines between two rows belong to the first of them.
-        gap = len(_BETWEEN) if number + 1 < len(readings) else 0
+        gap = len(_ROW_BREAK) if number + 1 < len(readings) else 0
         for section in divided.sections:
             end = section.end + offset
             end += gap if section is divided.sections[-1] else 0
@@ -241,6 +258,114 @@ def _joined(readings: Sequence[Reading], sizes: ChunkSizes) -> tuple[PreparedDoc
                 )
             )
             of_chunk.append(number)
-        offset += len(reading.text) + len(_BETWEEN)
+        offset += len(reading.text) + len(_ROW_BREAK)
     whole = replace(readings[0], text=text)
     return prepare(whole, "", Divided(tuple(sections), (), tuple(chunks))), of_chunk
+
+
+# -- recorded contexts ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedContexts:
+    """The answers of a file by row id. ``notices`` say which of them cannot be used."""
+
+    answers: Mapping[str, Mapping[str, Any]]
+    notices: tuple[str, ...] = ()
+
+
+def load_contexts(file: Path, rows: Sequence[Row]) -> RecordedContexts:
+    """Read the contexts that were recorded for the rows of a corpus.
+
+    Raises:
+        NotFoundError: there is no such file.
+        EvaluationError: a line is invalid, or none is about these rows.
+    """
+    ids = {row.id for row in rows}
+    answers: dict[str, Mapping[str, Any]] = {}
+    unknown: list[str] = []
+    twice: list[str] = []
+    nameless = 0
+    for line in read_lines(file):
+        name = str(line.get("id") or line.get("_id") or "")
+        if not name:
+            nameless += 1
+        elif name not in ids:
+            unknown.append(name)
+        elif name in answers:
+            twice.append(name)
+        else:
+            answers[name] = line
+    if not answers:
+        raise EvaluationError(
+            f"No line of {file.name} is about a row of this corpus.",
+            "Each line is {id, context, keywords, questions}, with the id of a row.",
+        )
+    missing = [row.id for row in rows if row.id not in answers]
+    notices = [
+        f"{len(listed)} {what}: {some_of(listed)}."
+        for what, listed in (
+            ("recorded contexts are of rows that the corpus lacks", unknown),
+            ("recorded contexts have an id that came before", twice),
+            ("rows have no recorded context", missing),
+        )
+        if listed
+    ]
+    if nameless:
+        notices.append(f"{nameless} recorded contexts have no id and are left out.")
+    return RecordedContexts(answers, tuple(notices))
+
+
+class RecordedModel:
+    """Writes the recorded context of each chunk's row; no model is asked."""
+
+    model = RECORDED
+
+    def __init__(self, rows: Iterable[Row], recorded: RecordedContexts) -> None:
+        self._answers = recorded.answers
+        self._rows: dict[tuple[str, str], str] = {}
+        self._texts: dict[str, list[tuple[str, str]]] = {}
+        for row in rows:
+            key = _normalised(row.text)
+            # Rows of the same text and title share the first one's context.
+            self._rows.setdefault((row.title, key), row.id)
+            self._texts.setdefault(row.title, []).append((key, row.id))
+        packed = "\n".join(f"{name} {answer}" for name, answer in sorted(self._answers.items()))
+        self._hash = hashlib.blake2b(packed.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+    def prompt_hash(self, kind: ContextKind) -> str:
+        """Return a hash of the file, so that other contexts of the same rows differ."""
+        return f"{self._hash} {kind}"
+
+    def write(self, request: ContextRequest, attempt: int = 0) -> WrittenContext:  # noqa: ARG002 - it never varies
+        """Return the recorded answer, checked like any model's.
+
+        Raises:
+            ContextRejectedError: nothing was recorded, or it is unusable.
+        """
+        answer = self._answers.get(self._row(request))
+        if answer is None:
+            raise ContextRejectedError(
+                "No context was recorded for this row.", "Add a line for it.", "missing"
+            )
+        checked = checked_context(answer, request)
+        return WrittenContext(
+            checked.context, checked.keywords, checked.questions, checked.topic_summary,
+            checked.details, int(answer.get("tokens") or 0), 0.0, truncated=False,
+        )  # fmt: skip
+
+    def _row(self, request: ContextRequest) -> str:
+        """Return the id of the row that a chunk is, or that it was cut from."""
+        text = _normalised(request.chunk_text)
+        for title in dict.fromkeys((request.document_title, "")):
+            exact = self._rows.get((title, text))
+            if exact is not None:
+                return exact
+            inside = next((row for key, row in self._texts.get(title, ()) if text in key), None)
+            if inside is not None:
+                return inside
+        return ""
+
+
+def _normalised(text: str) -> str:
+    return " ".join(clean(text).split())

@@ -16,10 +16,15 @@ from ragkit.catalog.records import ContextCounts
 from ragkit.errors import EvaluationError, ModelError, QueryError
 from ragkit.evaluation.comparison import SearchTarget, ask
 from ragkit.evaluation.corpus import Question, QuestionSet, some_of
-from ragkit.evaluation.ephemeral_library import COLLECTION, EphemeralLibrary, RowsAs
+from ragkit.evaluation.ephemeral_library import (
+    COLLECTION,
+    EphemeralLibrary,
+    RecordedContexts,
+    RecordedModel,
+    RowsAs,
+)
 from ragkit.evaluation.metrics import Metric, TypeFigures, Values, figures_by_type, summarise
 from ragkit.evaluation.question_sets import collect, optimism_notice
-from ragkit.evaluation.replay import RecordedContexts, Replayed
 from ragkit.evaluation.scorers import DocumentScorer, GoldSpans, RowScorer, Scorer, SpanScorer
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexes.protocol import IndexBackend
@@ -101,7 +106,7 @@ def ephemeral_experiment(
                 notices.append(f"{places.blank} rows of the corpus hold no text and are left out.")
         seconds = time.perf_counter() - started
         if contexts is not None:
-            counts = library.write_contexts(Replayed(questions.rows, contexts), reporter)
+            counts = library.write_contexts(RecordedModel(questions.rows, contexts), reporter)
             notices += contexts.notices
             if counts.failed:
                 error = library.catalog.contexts.last_error()
@@ -277,26 +282,6 @@ def measure(
         session.generation,
         figures_by_type(values, experiment.kinds),
     )
-
-
-def evaluate(
-    questions: QuestionSet,
-    settings: Settings,
-    options: SearchOptions,
-    root: Path,
-    reporter: Reporter | None = None,
-    *,
-    whole_rows: bool = False,
-) -> Evaluation:
-    """Index a question set into an empty directory and ask everything with one configuration.
-
-    Raises:
-        EvaluationError: nothing could be indexed or asked.
-    """
-    with ephemeral_experiment(
-        questions, settings, root, reporter, whole_rows=whole_rows
-    ) as experiment:
-        return measure(experiment, ColumnSettings(options), reporter)
 
 
 class _Session:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import context_model_name
@@ -17,20 +17,19 @@ from ragkit.catalog.records import DocumentRecord
 from ragkit.errors import EvaluationError, ModelError, OllamaError
 from ragkit.evaluation.judging import normalised_question
 from ragkit.indexing.progress import JobCancelled, Progress
+from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_text import estimate_tokens
 from ragkit.models.question_writer import (
+    PROMPT,
     REASONS,
-    CheckedQuestions,
     QuestionRequest,
+    QuestionWriter,
     WrittenQuestion,
     same_question,
 )
 from ragkit.paths import LibraryPaths
 from ragkit.settings import Settings
 from ragkit.types import Span, Status
-
-if TYPE_CHECKING:
-    from ragkit.models.question_writer import QuestionWriter
 
 WRITTEN = "written"
 """The default name of a set."""
@@ -43,23 +42,6 @@ LEAST_TOKENS = 30
 
 _RIGHT = 2
 _MOST_IN_VAIN = 10
-
-
-class WritesQuestions(Protocol):
-    """A model that writes questions."""
-
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        ...
-
-    def write(self, request: QuestionRequest, seed: int = 0) -> CheckedQuestions:
-        """Write questions that a passage answers.
-
-        Raises:
-            ModelError: the model did not answer.
-        """
-        ...
 
 
 class Home(Protocol):
@@ -216,9 +198,6 @@ def question_writer(home: Home, collection_id: int, model: str = "") -> Iterator
         OllamaError: Ollama does not answer, or has no such model.
         SettingsError: the prompt's file is invalid.
     """
-    from ragkit.models.ollama import OllamaClient
-    from ragkit.models.question_writer import PROMPT, QuestionWriter
-
     settings = home.settings.models
     settings = settings.model_copy(
         update={"context_model": model or context_model_name(home.catalog, settings)}
@@ -291,7 +270,7 @@ class _SetWriter:
         self,
         catalog: Catalog,
         collection_id: int,
-        writer: WritesQuestions,
+        writer: QuestionWriter,
         name: str,
         seed: int,
         count: int,

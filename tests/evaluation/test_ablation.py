@@ -14,9 +14,8 @@ from published_set import write_published
 from ragkit.errors import ModelError
 from ragkit.evaluation.ablation import ablate, grid_variants, keyword_variants, vector_variants
 from ragkit.evaluation.corpus import Question, load_question_set
-from ragkit.evaluation.ephemeral_library import RowsAs
+from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
 from ragkit.evaluation.experiments import ephemeral_experiment, measure
-from ragkit.evaluation.replay import load_contexts
 from ragkit.evaluation.scorers import DocumentScorer
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.indexing.progress import JobCancelled, Reporter

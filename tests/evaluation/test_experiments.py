@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 
 from ragkit.errors import EvaluationError, SettingsError
 from ragkit.evaluation.corpus import Excerpt, Question, QuestionSet, Row
-from ragkit.evaluation.experiments import evaluate
+from ragkit.evaluation.experiments import ephemeral_experiment, measure
 from ragkit.evaluation.scorers import length, overlap
+from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.options import SearchOptions
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli.app import app
@@ -42,8 +43,13 @@ def question_set(**changed):
     return QuestionSet(**{**values, **changed})
 
 
+def evaluated(root, questions, options=None, **how):
+    with ephemeral_experiment(questions, load_settings(), root, **how) as experiment:
+        return measure(experiment, ColumnSettings(options or SearchOptions()))
+
+
 def test_rows_are_found_by_their_questions(tmp_path):
-    found = evaluate(question_set(), load_settings(), SearchOptions(), tmp_path / "library")
+    found = evaluated(tmp_path / "library", question_set())
     assert (found.questions, found.documents) == (3, 4)
     assert found.chunks == 7
     values = {metric.name: metric.value for metric in found.metrics}
@@ -58,28 +64,24 @@ def test_rows_are_found_by_their_questions(tmp_path):
 
 
 def test_whole_rows_are_one_chunk_each(tmp_path):
-    found = evaluate(
-        question_set(), load_settings(), SearchOptions(), tmp_path / "library", whole_rows=True
-    )
+    found = evaluated(tmp_path / "library", question_set(), whole_rows=True)
     assert found.chunks == 5
 
 
 def test_contents_that_are_the_same_pass(tmp_path):
     given = question_set(same={"cake": "cake", "copy": "cake"})
-    found = evaluate(given, load_settings(), SearchOptions(), tmp_path / "library")
+    found = evaluated(tmp_path / "library", given)
     assert found.values["pass@5"] == {"q1": 1.0, "q2": 1.0, "q3": 1.0}
 
 
 def test_a_question_with_a_bad_filter_is_said_and_finds_nothing(tmp_path):
     questions = (Question("q1", "nonsense:thing read_level"), Question("q2", "apple cake"))
-    found = evaluate(
-        question_set(questions=questions), load_settings(), SearchOptions(), tmp_path / "library"
-    )
+    found = evaluated(tmp_path / "library", question_set(questions=questions))
     assert found.values["hit@10"] == {"q1": 0.0, "q2": 1.0}
     assert "1 questions hold a filter that makes no sense and found nothing: q1." in found.notices
     alone = question_set(questions=questions[:1])
     with pytest.raises(EvaluationError, match="No question could be asked"):
-        evaluate(alone, load_settings(), SearchOptions(), tmp_path / "other")
+        evaluated(tmp_path / "other", alone)
 
 
 def test_passages_are_held_against_excerpts(tmp_path):
@@ -95,7 +97,7 @@ def test_passages_are_held_against_excerpts(tmp_path):
         folder=folder,
     )
     options = SearchOptions(per_document=0, limit=1, chunk_aware=False)
-    found = evaluate(given, load_settings(), options, tmp_path / "library")
+    found = evaluated(tmp_path / "library", given, options)
     values = {metric.name: metric.value for metric in found.metrics}
     assert values["token_recall"] == 0.5
     assert 0 < values["token_precision"] < 0.1

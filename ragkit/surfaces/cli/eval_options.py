@@ -121,9 +121,8 @@ def _published(
     wanted: Wanted, corpus: Path, reporter: Reporter, *, plain: bool
 ) -> Iterator[Opened]:
     from ragkit.evaluation.corpus import load_question_set
-    from ragkit.evaluation.ephemeral_library import RowsAs
+    from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
     from ragkit.evaluation.experiments import ephemeral_experiment
-    from ragkit.evaluation.replay import load_contexts
 
     questions = load_question_set(corpus, wanted.questions, wanted.qrels, wanted.limit)
     contexts = load_contexts(wanted.contexts, questions.rows) if wanted.contexts else None

@@ -11,9 +11,8 @@ from published_set import CONTEXTS, ROWS, jsonl, write_published
 from ragkit.errors import EvaluationError, NotFoundError
 from ragkit.evaluation import experiments
 from ragkit.evaluation.corpus import load_question_set
-from ragkit.evaluation.ephemeral_library import RowsAs
+from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
 from ragkit.evaluation.experiments import ephemeral_experiment, measure
-from ragkit.evaluation.replay import load_contexts
 from ragkit.evaluation.search_config import ColumnSettings
 from ragkit.models.context_writer import ContextWriter
 from ragkit.models.ollama import OllamaClient
@@ -47,7 +46,7 @@ def test_a_server_that_replays_the_same_file_gives_the_same_figures(
         asked = load_settings(models={"embedder": "hash", "ollama_url": server.url})
         with OllamaClient(asked.models) as client:
             writer = ContextWriter.open(client, asked.models)
-            monkeypatch.setattr(experiments, "Replayed", lambda _rows, _recorded: writer)
+            monkeypatch.setattr(experiments, "RecordedModel", lambda _rows, _recorded: writer)
             with ephemeral_experiment(given, asked, tmp_path / "asked", **how) as experiment:
                 assert experiment.contexts.complete == 4
                 assert experiment.tokens != 90
