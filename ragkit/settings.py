@@ -62,7 +62,7 @@ class ReadingSettings(_Group):
 
 
 class SourceSettings(_Group):
-    """Which files of a folder are looked at, and when."""
+    """Which files of a folder are indexed, and when it is scanned."""
 
     gitignore: bool = Field(True, description="honour .gitignore files")
     rescan_minutes: float = Field(5.0, gt=0, description="time between full scans")
@@ -78,7 +78,7 @@ class SourceSettings(_Group):
 
 
 class ModelSettings(_Group):
-    """What turns text into vectors, and how Ollama is asked."""
+    """Which model embeds texts, and how Ollama is used."""
 
     embedder: str = Field(
         "wordllama", description='of a new library: "wordllama" or "ollama:MODEL"'
@@ -120,11 +120,11 @@ def _group(options: Mapping[str, Option]) -> type[_Group]:
 
 
 class SearchSettings(_group(SEARCH_OPTIONS)):  # type: ignore[misc]
-    """How results are found and ranked when a search does not say otherwise."""
+    """How results are found and ranked, unless a search or a collection sets it otherwise."""
 
     def options(self, **changes: Any) -> SearchOptions:
         """Return these settings as options, with changes; ``None`` means unchanged."""
-        return SearchOptions(**{**dict(self), **_given(changes)})
+        return SearchOptions(**{**dict(self), **_without_none(changes)})
 
 
 class ChunkedSettings(_group(CHUNKED_OPTIONS)):  # type: ignore[misc]
@@ -133,11 +133,11 @@ class ChunkedSettings(_group(CHUNKED_OPTIONS)):  # type: ignore[misc]
     def options(self, **changes: Any) -> ChunkedOptions:
         """Return these settings as options, with changes; ``None`` means unchanged."""
         values = {name: getattr(self, each.setting) for name, each in CHUNKED_OPTIONS.items()}
-        return ChunkedOptions(**{**values, **_given(changes)})
+        return ChunkedOptions(**{**values, **_without_none(changes)})
 
 
 class IndexSettings(_Group):
-    """What is built beside the exact indexes."""
+    """What is built in addition to the exact indexes."""
 
     ann_rows: int = Field(
         200_000, ge=0, description="from so many vectors on, an approximate index; 0: never"
@@ -169,16 +169,30 @@ def parse_option(name: str, value: object) -> Any:
     Raises:
         SettingsError: when there is no such option, or it cannot have this value.
     """
-    declared = SEARCH_OPTIONS.get(name)
+    return _parsed(name, value, SearchSettings, SEARCH_OPTIONS)
+
+
+def parse_chunked_option(setting: str, value: object) -> tuple[str, Any]:
+    """Return the name and the value of an option of a long text that a setting stands for.
+
+    Raises:
+        SettingsError: when there is no such setting, or it cannot have this value.
+    """
+    by_setting = {each.setting: each for each in CHUNKED_OPTIONS.values()}
+    parsed = _parsed(setting, value, ChunkedSettings, by_setting)
+    return by_setting[setting].name, parsed
+
+
+def _parsed(name: str, value: object, group: Any, options: Mapping[str, Option]) -> Any:
+    declared = options.get(name)
     if declared is not None and declared.nullable and value in (None, ""):
         return None
     if isinstance(value, bool) and declared is not None and declared.type is not bool:
         value = str(value).lower()
     try:
-        return getattr(SearchSettings.model_validate({name: value}), name)
+        return getattr(group.model_validate({name: value}), name)
     except ValidationError as error:
-        names = ", ".join(SEARCH_OPTIONS)
-        raise SettingsError(_sentence(error), f"The search options are {names}.") from error
+        raise SettingsError(_sentence(error), f"The options are {', '.join(options)}.") from error
 
 
 def apply_options(base: SearchOptions, values: Mapping[str, Any]) -> SearchOptions:
@@ -202,17 +216,15 @@ def dump_options(options: SearchOptions, base: SearchOptions) -> dict[str, Any]:
 
 
 def settings_file() -> Path:
-    """Where the settings file is looked for: ``RAGKIT_CONFIG``, or the platform's place."""
-    named = os.environ.get("RAGKIT_CONFIG")
-    return (
-        Path(named) if named else Path(platformdirs.user_config_dir("ragkit", False), "ragkit.toml")
-    )
+    """Return the path of the settings file: ``RAGKIT_CONFIG``, or the platform's place for it."""
+    path = os.environ.get("RAGKIT_CONFIG")
+    return Path(path or Path(platformdirs.user_config_dir("ragkit", False), "ragkit.toml"))
 
 
 def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
-    """Join defaults, the TOML file, ``RAGKIT_*`` variables and the command line, in that order.
+    """Merge defaults, the TOML file, ``RAGKIT_*`` variables and the command line, in that order.
 
-    Values of ``None`` in ``command_line`` mean "not given".
+    A value of ``None`` in ``command_line`` leaves a setting as it is.
 
     Raises:
         SettingsError: naming the setting and what is wrong with it.
@@ -224,11 +236,12 @@ def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
             f"There is no settings file {path}.", "Name another one, or unset RAGKIT_CONFIG."
         )
 
-    given = _given(command_line)
+    values = _without_none(command_line)
+    where = f"Look in {path} and among the RAGKIT_* variables."
     try:
         if missing and not any(name.upper().startswith(_PREFIX) for name in os.environ):
-            return Settings(**given)
-        return _read_sources(path, given)
+            return Settings(**values)
+        return _read_sources(path, values)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}.", "Mend that line.") from error
     except UnicodeDecodeError as error:
@@ -238,15 +251,14 @@ def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
             f"{path} cannot be read: {error.strerror or error}.", "Check its permissions."
         ) from error
     except ValidationError as error:
-        where = f"Look in {path} and among the RAGKIT_* variables."
         raise SettingsError(_sentence(error), where) from error
 
 
-def _read_sources(path: Path, given: dict[str, Any]) -> Settings:
-    """Join the file, the variables and what is given.
+def _read_sources(path: Path, values: dict[str, Any]) -> Settings:
+    """Merge the file, the variables and the values of the command line.
 
-    pydantic_settings takes as long to import as all other settings together, so that only those
-    who have a file or variables wait for it.
+    Importing pydantic_settings takes as long as all the rest of the settings, so only those who
+    have a file or variables wait for it.
     """
     from pydantic_settings import (
         BaseSettings,
@@ -274,19 +286,19 @@ def _read_sources(path: Path, given: dict[str, Any]) -> Settings:
             return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, path))
 
     try:
-        found = _FromFile(**given)
+        merged = _FromFile(**values)
     except PydanticSettingsError as error:
         where = f"Look in {path} and among the RAGKIT_* variables."
         raise SettingsError(_unparsed(error), where) from error
     return Settings.model_construct(
-        **{name: getattr(found, name) for name in Settings.model_fields}
+        **{name: getattr(merged, name) for name in Settings.model_fields}
     )
 
 
-def _given(values: dict[str, Any]) -> dict[str, Any]:
-    """What the command line sets: everything that is not ``None``, in nested tables too."""
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values that are not ``None``, in nested tables too."""
     return {
-        name: _given(value) if isinstance(value, dict) else value
+        name: _without_none(value) if isinstance(value, dict) else value
         for name, value in values.items()
         if value is not None
     }
@@ -323,21 +335,20 @@ _WRONG = {
 
 
 def _sentence(error: ValidationError) -> str:
-    """Say which settings are wrong, without pydantic's own words."""
-    wrong = []
-    for one in error.errors():
-        name = ".".join(str(part) for part in one["loc"]) or "settings"
-        template = _WRONG.get(one["type"], "has a value that makes no sense")
-        what = template.format_map(one.get("ctx", {}))
-        value = one["input"]
-        shown = f", not {value!r}" if isinstance(value, str | int | float) else ""
-        says_value = shown if what.startswith("must be") else ""
-        wrong.append(f"{name}: {what}{says_value}")
-    return f"Wrong settings: {'; '.join(wrong)}."
+    """Return which settings are wrong, without pydantic's own words."""
+    faults = []
+    for fault in error.errors():
+        name = ".".join(str(part) for part in fault["loc"]) or "settings"
+        template = _WRONG.get(fault["type"], "has a value that makes no sense")
+        rule = template.format_map(fault.get("ctx", {}))
+        value = fault["input"]
+        shown = rule.startswith("must be") and isinstance(value, str | int | float)
+        faults.append(f"{name}: {rule}" + (f", not {value!r}" if shown else ""))
+    return f"Wrong settings: {'; '.join(faults)}."
 
 
 def _unparsed(error: Exception) -> str:
-    """Name the variable of a table or list whose text is not JSON."""
-    named = re.search(r'field "([^"]+)"', str(error))
-    name = f"{_PREFIX}{named[1].upper()}" if named else "A RAGKIT_* variable"
+    """Return which variable of a table or list is not JSON."""
+    field = re.search(r'field "([^"]+)"', str(error))
+    name = f"{_PREFIX}{field[1].upper()}" if field else "A RAGKIT_* variable"
     return f"{name}, or a list below it, is not valid JSON."

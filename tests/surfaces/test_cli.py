@@ -175,6 +175,7 @@ def test_any_search_option_is_set_by_name(library, here):
     assert len(paths("--option", "limit=1")) == 1
     assert len(paths("-n", 5, "-o", "limit=1", "-o", "mmr_lambda=0.5")) == 1
     assert paths("-o", "min_score=1", "-o", "mmr_lambda=") == []
+    assert len(paths("--chunked", "-o", "chunked.top_k=1", "-o", "min_score=0")) == 1
 
 
 @pytest.mark.parametrize("index", ["auto", "exact", "ann"])
@@ -205,6 +206,9 @@ def test_explain_says_why_and_prints_the_trace(library, here):
         (["search", "--limit", "0", "refund"], 2, "--limit"),
         (["search", "-o", "rrf_k=0", "refund"], 2, "rrf_k: must be at least 1, not '0'"),
         (["search", "-o", "nope=1", "refund"], 2, "nope: there is no such setting"),
+        (["search", "-o", "chunked.top_k=1", "refund"], 2, "chunked.top_k: there is no such"),
+        (["search", "--chunked", "-o", "chunked.top_k=0", "x"], 2, "top_k: must be at least 1"),
+        (["search", "--chunked", "-o", "chunked.nope=0", "x"], 2, "The options are method, "),
         (["search", "--mode", "psychic", "refund"], 2, "psychic"),
         (["dance"], 2, "dance"),
         (["search", "--collection", "nope", "refund"], 5, "There are: default."),

@@ -216,15 +216,15 @@ def search(
     if not text.strip():
         raise QueryError("The question is empty.", "Say what to look for.")
     opened = open_library(library, collection)
-    options = assigned(
-        opened.options(mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit), option
-    )
+    options = opened.options(mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit)
+    options = assigned(options, option, chunked=chunked)
     if chunked or context:
         from ragkit.surfaces.cli import chunked as cli_chunked
     if chunked:
         cli_chunked.search_long(
-            opened, text, options, limit, file, index=index, context=context, as_json=json_
-        )
+            opened, text, options, limit, file, index=index, option=option, context=context,
+            as_json=json_,
+        )  # fmt: skip
         return
     answer = opened.search(text, options)
     opened.contexts.note_hits(answer)

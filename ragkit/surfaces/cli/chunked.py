@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,6 @@ from ragkit.errors import NotFoundError
 from ragkit.library import Library
 from ragkit.options import (
     CHUNKED_OPTIONS,
-    ChunkedOptions,
     CutMethod,
     Dedup,
     IndexMode,
@@ -31,6 +31,7 @@ from ragkit.surfaces.cli.options import (
     LibraryOption,
     LimitOption,
     assigned,
+    assigned_chunked,
     flag,
     open_library,
 )
@@ -62,7 +63,8 @@ def related(
     chunked = opened.chunked_options(
         limit=limit, method=method, merge=merge, dedup=dedup, exclude=exclude
     )
-    options = assigned(opened.options(), option)
+    options = assigned(opened.options(), option, chunked=True)
+    chunked = assigned_chunked(chunked, option)
     show(opened.search_chunked(text, options, chunked), context=context, as_json=json_)
 
 
@@ -74,12 +76,14 @@ def search_long(
     file: Path | None = None,
     *,
     index: IndexMode | None = None,
+    option: Sequence[str] | None = None,
     context: bool,
     as_json: bool,
 ) -> None:
     """Answer a text by its topics, and print the answer; ``file`` itself is left out of it."""
     exclude = _copies_of(opened, file) if file else frozenset()
-    chunked: ChunkedOptions = opened.chunked_options(limit=limit, exclude=exclude, mode=index)
+    chunked = opened.chunked_options(limit=limit, exclude=exclude, mode=index)
+    chunked = assigned_chunked(chunked, option)
     show(opened.search_chunked(text, options, chunked), context=context, as_json=as_json)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,9 +12,11 @@ import typer
 from ragkit.catalog.records import JobRecord, JobState
 from ragkit.library import Library
 from ragkit.option_table import Option
-from ragkit.options import SEARCH_OPTIONS, Fusion, Mode, Rerank, SearchOptions
-from ragkit.settings import load_settings, parse_option
+from ragkit.options import SEARCH_OPTIONS, ChunkedOptions, Fusion, Mode, Rerank, SearchOptions
+from ragkit.settings import load_settings, parse_chunked_option, parse_option
 from ragkit.surfaces.cli import console
+
+_CHUNKED = "chunked."
 
 LibraryOption = Annotated[
     Path | None, typer.Option("--library", metavar="DIR", help="The library's directory.")
@@ -46,20 +48,41 @@ AssignOption = Annotated[
         "--option",
         "-o",
         metavar="NAME=VALUE",
-        help="Set any search option; an unknown name lists them. Repeatable.",
+        help="Set any search option, or chunked.NAME of a long question; an unknown name lists "
+        "them. Repeatable.",
     ),
 ]
 
 
-def assigned(options: SearchOptions, assignments: Sequence[str] | None) -> SearchOptions:
+def assigned(
+    options: SearchOptions, assignments: Sequence[str] | None, *, chunked: bool = False
+) -> SearchOptions:
     """Return ``options`` with those changed that ``--option`` named.
+
+    ``chunked`` leaves options of a long text to :func:`assigned_chunked`.
 
     Raises:
         SettingsError: when there is no such option, or it cannot have this value.
     """
-    pairs = [assignment.partition("=") for assignment in assignments or ()]
-    return replace(options, **{name.strip(): parse_option(name.strip(), value.strip())
-                               for name, _, value in pairs})  # fmt: skip
+    pairs = [pair for pair in _pairs(assignments) if not (chunked and pair[0].startswith(_CHUNKED))]
+    return replace(options, **{name: parse_option(name, value) for name, value in pairs})
+
+
+def assigned_chunked(options: ChunkedOptions, assignments: Sequence[str] | None) -> ChunkedOptions:
+    """Return ``options`` of a long text with those changed that ``--option`` named.
+
+    Raises:
+        SettingsError: when there is no such option, or it cannot have this value.
+    """
+    pairs = [pair for pair in _pairs(assignments) if pair[0].startswith(_CHUNKED)]
+    changes = (parse_chunked_option(name.removeprefix(_CHUNKED), value) for name, value in pairs)
+    return replace(options, **dict(changes))
+
+
+def _pairs(assignments: Sequence[str] | None) -> Iterator[tuple[str, str]]:
+    for assignment in assignments or ():
+        name, _, value = assignment.partition("=")
+        yield name.strip(), value.strip()
 
 
 def open_library(library: Path | None, collection: str | None, *, create: bool = False) -> Library:
