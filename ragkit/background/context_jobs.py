@@ -241,3 +241,12 @@ def _matching(
         context, chunk = recorded.get(waiting.index), document.chunks[waiting.index]
         if context is not None and not waiting.asked and context.is_about(document.text_of(chunk)):
             yield document.finished(chunk, context.answer)
+
+
+HANDLERS = {
+    "edit_context": edit_context,
+    "regenerate_contexts": regenerate_contexts,
+    "retry_contexts": retry_contexts,
+    "recall_contexts": recall_contexts,
+}
+"""The jobs of this module, by kind."""

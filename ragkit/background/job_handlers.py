@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -56,7 +55,7 @@ def run_job(
             watch(progress)
         return jobs.report(job.id, progress.as_dict()) and not is_stopping()
 
-    handler = handlers().get(job.kind)
+    handler = handler_of(job.kind)
     try:
         if handler is None:
             result = JobResult(JobState.FAILED, f'This version cannot do "{job.kind}".')
@@ -156,24 +155,24 @@ def _save_indexes(writer: Writer, sources: list[SourceRecord], reporter: Reporte
         writer.indexes.save(collection)
 
 
-@cache
-def handlers() -> Mapping[str, Handler]:
-    """Return what does the jobs of each kind."""
+_HANDLERS: Mapping[str, Handler] = {
+    "sync": _sync,
+    "retry": _retry,
+    "remove_documents": _remove_documents,
+    "remove_source": _remove_source,
+    "remove_collection": _remove_collection,
+}
+
+
+def handler_of(kind: str) -> Handler | None:
+    """Return what does the jobs of a kind; the rarer ones are imported when one is to be done."""
+    if kind in _HANDLERS:
+        return _HANDLERS[kind]
     from ragkit.background import context_jobs
     from ragkit.health import repair
 
-    return {
-        "sync": _sync,
-        "retry": _retry,
-        "remove_documents": _remove_documents,
-        "remove_source": _remove_source,
-        "remove_collection": _remove_collection,
-        "edit_context": context_jobs.edit_context,
-        "regenerate_contexts": context_jobs.regenerate_contexts,
-        "retry_contexts": context_jobs.retry_contexts,
-        "recall_contexts": context_jobs.recall_contexts,
-        **repair.HANDLERS,
-    }
+    rarer: dict[str, Handler] = {**context_jobs.HANDLERS, **repair.HANDLERS}
+    return rarer.get(kind)
 
 
 def _restore_contexts(writer: Writer, since: float) -> None:
