@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragkit.indexes.local.manifest_check import is_current
-from ragkit.indexes.protocol import INDEXED_LEVELS
+from ragkit.types import Level
 from ragkit.versions import CHUNKER_VERSION, ENTRIES_VERSION, READER_VERSION, TOKENIZER_VERSION
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Writer:
                 tokenizer_version=TOKENIZER_VERSION,
                 collection_version=version,
             )
-            for level in INDEXED_LEVELS
+            for level in (Level.CHUNK, Level.SECTION, Level.DOCUMENT)
         )
 
     @cached_property
