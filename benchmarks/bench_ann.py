@@ -22,10 +22,8 @@ import numpy as np
 from common import SHARED, arguments, report
 
 from ragkit.indexes.local.files import record
-from ragkit.indexes.local.hnsw import GraphParameters
-from ragkit.indexes.local.hnsw_files import LateGraph, write_graph
-from ragkit.indexes.local.strategy import WIDTH_PER_PROBE
-from ragkit.indexes.local.vector import VectorIndex
+from ragkit.indexes.local.hnsw import GraphParameters, LateGraph, write_graph
+from ragkit.indexes.local.vector import WIDTH_PER_PROBE, VectorIndex
 from ragkit.indexes.protocol import SearchStrategy
 from ragkit.models.wordllama import WordLlamaEmbedder
 

@@ -81,9 +81,8 @@ def measure(chunks: int, questions: int) -> dict[str, float]:
     )
     bare_vectors.add(rows.vectors.astype(np.float32))
     index, build_wall, build_cpu = timed(lambda: CollectionIndex.build(rows, 1))
-    keyword = index._base.keywords[Field.TEXT]
-    bare_words = keyword.as_bm25s()
-    known = keyword._token_ids
+    keyword = index.parts.base.keywords[Field.TEXT]
+    bare_words, known = keyword.bm25, keyword.token_ids
     figures: dict[str, float] = {"chunks": chunks, "build_s": build_wall, "build_cpu_s": build_cpu}
 
     def bare(tokens, vector):

@@ -195,7 +195,7 @@ def bare(library: Library):
     from ragkit.indexes.local.keyword import KeywordIndex
 
     index = KeywordIndex.build(rows.tokens[Field.TEXT])
-    words, known = index.as_bm25s(), index._token_ids
+    words, known = index.bm25, index.token_ids
 
     def search(tokens, vector) -> None:
         faiss.omp_set_num_threads(1)

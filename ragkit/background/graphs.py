@@ -18,7 +18,7 @@ from ragkit.children import child_command
 from ragkit.errors import IndexCorruptError, RagkitError
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import NewestGraph, build_graph_of, newest_graph
-from ragkit.indexes.local.hnsw_files import GraphState
+from ragkit.indexes.local.hnsw import GraphState
 from ragkit.indexes.protocol import INDEXED_LEVELS
 from ragkit.indexing.writer import Writer
 

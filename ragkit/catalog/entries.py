@@ -47,8 +47,7 @@ class Entries:
         """Return the live entries of those levels with ids above ``after``, as index rows."""
         import numpy as np
 
-        from ragkit.indexes.local.chunk_groups import with_texts
-        from ragkit.indexes.rows import EntryRows
+        from ragkit.indexes.rows import EntryRows, with_texts
 
         scope = (collection_id, after, _level_list(levels))
         with self._connections.read() as connection:

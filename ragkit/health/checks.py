@@ -20,7 +20,7 @@ from ragkit.health.consistency import IndexState, compare_index, fault_of
 from ragkit.health.environment import ENVIRONMENT_CHECKS
 from ragkit.health.findings import Depth, Finding, Parts
 from ragkit.indexes.local.generation import newest_graph
-from ragkit.indexes.local.hnsw_files import GraphState
+from ragkit.indexes.local.hnsw import GraphState
 from ragkit.indexes.protocol import INDEXED_LEVELS
 from ragkit.models.factory import full_name, is_lazy
 from ragkit.paths import LibraryPaths

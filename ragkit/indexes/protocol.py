@@ -15,21 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
-from ragkit.options import IndexMode, SearchOptions
+from ragkit.options import IndexMode
 from ragkit.types import Field, Level
-
-INDEXED_LEVELS: Mapping[Level, tuple[Level, ...]] = {
-    Level.CHUNK: (Level.CHUNK, Level.QUESTION, Level.CONTEXT),
-    Level.SECTION: (Level.SECTION,),
-    Level.DOCUMENT: (Level.DOCUMENT,),
-}
-"""A collection has an index for each of these, of entries of those levels.
-
-Word statistics of one index are its own.
-"""
-
-
-_DEFAULTS = SearchOptions()
 
 
 class IndexKind(StrEnum):

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragkit.indexes.local.manifest_check import is_current
-from ragkit.types import Level
+from ragkit.indexes.local.files import is_current
+from ragkit.types import INDEXED_LEVELS
 from ragkit.versions import CHUNKER_VERSION, ENTRIES_VERSION, READER_VERSION, TOKENIZER_VERSION
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Writer:
                 tokenizer_version=TOKENIZER_VERSION,
                 collection_version=version,
             )
-            for level in (Level.CHUNK, Level.SECTION, Level.DOCUMENT)
+            for level in INDEXED_LEVELS
         )
 
     @cached_property

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from index_rows import after, keyword_scores, make_rows
 
-from ragkit.indexes.local.bm25f import JOINED
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.keyword import KeywordIndex
+from ragkit.indexes.local.scorer import BM25F_PARAMETERS
 from ragkit.indexes.rows import TokenColumn
 from ragkit.types import Field
 
 WEIGHTS = {Field.TEXT: 1.5, Field.CONTEXT: 0.5}
 QUERY = [4, 9, 4, 11, 999]
+K1, B = BM25F_PARAMETERS.k1, BM25F_PARAMETERS.b
 
 
 def brute(rows, weights, query):
@@ -40,7 +41,7 @@ def brute(rows, weights, query):
         found = sum(count > 0 for count in counts)
         idf = math.log1p((len(filled) - found + 0.5) / (found + 0.5))
         for row, count in enumerate(counts):
-            norm = JOINED.k1 * (1 - JOINED.b + JOINED.b * lengths[row] / average)
+            norm = K1 * (1 - B + B * lengths[row] / average)
             scores[row] += query.count(token) * idf * count / (count + norm)
     return scores
 
@@ -77,7 +78,7 @@ def test_a_weight_below_nothing_takes_back_what_stands_in_another_field():
     scores = keyword_scores(index, [5], {Field.TEXT: 1.0, Field.TITLE: -1.0}, [1, 2])
     # One of the two of the first row is left, of three words; the other row has one of two.
     idf = math.log1p(0.5 / 2.5)
-    norms = [JOINED.k1 * (1 - JOINED.b + JOINED.b * length / 2.5) for length in (3, 2)]
+    norms = [K1 * (1 - B + B * length / 2.5) for length in (3, 2)]
     assert scores == pytest.approx([idf / (1 + norm) for norm in norms], rel=1e-5)
 
 
@@ -86,7 +87,7 @@ def test_half_a_word_is_a_length_too():
     fields = {Field.TEXT: TokenColumn.of([[]]), Field.CONTEXT: TokenColumn.of([[7]])}
     index = CollectionIndex.build(replace(rows, tokens=fields))
     (score,) = keyword_scores(index, [7], WEIGHTS, [1])
-    assert score == pytest.approx(math.log1p(0.5 / 1.5) * 0.5 / (0.5 + JOINED.k1))
+    assert score == pytest.approx(math.log1p(0.5 / 1.5) * 0.5 / (0.5 + K1))
 
 
 def test_counts_are_read_back_from_scores():
@@ -96,7 +97,7 @@ def test_counts_are_read_back_from_scores():
         for _ in range(50)
     ]
     index = KeywordIndex.build(TokenColumn.of(rows))
-    places, known = index.places(np.arange(3, 30))
+    places, known = index.positions(np.arange(3, 30))
     assert known.all()
     for token, place in zip(range(3, 30), places.tolist(), strict=True):
         found, counts = index.counts_at(place)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragkit.indexes.local.chunk_groups import TEXT_SHARE, ChunkGroups, with_texts
-from ragkit.indexes.rows import EntryRows
+from ragkit.indexes.rows import TEXT_SHARE, ChunkGroups, EntryRows, with_texts
 from ragkit.types import LEVEL_CODES, Level
 
 C, Q, W = Level.CHUNK, Level.QUESTION, Level.CONTEXT

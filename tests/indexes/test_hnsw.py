@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from index_rows import by_vector, make_rows, put_vectors
 
 from ragkit.errors import IndexCorruptError
-from ragkit.indexes.local import hnsw_files as graph_files
+from ragkit.indexes.local import hnsw
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.generation import (
     build_graph_of,
@@ -21,9 +21,8 @@ from ragkit.indexes.local.generation import (
     prune,
     write_generation,
 )
-from ragkit.indexes.local.hnsw import GraphParameters
-from ragkit.indexes.local.hnsw_files import GraphState
-from ragkit.indexes.local.strategy import LEAST_SHARE, ROWS_PER_WIDTH, choose_strategy
+from ragkit.indexes.local.hnsw import GraphParameters, GraphState
+from ragkit.indexes.local.vector import LEAST_SHARE, ROWS_PER_WIDTH, choose_strategy
 from ragkit.indexes.protocol import EntryFilter, VectorSearch
 from ragkit.options import IndexMode
 
@@ -172,7 +171,7 @@ def test_a_wider_search_finds_more(index: CollectionIndex):
 
 
 def test_a_graph_that_comes_later_is_used_by_who_is_open(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(graph_files, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(hnsw, "LOOK_SECONDS", 0.0)
     path = generation_in(tmp_path, 600)
     index = index_of(tmp_path)
     assert put_vectors(index, queries(1), None, ANN).strategy(5).missing
@@ -197,7 +196,7 @@ def test_without_rows_or_with_copies_of_one(tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["graph.faiss", "graph.json"])
 def test_damage_leaves_exact_search_and_is_mended(tmp_path: Path, name: str, monkeypatch):
-    monkeypatch.setattr(graph_files, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(hnsw, "LOOK_SECONDS", 0.0)
     path = generation_in(tmp_path, 600)
     assert newest_graph(tmp_path).state is GraphState.NONE
     build_graph_of(path)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import bm25s
@@ -34,11 +36,25 @@ def test_scores_are_those_of_bm25s(k1: float, b: float):
         assert np.abs(wanted - found).max() < 5e-7
 
 
-def test_bm25s_scores_the_same_from_our_arrays():
-    ours = KeywordIndex.build(TokenColumn.of(corpus()))
+def test_weights_of_one_change_no_bit():
+    index = KeywordIndex.build(TokenColumn.of(corpus()))
     ids = np.array([3, 4, 5])
-    theirs = ours.as_bm25s().get_scores([str(token) for token in ids])
-    assert np.array_equal(theirs, ours.scores(ids, np.ones(3, np.float32)))
+    assert np.array_equal(index.scores(ids), index.scores(ids, np.ones(3, np.float32)))
+
+
+def test_importing_bm25s_for_an_index_imports_neither_scipy_nor_tqdm_and_stays_quiet():
+    code = (
+        "import logging, sys\n"
+        "from ragkit.indexes.local.keyword import KeywordIndex\n"
+        "from ragkit.indexes.rows import TokenColumn\n"
+        "KeywordIndex.build(TokenColumn.of([[1], [2]]))\n"
+        "print(sorted({'bm25s', 'scipy', 'tqdm'} & set(sys.modules)))\n"
+        "print(logging.getLogger('bm25s').isEnabledFor(logging.INFO))\n"
+        "import scipy.sparse, tqdm"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n") == ["['bm25s']", "False", ""]
+    assert done.stderr == ""
 
 
 def test_a_score_worked_out_by_hand():

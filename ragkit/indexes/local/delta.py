@@ -1,14 +1,14 @@
-"""What was added since a segment was built: small, and cheap to make anew."""
+"""What was added and removed since a segment was built: small, and cheap to build again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.keyword import Postings, Totals, totals_of
+from ragkit.indexes.local.keyword import KeywordIndex, Postings, Totals, totals_of
 from ragkit.indexes.local.vector import VectorIndex
 from ragkit.indexes.rows import Bools, EntryRows, Ids, join
 from ragkit.types import Field
@@ -29,7 +29,7 @@ class Delta:
 
     @classmethod
     def empty(cls, dimensions: int) -> Delta:
-        """Make one without entries."""
+        """Return one without entries."""
         rows = EntryRows.empty(dimensions)
         return cls(rows, VectorIndex.build(rows.vectors, rows.has_vector), {})
 
@@ -37,30 +37,28 @@ class Delta:
         """How many entries it holds."""
         return len(self.rows)
 
-    def totals(self, field: Field) -> Totals:
+    def totals(self, name: Field) -> Totals:
         """Count its rows and tokens in a field."""
-        column = self.rows.tokens.get(field)
+        column = self.rows.tokens.get(name)
         return totals_of(column) if column is not None else Totals(0, 0)
 
-    def document_frequencies(self, field: Field, token_ids: Ids) -> Ids:
-        """Give in how many of its rows each token stands."""
-        bounds = self._bounds(field, token_ids)
+    def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
+        """Return in how many of its rows each token stands."""
+        bounds = self._bounds(name, token_ids)
         return bounds[1] - bounds[0]
 
     def without(self, entry_ids: Ids) -> Delta:
-        """Give one that lacks those entries."""
+        """Return one without those entries."""
         keep = ~np.isin(self.rows.entry_ids, entry_ids)
         if keep.all():
             return self
         renumbered = np.cumsum(keep) - 1
         rows = self.rows.take(np.flatnonzero(keep))
-        postings = {
-            field: _renumbered(old, keep, renumbered) for field, old in self.postings.items()
-        }
+        postings = {name: _renumbered(old, keep, renumbered) for name, old in self.postings.items()}
         return Delta(rows, VectorIndex.build(rows.vectors, rows.has_vector), postings)
 
     def with_added(self, added: EntryRows) -> Delta:
-        """Give one that has more entries, none of which it holds already."""
+        """Return one with more entries, none of which it holds already."""
         if not len(added):
             return self
         rows = join([self.rows, added])
@@ -68,53 +66,93 @@ class Delta:
         if len(self) and added.entry_ids[0] < self.rows.entry_ids[-1]:
             # Late entries of lower ids move the others: everything is counted again.
             columns = rows.tokens.items()
-            postings = {field: Postings.of(column) for field, column in columns}
+            postings = {name: Postings.of(column) for name, column in columns}
         else:
-            for field, column in added.tokens.items():
+            for name, column in added.tokens.items():
                 new = Postings.of(column, len(self))
-                postings[field] = _merged(postings[field], new) if field in postings else new
+                postings[name] = _merged(postings[name], new) if name in postings else new
         return Delta(rows, VectorIndex.build(rows.vectors, rows.has_vector), postings)
 
     def add_scores(
         self,
         into: NDArray[np.float32],
-        field: Field,
+        name: Field,
         token_ids: Ids,
         weights: NDArray[np.float32],
         norms: NDArray[np.float32],
     ) -> None:
-        """Add BM25 scores to ``into`` (n,); ``weights`` hold idf times the question's weight."""
-        starts, ends = self._bounds(field, token_ids)
-        postings = self.postings.get(field)
-        if postings is None:
-            return
-        for start, end, weight in zip(starts.tolist(), ends.tolist(), weights, strict=True):
-            if start < end:
-                rows = (postings.keys[start:end] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-                counts = postings.counts[start:end]
-                into[rows] += weight * (counts / (counts + norms[rows]))
+        """Add BM25 scores to ``into`` (n,); ``weights`` hold idf times the query's weight."""
+        for token_id, weight in zip(token_ids.tolist(), weights, strict=True):
+            rows, counts = self.counts_of(name, token_id)
+            into[rows] += weight * (counts / (counts + norms[rows]))
 
-    def counts_of(self, field: Field, token_id: int) -> tuple[Ids, NDArray[np.float32]]:
-        """Give the rows in which a token stands, and how often in each."""
-        postings = self.postings.get(field)
+    def counts_of(self, name: Field, token_id: int) -> tuple[Ids, NDArray[np.float32]]:
+        """Return the rows in which a token stands, and how often in each."""
+        postings = self.postings.get(name)
         if postings is None:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        starts, ends = self._bounds(field, np.array([token_id], np.int64))
-        here = slice(int(starts[0]), int(ends[0]))
-        rows = (postings.keys[here] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        return rows, postings.counts[here]
+        starts, ends = self._bounds(name, np.array([token_id], np.int64))
+        span = slice(int(starts[0]), int(ends[0]))
+        rows = (postings.keys[span] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        return rows, postings.counts[span]
 
-    def _bounds(self, field: Field, token_ids: Ids) -> tuple[Ids, Ids]:
-        """Find where each token's postings start and end."""
-        postings = self.postings.get(field)
+    def _bounds(self, name: Field, token_ids: Ids) -> tuple[Ids, Ids]:
+        """Return where each token's postings start and end."""
+        postings = self.postings.get(name)
         if postings is None:
-            nothing = np.zeros(len(token_ids), np.int64)
-            return nothing, nothing
+            none = np.zeros(len(token_ids), np.int64)
+            return none, none
         keys = token_ids.astype(np.uint64)
-        one = np.uint64(1)
         starts = np.searchsorted(postings.keys, keys << _ROW_BITS)
-        ends = np.searchsorted(postings.keys, (keys + one) << _ROW_BITS)
+        ends = np.searchsorted(postings.keys, (keys + np.uint64(1)) << _ROW_BITS)
         return starts.astype(np.int64), ends.astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstones:
+    """Rows of a segment that were removed since it was built, and what its statistics lose."""
+
+    rows: Ids
+    totals: Mapping[Field, Totals] = field(default_factory=dict)
+    tokens: Mapping[Field, tuple[NDArray[np.uint32], Ids]] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls) -> Tombstones:
+        """Return none."""
+        return cls(np.zeros(0, np.int64))
+
+    def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
+        """Return in how many removed rows each token stood."""
+        known, counts = self.tokens.get(name, (np.zeros(0, np.uint32), np.zeros(0, np.int64)))
+        if not len(known):
+            return np.zeros(len(token_ids), np.int64)
+        places = np.minimum(np.searchsorted(known, token_ids), len(known) - 1)
+        return np.where(known[places] == token_ids, counts[places], 0)
+
+    def with_rows(self, rows: Ids, keywords: Mapping[Field, KeywordIndex]) -> Tombstones:
+        """Return these and more removed rows of the segment; ``keywords`` are its indexes."""
+        if not len(rows):
+            return self
+        totals = dict(self.totals)
+        tokens = dict(self.tokens)
+        for name, index in keywords.items():
+            column = index.column.take(rows)
+            before, added = totals.get(name, Totals(0, 0)), totals_of(column)
+            totals[name] = Totals(before.rows + added.rows, before.tokens + added.tokens)
+            tokens[name] = _counted(Postings.of(column).tokens, tokens.get(name))
+        return Tombstones(np.union1d(self.rows, rows), totals, tokens)
+
+
+def _counted(
+    tokens: NDArray[np.uint32], before: tuple[NDArray[np.uint32], Ids] | None
+) -> tuple[NDArray[np.uint32], Ids]:
+    """Count each token, and add an earlier count; tokens are ascending."""
+    counts = np.ones(len(tokens), np.int64)
+    if before is not None:
+        tokens = np.concatenate([before[0], tokens])
+        counts = np.concatenate([before[1], counts])
+    distinct, place = np.unique(tokens, return_inverse=True)
+    return distinct, np.bincount(place.reshape(-1), counts, len(distinct)).astype(np.int64)
 
 
 def _merged(old: Postings, new: Postings) -> Postings:
@@ -126,7 +164,7 @@ def _merged(old: Postings, new: Postings) -> Postings:
 
 
 def _renumbered(old: Postings, keep: Bools, renumbered: Ids) -> Postings:
-    """Drop rows, and count the others anew; the order stays."""
+    """Drop rows, and number the others again; the order stays."""
     rows = old.rows
     kept = keep[rows]
     keys = (old.keys[kept] >> _ROW_BITS << _ROW_BITS) | renumbered[rows[kept]].astype(np.uint64)

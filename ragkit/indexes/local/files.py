@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 MANIFEST = "manifest.json"
 """What a generation says of itself, written last."""
@@ -70,3 +72,26 @@ def number_of(name: str) -> int | None:
     """Give the number in the name of a generation's folder."""
     digits = name.removeprefix(PREFIX)
     return int(digits) if name.startswith(PREFIX) and digits.isdecimal() else None
+
+
+def is_current(
+    folder: Path, *, fingerprint: str, tokenizer_version: str, collection_version: int
+) -> bool:
+    """True when the newest generation below ``folder`` is of that version and all there.
+
+    Only its manifest is read and the sizes of its files are compared; opening checks the bytes.
+    """
+    try:
+        newest = generations(folder)[-1]
+        manifest: dict[str, Any] = json.loads((newest / MANIFEST).read_text("utf-8"))
+        return (
+            manifest["fingerprint"] == fingerprint
+            and manifest["tokenizer_version"] == tokenizer_version
+            and manifest["collection_version"] == collection_version
+            and all(
+                (newest / name).stat().st_size == file["size"]
+                for name, file in manifest["files"].items()
+            )
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False

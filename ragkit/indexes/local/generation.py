@@ -24,8 +24,13 @@ from ragkit.indexes.local.files import (
     number_of,
     record,
 )
-from ragkit.indexes.local.hnsw import GraphParameters
-from ragkit.indexes.local.hnsw_files import GraphState, LateGraph, graph_state, write_graph
+from ragkit.indexes.local.hnsw import (
+    GraphParameters,
+    GraphState,
+    LateGraph,
+    graph_state,
+    write_graph,
+)
 from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.local.segment import VECTORS, Segment
 from ragkit.indexes.rows import EntryRows

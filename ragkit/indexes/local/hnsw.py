@@ -1,18 +1,41 @@
 """A graph over vectors (HNSW): finds most of the nearest ones without looking at all.
 
-It holds links only; the vectors are those of the exact index, so that scores are exact.
+It holds links only; the vectors are those of the exact index, so that scores are exact. It is
+built after its generation, beside the files of that, and never needed: without one, search is
+exact. ``graph.json`` is written last and names the generation's vectors, so that a graph is whole
+and of these vectors, or there is none.
 """
 
 from __future__ import annotations
 
+import json
+import logging
+import os
+import threading
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.errors import IndexCorruptError
+from ragkit.indexes.local.files import FileRecord, fault_of, flush_folder, record
+
+logger = logging.getLogger(__name__)
+
+GRAPH_FORMAT = 1
+"""Changes whenever graphs of an older version could not be read; they are then built anew."""
+
+LOOK_SECONDS = 2.0
+"""Least time between two looks for a graph that is not there yet."""
+
+_GRAPH = "graph.faiss"
+_ABOUT = "graph.json"
+_CURE = "The worker builds it anew; search is exact meanwhile."
 _BATCH = 4096
 
 
@@ -108,6 +131,149 @@ def load_graph(path: Path, flat: Any) -> Graph:
     if not isinstance(index, faiss.IndexHNSW) or (index.ntotal, index.d) != (flat.ntotal, flat.d):
         raise ValueError(f"{path.name} is of other vectors")
     return Graph(index, flat)
+
+
+class GraphState(StrEnum):
+    """How the graph of a generation stands."""
+
+    NONE = "none"
+    WHOLE = "whole"
+    DAMAGED = "damaged"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAbout:
+    """What a graph says of itself; ``vectors`` is the record of the file whose vectors it links."""
+
+    format_version: int
+    rows: int
+    links: int
+    construction: int
+    vectors: FileRecord
+    graph: FileRecord
+
+
+def write_graph(
+    folder: Path,
+    vectors: NDArray[np.float16],
+    vectors_record: FileRecord,
+    parameters: GraphParameters | None = None,
+    step: Callable[[int], None] = lambda _done: None,
+) -> None:
+    """Build the graph of a generation's vectors (n, d), usable ones, and put it into its folder.
+
+    Only one process at a time may do so; what others left unfinished is removed.
+
+    Raises:
+        OSError: the folder has gone, the disk is full, or it may not be written.
+    """
+    parameters = parameters or GraphParameters()
+    making, about_making = folder / f".{_GRAPH}.{os.getpid()}", folder / f".{_ABOUT}.{os.getpid()}"
+    for left in (*folder.glob(f".{_GRAPH}.*"), *folder.glob(f".{_ABOUT}.*")):
+        left.unlink(missing_ok=True)
+    try:
+        build_graph(vectors, making, parameters, step)
+        about = GraphAbout(
+            GRAPH_FORMAT,
+            len(vectors),
+            parameters.links,
+            parameters.construction,
+            vectors_record,
+            record(making, flush=True),
+        )
+        about_making.write_text(json.dumps(asdict(about), indent=1), encoding="utf-8")
+        record(about_making, flush=True)
+        # Whoever looks between the two finds bytes that do not fit, and stays with exact search.
+        (folder / _ABOUT).unlink(missing_ok=True)
+        making.replace(folder / _GRAPH)
+        about_making.replace(folder / _ABOUT)
+        flush_folder(folder)
+    finally:
+        making.unlink(missing_ok=True)
+        about_making.unlink(missing_ok=True)
+
+
+def graph_state(folder: Path, vectors_record: FileRecord, *, checksums: bool = True) -> GraphState:
+    """Say how the graph of a generation stands; with ``checksums`` every byte is read."""
+    try:
+        about = _read_about(folder)
+        if about is None:
+            return GraphState.NONE
+        _check(folder, about, vectors_record, checksums=checksums)
+    except IndexCorruptError:
+        return GraphState.DAMAGED
+    return GraphState.WHOLE
+
+
+class LateGraph:
+    """Gives a generation's graph once it is there. Safe between threads, which never wait."""
+
+    def __init__(self, folder: Path, vectors_record: FileRecord) -> None:
+        """Look in ``folder``, for a graph of the vectors of that record."""
+        self._folder = folder
+        self._record = vectors_record
+        self._guard = threading.Lock()
+        self._graph: Graph | None = None
+        self._next_look = 0.0
+        self._refused = (0, 0)
+
+    def of(self, flat: Any) -> Graph | None:
+        """The graph, joined to the exact faiss index; ``None`` while there is none."""
+        if self._graph is not None or time.monotonic() < self._next_look:
+            return self._graph
+        if not self._guard.acquire(blocking=False):
+            return None
+        try:
+            self._graph = self._look(flat)
+            self._next_look = time.monotonic() + LOOK_SECONDS
+        finally:
+            self._guard.release()
+        return self._graph
+
+    def _look(self, flat: Any) -> Graph | None:
+        try:
+            there = (self._folder / _ABOUT).stat()
+        except OSError:
+            return None
+        seen = (there.st_ino, there.st_mtime_ns)
+        if seen == self._refused:
+            return None
+        try:
+            about = _read_about(self._folder)
+            if about is None:
+                return None
+            _check(self._folder, about, self._record, checksums=True)
+            return load_graph(self._folder / _GRAPH, flat)
+        except (OSError, ValueError, IndexCorruptError) as error:
+            logger.warning("a graph is not used: %s", error)
+            self._refused = seen
+            return None
+
+
+def _read_about(folder: Path) -> GraphAbout | None:
+    try:
+        found = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+        vectors, graph = FileRecord(**found.pop("vectors")), FileRecord(**found.pop("graph"))
+        return GraphAbout(**found, vectors=vectors, graph=graph)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _corrupt(folder, f"{_ABOUT} cannot be read: {error}") from error
+
+
+def _check(folder: Path, about: GraphAbout, vectors: FileRecord, *, checksums: bool) -> None:
+    fault = ""
+    if about.format_version != GRAPH_FORMAT:
+        fault = f"its format version is {about.format_version}, not {GRAPH_FORMAT}"
+    elif about.vectors != vectors:
+        fault = "it is of other vectors"
+    fault = fault or fault_of(folder, _GRAPH, about.graph, checksums=checksums)
+    if fault:
+        raise _corrupt(folder, fault)
+
+
+def _corrupt(folder: Path, what: str) -> IndexCorruptError:
+    return IndexCorruptError(f"The graph of {folder.name} does not fit: {what}.", _CURE)
 
 
 def _faiss() -> Any:

@@ -1,16 +1,19 @@
-"""One field's keyword index: bm25s arrays over row numbers and the catalog's token ids.
+"""One field's keyword index: a ``bm25s.BM25`` over row numbers and the catalog's token ids.
 
-The files are those that bm25s itself writes and opens; they are built here because a vectorised
-builder does in a second what takes bm25s five.
+bm25s saves, maps and scores it. It is filled here, because a vectorised builder does in a second
+what takes bm25s five.
 """
 
 from __future__ import annotations
 
-import json
+import logging
+import sys
+import threading
+from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +21,9 @@ from numpy.typing import NDArray
 from ragkit.indexes.local.int8_prefilter import promising_rows
 from ragkit.indexes.rows import Ids, TokenColumn
 
-_DATA, _INDICES, _INDPTR = (f"{name}.csc.index.npy" for name in ("data", "indices", "indptr"))
-_PARAMETERS = "params.index.json"
+if TYPE_CHECKING:
+    import bm25s
+
 _TOKEN_IDS, _FLAT, _OFFSETS = "token_ids.npy", "flat.npy", "offsets.npy"
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)
@@ -92,21 +96,13 @@ class KeywordIndex:
     """BM25 scores of one field's tokens, ready to be added up. Immutable."""
 
     def __init__(
-        self,
-        data: NDArray[np.float32],
-        indices: NDArray[np.int32],
-        indptr: Ids,
-        token_ids: NDArray[np.uint32],
-        column: TokenColumn,
-        parameters: Bm25Parameters,
+        self, bm25: bm25s.BM25, token_ids: NDArray[np.uint32], column: TokenColumn
     ) -> None:
-        """Take bm25s's arrays, the ascending ids of the tokens, and the tokens by row."""
-        self._data = data
-        self._indices = indices
-        self._indptr = indptr
-        self._token_ids = token_ids
+        """Take the ascending ids of the tokens, whose positions bm25s knows, and those by row."""
+        self.bm25 = bm25
+        self.token_ids = token_ids
         self.column = column
-        self.parameters = parameters
+        self.parameters = Bm25Parameters(bm25.k1, bm25.b)
         self.totals = totals_of(column)
 
     @classmethod
@@ -116,49 +112,65 @@ class KeywordIndex:
         postings = Postings.of(column)
         tokens, rows = postings.tokens, postings.rows
         first = _first_of_each(tokens)
-        token_ids = tokens[first]
         indptr = np.append(first, len(tokens)).astype(np.int64)
         totals = totals_of(column)
         frequencies = np.diff(indptr)
         idf = np.repeat(totals.idf(frequencies), frequencies)
         norms = totals.norms(column.lengths, parameters)
         data = idf * (postings.counts / (postings.counts + norms[rows]))
-        return cls(data, rows, indptr, token_ids, column, parameters)
+        bm25 = _bm25s().BM25(parameters.k1, parameters.b, method="lucene")
+        bm25.scores = {"data": data, "indices": rows, "indptr": indptr, "num_docs": len(column)}
+        bm25.vocab_dict = {}
+        bm25.nonoccurrence_array = None
+        return cls(bm25, tokens[first], column)
 
     def __len__(self) -> int:
         """How many rows it covers."""
         return len(self.column)
 
     def document_frequencies(self, token_ids: Ids) -> Ids:
-        """Give in how many rows each token stands; 0 for tokens that it does not know."""
-        if not len(self._token_ids):
+        """Return in how many rows each token stands; 0 for unknown tokens."""
+        if not len(self.token_ids):
             return np.zeros(len(token_ids), np.int64)
-        places, known = self.places(token_ids)
-        frequencies = self._indptr[places + 1] - self._indptr[places]
-        return np.where(known, frequencies, 0)
+        positions, known = self.positions(token_ids)
+        indptr = self.bm25.scores["indptr"]
+        return np.where(known, indptr[positions + 1] - indptr[positions], 0)
 
-    def add_scores(
-        self, into: NDArray[np.float32], token_ids: Ids, weights: NDArray[np.float32]
-    ) -> None:
-        """Add each token's scores, times its weight, to the rows' sums ``into`` (n,).
+    def scores(
+        self, token_ids: Ids, weights: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """Return every row's score, float32 (n,); ``weights`` multiply those of each token.
 
-        Tokens are added in the order given, so that equal questions give equal sums.
+        Tokens are added in the order given, so that equal queries have equal sums.
         """
-        places, known = self.places(token_ids)
-        for place, weight in zip(places[known].tolist(), weights[known], strict=True):
-            start, end = self._indptr[place], self._indptr[place + 1]
-            # Much quicker with numbers as wide as those that numpy counts rows by.
-            rows, scores = self._indices[start:end].astype(np.intp), self._data[start:end]
-            np.add.at(into, rows, scores if weight == 1.0 else scores * weight)
+        positions, known = self.positions(token_ids)
+        positions = positions[known]
+        if not len(positions):
+            return np.zeros(len(self), np.float32)
+        bm25 = self.bm25
+        if weights is not None:
+            spans = [self._span(position) for position in positions.tolist()]
+            data, rows = self.bm25.scores["data"], self.bm25.scores["indices"]
+            weighted = [data[span] * each for span, each in zip(spans, weights[known], strict=True)]
+            bm25 = copy(self.bm25)
+            bm25.scores = {
+                "data": np.concatenate(weighted),
+                "indices": np.concatenate([rows[span] for span in spans]),
+                "indptr": np.cumsum([0, *map(len, weighted)]),
+                "num_docs": len(self),
+            }
+            positions = np.arange(len(spans))
+        scores: NDArray[np.float32] = bm25.get_scores_from_ids(positions)
+        return scores
 
-    def counts_at(self, place: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Give the rows in which the token of a place stands, and how often in each.
+    def counts_at(self, position: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Return the rows in which the token at a position stands, and how often in each.
 
         The counts are read back from the scores, which is as good as exact.
         """
-        start, end = self._indptr[place], self._indptr[place + 1]
-        rows, scores = self._indices[start:end], self._data[start:end]
-        idf = self.totals.idf(np.array([end - start]))[0]
+        span = self._span(position)
+        rows, scores = self.bm25.scores["indices"][span], self.bm25.scores["data"][span]
+        idf = self.totals.idf(np.array([span.stop - span.start]))[0]
         counts: NDArray[np.float32] = np.rint(self._norms[rows] * scores / (idf - scores))
         return rows, counts
 
@@ -166,80 +178,70 @@ class KeywordIndex:
     def _norms(self) -> NDArray[np.float32]:
         return self.totals.norms(self.column.lengths, self.parameters)
 
-    def scores(self, token_ids: Ids, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Give every row's score, float32 (n,); 0 where no token stands."""
-        into = np.zeros(len(self), dtype=np.float32)
-        self.add_scores(into, token_ids, weights)
-        return into
-
-    def as_bm25s(self) -> Any:
-        """Give a ``bm25s.BM25`` over the same arrays; its token ids are places in this one."""
-        import bm25s
-
-        retriever = bm25s.BM25(k1=self.parameters.k1, b=self.parameters.b, method="lucene")
-        retriever.scores = {
-            "data": self._data,
-            "indices": self._indices,
-            "indptr": self._indptr,
-            "num_docs": len(self),
-        }
-        retriever.vocab_dict = {str(token): i for i, token in enumerate(self._token_ids.tolist())}
-        retriever.unique_token_ids_set = set(range(len(self._token_ids)))
-        retriever.nonoccurrence_array = None
-        return retriever
+    def _span(self, position: int) -> slice:
+        """Return where the postings of the token at a position stand."""
+        indptr = self.bm25.scores["indptr"]
+        return slice(int(indptr[position]), int(indptr[position + 1]))
 
     def save(self, folder: Path) -> None:
-        """Write the arrays into a new folder."""
-        folder.mkdir(parents=True)
-        arrays: dict[str, NDArray[Any]] = {
-            _DATA: self._data,
-            _INDICES: self._indices,
-            _INDPTR: self._indptr,
-            _TOKEN_IDS: self._token_ids,
-            _FLAT: self.column.flat,
-            _OFFSETS: self.column.offsets,
-        }
-        for name, array in arrays.items():
-            np.save(folder / name, array, allow_pickle=False)
-        parameters = {
-            "k1": self.parameters.k1,
-            "b": self.parameters.b,
-            "delta": 0.5,
-            "method": "lucene",
-            "idf_method": "lucene",
-            "dtype": "float32",
-            "int_dtype": "int32",
-            "num_docs": len(self),
-            "backend": "numpy",
-        }
-        (folder / _PARAMETERS).write_text(json.dumps(parameters, indent=1), encoding="utf-8")
+        """Write everything into a new folder."""
+        self.bm25.save(folder, show_progress=False)
+        np.save(folder / _TOKEN_IDS, self.token_ids, allow_pickle=False)
+        np.save(folder / _FLAT, self.column.flat, allow_pickle=False)
+        np.save(folder / _OFFSETS, self.column.offsets, allow_pickle=False)
 
     @classmethod
     def load(cls, folder: Path) -> KeywordIndex:
-        """Map the arrays into memory.
+        """Map a saved index into memory.
 
         Raises:
-            OSError, ValueError, KeyError: the files are not what ``save`` wrote.
+            OSError, ValueError, KeyError, TypeError: the files are not what ``save`` wrote.
         """
-        parameters = json.loads((folder / _PARAMETERS).read_text(encoding="utf-8"))
-        return cls(
-            load_array(folder / _DATA),
-            load_array(folder / _INDICES),
-            load_array(folder / _INDPTR),
-            load_array(folder / _TOKEN_IDS),
-            TokenColumn(load_array(folder / _FLAT), load_array(folder / _OFFSETS)),
-            Bm25Parameters(parameters["k1"], parameters["b"]),
-        )
+        bm25 = _bm25s().BM25.load(folder, mmap=True, load_vocab=False, show_progress=False)
+        for name in ("data", "indices", "indptr"):
+            bm25.scores[name] = plain_view(bm25.scores[name])
+        column = TokenColumn(load_array(folder / _FLAT), load_array(folder / _OFFSETS))
+        return cls(bm25, load_array(folder / _TOKEN_IDS), column)
 
-    def places(self, token_ids: Ids) -> tuple[Ids, NDArray[np.bool_]]:
-        """Find tokens among the sorted ids; unknown ones get place 0 and False."""
-        if not len(self._token_ids):
+    def positions(self, token_ids: Ids) -> tuple[Ids, NDArray[np.bool_]]:
+        """Find tokens among the ascending ids; unknown ones have position 0 and False."""
+        if not len(self.token_ids):
             return np.zeros(len(token_ids), np.int64), np.zeros(len(token_ids), np.bool_)
-        # Of the same type as those that it is looked for among, which would all be copied else.
-        wanted = token_ids.astype(self._token_ids.dtype)
-        places = np.minimum(np.searchsorted(self._token_ids, wanted), len(self._token_ids) - 1)
-        known = self._token_ids[places] == token_ids
-        return np.where(known, places, 0), known
+        # Of the same type as the ids searched, which would all be copied otherwise.
+        typed = token_ids.astype(self.token_ids.dtype)
+        positions = np.minimum(np.searchsorted(self.token_ids, typed), len(self.token_ids) - 1)
+        known = self.token_ids[positions] == token_ids
+        return np.where(known, positions, 0), known
+
+
+class _Hidden:
+    """Hides packages from the imports of the thread that made it."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+        self._thread = threading.get_ident()
+
+    def find_spec(self, fullname: str, *_others: object) -> None:
+        """Raise for a hidden package; leave all others to the usual finders."""
+        if fullname in self._names and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"{fullname} is hidden", name=fullname)
+
+
+@cache
+def _bm25s() -> Any:
+    """Import bm25s without SciPy and tqdm, and keep it quiet.
+
+    Both are optional there: it builds indexes and shows progress with them. They are four fifths
+    of the time that its import takes.
+    """
+    hidden = _Hidden("scipy", "tqdm")
+    sys.meta_path.insert(0, hidden)
+    try:
+        import bm25s
+    finally:
+        sys.meta_path.remove(hidden)
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
+    return bm25s
 
 
 def totals_of(column: TokenColumn) -> Totals:
@@ -256,8 +258,11 @@ def _first_of_each(ordered: NDArray[Any]) -> Ids:
 
 def load_array(path: Path) -> NDArray[Any]:
     """Map an array file into memory, read only."""
-    mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    # A plain view: slices of np.memmap are slow to make.
+    return plain_view(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def plain_view(mapped: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of a mapped array: slices of ``np.memmap`` are slow to make."""
     return np.asarray(mapped).view(np.ndarray)
 
 

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.chunk_groups import ChunkGroups
-from ragkit.indexes.local.delta import Delta
+from ragkit.indexes.local.delta import Delta, Tombstones
 from ragkit.indexes.local.segment import Segment, lookup_mask
-from ragkit.indexes.local.tombstones import Tombstones
-from ragkit.indexes.rows import Bools, EntryRows, Ids, join
+from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, join
 from ragkit.types import LEVEL_CODES, Level
 
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.chunk_groups import ChunkGroups
 from ragkit.indexes.local.keyword import best_rows
 from ragkit.indexes.local.parts import EntryMask, IndexParts
-from ragkit.indexes.local.scorer import BM25Scorer, WordScores
+from ragkit.indexes.local.scorer import BM25Scorer, RowScores
 from ragkit.indexes.local.segment import Segment
-from ragkit.indexes.local.strategy import choose_strategy
+from ragkit.indexes.local.vector import choose_strategy
 from ragkit.indexes.protocol import (
     Candidates,
     EntryFilter,
@@ -25,7 +24,7 @@ from ragkit.indexes.protocol import (
     SearchStrategy,
     VectorSearch,
 )
-from ragkit.indexes.rows import Bools, EntryRows, Ids
+from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids
 from ragkit.types import Field
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class LocalSearch:
         for number, query in enumerate(queries):
             if query.vector is not None:
                 self._vectors[number] = query.vector
-        self._word_scores: dict[int, WordScores] = {}
+        self._keyword_scores: dict[int, RowScores] = {}
 
     @property
     def passing(self) -> int:
@@ -163,12 +162,12 @@ class LocalSearch:
             delta.append((new, added[new]))
         return base, delta
 
-    def _scores_by_row(self, number: int) -> WordScores:
+    def _scores_by_row(self, number: int) -> RowScores:
         """Return the BM25 scores of all rows for a query; computed once."""
-        if number not in self._word_scores:
+        if number not in self._keyword_scores:
             tokens = self._queries[number].token_ids
-            self._word_scores[number] = self._scorer.scores(tokens, self._weights)
-        return self._word_scores[number]
+            self._keyword_scores[number] = self._scorer.scores(tokens, self._weights)
+        return self._keyword_scores[number]
 
     def _vector_scores(self, entry_ids: Ids, bounds: Ids) -> NDArray[np.float32]:
         """Return for each entry the best score of the entries of its chunk."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.hnsw_files import LateGraph
+from ragkit.indexes.local.hnsw import LateGraph
 from ragkit.indexes.local.keyword import Bm25Parameters, KeywordIndex, load_array
 from ragkit.indexes.local.vector import VectorIndex
 from ragkit.indexes.rows import Bools, EntryRows, Ids

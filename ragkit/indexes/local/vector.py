@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from pathlib import Path
@@ -10,11 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.hnsw import Graph
-from ragkit.indexes.local.hnsw_files import LateGraph
+from ragkit.indexes.local.hnsw import Graph, LateGraph
 from ragkit.indexes.local.int8_prefilter import Int8Prefilter
-from ragkit.indexes.protocol import SearchStrategy
+from ragkit.indexes.protocol import SearchStrategy, VectorSearch
 from ragkit.indexes.rows import Bools, Ids
+from ragkit.options import IndexMode
+
+WIDTH_PER_PROBE = 32
+"""How much wider each ``nprobe`` makes the search of a graph (HNSW's efSearch)."""
+
+ROWS_PER_WIDTH = 200
+"""So many vectors are scored exactly in the time that the graph takes for one more of width."""
+
+LEAST_SHARE = 0.85
+"""Where a filter leaves a smaller share of the vectors, the graph misses too many of them."""
 
 _MARGIN = 8
 _WIDEN = 8
@@ -270,6 +280,33 @@ class VectorIndex:
         found = np.zeros(self._size, dtype=np.bool_)
         found[self._rows] = True
         return found
+
+
+def choose_strategy(
+    rows: int, passing: int, depth: int, search: VectorSearch, *, has_graph: bool
+) -> SearchStrategy:
+    """Choose for ``depth`` hits among the ``passing`` of ``rows`` vectors that may be found.
+
+    A filter that leaves most of the vectors makes the search of the graph that much wider.
+    """
+    if search.mode is IndexMode.EXACT:
+        return SearchStrategy(0, "exact: asked for")
+    there = f"{rows} vectors"
+    if passing < rows:
+        there = f"{passing} of {rows} vectors pass the filter"
+    if not has_graph:
+        asked = search.mode is IndexMode.ANN
+        return SearchStrategy(
+            0, "exact: there is no approximate index" if asked else f"exact: {there}", asked
+        )
+    if passing < LEAST_SHARE * rows:
+        return SearchStrategy(0, f"exact: {there}")
+    width = max(WIDTH_PER_PROBE * search.nprobe, search.overfetch * depth)
+    width = max(width, math.ceil(width * rows / max(1, passing)))
+    least = ROWS_PER_WIDTH * width if search.mode is IndexMode.AUTO else width
+    if passing <= least:
+        return SearchStrategy(0, f"exact: {there}, quicker than {width} wide")
+    return SearchStrategy(width, f"ann: {there}, {width} wide")
 
 
 def _scalar_index(vectors: NDArray[np.float16]) -> Any:
