@@ -76,6 +76,16 @@ LEVEL_CODES = {
 }
 """The code of each level in the catalog and in index files; defined only here."""
 
+INDEXED_LEVELS = {
+    Level.CHUNK: (Level.CHUNK, Level.QUESTION, Level.CONTEXT),
+    Level.SECTION: (Level.SECTION,),
+    Level.DOCUMENT: (Level.DOCUMENT,),
+}
+"""A collection has an index for each of these, of entries of those levels.
+
+Token statistics of one index are its own.
+"""
+
 FIELD_CODES = {
     Field.TEXT: 0,
     Field.CONTEXT: 1,

@@ -19,8 +19,8 @@ from ragkit.errors import IndexCorruptError, RagkitError
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import NewestGraph, build_graph_of, newest_graph
 from ragkit.indexes.local.hnsw import GraphState
-from ragkit.indexes.protocol import INDEXED_LEVELS
 from ragkit.indexing.writer import Writer
+from ragkit.types import INDEXED_LEVELS
 
 logger = logging.getLogger(__name__)
 

@@ -21,10 +21,9 @@ from ragkit.health.environment import ENVIRONMENT_CHECKS
 from ragkit.health.findings import Depth, Finding, Parts
 from ragkit.indexes.local.generation import newest_graph
 from ragkit.indexes.local.hnsw import GraphState
-from ragkit.indexes.protocol import INDEXED_LEVELS
 from ragkit.models.factory import full_name, is_lazy
 from ragkit.paths import LibraryPaths
-from ragkit.types import Level
+from ragkit.types import INDEXED_LEVELS, Level
 
 __all__ = [
     "FIXES",

@@ -25,11 +25,10 @@ from ragkit.health.checks import documents_to_read_again, leftovers
 from ragkit.health.findings import Parts
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import open_newest, prune
-from ragkit.indexes.protocol import INDEXED_LEVELS
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.indexing.writer import Writer
-from ragkit.types import Level
+from ragkit.types import INDEXED_LEVELS, Level
 
 KEPT_VERSIONS = 1000
 """Removals of so many of a collection's newest changes stay on record."""

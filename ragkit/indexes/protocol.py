@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
-from ragkit.options import IndexMode
+from ragkit.options import IndexMode, SearchOptions
 from ragkit.types import Field, Level
+
+_DEFAULTS = SearchOptions()
 
 
 class IndexKind(StrEnum):

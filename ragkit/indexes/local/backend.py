@@ -13,12 +13,12 @@ from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import open_newest, prune, write_generation
 from ragkit.indexes.local.keyword import Bm25Parameters
-from ragkit.indexes.protocol import INDEXED_LEVELS, Changes, Collection, EntrySource
+from ragkit.indexes.protocol import Changes, Collection, EntrySource
 from ragkit.indexes.rows import EntryRows
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.models.base import Embedder
 from ragkit.paths import LibraryPaths
-from ragkit.types import Level
+from ragkit.types import INDEXED_LEVELS, Level
 
 logger = logging.getLogger(__name__)
 
