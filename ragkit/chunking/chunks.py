@@ -168,7 +168,7 @@ class _Packer:
         low = max(start + 1, end - self.overlap.characters, after.end - self.most.characters)
         message = after.kind is BlockKind.MESSAGE
         if message and not after.opens:
-            low = max(low, *(one.start for one in inside if one.opens), 0)
+            low = max(low, *(piece.start for piece in inside if piece.opens), 0)
         if room * 4 < self.overlap.weight or low >= end:
             return after.start, 0
         words = self._word_starts(low, end, room)
@@ -176,7 +176,7 @@ class _Packer:
             return after.start, 0
         first = words[-1][0]
         if message and after.opens:
-            whole = [one.start for one in inside if one.opens and one.start >= first]
+            whole = [piece.start for piece in inside if piece.opens and piece.start >= first]
             return (whole[0], weight(self.text[whole[0] : end])) if whole else (after.start, 0)
         half = next(at for at, weighs in words if weighs * 2 >= words[-1][1])
         chosen = first
@@ -186,8 +186,8 @@ class _Packer:
         else:
             for border in (SENTENCE_END, LINE_END):
                 # The end is open to the sentence before the first word.
-                found = border.finditer(self.text, low, end)
-                near = next((one.end() for one in found if first <= one.end() <= half), None)
+                matches = border.finditer(self.text, low, end)
+                near = next((m.end() for m in matches if first <= m.end() <= half), None)
                 if near is not None:
                     chosen = near
                     break
@@ -201,23 +201,23 @@ class _Packer:
             tokens = list(TOKEN.finditer(text, near, end))
             if tokens and tokens[0].start() == near and _inside_word(text, near):
                 del tokens[0]
-            found: list[tuple[int, int]] = []
+            starts: list[tuple[int, int]] = []
             total = 0
             for token in reversed(tokens):
                 total += token_weight(token)
                 if total > room:
-                    return found
+                    return starts
                 if not is_mark(text[token.start()]):
-                    found.append((token.start(), total))
+                    starts.append((token.start(), total))
             if near == low:
-                return found
+                return starts
             near = max(low, end - (end - near) * 2)
 
 
 def _inside_word(text: str, at: int) -> bool:
     """Tell whether an offset stands between two characters of one word."""
-    before, here = text[at - 1], text[at]
-    return not (before.isspace() or is_unspaced(before) or is_unspaced(here))
+    before, after = text[at - 1], text[at]
+    return not (before.isspace() or is_unspaced(before) or is_unspaced(after))
 
 
 class _Describer:

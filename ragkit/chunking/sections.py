@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from ragkit.chunking.structure import clean_title
+from ragkit.chunking.structure import bounded_line
 from ragkit.types import OutlineEntry, Reading, Section
 
 _DEEPEST = 32
@@ -78,7 +78,7 @@ def _usable(outline: Iterable[OutlineEntry], length: int) -> list[OutlineEntry]:
     return [
         OutlineEntry(entry.offset, min(max(entry.level, 1), _DEEPEST), title)
         for entry in outline
-        if 0 <= entry.offset < length and (title := clean_title(entry.title))
+        if 0 <= entry.offset < length and (title := bounded_line(entry.title))
     ]
 
 
@@ -119,15 +119,15 @@ def _tile(text: str, entries: Sequence[OutlineEntry]) -> tuple[Section, ...]:
     """Make sections that tile the text from entries sorted by offset."""
     starts: list[tuple[int, int, tuple[str, ...]]] = []
     above: list[tuple[int, str]] = []
-    for offset, here in groupby(entries, key=lambda entry: entry.offset):
+    for offset, together in groupby(entries, key=lambda entry: entry.offset):
         levels: dict[tuple[str, ...], int] = {}
-        for entry in here:
+        for entry in together:
             while above and above[-1][0] >= entry.level:
                 above.pop()
             above.append((entry.level, entry.title))
             levels[tuple(title for _, title in above)] = entry.level
         path = _shared_path(list(levels))
-        # A path of no entry here is one that the last entry shares.
+        # A path that is not in levels is one that the last entry shares.
         level = levels[path] if path in levels else above[len(path) - 1][0]
         starts.append((offset, level, path))
     if not starts or text[: starts[0][0]].strip():

@@ -110,11 +110,11 @@ def _parts(text: str, piece: Piece, most: Size) -> list[Piece]:
 def _cut(text: str, piece: Piece, border: re.Pattern[str], depth: int) -> Iterator[Piece]:
     """Cut a piece at every match of a border."""
     start = piece.start
-    for found in border.finditer(text, piece.start, piece.end):
-        part = make_piece(text, start, found.end(), piece.kind, depth)
+    for match in border.finditer(text, piece.start, piece.end):
+        part = make_piece(text, start, match.end(), piece.kind, depth)
         if part is not None:
             yield part
-        start = found.end()
+        start = match.end()
     part = make_piece(text, start, piece.end, piece.kind, depth)
     if part is not None:
         yield part

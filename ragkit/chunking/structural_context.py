@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
+from ragkit.chunking.structure import bounded_line
 from ragkit.types import Chunk, Markup, Page
 
 CONTEXT_CHARACTERS = 300
@@ -92,16 +93,10 @@ def _distinct(names: Sequence[str]) -> list[str]:
     """Shorten names, and drop empty ones and those equal to the one before."""
     kept: list[str] = []
     for name in names:
-        short = _shorten(name)
+        short = bounded_line(name, _PART_CHARACTERS)
         if short and (not kept or short.casefold() != kept[-1].casefold()):
             kept.append(short)
     return kept
-
-
-def _shorten(name: str, most: int = _PART_CHARACTERS) -> str:
-    """Return a name on one line of bounded length."""
-    words = " ".join(name[: most * 4].split())
-    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
 
 
 def _place(chunk: Chunk, pages: Sequence[Page], parts: Sequence[str]) -> str:
@@ -121,4 +116,4 @@ def _label(number: int, pages: Sequence[Page]) -> str:
     at = number - 1
     if not (0 <= at < len(pages) and pages[at].number == number):
         at = next((i for i, page in enumerate(pages) if page.number == number), -1)
-    return (_shorten(pages[at].label, _LABEL_CHARACTERS) if at >= 0 else "") or str(number)
+    return (bounded_line(pages[at].label, _LABEL_CHARACTERS) if at >= 0 else "") or str(number)

@@ -61,22 +61,22 @@ def find_structure(text: str, markup: Markup) -> Structure:
     return scan_lines(text)
 
 
-def clean_title(title: str) -> str:
-    """Put a title on one line of bounded length."""
-    words = " ".join(title[: TITLE_CHARACTERS * 4].split())
-    return words if len(words) <= TITLE_CHARACTERS else words[: TITLE_CHARACTERS - 1].rstrip() + "…"
+def bounded_line(text: str, most: int = TITLE_CHARACTERS) -> str:
+    """Return a text on one line of at most ``most`` characters."""
+    line = " ".join(text[: most * 4].split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def _markdown(text: str) -> Structure:
     """Read Markdown with markdown-it, or by lines when it is too large or too strange."""
     body = front_matter_end(text)
     small = len(text) <= MARKDOWN_CHARACTERS and text.count("\n") <= MARKDOWN_LINES
-    found = _parse_markdown(text, body) if small else None
-    if found is None:
-        found = scan_lines(text, body, markdown=True)
+    structure = _parse_markdown(text, body) if small else None
+    if structure is None:
+        structure = scan_lines(text, body, markdown=True)
     if not body:
-        return found
-    return Structure(((0, BlockKind.FRONT_MATTER), *found.starts), found.headings)
+        return structure
+    return Structure(((0, BlockKind.FRONT_MATTER), *structure.starts), structure.headings)
 
 
 def front_matter_end(text: str) -> int:
@@ -146,9 +146,9 @@ def _heading_title(content: str) -> str:
         try:
             inline = _parser().parseInline(short)
         except _PARSER_FAILURES:
-            return clean_title(short)
+            return bounded_line(short)
         short = "".join(_inline_words(inline[0].children or ())) if inline else short
-    return clean_title(short)
+    return bounded_line(short)
 
 
 def _inline_words(tokens: Sequence[Token]) -> Iterator[str]:
@@ -166,7 +166,7 @@ def scan_lines(text: str, start: int = 0, *, markdown: bool = False) -> Structur
     headings: list[OutlineEntry] = []
     offset, fence, blank, listed = start, "", True, False
     for line in text[start:].split("\n"):
-        here, offset = offset, offset + len(line) + 1
+        line_start, offset = offset, offset + len(line) + 1
         opened = _FENCE.match(line) if markdown else None
         if fence:
             if opened and opened[1].startswith(fence) and not line[opened.end() :].strip():
@@ -175,10 +175,10 @@ def scan_lines(text: str, start: int = 0, *, markdown: bool = False) -> Structur
         heading = _ATX.match(line[:_HEADING_CHARACTERS]) if markdown else None
         if opened:
             fence = opened[1]
-            starts.append((here, BlockKind.CODE))
+            starts.append((line_start, BlockKind.CODE))
         elif heading and (title := _heading_title(_ATX_CLOSING.sub("", heading[2] or ""))):
-            starts.append((here, BlockKind.HEADING))
-            headings.append(OutlineEntry(here, len(heading[1]), title))
+            starts.append((line_start, BlockKind.HEADING))
+            headings.append(OutlineEntry(line_start, len(heading[1]), title))
             blank = True
         elif not line or line.isspace():
             blank = True
@@ -186,7 +186,7 @@ def scan_lines(text: str, start: int = 0, *, markdown: bool = False) -> Structur
             marker = _MARKER.match(line) is not None
             if blank:
                 table = markdown and line.startswith("|")
-                starts.append((here, BlockKind.TABLE if table else BlockKind.PARAGRAPH))
+                starts.append((line_start, BlockKind.TABLE if table else BlockKind.PARAGRAPH))
                 blank, listed = False, marker
             elif marker and listed:
                 starts[-1] = (starts[-1][0], BlockKind.LIST)

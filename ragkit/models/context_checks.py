@@ -133,8 +133,8 @@ def _rejected(reason: str, sentence: str) -> ContextRejectedError:
     )
 
 
-def _form(name: str, wanted: str) -> ContextRejectedError:
-    return _rejected("form", f'"{name}" is not {wanted}.')
+def _form(name: str, expected: str) -> ContextRejectedError:
+    return _rejected("form", f'"{name}" is not {expected}.')
 
 
 def _text(data: Mapping[str, Any], name: str, default: str | None = None) -> str:
@@ -146,7 +146,7 @@ def _text(data: Mapping[str, Any], name: str, default: str | None = None) -> str
 
 def _texts(data: Mapping[str, Any], name: str) -> list[str]:
     value = data.get(name)
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise _form(name, "a list of texts")
     return value
 
@@ -234,13 +234,15 @@ def _is_no_text(character: str) -> bool:
 
 def is_copied(context: str, passage: str) -> bool:
     """Whether half of a context's runs of words stand in the passage just so."""
-    words, there = _words(context), _words(passage)
+    words, passage_words = _words(context), _words(passage)
     runs = {tuple(words[at : at + _SHINGLE]) for at in range(len(words) - _SHINGLE + 1)}
     if len(runs) < _FEWEST_SHINGLES:
         joined = f" {' '.join(words)} "
-        return bool(words) and joined in f" {' '.join(there)} "
-    theirs = {tuple(there[at : at + _SHINGLE]) for at in range(len(there) - _SHINGLE + 1)}
-    return len(runs & theirs) > _COPIED_SHARE * len(runs)
+        return bool(words) and joined in f" {' '.join(passage_words)} "
+    passage_runs = {
+        tuple(passage_words[at : at + _SHINGLE]) for at in range(len(passage_words) - _SHINGLE + 1)
+    }
+    return len(runs & passage_runs) > _COPIED_SHARE * len(runs)
 
 
 def _words(text: str) -> list[str]:

@@ -96,12 +96,12 @@ def main_language(text: str) -> str:
 def in_another_language(written: str, passage: str, document: str) -> bool:
     """Whether a text is clearly neither in the language of a passage nor of its document."""
     script = main_script(written)
-    known = {main_script(passage), main_script(document)} - {""}
-    if script and known and script not in known:
+    scripts = {main_script(passage), main_script(document)} - {""}
+    if script and scripts and script not in scripts:
         return True
     language = main_language(written)
-    spoken = {main_language(passage), main_language(document)} - {""}
-    return bool(language and spoken and language not in spoken)
+    languages = {main_language(passage), main_language(document)} - {""}
+    return bool(language and languages and language not in languages)
 
 
 def _script(code: int) -> str:

@@ -156,18 +156,18 @@ def check_prompt(
     Raises:
         SettingsError: naming what is wrong.
     """
-    found = _SLOT.findall(text)
-    unknown = sorted({one_line(slot, 40) for slot in found if slot not in slots})
+    present = _SLOT.findall(text)
+    unknown = sorted({one_line(slot, 40) for slot in present if slot not in slots})
     if unknown:
         raise SettingsError(
             f"{name} has a slot that is unknown: {', '.join(unknown)}.",
             f"Use {', '.join('{{' + slot + '}}' for slot in slots)}.",
         )
-    absent = [slot for slot in needed if slot not in found]
-    if absent:
+    missing = [slot for slot in needed if slot not in present]
+    if missing:
         raise SettingsError(
-            f"{name} has no place for the {' and the '.join(absent)}.",
-            f"Write {' and '.join('{{' + slot + '}}' for slot in absent)} where it belongs.",
+            f"{name} has no place for the {' and the '.join(missing)}.",
+            f"Write {' and '.join('{{' + slot + '}}' for slot in missing)} where it belongs.",
         )
 
 
@@ -278,8 +278,8 @@ def _surroundings(length: int, start: int, end: int, size: int) -> tuple[int, in
     step = min(size // 2, size - (end - start))
     if step <= 0:
         return start, min(length, start + size)
-    wanted = (start + end - size) / 2
-    first = max(0, min(round(wanted / step) * step, length - size))
+    centred = (start + end - size) / 2
+    first = max(0, min(round(centred / step) * step, length - size))
     return first, min(length, first + size)
 
 

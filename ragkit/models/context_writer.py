@@ -46,14 +46,14 @@ _FOR_OTHER_THINGS = re.compile(r"cod(?:er|e)\b|guard|ocr|math|vision|embed|-vl|l
 _LATER_TEMPERATURE = 0.4
 
 
-def choose_model(models: Iterable[ModelInfo], wanted: str = "") -> ModelInfo | None:
-    """Find the model that is wanted; if none is, the best for contexts that this machine has.
+def choose_model(models: Iterable[ModelInfo], name: str = "") -> ModelInfo | None:
+    """Return the model of that name; without a name, the best for contexts on this machine.
 
     That is the largest general one under 6 GB that answers at once, or else the smallest.
     """
     local = [model for model in models if model.writes and not model.remote]
-    if wanted:
-        names = (wanted, f"{wanted}:latest")
+    if name:
+        names = (name, f"{name}:latest")
         return next((model for model in local if model.name in names), None)
 
     def rank(model: ModelInfo) -> tuple[bool, bool, bool, int, str]:
@@ -65,19 +65,19 @@ def choose_model(models: Iterable[ModelInfo], wanted: str = "") -> ModelInfo | N
     return min(local, key=rank, default=None)
 
 
-def writing_model(client: OllamaClient, wanted: str = "") -> ModelInfo:
-    """The model of that name, or the best for writing that is there.
+def writing_model(client: OllamaClient, name: str = "") -> ModelInfo:
+    """Return the model of that name; without a name, the best for writing.
 
     Raises:
         OllamaError: Ollama does not answer, or has no such model.
     """
-    found = client.model(wanted) if wanted else choose_model(client.models())
-    if found is None or not found.writes:
-        name = f' "{one_line(wanted, 80)}" that writes text' if wanted else " that writes text"
+    model = client.model(name) if name else choose_model(client.models())
+    if model is None or not model.writes:
+        which = f' "{one_line(name, 80)}" that writes text' if name else " that writes text"
         raise ModelMissingError(
-            f"Ollama has no model{name}.", "Get one, for example with: ollama pull llama3.2:3b."
+            f"Ollama has no model{which}.", "Get one, for example with: ollama pull llama3.2:3b."
         )
-    return found
+    return model
 
 
 class ContextWriter:

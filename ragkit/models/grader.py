@@ -70,10 +70,10 @@ class OllamaGrader:
     def __init__(
         self,
         settings: ModelSettings,
-        wanted: Callable[[], str] = lambda: "",
+        chosen_model: Callable[[], str] = lambda: "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the settings, and what names the model that is wanted now, if any.
+        """Keep the settings, and a function that returns the chosen model, or an empty string.
 
         Raises:
             SettingsError: Ollama's address is none, or another machine's without leave.
@@ -81,14 +81,14 @@ class OllamaGrader:
         once = {"retries": 0, "rest_after": _FAILURES, "rest_seconds": _REST_SECONDS}
         self._client = OllamaClient(settings.model_copy(update=once))
         self._seconds = settings.rerank_seconds
-        self._wanted = wanted
+        self._chosen_model = chosen_model
         self._clock = clock
-        self._found = ""
+        self._last = ""
 
     @property
     def name(self) -> str:
-        """The model that is wanted, or else the one that was asked last."""
-        return self._wanted() or self._found
+        """The chosen model, or else the one that was used last."""
+        return self._chosen_model() or self._last
 
     def grade(self, question: str, passages: Sequence[str]) -> list[float | None]:
         """Grade each passage from 0 to 10; ``None`` where the answer has no usable grade for it.
@@ -97,20 +97,20 @@ class OllamaGrader:
             OllamaError: a part of the passages could not be graded, or not in time.
         """
         ends = self._clock() + self._seconds
-        model = writing_model(self._client, self._wanted()).name
-        self._found = model
-        asked = shortened(" ".join(question.split()), _LONGEST_QUESTION)
+        model = writing_model(self._client, self._chosen_model()).name
+        self._last = model
+        query = shortened(" ".join(question.split()), _LONGEST_QUESTION)
         shown = [shortened(passage, LONGEST_PASSAGE) for passage in passages]
-        found: list[float | None] = []
-        for batch in _batches(asked, shown, self._client.window(model)):
+        grades: list[float | None] = []
+        for batch in _batches(query, shown, self._client.window(model)):
             left = ends - self._clock()
             if left <= 0:
-                raise self._late(model, len(found), len(passages))
+                raise self._late(model, len(grades), len(passages))
             try:
-                found += self._graded(model, asked, batch, left)
+                grades += self._graded(model, query, batch, left)
             except OllamaTimeoutError as error:
-                raise self._late(model, len(found), len(passages)) from error
-        return found
+                raise self._late(model, len(grades), len(passages)) from error
+        return grades
 
     def _graded(
         self, model: str, question: str, passages: Sequence[str], seconds: float
@@ -159,13 +159,13 @@ def grades_in(data: Mapping[str, Any], count: int) -> list[float | None]:
     A passage that is left out, graded twice or outside of 0 to 10 has none.
     """
     entries = data.get("grades")
-    given: dict[int, list[float | None]] = {}
-    for one in entries if isinstance(entries, list) else []:
-        number = one.get("number") if isinstance(one, dict) else None
+    by_number: dict[int, list[float | None]] = {}
+    for entry in entries if isinstance(entries, list) else []:
+        number = entry.get("number") if isinstance(entry, dict) else None
         if isinstance(number, int) and not isinstance(number, bool):
-            given.setdefault(number, []).append(_number(one.get("grade")))
-    alone = {number: grades[0] for number, grades in given.items() if len(grades) == 1}
-    return [alone.get(number) for number in range(1, count + 1)]
+            by_number.setdefault(number, []).append(_number(entry.get("grade")))
+    unique = {number: grades[0] for number, grades in by_number.items() if len(grades) == 1}
+    return [unique.get(number) for number in range(1, count + 1)]
 
 
 def _number(value: object) -> float | None:
@@ -180,7 +180,7 @@ def _answer_tokens(passages: int) -> int:
 
 def _batches(question: str, passages: Sequence[str], window: int) -> Iterator[list[str]]:
     """Divide passages into prompts that fit the window of the model, in tokens."""
-    around = sum(estimate_tokens(one["content"]) for one in messages_for(question, []))
+    around = sum(estimate_tokens(message["content"]) for message in messages_for(question, []))
     room = int((window - _answer_tokens(MOST_TOGETHER)) * _RESERVE) - around
     batch: list[str] = []
     size = 0

@@ -108,10 +108,10 @@ class OllamaClient:
         """
         return self._models.find(name, fresh=fresh)
 
-    def window(self, model: str, wanted: int | None = None) -> int:
+    def window(self, model: str, tokens: int | None = None) -> int:
         """How many tokens are asked for: always the same for one model, so that it stays loaded."""
         most = self.model(model).context_length or self.settings.context_window
-        return min(wanted or self.settings.context_window, most)
+        return min(tokens or self.settings.context_window, most)
 
     def chat(
         self,
@@ -149,10 +149,10 @@ class OllamaClient:
             ),
             model,
         )
-        said = answer.message.content or ""
-        text = without_thinking(said)
+        content = answer.message.content or ""
+        text = without_thinking(content)
         cut = answer.done_reason == "length"
-        data = _decoded(said, text, model, cut) if schema is not None else None
+        data = _decoded(content, text, model, cut) if schema is not None else None
         estimated = sum(estimate_tokens(message["content"]) for message in sent)
         return Reply(
             text=text,
@@ -328,13 +328,15 @@ class OllamaClient:
 
 
 def _sent(messages: Sequence[Message]) -> list[Message]:
-    return [{"role": one["role"], "content": sendable(one["content"])} for one in messages]
+    return [
+        {"role": message["role"], "content": sendable(message["content"])} for message in messages
+    ]
 
 
-def _decoded(said: str, cleaned: str, model: str, cut: bool) -> JsonObject:
+def _decoded(content: str, cleaned: str, model: str, cut: bool) -> JsonObject:
     """Decode the answer; what begins as an object may speak of tags that are no thoughts."""
     try:
-        return json_object(said if said.lstrip().startswith("{") else cleaned)
+        return json_object(content if content.lstrip().startswith("{") else cleaned)
     except ValueError as error:
         after = "was cut off before its end" if cut else "is not the JSON object that was asked for"
         cure = "Raise models.answer_tokens." if cut else "Try again, or choose another model."

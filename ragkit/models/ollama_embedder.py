@@ -56,7 +56,7 @@ _KNOWN: tuple[tuple[str, Prefixes], ...] = (
 def prefixes_of(model: str) -> Prefixes:
     """Find what a model wants; an unknown one wants nothing."""
     name = model.rsplit("/", 1)[-1].partition(":")[0].casefold()
-    return next((prefixes for known, prefixes in _KNOWN if known in name), Prefixes())
+    return next((prefixes for part, prefixes in _KNOWN if part in name), Prefixes())
 
 
 class OllamaEmbedder:

@@ -133,29 +133,29 @@ def named_error(error: Exception, url: str, model: str = "") -> OllamaError:
     )
 
 
-def _refused(said: str, status: int, url: str, model: str) -> OllamaError:
+def _refused(report: str, status: int, url: str, model: str) -> OllamaError:
     """Name what the server itself reported."""
-    words = one_line(said)
-    if _MEMORY.search(said):
+    reason = one_line(report)
+    if _MEMORY.search(report):
         return OllamaOutOfMemoryError(
-            f"Ollama has too little memory{_by(model)}: {words}.",
+            f"Ollama has too little memory{_by(model)}: {reason}.",
             "Choose a smaller model, lower models.context_window, or close other programs.",
         )
-    if _TOO_LONG.search(said):
+    if _TOO_LONG.search(report):
         return InputTooLongError(
-            f"A text is too long{_by(model)}: {words}.", "Lower chunking.words in the settings."
+            f"A text is too long{_by(model)}: {reason}.", "Lower chunking.words in the settings."
         )
-    if _NOT_A_NUMBER.search(said):
+    if _NOT_A_NUMBER.search(report):
         return not_numbers(model)
-    if _UNSUITABLE.search(said):
+    if _UNSUITABLE.search(report):
         return ModelUnsuitableError(
-            f'The model "{one_line(model)}" cannot do this: {words}.', "Choose another model."
+            f'The model "{one_line(model)}" cannot do this: {reason}.', "Choose another model."
         )
-    if _MISSING.search(said):
+    if _MISSING.search(report):
         return missing(model)
-    if said.lstrip()[:1] == "<":
+    if report.lstrip()[:1] == "<":
         return not_ollama(url)
-    if _NETWORK.search(said):
+    if _NETWORK.search(report):
         cure = "Check the connection to the internet: models are downloaded from there."
     elif status == 404:
         cure = f"{_CHECK_ADDRESS} If it is right, update Ollama."
@@ -164,7 +164,7 @@ def _refused(said: str, status: int, url: str, model: str) -> OllamaError:
     else:
         cure = "Try again; if it stays so, look at Ollama's log."
     code = f" (status {status})" if status > 0 else ""
-    return OllamaServerError(f"Ollama reported a failure{code}: {words or 'no reason'}.", cure)
+    return OllamaServerError(f"Ollama reported a failure{code}: {reason or 'no reason'}.", cure)
 
 
 def not_numbers(model: str) -> OllamaAnswerError:

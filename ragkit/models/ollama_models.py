@@ -73,7 +73,7 @@ class OllamaModels:
         Raises:
             OllamaError: they cannot be listed.
         """
-        found = []
+        models = []
         for listed in self._wire.again(self.listed):
             key = (listed.name, listed.digest)
             if key not in self._shown:
@@ -81,11 +81,11 @@ class OllamaModels:
                     self._shown[key] = self._show(listed)
                 except (ModelMissingError, OllamaAnswerError, OllamaServerError) as error:
                     logger.warning("What %s can do is not known: %s", listed.name, error)
-                    found.append(listed)
+                    models.append(listed)
                     continue
-            found.append(self._shown[key])
-        self._known = {model.name: model for model in found}
-        return tuple(sorted(found, key=lambda model: model.name))
+            models.append(self._shown[key])
+        self._known = {model.name: model for model in models}
+        return tuple(sorted(models, key=lambda model: model.name))
 
     def find(self, name: str, *, fresh: bool = False) -> ModelInfo:
         """Find a model; the answer is remembered unless it is to be ``fresh``.
@@ -129,16 +129,16 @@ class OllamaModels:
         """Ask what one model can do."""
         client = self._wire.client(QUICK_SECONDS)
         shown = self._wire.again(lambda: client.show(listed.name), listed.name)
-        known = shown.modelinfo or {}
+        details = shown.modelinfo or {}
         capabilities = tuple(shown.capabilities or ())
         if not capabilities:
-            embeds = any(key.endswith("pooling_type") for key in known)
+            embeds = any(key.endswith("pooling_type") for key in details)
             capabilities = ("embedding",) if embeds else ("completion",)
         return ModelInfo(
             name=listed.name,
             capabilities=capabilities,
-            context_length=_number(known, ".context_length"),
-            dimensions=_number(known, ".embedding_length"),
+            context_length=_number(details, ".context_length"),
+            dimensions=_number(details, ".embedding_length"),
             size=listed.size,
             digest=listed.digest,
             remote=listed.remote,
@@ -154,9 +154,9 @@ def _listed(entry: JsonObject) -> ModelInfo:
     )
 
 
-def _number(known: Any, ending: str) -> int:
+def _number(details: Any, ending: str) -> int:
     """Find a figure whose name begins with the model's architecture."""
-    for key, value in known.items():
+    for key, value in details.items():
         if str(key).endswith(ending) and isinstance(value, int | float) and value > 0:
             return int(value)
     return 0
@@ -164,5 +164,5 @@ def _number(known: Any, ending: str) -> int:
 
 def _version(text: str) -> tuple[int, ...]:
     """Read the leading numbers of a version; an unreadable one counts as new."""
-    found = re.match(r"(\d+)\.(\d+)", text)
-    return (int(found[1]), int(found[2])) if found else OLDEST_VERSION
+    numbers = re.match(r"(\d+)\.(\d+)", text)
+    return (int(numbers[1]), int(numbers[2])) if numbers else OLDEST_VERSION

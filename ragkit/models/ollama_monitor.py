@@ -83,12 +83,12 @@ class OllamaMonitor:
     def look_now(self) -> OllamaLook:
         """Ask Ollama, which may take some seconds; never raises."""
         try:
-            found = self._asked()
+            look = self._asked()
         except RagkitError as error:
-            found = OllamaLook(Health(False, "", (), error.message, error.cure))
+            look = OllamaLook(Health(False, "", (), error.message, error.cure))
         with self._lock:
-            self._known, self._known_at, self._looking = found, self._clock(), False
-        return found
+            self._known, self._known_at, self._looking = look, self._clock(), False
+        return look
 
     def _asked(self) -> OllamaLook:
         from ragkit.models.context_writer import choose_model
@@ -101,10 +101,10 @@ class OllamaMonitor:
             models = client.models()
         except OllamaError as error:
             return OllamaLook(replace(health, sentence=error.message, cure=error.cure))
-        writers = tuple(one for one in models if one.writes and not one.remote)
-        wanted = self._settings.context_model
-        best = choose_model(writers, wanted)
-        return OllamaLook(health, writers, best.name if best else wanted)
+        writers = tuple(model for model in models if model.writes and not model.remote)
+        chosen = self._settings.context_model
+        best = choose_model(writers, chosen)
+        return OllamaLook(health, writers, best.name if best else chosen)
 
     def _opened(self) -> OllamaClient:
         from ragkit.models.ollama import OllamaClient
@@ -154,8 +154,8 @@ class OllamaMonitor:
                     self._tell(cancel, status=part.status, done=part.done, total=part.total)
             then(model)
         except ModelMissingError:
-            said = f'There is no model "{one_line(model, 80)}" to download. Check its name.'
-            self._tell(cancel, ended=True, problem=said)
+            problem = f'There is no model "{one_line(model, 80)}" to download. Check its name.'
+            self._tell(cancel, ended=True, problem=problem)
             return
         except RagkitError as error:
             self._tell(cancel, ended=True, problem=str(error))
@@ -166,6 +166,6 @@ class OllamaMonitor:
     def _tell(self, cancel: threading.Event, **changes: object) -> None:
         """Note how a download stands, unless another one has begun or it has ended."""
         with self._lock:
-            known = self._download
-            if known is not None and not known.ended and cancel is self._cancel:
-                self._download = replace(known, **changes)  # type: ignore[arg-type]
+            download = self._download
+            if download is not None and not download.ended and cancel is self._cancel:
+                self._download = replace(download, **changes)  # type: ignore[arg-type]

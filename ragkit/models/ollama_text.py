@@ -86,11 +86,11 @@ def json_object(text: str) -> dict[str, Any]:
     first, last = text.find("{"), text.rfind("}")
     for candidate in (text, fenced[1] if fenced else "", text[first : last + 1]):
         try:
-            found = json.loads(candidate, strict=False)
+            value = json.loads(candidate, strict=False)
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict):
-            return found
+        if isinstance(value, dict):
+            return value
     raise ValueError("no JSON object")
 
 

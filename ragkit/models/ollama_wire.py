@@ -93,12 +93,12 @@ class OllamaWire:
         try:
             answer = self._quick().get(path)
             answer.raise_for_status()
-            found = answer.json()
+            value = answer.json()
         except _foreseen() as error:
             raise named_error(error, self._url) from error
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise not_ollama(self._url)
-        return found
+        return value
 
     def again(self, call: Callable[[], _T], model: str = "", *, patient: bool = True) -> _T:
         """Make a call, and if patient make it again after passing failures.

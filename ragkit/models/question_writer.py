@@ -207,20 +207,20 @@ def checked_questions(
         return CheckedQuestions(left_out=("empty",))
     kept: dict[str, WrittenQuestion] = {}
     left_out = []
-    for one in listed[:_MOST_LOOKED_AT]:
+    for entry in listed[:_MOST_LOOKED_AT]:
         if len(kept) == MOST_QUESTIONS:
             break
         try:
-            found = _question(one, request, any_language)
+            question = _question(entry, request, any_language)
         except ContextRejectedError as error:
             left_out.append(error.reason)
             continue
-        if isinstance(found, str):
-            left_out.append(found)
-        elif same_question(found.text) in kept:
+        if isinstance(question, str):
+            left_out.append(question)
+        elif same_question(question.text) in kept:
             left_out.append("twice")
         else:
-            kept[same_question(found.text)] = found
+            kept[same_question(question.text)] = question
     return CheckedQuestions(tuple(kept.values()), tuple(left_out))
 
 
@@ -235,12 +235,12 @@ def _question(value: object, request: QuestionRequest, any_language: bool) -> Wr
     Raises:
         ContextRejectedError: what is wrong with it is wrong with contexts as well.
     """
-    said = value.get("question") if isinstance(value, dict) else None
+    content = value.get("question") if isinstance(value, dict) else None
     kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(said, str) or not isinstance(kind, str):
+    if not isinstance(content, str) or not isinstance(kind, str):
         return "form"
     # What is too long is left out by its length; cleaning megabytes first would only take time.
-    text, kind = clean(said[: 10 * _LONGEST]), " ".join(kind.casefold().split())
+    text, kind = clean(content[: 10 * _LONGEST]), " ".join(kind.casefold().split())
     check_says_something(text)
     if len(text) > _LONGEST:
         return "long"

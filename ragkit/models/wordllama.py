@@ -63,14 +63,14 @@ class _Known:
 
     def with_more(self, words: set[str], fresh: dict[str, tuple[int, ...]]) -> _Known:
         """Add what is fresh; what comes back holds all of ``words``."""
-        known = self
+        cache = self
         more = sum(map(len, fresh))
         if self._characters + more > _CACHED_CHARACTERS:
-            known = _Known()
-            known.ids = {word: self.ids[word] for word in words if word in self.ids}
-        known.ids.update(fresh)
-        known._characters += more
-        return known
+            cache = _Known()
+            cache.ids = {word: self.ids[word] for word in words if word in self.ids}
+        cache.ids.update(fresh)
+        cache._characters += more
+        return cache
 
 
 class WordLlamaEmbedder:
@@ -158,14 +158,14 @@ class WordLlamaEmbedder:
         """
         import numpy as np
 
-        known = self._asked
-        unknown = [text for text in dict.fromkeys(texts) if text not in known]
+        vectors = self._asked
+        unknown = [text for text in dict.fromkeys(texts) if text not in vectors]
         if unknown:
-            known = {**known, **dict(zip(unknown, self.embed_passages(unknown), strict=True))}
-        self._asked = {text: known[text] for text in texts}
+            vectors = {**vectors, **dict(zip(unknown, self.embed_passages(unknown), strict=True))}
+        self._asked = {text: vectors[text] for text in texts}
         rows = np.empty((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
-            rows[row] = known[text]
+            rows[row] = vectors[text]
         return rows
 
     def _encode(self, text: str) -> list[int]:
@@ -179,27 +179,29 @@ class WordLlamaEmbedder:
         No token of the vocabulary reaches over a space, so that the tokens of a text are those
         of its words, each of which is taken apart but once.
         """
-        known = self._words
-        unknown = words.difference(known.ids)
+        cache = self._words
+        unknown = words.difference(cache.ids)
         if unknown:
             plain = {word: _plain(word).split() for word in unknown}
             pieces = self._encode_words(set(chain.from_iterable(plain.values())))
             fresh = {
-                word: tuple(chain.from_iterable(map(pieces.__getitem__, ones)))
-                for word, ones in plain.items()
+                word: tuple(chain.from_iterable(map(pieces.__getitem__, parts)))
+                for word, parts in plain.items()
             }
-            self._words = known = known.with_more(words, fresh)
-        return known.ids
+            self._words = cache = cache.with_more(words, fresh)
+        return cache.ids
 
     def _encode_words(self, words: set[str]) -> dict[str, tuple[int, ...]]:
         """Give the tokens of plain words."""
-        known = self._plain_words
-        unknown = list(words.difference(known.ids))
+        cache = self._plain_words
+        unknown = list(words.difference(cache.ids))
         if unknown:
             encoded = self._parts[1].encode_batch_fast(unknown, add_special_tokens=False)
-            fresh = {word: tuple(one.ids) for word, one in zip(unknown, encoded, strict=True)}
-            self._plain_words = known = known.with_more(words, fresh)
-        return known.ids
+            fresh = {
+                word: tuple(encoding.ids) for word, encoding in zip(unknown, encoded, strict=True)
+            }
+            self._plain_words = cache = cache.with_more(words, fresh)
+        return cache.ids
 
     def _pool(self, ids: list[int], into: NDArray[np.float32]) -> None:
         """Write the weighted sum of the tokens' vectors; its length does not matter."""
@@ -266,7 +268,7 @@ def _wheel_folder() -> Path:
 
 def _listed_files(folder: Path) -> tuple[str, str] | None:
     """What the installer's list says of weights and tokenizer; ``None`` when it says nothing."""
-    names = [f"{folder.name}/{one.as_posix()}" for one in (_WEIGHTS, _TOKENIZER)]
+    names = [f"{folder.name}/{file.as_posix()}" for file in (_WEIGHTS, _TOKENIZER)]
     listed: dict[str, str] = {}
     try:
         for record in folder.parent.glob(f"{folder.name}-*.dist-info/RECORD"):
@@ -282,8 +284,8 @@ def _listed_files(folder: Path) -> tuple[str, str] | None:
 
 def _read_whole(folder: Path, fingerprint: str) -> _Parts:
     """Read the two files, which must be those that the list of files promised."""
-    vectors, tokenizer, found = _read(folder, None, COUNT_POWER)
-    if found != fingerprint:
+    vectors, tokenizer, actual = _read(folder, None, COUNT_POWER)
+    if actual != fingerprint:
         raise ModelError("The embedded model's files have changed.", "Install ragkit again.")
     return vectors, tokenizer
 

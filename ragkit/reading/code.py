@@ -71,8 +71,8 @@ def _outline(text: str, language: str) -> tuple[OutlineEntry, ...]:
             return _by_pattern(text, (_NAMED,))
     if language == "latex":
         return tuple(
-            OutlineEntry(found.start(), _LATEX_LEVELS[found[1]], found[2])
-            for found in _LATEX.finditer(text)
+            OutlineEntry(match.start(), _LATEX_LEVELS[match[1]], match[2])
+            for match in _LATEX.finditer(text)
         )
     if language in ("css", "xml", "batch", "make", "docker", "bibtex", ""):
         return ()
@@ -103,14 +103,14 @@ def _python(text: str) -> tuple[OutlineEntry, ...]:
 
 def _by_pattern(text: str, patterns: tuple[re.Pattern[str], ...]) -> tuple[OutlineEntry, ...]:
     """Symbols by the look of their first line; indented ones lie one level deeper."""
-    found: dict[int, OutlineEntry] = {}
+    entries: dict[int, OutlineEntry] = {}
     for pattern in patterns:
         for match in pattern.finditer(text):
             offset = text.rfind("\n", 0, match.start(2)) + 1
             level = 2 if match[1] else 1
-            found.setdefault(
+            entries.setdefault(
                 offset, OutlineEntry(offset, level, match[2].strip('"`[]').rstrip(".:"))
             )
-            if len(found) >= _MOST_SYMBOLS:
+            if len(entries) >= _MOST_SYMBOLS:
                 break
-    return tuple(found[offset] for offset in sorted(found))
+    return tuple(entries[offset] for offset in sorted(entries))

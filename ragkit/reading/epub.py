@@ -89,13 +89,17 @@ def _properties(package: Element) -> tuple[Metadata, str, str]:
     """Author, date and tags; the title; the language."""
 
     def texts(tag: str) -> list[str]:
-        return [one_line(clean(one.text or "")) for one in package.iter(f"{_DC}{tag}")]
+        return [one_line(clean(element.text or "")) for element in package.iter(f"{_DC}{tag}")]
 
-    found = put(
+    properties = put(
         {},
         author=", ".join(filter(None, texts("creator"))),
         date=next(iter(texts("date")), ""),
-        tags=[one for one in texts("subject") if one],
+        tags=[subject for subject in texts("subject") if subject],
         publisher=next(iter(texts("publisher")), ""),
     )
-    return metadata_from(found), next(iter(texts("title")), ""), next(iter(texts("language")), "")
+    return (
+        metadata_from(properties),
+        next(iter(texts("title")), ""),
+        next(iter(texts("language")), ""),
+    )

@@ -40,22 +40,22 @@ def read_front_matter(text: str) -> FrontMatter:
     """Read the block at the top, if there is one; a bad one stays text, with a warning."""
     if not text.startswith(("---", "+++")):
         return FrontMatter()
-    found = _BLOCK.match(text, 0, _LONGEST)
-    if not found:
+    block = _BLOCK.match(text, 0, _LONGEST)
+    if not block:
         return FrontMatter()
-    kind = "YAML" if found[1] == "---" else "TOML"
+    kind = "YAML" if block[1] == "---" else "TOML"
     try:
-        values = _yaml(found[2]) if kind == "YAML" else _toml(found[2])
+        values = _yaml(block[2]) if kind == "YAML" else _toml(block[2])
     except (ValueError, TypeError, RecursionError, AttributeError, LookupError):
         return FrontMatter(warnings=(_BAD.format(kind),))
-    if values is None and not found[2].strip():
-        return FrontMatter(end=found.end())
+    if values is None and not block[2].strip():
+        return FrontMatter(end=block.end())
     if not isinstance(values, dict):
         # A line of dashes, some prose, another line: a rule, not front matter.
         return FrontMatter()
     title = values.get("title")
     return FrontMatter(
-        end=found.end(),
+        end=block.end(),
         title=one_line(str(title)) if isinstance(title, (str, int, float)) else "",
         language=_language(values),
         metadata=metadata_from(values),
@@ -111,8 +111,8 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if isinstance(value, list):
-        listed = [_json_value(one) for one in value[:_MOST_VALUES] if not isinstance(one, list)]
-        return [one for one in listed if one is not None and one != ""]
+        listed = [_json_value(item) for item in value[:_MOST_VALUES] if not isinstance(item, list)]
+        return [item for item in listed if item is not None and item != ""]
     if isinstance(value, dict) and isinstance(value.get("name"), str):
         return value["name"][:_LONGEST_VALUE]
     return None
@@ -139,8 +139,8 @@ def _date(metadata: Metadata) -> None:
     """Give the first usable date the key ``date``, in ISO form."""
     for key in _DATE_KEYS:
         written = metadata.get(key)
-        if written is not None and (found := iso_date(written)):
-            metadata["date"] = found
+        if written is not None and (iso := iso_date(written)):
+            metadata["date"] = iso
             return
     if "date" in metadata:
         metadata["date_text"] = str(metadata.pop("date"))

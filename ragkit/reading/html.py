@@ -38,8 +38,8 @@ _LOST_SHARE = 0.2
 
 def declared_encoding(data: bytes) -> str:
     """The encoding that an HTML or XML file says it has, or an empty string."""
-    found = _CHARSET.search(data[:4096])
-    return found[1].decode("ascii") if found else ""
+    charset = _CHARSET.search(data[:4096])
+    return charset[1].decode("ascii") if charset else ""
 
 
 def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Reading:
@@ -77,8 +77,8 @@ def _metadata(head: str) -> dict[str, object]:
     values: dict[str, object] = {}
     for tag in _META.finditer(head):
         attributes = {
-            found[1].lower(): unescape(found[2] or found[3] or found[4] or "")
-            for found in _ATTRIBUTE.finditer(tag[1])
+            match[1].lower(): unescape(match[2] or match[3] or match[4] or "")
+            for match in _ATTRIBUTE.finditer(tag[1])
         }
         key = _META_NAMES.get(attributes.get("name", attributes.get("property", "")).lower())
         if key and key not in values:

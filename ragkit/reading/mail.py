@@ -56,7 +56,7 @@ def open_mail(data: bytes) -> OpenedMail:
     message = email.message_from_bytes(data, policy=default_policy)
     parts = [part for part, _ in zip(_leaves(message), range(_MOST_PARTS), strict=False)]
     body, markup = _body(message, parts)
-    attached = [one for part in parts if (one := _attachment_name(part))]
+    attached = [name for part in parts if (name := _attachment_name(part))]
     headers = {key: value for key in _SHOWN if (value := _header(message, key))}
     return OpenedMail(message, headers, body, markup, attached)
 

@@ -61,9 +61,9 @@ def first_heading(text: str) -> str:
         if fenced:
             before = ""
             continue
-        found = _ATX.match(line)
-        if found and found[1].strip():
-            return plain(found[1])
+        heading = _ATX.match(line)
+        if heading and heading[1].strip():
+            return plain(heading[1])
         if before.strip() and re.fullmatch(r" {0,3}=+[ \t]*", line):
             return plain(before)
         before = line
@@ -75,13 +75,13 @@ def fenced_lines(text: str) -> Iterator[tuple[str, bool]]:
     """Go through the lines; the flag tells those of a fenced code block, fences included."""
     fence = ""
     for line in text.split("\n"):
-        found = _FENCE.match(line) if "```" in line or "~~~" in line else None
+        mark = _FENCE.match(line) if "```" in line or "~~~" in line else None
         if fence:
-            closes = found and found[1].startswith(fence) and not found[2].strip()
+            closes = mark and mark[1].startswith(fence) and not mark[2].strip()
             yield line, True
             fence = "" if closes else fence
-        elif found and not (found[1][0] == "`" and "`" in found[2]):
-            fence = found[1]
+        elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
+            fence = mark[1]
             yield line, True
         else:
             yield line, False

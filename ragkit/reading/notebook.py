@@ -37,10 +37,10 @@ def read_notebook(text: str, name: str, file_format: Format = Format.IPYNB) -> R
     metadata = metadata if isinstance(metadata, dict) else {}
     language = _language(metadata)
     body = "\n\n".join(filter(None, (_cell(cell, language) for cell in cells)))
-    given = metadata.get("title")
+    title = metadata.get("title")
     return Reading(
         text=body,
-        title=(clean(given) if isinstance(given, str) else "") or first_heading(body) or stem(name),
+        title=(clean(title) if isinstance(title, str) else "") or first_heading(body) or stem(name),
         format=file_format,
         markup=Markup.MARKDOWN,
         metadata=put({}, language=language),
@@ -67,9 +67,9 @@ def _cells(notebook: Any) -> list[dict[str, Any]] | None:
 def _language(metadata: dict[str, Any]) -> str:
     """The programming language of the code cells."""
     for key, inner in (("language_info", "name"), ("kernelspec", "language")):
-        found = metadata.get(key)
-        if isinstance(found, dict) and isinstance(found.get(inner), str):
-            return clean(found[inner])[:40].lower()
+        section = metadata.get(key)
+        if isinstance(section, dict) and isinstance(section.get(inner), str):
+            return clean(section[inner])[:40].lower()
     return ""
 
 
@@ -81,12 +81,12 @@ def _cell(cell: dict[str, Any], language: str) -> str:
         return strip_embedded(source)
     outputs = cell.get("outputs")
     shown = (
-        [_output(one) for one in outputs if isinstance(one, dict)]
+        [_output(output) for output in outputs if isinstance(output, dict)]
         if isinstance(outputs, list)
         else []
     )
     pieces = [_fenced(source, language) if source else ""]
-    pieces += [_fenced(one, "text") for one in shown if one]
+    pieces += [_fenced(output, "text") for output in shown if output]
     return "\n\n".join(filter(None, pieces))
 
 
@@ -104,7 +104,7 @@ def _output(output: dict[str, Any]) -> str:
 def _joined(value: Any) -> str:
     """Source text, which the format allows to be a list of lines."""
     if isinstance(value, list):
-        value = "".join(one for one in value if isinstance(one, str))
+        value = "".join(line for line in value if isinstance(line, str))
     return clean(value).strip("\n") if isinstance(value, str) else ""
 
 

@@ -66,8 +66,8 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     sheets: list[tuple[str, str]] = []
     for sheet in result.tables:
         number = int(sheet.page_number or 0)
-        known = 0 < number <= len(names)
-        sheet_name = one_line(clean(names[number - 1])) if known else f"Sheet {number}"
+        named = 0 < number <= len(names)
+        sheet_name = one_line(clean(names[number - 1])) if named else f"Sheet {number}"
         if body := table([[_cell(value) for value in row] for row in sheet.cells]):
             sheets.append((sheet_name, f"## {sheet_name}\n\n{body}"))
     text, pages = tile(sheets)

@@ -1,4 +1,4 @@
-"""PDF: pages with their labels, the outline, and paragraphs put together again."""
+"""PDF: pages with their labels, the outline, and hard-wrapped lines joined into paragraphs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import contextlib
 import io
 import logging
 import re
+from collections.abc import Collection, Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ragkit.errors import ReadingError
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import MEGABYTE, damaged, no_text, too_much_text
-from ragkit.reading.paragraphs import flow, words_of
 from ragkit.reading.reading_parts import iso_date, one_line, put, stem, tidy, tile
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 
@@ -39,6 +40,20 @@ _FILE_LIKE = re.compile(
     r"\S+\.(?:docx?|tex|dvi|indd|pdf|qxd|rtf|odt|pptx?|xlsx?)|untitled.*|microsoft word -.*", re.I
 )
 
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_BROKEN_WORD = re.compile(r"([^\W\d_]+)(?:-|\u2010|\u00ad)$")
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_LIST_ITEM = re.compile(
+    r"(?:[-*\u2022\u2023\u25aa\u25cf\u2013\u2014]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d{1,3}\])(?:\s|$)"
+)
+_NUMBERED_HEADING = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.\d{1,2})\s+[A-Z\u00c0-\u024f][^.!?]{1,90}$"
+)
+_ENDS = (".", "!", "?", ":", ";", "\u3002", "\uff01", "\uff1f", "\u201d", '"', ")")
+_EAST_ASIAN = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]")
+_PAGE_NUMBER = re.compile(r"[-\u2013\u2014 ]*(?:\d{1,4}|[ivxlc]{1,7})[-\u2013\u2014 ]*")
+_NARROWEST = 30
+
 
 def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
     """Read the text of every page.
@@ -57,10 +72,10 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
     titles: list[set[str]] = [set() for _ in raw]
     for index, _, bookmark in bookmarks:
         titles[index].add(bookmark)
-    known = words_of(raw)
+    hyphenated = words_of(raw)
     labels = _labels(reader, len(raw))
     text, pages = tile(
-        (label, tidy(clean(flow(page, known, headings))))
+        (label, tidy(clean(flow(page, hyphenated, headings))))
         for label, page, headings in zip(labels, raw, titles, strict=True)
     )
     metadata, title = _properties(reader)
@@ -140,10 +155,10 @@ def _shows_picture(resources: Any, depth: int) -> bool:
     resources = resources.get_object() if resources is not None else {}
     objects = resources.get("/XObject", {}).get_object()
     for key in list(objects)[:50]:
-        one = objects[key].get_object()
-        if one.get("/Subtype") == "/Image":
+        item = objects[key].get_object()
+        if item.get("/Subtype") == "/Image":
             return True
-        if depth < 2 and "/Resources" in one and _shows_picture(one["/Resources"], depth + 1):
+        if depth < 2 and "/Resources" in item and _shows_picture(item["/Resources"], depth + 1):
             return True
     return False
 
@@ -168,11 +183,11 @@ def _labels(reader: PdfReader, count: int) -> list[str]:
 
 def _bookmarks(reader: PdfReader, count: int) -> list[tuple[int, int, str]]:
     """The outline as (page index, level, title), in its own order."""
-    found: list[tuple[int, int, str]] = []
+    bookmarks: list[tuple[int, int, str]] = []
 
     def walk(entries: list[Any], level: int) -> None:
         for entry in entries:
-            if len(found) >= _MOST_BOOKMARKS or level > _DEEPEST_BOOKMARK:
+            if len(bookmarks) >= _MOST_BOOKMARKS or level > _DEEPEST_BOOKMARK:
                 return
             if isinstance(entry, list):
                 walk(entry, level + 1)
@@ -181,13 +196,13 @@ def _bookmarks(reader: PdfReader, count: int) -> list[tuple[int, int, str]]:
                 page = reader.get_destination_page_number(entry)
                 title = one_line(clean(str(entry.title)))
                 if page is not None and 0 <= page < count and title:
-                    found.append((page, level, title))
+                    bookmarks.append((page, level, title))
 
     try:
         walk(reader.outline, 1)
     except Exception:  # noqa: BLE001 - a broken outline is no outline
         return []
-    return found
+    return bookmarks
 
 
 def _outline(
@@ -201,11 +216,11 @@ def _outline(
         after = reached.get(index, page.start)
         pattern = r"\s+".join(map(re.escape, title.split()))
         at_line = re.compile(rf"^[ \t\d.]*{pattern}", re.I | re.M)
-        found = at_line.search(text, after, page.end) or re.compile(pattern, re.I).search(
+        match = at_line.search(text, after, page.end) or re.compile(pattern, re.I).search(
             text, after, page.end
         )
-        offset = found.start() if found else after
-        reached[index] = found.end() if found else after
+        offset = match.start() if match else after
+        reached[index] = match.end() if match else after
         entries.append(OutlineEntry(offset, level, title))
     entries.sort(key=lambda entry: entry.offset)
     return tuple(entries)
@@ -275,3 +290,99 @@ def _page_list(indexes: list[int], labels: list[str]) -> str:
     ]
     more = f" and {len(runs) - 10} more ranges" if len(runs) > 10 else ""
     return f"Page{'s' if len(indexes) > 1 else ''} {', '.join(shown)}{more}"
+
+
+# -- paragraphs ----------------------------------------------------------------------------
+
+
+def words_of(pages: Iterable[str]) -> frozenset[str]:
+    """The pairs of words that a hyphen joins inside a line: it stays at a line's end as well."""
+    pairs: set[str] = set()
+    for page in pages:
+        for word in _WORD.findall(page):
+            parts = word.casefold().split("-")
+            pairs.update(f"{left}-{right}" for left, right in pairwise(parts))
+    return frozenset(pairs)
+
+
+def flow(page: str, hyphenated: Collection[str], headings: Collection[str] = ()) -> str:
+    """Join the lines of a page into paragraphs, set apart by blank lines, where that is clear.
+
+    A line goes on in the next one when it is about as long as the page's lines are. Lines that
+    are a heading of the outline, a list item or a short line after a full stop begin anew.
+    """
+    lines = page.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = _without_number([line.rstrip() for line in lines])
+    width = _line_width(lines)
+    titles = {_key(title) for title in headings}
+    pieces: list[str] = []
+    previous = ""
+    for line in lines:
+        stripped = line.strip()
+        if not pieces or not previous:
+            gap = "\n" if pieces else ""
+        elif not stripped:
+            gap = "\n"
+        else:
+            gap = _gap(previous, stripped, width, titles)
+        if gap == "-":
+            pieces[-1] = _joined_word(pieces[-1], stripped, hyphenated)
+        else:
+            pieces.append(gap + stripped)
+        previous = stripped
+    return "".join(pieces)
+
+
+def _without_number(lines: list[str]) -> list[str]:
+    """Drop a page number that stands alone in the first or the last line of a longer page."""
+    filled = [row for row, line in enumerate(lines) if line.strip()]
+    if len(filled) < 5:
+        return lines
+    numbers = [row for row in (filled[0], filled[-1]) if _PAGE_NUMBER.fullmatch(lines[row].strip())]
+    return [line for row, line in enumerate(lines) if row not in numbers]
+
+
+def _line_width(lines: list[str]) -> int:
+    """How long the long lines of a page are; 0 where there are too few to tell."""
+    lengths = sorted(len(line.strip()) for line in lines if line.strip())
+    return lengths[int(len(lengths) * 0.8)] if len(lengths) >= 3 else 0
+
+
+def _gap(previous: str, line: str, width: int, titles: Collection[str]) -> str:
+    """What stands between two lines; a hyphen stands for a word that goes on."""
+    if _is_heading(previous, titles, width) or _is_heading(line, titles, width):
+        return "\n\n"
+    if _LIST_ITEM.match(line):
+        return "\n"
+    if width < _NARROWEST and not _EAST_ASIAN.search(line):
+        return "\n"
+    long = len(previous) >= width * 0.75
+    if long and _BROKEN_WORD.search(previous) and line[:1].islower():
+        return "-"
+    if long and not (previous.endswith(_ENDS) and len(previous) < width * 0.88):
+        return "" if _EAST_ASIAN.match(previous[-1]) and _EAST_ASIAN.match(line) else " "
+    if previous.endswith(_ENDS) and not line[:1].islower():
+        return "\n\n"
+    return "\n"
+
+
+def _is_heading(line: str, titles: Collection[str], width: int) -> bool:
+    """Whether a line is a title of the outline, or a short numbered heading."""
+    if _key(line) in titles:
+        return True
+    return len(line) < max(width * 0.8, _NARROWEST) and bool(_NUMBERED_HEADING.match(line))
+
+
+def _joined_word(text: str, line: str, hyphenated: Collection[str]) -> str:
+    """Put a word broken at a line's end together; keep a hyphen that the word has elsewhere."""
+    broken = _BROKEN_WORD.search(text)
+    rest = _FIRST_WORD.match(line)
+    if not broken or not rest:
+        return f"{text} {line}"
+    with_hyphen = f"{broken[1]}-{rest[0]}".casefold()
+    return f"{text}{line}" if with_hyphen in hyphenated else f"{text[:-1]}{line}"
+
+
+def _key(title: str) -> str:
+    """A title for comparison: without its number, case and spaces."""
+    return re.sub(r"\s+", "", re.sub(r"^[\d.]+\s*", "", title.casefold()))

@@ -60,12 +60,12 @@ def picture_of(
     """
     if not file.is_file():
         raise ReadingError(f"{file.name} is no longer where it was.", "Sync its folder.")
-    asked = {"file": str(file), "number": number, "passage": passage[:_MOST_CHARACTERS]}
-    order = json.dumps({**asked, "width": width, "parent": os.getpid()}).encode("ascii")
+    request = {"file": str(file), "number": number, "passage": passage[:_MOST_CHARACTERS]}
+    message = json.dumps({**request, "width": width, "parent": os.getpid()}).encode("ascii")
     try:
         done = subprocess.run(
             [sys.executable, "-m", "ragkit.reading.pdf_page"],
-            input=order,
+            input=message,
             capture_output=True,
             timeout=timeout or _TIMEOUT_SECONDS,
             check=False,
@@ -76,17 +76,17 @@ def picture_of(
         ) from error
     head, _, png = done.stdout.partition(b"\n")
     try:
-        said = json.loads(head)
+        answer = json.loads(head)
     except ValueError:
-        said = {}
+        answer = {}
     if done.returncode or not png:
         raise ReadingError(
             f"Page {number} of {file.name} could not be drawn"
-            f"{': ' + str(said['error']) if said.get('error') else ''}.",
+            f"{': ' + str(answer['error']) if answer.get('error') else ''}.",
             "Read its text instead.",
         )
-    rectangles = tuple(Rectangle(*one) for one in said["rectangles"])
-    return PageImage(png, said["width"], said["height"], said["pages"], rectangles)
+    rectangles = tuple(Rectangle(*edges) for edges in answer["rectangles"])
+    return PageImage(png, answer["width"], answer["height"], answer["pages"], rectangles)
 
 
 def render_page(file: Path, number: int, passage: str = "", *, width: int = 1100) -> PageImage:
@@ -109,10 +109,10 @@ def render_page(file: Path, number: int, passage: str = "", *, width: int = 1100
         bitmap = page.render(scale=scale, may_draw_forms=False)
         out = io.BytesIO()
         bitmap.to_pil().convert("RGB").save(out, "PNG")
-        found: tuple[Rectangle, ...] = ()
+        rectangles: tuple[Rectangle, ...] = ()
         if passage.strip():
-            found = _rectangles(page, passage, bitmap.width, bitmap.height)
-        return PageImage(out.getvalue(), bitmap.width, bitmap.height, total, found)
+            rectangles = _rectangles(page, passage, bitmap.width, bitmap.height)
+        return PageImage(out.getvalue(), bitmap.width, bitmap.height, total, rectangles)
     finally:
         document.close()
 
@@ -181,10 +181,10 @@ def _rectangles(page: Any, passage: str, width: int, height: int) -> tuple[Recta
     count = min(int(textpage.count_chars()), _MOST_CHARACTERS)
     codes = [pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count)]
     words = words_in(chr(code) if 0 < code < 0x110000 else " " for code in codes)
-    wanted = [word.form for word in words_in(passage)]
-    found = matching_words([word.form for word in words], wanted)
+    forms = [word.form for word in words_in(passage)]
+    matches = matching_words([word.form for word in words], forms)
     boxes = []
-    for place in found:
+    for place in matches:
         for index in words[place].characters:
             box = _box(pdfium, page, textpage, index, width, height)
             if box is not None:
@@ -208,7 +208,7 @@ def _box(
         corners.append((across.value / (width * 8), down.value / (height * 8)))
     (x1, y1), (x2, y2) = corners
     box = Rectangle(
-        *(min(1.0, max(0.0, one)) for one in (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)))
+        *(min(1.0, max(0.0, edge)) for edge in (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)))
     )
     return box if box.right > box.left and box.bottom > box.top else None
 
@@ -249,15 +249,15 @@ def _child() -> int:
     """Render what stdin asks for and write a line of JSON and the PNG to stdout."""
     from ragkit.reading.sandbox import confine
 
-    order = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.read())
     import PIL.PngImagePlugin
     import pypdfium2
 
     del PIL, pypdfium2
-    confine(_MEMORY_MB, int(order["parent"]))
+    confine(_MEMORY_MB, int(request["parent"]))
     try:
         image = render_page(
-            Path(order["file"]), order["number"], order["passage"], width=order["width"]
+            Path(request["file"]), request["number"], request["passage"], width=request["width"]
         )
     except Exception as error:  # noqa: BLE001 - whatever it is, the parent says it in a sentence
         reason = error.message if isinstance(error, ReadingError) else type(error).__name__
@@ -267,7 +267,7 @@ def _child() -> int:
         "width": image.width,
         "height": image.height,
         "pages": image.pages,
-        "rectangles": [[one.left, one.top, one.right, one.bottom] for one in image.rectangles],
+        "rectangles": [[box.left, box.top, box.right, box.bottom] for box in image.rectangles],
     }
     sys.stdout.buffer.write(json.dumps(head).encode("ascii") + b"\n" + image.png)
     return 0

@@ -25,9 +25,9 @@ def read_rst(text: str, name: str, file_format: Format = Format.RST) -> Reading:
     title = outline[0].title if outline and outline[0].level == 1 else stem(name)
     metadata = {
         key: one_line(value)
-        for found in map(_FIELD.match, text[:3000].split("\n"))
-        if found
-        for key, value in ((found[1].lower(), found[2]),)
+        for field in map(_FIELD.match, text[:3000].split("\n"))
+        if field
+        for key, value in ((field[1].lower(), field[2]),)
         if key in ("author", "date")
     }
     return Reading(
@@ -87,4 +87,4 @@ def _is_heading(title: str, under: str) -> bool:
 def _plain(title: str) -> str:
     """Take roles and literals off a title."""
     text = _ROLE.sub(r"\1", title)
-    return one_line(_LITERAL.sub(lambda found: found[1] or found[2], text))
+    return one_line(_LITERAL.sub(lambda literal: literal[1] or literal[2], text))

@@ -75,10 +75,10 @@ def _limit_resources(memory_mb: int) -> None:
         import resource
     except ImportError:
         return
-    wanted = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)]
+    limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)]
     if sys.platform == "linux":
-        wanted.append((resource.RLIMIT_AS, memory_mb * MEGABYTE))
-    for limit, value in wanted:
+        limits.append((resource.RLIMIT_AS, memory_mb * MEGABYTE))
+    for limit, value in limits:
         _, hard = resource.getrlimit(limit)
         allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
         # Some systems refuse some limits; the others still hold.

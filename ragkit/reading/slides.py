@@ -79,11 +79,11 @@ def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]
     if index not in archive.namelist():
         return {}
     return {
-        one.get("Id", ""): (
-            posixpath.normpath(posixpath.join(folder, one.get("Target", ""))).lstrip("/"),
-            one.get("Type", "").rsplit("/", 1)[-1],
+        relation.get("Id", ""): (
+            posixpath.normpath(posixpath.join(folder, relation.get("Target", ""))).lstrip("/"),
+            relation.get("Type", "").rsplit("/", 1)[-1],
         )
-        for one in xml(archive, index, _LABEL)
+        for relation in xml(archive, index, _LABEL)
     }
 
 
@@ -115,18 +115,18 @@ def _shapes(root: Element) -> Iterator[Element]:
 
 def _placeholder(shape: Element) -> str | None:
     """What a shape stands in for; ``None`` for a free text box."""
-    found = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
-    return None if found is None else found.get("type", "")
+    placeholder = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
+    return None if placeholder is None else placeholder.get("type", "")
 
 
 def _body(shape: Element, listed: bool) -> str:
     """A table, a list or paragraphs."""
-    found = shape.find(f".//{_A}tbl")
-    if found is not None:
+    grid = shape.find(f".//{_A}tbl")
+    if grid is not None:
         return table(
             [
                 [" ".join(_lines(column, marked=False)) for column in row.iter(f"{_A}tc")]
-                for row in found.iter(f"{_A}tr")
+                for row in grid.iter(f"{_A}tr")
             ]
         )
     lines = list(_lines(shape, marked=listed))
@@ -171,12 +171,12 @@ def _properties(archive: zipfile.ZipFile) -> tuple[Metadata, str]:
     if "docProps/core.xml" not in archive.namelist():
         return {}, ""
     root = xml(archive, "docProps/core.xml", _LABEL)
-    found = {
+    properties = {
         key: one_line(clean(root.findtext(tag) or ""))
         for key, tag in (("author", f"{_DC}creator"), ("title", f"{_DC}title"))
     }
     metadata = put(
-        {}, author=found["author"], date=iso_date(root.findtext(f"{_TERMS}created") or "")
+        {}, author=properties["author"], date=iso_date(root.findtext(f"{_TERMS}created") or "")
     )
-    generic = found["title"].casefold() in ("powerpoint presentation", "presentation")
-    return metadata, "" if generic else found["title"]
+    generic = properties["title"].casefold() in ("powerpoint presentation", "presentation")
+    return metadata, "" if generic else properties["title"]

@@ -65,8 +65,8 @@ def read_data(text: str, name: str, file_format: Format) -> Reading:
         text, warnings = _readable_json(text)
     keys = _json_keys(text) if file_format is Format.JSON else _TOP_KEY.get(file_format)
     outline = tuple(
-        OutlineEntry(found.start(), 1, one_line(found[1].strip('"')))
-        for found, _ in zip(keys.finditer(text) if keys else (), range(_MOST_ENTRIES), strict=False)
+        OutlineEntry(match.start(), 1, one_line(match[1].strip('"')))
+        for match, _ in zip(keys.finditer(text) if keys else (), range(_MOST_ENTRIES), strict=False)
     )
     return Reading(
         text=text,

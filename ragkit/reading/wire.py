@@ -64,7 +64,9 @@ def pack_reading(reading: Reading) -> dict[str, Any]:
         "outline": [(entry.offset, entry.level, entry.title) for entry in reading.outline],
         "metadata": reading.metadata,
         "warnings": reading.warnings,
-        "messages": [(one.start, one.end, one.author, one.at) for one in reading.messages],
+        "messages": [
+            (message.start, message.end, message.author, message.at) for message in reading.messages
+        ],
     }
 
 
@@ -85,7 +87,7 @@ def unpack_reading(header: dict[str, Any], text: str) -> Reading:
             outline=tuple(OutlineEntry(*entry) for entry in header["outline"]),
             metadata=header["metadata"],
             warnings=tuple(header["warnings"]),
-            messages=tuple(MessageSpan(*one) for one in header["messages"]),
+            messages=tuple(MessageSpan(*message) for message in header["messages"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenFrameError from error

@@ -10,7 +10,7 @@ from reportlab.pdfgen import canvas
 
 from ragkit.errors import ReadingError
 from ragkit.reading import read_file
-from ragkit.reading.paragraphs import flow, words_of
+from ragkit.reading.pdf import flow, words_of
 from ragkit.settings import ReadingSettings
 
 SETTINGS = ReadingSettings()

@@ -15,9 +15,8 @@ from ragkit.reading.conversations.assistants import (
     turn_messages,
 )
 from ragkit.reading.conversations.discord import is_discord, read_discord
-from ragkit.reading.conversations.message_rows import are_rows, row_messages
+from ragkit.reading.conversations.message_rows import are_rows, load_json, load_lines, row_messages
 from ragkit.reading.conversations.messages import Conversation, in_order, to_reading
-from ragkit.reading.conversations.salvage import load_json, load_lines
 from ragkit.reading.conversations.slack import is_slack, read_slack_day
 from ragkit.reading.conversations.telegram import is_telegram, read_telegram
 from ragkit.reading.conversations.transcript import mark_messages, read_transcript

@@ -35,26 +35,26 @@ def read_discord(value: dict[str, Any]) -> Conversation:
     named = str(channel.get("name") or "")
     private = server in ("", "Direct Messages")
     title = named if private else f"{server} · #{named}"
-    listed = [one for one in value["messages"] if isinstance(one, dict)]
+    listed = [entry for entry in value["messages"] if isinstance(entry, dict)]
     return Conversation(title or "Discord", "Discord", in_order(list(_messages(listed))))
 
 
 def _messages(listed: list[dict[str, Any]]) -> Iterator[Message]:
-    authors = {str(one.get("id")): _name(one.get("author")) for one in listed}
-    for one in listed:
-        author = _name(one.get("author"))
-        kind = str(one.get("type") or "")
+    authors = {str(entry.get("id")): _name(entry.get("author")) for entry in listed}
+    for entry in listed:
+        author = _name(entry.get("author"))
+        kind = str(entry.get("type") or "")
         if kind not in _SPOKEN:
             if kind not in _NOTES:
                 continue
-            yield Message("", moment(one.get("timestamp")), f"{author} {_NOTES[kind]}")
+            yield Message("", moment(entry.get("timestamp")), f"{author} {_NOTES[kind]}")
             continue
-        reference = one.get("reference")
+        reference = entry.get("reference")
         answered = str(reference.get("messageId")) if isinstance(reference, dict) else ""
-        parts = [str(one.get("content") or ""), *_embeds(one), *_files(one)]
+        parts = [str(entry.get("content") or ""), *_embeds(entry), *_files(entry)]
         yield Message(
             author=author,
-            at=moment(one.get("timestamp")),
+            at=moment(entry.get("timestamp")),
             text="\n".join(filter(None, parts)),
             reply_to=authors.get(answered, ""),
         )
@@ -66,16 +66,16 @@ def _name(author: Any) -> str:
     return str(author.get("nickname") or author.get("name") or "")
 
 
-def _embeds(one: Mapping[str, Any]) -> Iterator[str]:
+def _embeds(entry: Mapping[str, Any]) -> Iterator[str]:
     """Previews of links: title and description."""
-    for embed in one.get("embeds") or []:
+    for embed in entry.get("embeds") or []:
         if isinstance(embed, dict):
-            told = [str(embed.get(key) or "") for key in ("title", "description")]
-            yield "\n".join(f"> {line}" for part in told for line in part.split("\n") if line)
+            parts = [str(embed.get(key) or "") for key in ("title", "description")]
+            yield "\n".join(f"> {line}" for part in parts for line in part.split("\n") if line)
 
 
-def _files(one: Mapping[str, Any]) -> Iterator[str]:
+def _files(entry: Mapping[str, Any]) -> Iterator[str]:
     for kind, key in (("attached", "attachments"), ("sticker", "stickers")):
-        for file in one.get(key) or []:
+        for file in entry.get(key) or []:
             if isinstance(file, dict):
                 yield f"({kind}: {file.get('fileName') or file.get('name') or 'file'})"

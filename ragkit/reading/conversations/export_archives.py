@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ragkit.errors import SkippedError
 from ragkit.reading import limits as costs
 from ragkit.reading.conversations.detection import of_json, of_text
+from ragkit.reading.conversations.message_rows import load_json
 from ragkit.reading.conversations.messages import Conversation, Message, day_title, to_reading
-from ragkit.reading.conversations.salvage import load_json
 from ragkit.reading.conversations.slack import people_of, sorted_messages
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
@@ -41,21 +41,23 @@ def read_archive(data: bytes, name: str, limits: Limits) -> Reading:
     """
     with open_archive(data, limits, Format.EXPORT.label) as archive:
         files = _Files(archive, limits)
-        days = [one for one in files.names if _SLACK_DAY.fullmatch(one)]
-        single = [one for one in files.names if PurePosixPath(one).name in _SINGLE]
-        chats = [one for one in files.names if _WHATSAPP.fullmatch(PurePosixPath(one).name)]
+        days = [file for file in files.names if _SLACK_DAY.fullmatch(file)]
+        single = [file for file in files.names if PurePosixPath(file).name in _SINGLE]
+        chats = [file for file in files.names if _WHATSAPP.fullmatch(PurePosixPath(file).name)]
         if single:
             value, warnings = files.json(min(single, key=len))
-            found = of_json(value, name)
-            found = found and replace(found, warnings=(*warnings, *found.warnings))
+            conversation = of_json(value, name)
+            if conversation is not None:
+                warnings = (*warnings, *conversation.warnings)
+                conversation = replace(conversation, warnings=warnings)
         elif days:
-            found = _slack(files, days, name)
+            conversation = _slack(files, days, name)
         else:
             text = files.text(chats[0]) if chats else ""
-            found = of_text(text, name)
-    if found is None or not found.messages:
+            conversation = of_text(text, name)
+    if conversation is None or not conversation.messages:
         raise SkippedError("Archives are not read.", "Unpack it into the folder.")
-    return to_reading(found)
+    return to_reading(conversation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class _Files:
     @property
     def names(self) -> list[str]:
         """All but what the Mac leaves behind, sorted."""
-        return sorted(one for one in self.archive.namelist() if not one.startswith("__MACOSX/"))
+        return sorted(name for name in self.archive.namelist() if not name.startswith("__MACOSX/"))
 
     def text(self, name: str) -> str:
         """The text of a file.
@@ -88,12 +90,12 @@ class _Files:
         value, warnings = load_json(self.text(name))
         if value is None:
             return None, (f"{name} is not valid JSON and was left out.",)
-        return value, tuple(f"{name}: {one}" for one in warnings)
+        return value, tuple(f"{name}: {warning}" for warning in warnings)
 
     def named(self, base: str) -> Any:
         """What the JSON file of that name holds, wherever it lies; ``None`` without one."""
-        found = next((one for one in self.names if PurePosixPath(one).name == base), None)
-        return self.json(found)[0] if found else None
+        name = next((name for name in self.names if PurePosixPath(name).name == base), None)
+        return self.json(name)[0] if name else None
 
 
 def _slack(files: _Files, days: Iterable[str], name: str) -> Conversation:
@@ -109,22 +111,24 @@ def _slack(files: _Files, days: Iterable[str], name: str) -> Conversation:
             by_channel.setdefault(PurePosixPath(day).parent.name, []).extend(value)
     messages: list[Message] = []
     for folder, value in by_channel.items():
-        called = channels.get(folder) or f"#{folder}"
-        plain = {key: one.lstrip("#") for key, one in channels.items()}
-        for one in sorted_messages(value, people, plain):
-            when = f", {day_title(one.at.date())}" if one.at else ""
-            messages.append(replace(one, session=f"{called}{when}"))
+        title = channels.get(folder) or f"#{folder}"
+        names = {key: channel.lstrip("#") for key, channel in channels.items()}
+        for message in sorted_messages(value, people, names):
+            when = f", {day_title(message.at.date())}" if message.at else ""
+            messages.append(replace(message, session=f"{title}{when}"))
     return Conversation(stem(name), "Slack", messages, tuple(warnings[:20]))
 
 
 def _channels(files: _Files, people: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """What channels and private talks are called, by their ids."""
     for base in ("channels.json", "groups.json", "mpims.json", "dms.json"):
-        for one in files.named(base) or []:
-            if not isinstance(one, dict) or not one.get("id"):
+        for channel in files.named(base) or []:
+            if not isinstance(channel, dict) or not channel.get("id"):
                 continue
-            members = [people.get(str(member), str(member)) for member in one.get("members") or []]
+            members = [
+                people.get(str(member), str(member)) for member in channel.get("members") or []
+            ]
             if base == "dms.json":
-                yield str(one["id"]), ", ".join(members)
+                yield str(channel["id"]), ", ".join(members)
             else:
-                yield str(one["id"]), f"#{one.get('name') or one['id']}"
+                yield str(channel["id"]), f"#{channel.get('name') or channel['id']}"

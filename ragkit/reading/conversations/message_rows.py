@@ -1,7 +1,12 @@
-"""Rows of who said what and when: JSON, JSON lines, tables."""
+"""Messages as rows: JSON, JSON lines and tables of who wrote what and when.
+
+Of JSON that is broken in places, what can be read is read, and the rest is named by line.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +34,12 @@ _SESSION_KEYS = (
 )  # fmt: skip
 _SURE_AUTHORS = frozenset(AUTHOR_KEYS) - {"name", "role", "who", "value"}
 _SURE_TEXTS = frozenset({"message", "text", "content", "body", "msg", "utterance"})
-_ENOUGH = 0.6
+_ROWS_SHARE = 0.6
+_MOST_BROKEN = 1000
+_MOST_NAMED = 5
+_LIST = re.compile(r'"(?:messages|conversations)"\s*:\s*\[')
+_GAP = re.compile(r"[\s,]*")
+_BETWEEN = re.compile(r"\}\s*,\s*(?=\{)")
 
 
 def consolidate_messages_to_markdown(rows: Any) -> tuple[str, tuple[MessageSpan, ...]]:
@@ -61,14 +71,14 @@ def mappings(rows: Any) -> Iterator[Mapping[str, Any]]:
 
 def are_rows(objects: Sequence[Mapping[str, Any]]) -> bool:
     """Whether most objects tell who said what and when, in words that leave no doubt."""
-    seen = objects[:50]
+    sample = objects[:50]
     fitting = 0
-    for one in seen:
-        keys = {str(key).lower() for key in one}
-        text = next((one[key] for key in one if str(key).lower() in _SURE_TEXTS), None)
-        timed = any(moment(one[key]) for key in one if str(key).lower() in TIME_KEYS)
+    for row in sample:
+        keys = {str(key).lower() for key in row}
+        text = next((row[key] for key in row if str(key).lower() in _SURE_TEXTS), None)
+        timed = any(moment(row[key]) for key in row if str(key).lower() in TIME_KEYS)
         fitting += bool(keys & _SURE_AUTHORS) and timed and isinstance(text, str)
-    return bool(seen) and fitting >= _ENOUGH * len(seen)
+    return bool(sample) and fitting >= _ROWS_SHARE * len(sample)
 
 
 def row_messages(rows: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
@@ -100,3 +110,101 @@ def _name(value: Any) -> str:
         value = _first(lowered, ("display_name", "real_name", "name", "username", "id"))
     text = str(value)
     return NAMES.get(text, text)
+
+
+# -- JSON that may be broken ---------------------------------------------------------------
+
+
+def load_lines(text: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Read JSON lines; gives the objects, and a warning that names the broken lines."""
+    objects: list[dict[str, Any]] = []
+    broken: list[int] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            broken.append(number)
+            continue
+        if isinstance(value, dict):
+            objects.append(value)
+    return objects, named(broken)
+
+
+def load_json(text: str) -> tuple[Any, tuple[str, ...]]:
+    """Read JSON. Of broken JSON the list of messages is read, without what is broken.
+
+    Gives ``None`` when nothing can be made of it.
+    """
+    try:
+        return json.loads(text), ()
+    except (ValueError, RecursionError):
+        pass
+    start = text.find("[") if text.lstrip().startswith("[") else -1
+    head: dict[str, Any] | None = None
+    if start < 0:
+        start_of_list = _LIST.search(text)
+        if not start_of_list:
+            return None, ()
+        start = start_of_list.end() - 1
+        head = _head(text[: start_of_list.start()])
+    elements, broken = _elements(text, start + 1)
+    if not elements:
+        return None, ()
+    value = elements if head is None else {**head, "messages": elements}
+    return value, named(broken)
+
+
+def named(lines: Sequence[int]) -> tuple[str, ...]:
+    """Say which lines were left out; nothing when there are none."""
+    if not lines:
+        return ()
+    if len(lines) == 1:
+        return (f"Line {lines[0]:,} is not valid JSON and was left out; all else was read.",)
+    first = ", ".join(f"{line:,}" for line in lines[:_MOST_NAMED])
+    more = len(lines) - _MOST_NAMED
+    rest = f" and {more:,} more" if more > 0 else ""
+    return (f"Lines {first}{rest} are not valid JSON and were left out; all else was read.",)
+
+
+def _head(text: str) -> dict[str, Any]:
+    """Read what stands before the list of messages."""
+    try:
+        value = json.loads(text.rstrip().rstrip(",") + "}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _elements(text: str, at: int) -> tuple[list[Any], list[int]]:
+    """Read the elements of a list one by one; gives them and the lines that are broken."""
+    decoder = json.JSONDecoder()
+    elements: list[Any] = []
+    broken: list[int] = []
+    at = _after_gap(text, at)
+    line_start = text.rfind("\n", 0, at) + 1
+    indent = text[line_start:at]
+    own_lines = line_start > 0 and not indent.strip()
+    following = re.compile(rf"^{re.escape(indent)}(?=\{{)", re.MULTILINE) if own_lines else _BETWEEN
+    line, counted = 1, 0
+    while at < len(text) and text[at] != "]" and len(broken) < _MOST_BROKEN:
+        try:
+            value, at = decoder.raw_decode(text, at)
+            elements.append(value)
+        except json.JSONDecodeError as error:
+            wrong = max(error.pos, at + 1)
+            line, counted = line + text.count("\n", counted, error.pos), error.pos
+            broken.append(line)
+            next_element = following.search(text, wrong)
+            if next_element is None:
+                break
+            at = next_element.end()
+        at = _after_gap(text, at)
+    return elements, broken
+
+
+def _after_gap(text: str, at: int) -> int:
+    """Step over white space and commas."""
+    gap = _GAP.match(text, at)
+    return gap.end() if gap else at

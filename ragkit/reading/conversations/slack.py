@@ -27,8 +27,8 @@ def is_slack(value: Any) -> bool:
         return False
     fitting = sum(
         1
-        for one in value[:50]
-        if isinstance(one, dict) and "ts" in one and one.get("type") == "message"
+        for entry in value[:50]
+        if isinstance(entry, dict) and "ts" in entry and entry.get("type") == "message"
     )
     return fitting * 2 >= len(value[:50])
 
@@ -47,8 +47,10 @@ def people_of(value: Any) -> dict[str, str]:
     for user in value if isinstance(value, list) else []:
         if isinstance(user, dict) and user.get("id"):
             profile = user.get("profile")
-            known = _profile_name(profile if isinstance(profile, dict) else {})
-            people[str(user["id"])] = str(user.get("real_name") or known or user.get("name") or "")
+            profile_name = _profile_name(profile if isinstance(profile, dict) else {})
+            people[str(user["id"])] = str(
+                user.get("real_name") or profile_name or user.get("name") or ""
+            )
     return people
 
 
@@ -59,11 +61,13 @@ def sorted_messages(
     session: str = "",
 ) -> list[Message]:
     """Read the messages of a channel in the order of time; replies name whom they answer."""
-    listed = [one for one in value if isinstance(one, dict) and one.get("type") == "message"]
+    listed = [
+        entry for entry in value if isinstance(entry, dict) and entry.get("type") == "message"
+    ]
     listed.sort(key=_stamp)
-    known = {**_named_inside(listed), **people}
-    authors = {str(one.get("ts")): _author(one, known) for one in listed}
-    return list(_messages(listed, known, channels, authors, session))
+    names = {**_named_inside(listed), **people}
+    authors = {str(entry.get("ts")): _author(entry, names) for entry in listed}
+    return list(_messages(listed, names, channels, authors, session))
 
 
 def _messages(
@@ -73,18 +77,18 @@ def _messages(
     authors: Mapping[str, str],
     session: str,
 ) -> Iterator[Message]:
-    for one in listed:
-        stamp, thread = str(one.get("ts")), str(one.get("thread_ts") or "")
+    for entry in listed:
+        stamp, thread = str(entry.get("ts")), str(entry.get("thread_ts") or "")
         parts = [
-            readable(str(one.get("text") or ""), people, channels),
-            *_attachments(one, people, channels),
-            *_files(one),
+            readable(str(entry.get("text") or ""), people, channels),
+            *_attachments(entry, people, channels),
+            *_files(entry),
         ]
         text = "\n".join(filter(None, parts))
-        spoken = one.get("subtype") not in _NOT_SPOKEN
+        spoken = entry.get("subtype") not in _NOT_SPOKEN
         yield Message(
-            author=_author(one, people) if spoken else "",
-            at=moment(_stamp(one)),
+            author=_author(entry, people) if spoken else "",
+            at=moment(_stamp(entry)),
             text=text,
             reply_to=authors.get(thread, "") if thread and thread != stamp else "",
             session=session,
@@ -101,8 +105,8 @@ def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) 
     return html.unescape(text) if "&" in text else text
 
 
-def _link(found: re.Match[str]) -> str:
-    address, label = found[1], found[2]
+def _link(match: re.Match[str]) -> str:
+    address, label = match[1], match[2]
     bare = re.sub(r"^(?:mailto:|tel:|https?://)", "", address).rstrip("/")
     if not label or label in (address, bare):
         return bare if address.startswith(("mailto:", "tel:")) else address
@@ -111,12 +115,12 @@ def _link(found: re.Match[str]) -> str:
 
 def _named_inside(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Names by id that the messages themselves carry."""
-    found: dict[str, str] = {}
-    for one in listed:
-        profile = one.get("user_profile")
-        if isinstance(profile, dict) and one.get("user"):
-            found[str(one["user"])] = _profile_name(profile)
-    return found
+    names: dict[str, str] = {}
+    for entry in listed:
+        profile = entry.get("user_profile")
+        if isinstance(profile, dict) and entry.get("user"):
+            names[str(entry["user"])] = _profile_name(profile)
+    return names
 
 
 def _profile_name(profile: Mapping[str, Any]) -> str:
@@ -124,36 +128,36 @@ def _profile_name(profile: Mapping[str, Any]) -> str:
     return next((str(profile[key]) for key in keys if profile.get(key)), "")
 
 
-def _author(one: Mapping[str, Any], people: Mapping[str, str]) -> str:
-    user = str(one.get("user") or "")
-    bot = one.get("bot_profile")
-    named = people.get(user) or one.get("username")
-    if not named and isinstance(bot, dict):
-        named = bot.get("name")
-    return str(named or user or one.get("bot_id") or "")
+def _author(entry: Mapping[str, Any], people: Mapping[str, str]) -> str:
+    user = str(entry.get("user") or "")
+    bot = entry.get("bot_profile")
+    name = people.get(user) or entry.get("username")
+    if not name and isinstance(bot, dict):
+        name = bot.get("name")
+    return str(name or user or entry.get("bot_id") or "")
 
 
 def _attachments(
-    one: Mapping[str, Any], people: Mapping[str, str], channels: Mapping[str, str]
+    entry: Mapping[str, Any], people: Mapping[str, str], channels: Mapping[str, str]
 ) -> Iterator[str]:
     """Previews and what bots send: title and text, as a quotation."""
-    for attachment in one.get("attachments") or []:
+    for attachment in entry.get("attachments") or []:
         if not isinstance(attachment, dict):
             continue
-        told = [str(attachment.get(key) or "") for key in ("pretext", "title", "text")]
-        written = "\n".join(filter(None, told)) or str(attachment.get("fallback") or "")
+        parts = [str(attachment.get(key) or "") for key in ("pretext", "title", "text")]
+        written = "\n".join(filter(None, parts)) or str(attachment.get("fallback") or "")
         lines = readable(written, people, channels).split("\n")
         yield "\n".join(f"> {line}" for line in lines if line)
 
 
-def _files(one: Mapping[str, Any]) -> Iterator[str]:
-    for file in one.get("files") or []:
+def _files(entry: Mapping[str, Any]) -> Iterator[str]:
+    for file in entry.get("files") or []:
         if isinstance(file, dict):
             yield f"(attached: {file.get('title') or file.get('name') or 'file'})"
 
 
-def _stamp(one: Mapping[str, Any]) -> float:
+def _stamp(entry: Mapping[str, Any]) -> float:
     try:
-        return float(one.get("ts") or 0)
+        return float(entry.get("ts") or 0)
     except (TypeError, ValueError):
         return 0.0

@@ -26,8 +26,8 @@ def is_telegram(value: Any) -> bool:
         isinstance(messages, list)
         and "type" in value
         and any(
-            isinstance(one, dict) and "date" in one and ("from" in one or "actor" in one)
-            for one in messages[:50]
+            isinstance(entry, dict) and "date" in entry and ("from" in entry or "actor" in entry)
+            for entry in messages[:50]
         )
     )
 
@@ -48,17 +48,17 @@ def read_telegram(value: dict[str, Any]) -> Conversation:
 
 
 def _messages(chat: Mapping[str, Any], session: str) -> Iterator[Message]:
-    listed = [one for one in chat.get("messages") or [] if isinstance(one, dict)]
-    authors = {one.get("id"): str(one.get("from") or "") for one in listed}
-    for one in listed:
-        if one.get("type") == "service":
+    listed = [entry for entry in chat.get("messages") or [] if isinstance(entry, dict)]
+    authors = {entry.get("id"): str(entry.get("from") or "") for entry in listed}
+    for entry in listed:
+        if entry.get("type") == "service":
             continue
-        parts = [_forwarded(one), _text(one.get("text")), _attached(one)]
+        parts = [_forwarded(entry), _text(entry.get("text")), _attached(entry)]
         yield Message(
-            author=str(one.get("from") or one.get("from_id") or ""),
-            at=_moment(one),
+            author=str(entry.get("from") or entry.get("from_id") or ""),
+            at=_moment(entry),
             text="\n".join(filter(None, parts)),
-            reply_to=authors.get(one.get("reply_to_message_id"), ""),
+            reply_to=authors.get(entry.get("reply_to_message_id"), ""),
             session=session,
         )
 
@@ -88,31 +88,31 @@ def _entity(piece: Mapping[str, Any]) -> str:
     return text
 
 
-def _attached(one: Mapping[str, Any]) -> str:
+def _attached(entry: Mapping[str, Any]) -> str:
     """Name what was sent besides text."""
-    kind = str(one.get("media_type") or "").replace("_", " ")
-    if one.get("sticker_emoji"):
-        return f"(sticker {one['sticker_emoji']})"
-    if "photo" in one:
+    kind = str(entry.get("media_type") or "").replace("_", " ")
+    if entry.get("sticker_emoji"):
+        return f"(sticker {entry['sticker_emoji']})"
+    if "photo" in entry:
         return "(photo)"
-    named = one.get("file_name") or (str(one.get("file") or "").rpartition("/")[2])
-    if kind or named:
+    name = entry.get("file_name") or (str(entry.get("file") or "").rpartition("/")[2])
+    if kind or name:
         # An export without files has a sentence in brackets in their place.
-        shown = "" if str(one.get("file") or "").startswith("(") else str(named or "")
+        shown = "" if str(entry.get("file") or "").startswith("(") else str(name or "")
         return f"({' '.join(filter(None, [kind or 'file', shown]))})"
-    poll = one.get("poll")
+    poll = entry.get("poll")
     return f"(poll: {poll.get('question')})" if isinstance(poll, dict) else ""
 
 
-def _forwarded(one: Mapping[str, Any]) -> str:
-    origin = one.get("forwarded_from")
+def _forwarded(entry: Mapping[str, Any]) -> str:
+    origin = entry.get("forwarded_from")
     return f"(forwarded from {origin})" if origin else ""
 
 
-def _moment(one: Mapping[str, Any]) -> datetime | None:
+def _moment(entry: Mapping[str, Any]) -> datetime | None:
     """Join the local time with the offset that the seconds since 1970 give away."""
-    local = moment(one.get("date"))
-    unix = one.get("date_unixtime")
+    local = moment(entry.get("date"))
+    unix = entry.get("date_unixtime")
     seconds = (
         int(unix) if isinstance(unix, int) or (isinstance(unix, str) and unix.isdigit()) else 0
     )

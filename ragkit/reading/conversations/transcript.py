@@ -76,8 +76,8 @@ def read_transcript(text: str, name: str) -> Conversation | None:
         messages.append(Message("", None, before))
     for turn, end in zip(turns, ends, strict=True):
         _, _, below = text[turn.offset : end].partition("\n")
-        said = f"{turn.text}\n{below}".strip("\n")
-        messages.append(Message(turn.name, turn.at, said))
+        body = f"{turn.text}\n{below}".strip("\n")
+        messages.append(Message(turn.name, turn.at, body))
     return Conversation(stem(name), "transcript", messages)
 
 
@@ -117,24 +117,24 @@ def _turns(text: str, form: re.Pattern[str], today: date | None) -> Iterator[_Tu
     """Find the lines that begin a message; a heading with a date says which day it is."""
     offset = 0
     for line, fenced in fenced_lines(text):
-        here, offset = offset, offset + len(line) + 1
+        line_start, offset = offset, offset + len(line) + 1
         if fenced or not line:
             continue
         heading = _HEADING.match(line[:300]) if line.lstrip(" ").startswith("#") else None
         if heading:
             today = _day_in(heading["title"]) or today
             continue
-        found = form.match(line)
-        if found is None:
+        match = form.match(line)
+        if match is None:
             continue
-        parts = found.groupdict()
+        parts = match.groupdict()
         when = parts.get("when") or parts.get("before") or ""
         at = _moment(when, today)
         colon = parts.get("in") or parts.get("out")
         if "in" in parts and not colon and (at is None or parts.get("text")):
             continue
         name = name_of(parts["name"].replace("\\*", "*"))
-        yield _Turn(here, name, at, (parts.get("text") or "").strip())
+        yield _Turn(line_start, name, at, (parts.get("text") or "").strip())
 
 
 def _stamped(turns: Sequence[_Turn]) -> bool:
@@ -153,7 +153,7 @@ def _talk(turns: Sequence[_Turn]) -> bool:
     if any(name[:1].islower() for name in names):
         return False
     again = sum(count for count in names.values() if count > 1)
-    changes = sum(1 for one, after in pairwise(turns) if one.name != after.name)
+    changes = sum(1 for turn, next_turn in pairwise(turns) if turn.name != next_turn.name)
     if again < 0.9 * len(turns) or changes * 3 < len(turns):
         return False
     if sum(1 for turn in turns if turn.at) >= 0.8 * len(turns):
@@ -195,6 +195,6 @@ def _moment(written: str, today: date | None) -> datetime | None:
 
 def _day_in(title: str) -> date | None:
     """The date that a heading names."""
-    found = _DAY.search(title)
-    at = moment(found[0]) if found else None
+    day = _DAY.search(title)
+    at = moment(day[0]) if day else None
     return at.date() if at else None

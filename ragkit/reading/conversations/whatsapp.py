@@ -57,45 +57,45 @@ def read_whatsapp(text: str, name: str) -> Conversation | None:
     The order of day, month and year is that which fits every date of the file; where several
     do, the one in which time runs forward most often, and then the day first.
     """
-    found = _entries(text)
-    if len(found) < 2:
+    entries = _entries(text)
+    if len(entries) < 2:
         return None
-    spoken = [_AUTHOR.match(line.rest) for line, _ in found]
-    authors = [one["author"] for one in spoken if one]
+    spoken = [_AUTHOR.match(line.rest) for line, _ in entries]
+    authors = [match["author"] for match in spoken if match]
     odd = sum(1 for author in authors if _LOG_WORDS.search(author))
-    if len(authors) * 2 < len(found) or odd * 5 > len(authors):
+    if len(authors) * 2 < len(entries) or odd * 5 > len(authors):
         return None
-    american = sum(1 for line, _ in found if line.american) * 2 > len(found)
-    order = _date_order([line.date for line, _ in found], american=american)
+    american = sum(1 for line, _ in entries if line.american) * 2 > len(entries)
+    order = _date_order([line.date for line, _ in entries], american=american)
     if order is None:
         return None
     messages = []
-    for line, more in found:
-        author, said = _speaker(line.rest)
-        whole = "\n".join([said, *more])
+    for line, more in entries:
+        author, first = _speaker(line.rest)
+        whole = "\n".join([first, *more])
         if not author and _ENCRYPTED.search(whole):
             continue
         messages.append(Message(author, _moment(line, order), _plain(whole)))
-    return Conversation(_title(name), _platform(found, text, name), messages)
+    return Conversation(_title(name), _platform(entries, text, name), messages)
 
 
 def _entries(text: str) -> list[tuple[_Line, list[str]]]:
     """Divide the text into messages: the line that begins each, and those that follow it."""
-    found: list[tuple[_Line, list[str]]] = []
+    entries: list[tuple[_Line, list[str]]] = []
     for number, line in enumerate(text.split("\n")):
         begins = _begins(line)
         if begins:
-            found.append((begins, []))
-        elif found:
-            found[-1][1].append(line)
+            entries.append((begins, []))
+        elif entries:
+            entries[-1][1].append(line)
         elif number > _FIRST_LINES:
             break
-    return found
+    return entries
 
 
 def _begins(line: str) -> _Line | None:
     """Take apart a line that begins a message."""
-    if not any(one.isdigit() for one in line[:6]):
+    if not any(letter.isdigit() for letter in line[:6]):
         return None
     line = _MARKS.sub("", line[:_STAMP_LENGTH]) + line[_STAMP_LENGTH:]
     match = _ANDROID.match(line) or _IOS.match(line)
@@ -122,7 +122,7 @@ def _date_order(dates: Sequence[tuple[str, str, str]], *, american: bool) -> str
         days = [day for date in unique if (day := _day(date, order))]
         if len(days) < len(unique):
             continue
-        backwards = sum(1 for one, after in pairwise(days) if after < one)
+        backwards = sum(1 for day, after in pairwise(days) if after < day)
         # Of two orders in which time runs forward, the one with fewer days between is likelier.
         cost = backwards + (max(days) - min(days)).days / 1e6
         if best is None or cost < best[0]:
@@ -164,10 +164,10 @@ def _plain(text: str) -> str:
     return text.replace("\u200e", "").replace("\u202f", " ").strip()
 
 
-def _platform(found: Sequence[tuple[_Line, list[str]]], text: str, name: str) -> str:
+def _platform(entries: Sequence[tuple[_Line, list[str]]], text: str, name: str) -> str:
     """Tell Signal's exports, with a year first and no seconds in brackets, from WhatsApp's."""
     bracketed = next(_bracketed(text), "")
-    year_first = len(found[0][0].date[0]) == 4
+    year_first = len(entries[0][0].date[0]) == 4
     without_seconds = bool(re.match(r"\[[\d-]+,?\s\d\d:\d\d\]", bracketed))
     if "signal" in name.lower() or (year_first and without_seconds):
         return "Signal"
