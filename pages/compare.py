@@ -8,12 +8,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, judging, state
+from pages.parts.common import browser, frame, judging, markup, state
 from pages.parts.common.markup import action, plural, text
 from pages.parts.common.opened_library import open_library
 from pages.parts.compare import column_editor
 from pages.parts.compare import comparison_html as comparing
-from pages.parts.search import summary
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import RagkitError
 from ragkit.evaluation.comparison import Comparison, compare
@@ -51,13 +50,13 @@ def draw() -> None:
             columns = settings(library, columns)
         remember(columns)
         for one in strange:
-            st.html(summary.notices([f'"{one}" in the address is no setting and is left out.']))
+            st.html(markup.notices([f'"{one}" in the address is no setting and is left out.']))
         if not library.documents.counts().documents:
-            st.html(summary.state("Nothing to compare yet", "Add documents first."))
+            st.html(markup.state("Nothing to compare yet", "Add documents first."))
             st.page_link("pages/library.py", label="Library")
         elif not question.strip():
             st.html(
-                summary.state(
+                markup.state(
                     "Which settings find more?",
                     "Ask something of your own documents. Each column searches in its own way; "
                     "judge what is right, and the clicks become a question set.",
@@ -197,7 +196,7 @@ def results(library: Library, question: str, columns: list[ColumnSettings]) -> N
     try:
         found = asked(library, question, columns)
     except RagkitError as error:
-        st.html(summary.problem(error.message, error.cure))
+        st.html(markup.problem(error.message, error.cure))
         return
     collection = columns[0].options.collections[0]
     grades = judging.grades_of(library, question, collection)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, state
+from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action
 from pages.parts.common.opened_library import open_library
-from pages.parts.search import long_options, summary
+from pages.parts.search import long_options
 from pages.parts.search import long_question as conversation
 from ragkit.errors import RagkitError
 from ragkit.library import Library
@@ -42,7 +42,7 @@ def draw() -> None:
     st.html(f"<style>{_css()}</style>")
     with st.container(key="page-wide"):
         if not library.documents.counts().documents:
-            st.html(summary.state("Nothing to search yet", "Add documents to the library first."))
+            st.html(markup.state("Nothing to search yet", "Add documents to the library first."))
             st.page_link("pages/library.py", label="Add documents")
         elif st.session_state[TEXT]:
             answered(library)
@@ -69,7 +69,7 @@ def asking(library: Library) -> None:
     )
     fault = st.session_state[FAULT]
     if fault:
-        st.html(summary.problem(*fault))
+        st.html(markup.problem(*fault))
     pasted = st.text_area(
         "Conversation or long text", key=DRAFT, height=220, placeholder="Paste it here …"
     )
@@ -140,7 +140,7 @@ def answered(library: Library) -> None:
         with st.spinner("Looking for topics and asking for each …"):
             answer = library.search_chunked(text, options, chunked)
     except RagkitError as error:
-        st.html(summary.problem(error.message, error.cure))
+        st.html(markup.problem(error.message, error.cure))
         return
     with place:
         context = format_as_context(answer)
@@ -162,14 +162,14 @@ def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
             + conversation.coloured(text, answer.topics, chosen)
         )
     with right:
-        st.html(conversation.summary(answer) + summary.notices(answer.notices))
+        st.html(conversation.summary(answer) + markup.notices(answer.notices))
         if chosen is not None:
             one = answer.topics[chosen]
             records = library.documents.records([i for i, _score in one.documents])
             st.html(conversation.topic_results(one, records))
         if not answer.results:
             st.html(
-                summary.state(
+                markup.state(
                     "Nothing found",
                     "No document holds anything like this text. Lower the least similarity in "
                     "the options, or search for a few words.",

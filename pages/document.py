@@ -16,7 +16,6 @@ from pages.parts.common.opened_library import open_library
 from pages.parts.document import context_dialog as context_desk
 from pages.parts.document import reader
 from pages.parts.library import source_tables as tables
-from pages.parts.search import summary
 from ragkit.catalog.records import ChunkRecord, ContextStatus
 from ragkit.errors import RagkitError
 from ragkit.indexes.tokenizer import tokenize
@@ -49,7 +48,7 @@ def draw() -> None:
     with st.container(key="page-wide"):
         if asked is None:
             st.html(
-                summary.state(
+                markup.state(
                     "No document chosen", "Search for something, and open one of the results."
                 )
             )
@@ -58,7 +57,7 @@ def draw() -> None:
         try:
             detail = library.documents.get(asked.id)
         except RagkitError as error:
-            st.html(summary.problem(error.message, error.cure))
+            st.html(markup.problem(error.message, error.cure))
             st.page_link("pages/search.py", label="Search")
             return
         show(library, detail, asked)
@@ -99,7 +98,7 @@ def show(library: Library, detail: DocumentDetail, asked: Asked) -> None:
         elif detail.text:
             words(detail, asked, chunk, window, place)
         else:
-            st.html(summary.state("No text", record.reason or "This document has no text."))
+            st.html(markup.state("No text", record.reason or "This document has no text."))
     if right is not None:
         with right, st.container(key="chunks"):
             chunks(library, detail, asked, place)
@@ -121,7 +120,7 @@ def head(detail: DocumentDetail, asked: Asked, file: Path, is_pdf: bool) -> tupl
     facts = [name(record.path), record.format.upper(), plural(record.chunks, "chunk")]
     if record.pages:
         facts.append(plural(len(record.pages), "page"))
-    facts.append(tables.size(record.size))
+    facts.append(markup.size(record.size))
     if record.date:
         facts.append(name(record.date[:10]))
     notes = [*record.warnings]
@@ -138,7 +137,7 @@ def head(detail: DocumentDetail, asked: Asked, file: Path, is_pdf: bool) -> tupl
         buttons.insert(0, action("back", "Back to the results", data_q=asked.find))
     st.html(
         f'<header class="rk-doc-head"><h1><bdi>{name(record.title or record.path)}</bdi></h1>'
-        f'<p class="rk-soft">{" · ".join(facts)}</p>{summary.notices(notes)}'
+        f'<p class="rk-soft">{" · ".join(facts)}</p>{markup.notices(notes)}'
         f'<div class="rk-foot">{"".join(buttons)}</div></header>'
     )
     with st.container(horizontal=True, vertical_alignment="center", key="document-controls"):
@@ -245,13 +244,13 @@ def pages(
     try:
         image = _picture(str(file), record.hash, page.number, passage)
     except RagkitError as error:
-        st.html(summary.problem(error.message, error.cure))
+        st.html(markup.problem(error.message, error.cure))
         st.html(
             f'<div class="rk-text">{markup.marked(detail.text, (), page.start, page.end)}</div>'
         )
         return
     if passage and not image.rectangles:
-        st.html(summary.notices(["The passage could not be found on the picture of this page."]))
+        st.html(markup.notices(["The passage could not be found on the picture of this page."]))
     st.html(reader.sheet(image, page.number, page.label or str(page.number)))
     if image.rectangles:
         browser.scroll_to("scroll", ".rk-frame", f"{key}-{page.number}")

@@ -7,12 +7,11 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, state
+from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.opened_library import open_library
 from pages.parts.evaluate import evaluation_html as evaluating
 from pages.parts.evaluate import run_tables as measures
 from pages.parts.evaluate import set_writing
-from pages.parts.search import summary
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
 from ragkit.evaluation.background import BackgroundRuns
@@ -39,7 +38,7 @@ def draw() -> None:
         collection = where(library)
         sets = library.judgments.sets(collection)
         if not library.documents.counts().documents:
-            st.html(summary.state("Nothing to measure yet", "Add documents first."))
+            st.html(markup.state("Nothing to measure yet", "Add documents first."))
             st.page_link("pages/library.py", label="Library")
         elif not sets:
             nothing_judged()
@@ -65,7 +64,7 @@ def act(values: Mapping[str, str]) -> None:
 def nothing_judged() -> None:
     """What to do before there is anything to measure."""
     st.html(
-        summary.state(
+        markup.state(
             "How good are the answers?",
             "Judge some results first: keys 1, 2 and 3 on the Search and Compare pages say right, "
             "partly and no. Each judged question joins a set that can be asked again in any way. "
@@ -197,7 +196,7 @@ def results(library: Library, collection: str, question_set: str) -> None:
         return
     if not kept:
         st.html(
-            summary.state(
+            markup.state(
                 "This set has not been asked yet",
                 "Choose one or more settings and press Run. Each run is kept, so that later ones "
                 "can be compared with it.",
@@ -206,7 +205,7 @@ def results(library: Library, collection: str, question_set: str) -> None:
         return
     shown = evaluating.latest(kept)
     writers = library.judgments.writers(collection).get(question_set)
-    st.html(measures.table(shown) + summary.notices([optimism_notice(writers)] if writers else []))
+    st.html(measures.table(shown) + markup.notices([optimism_notice(writers)] if writers else []))
     metric = main_metric([name for name in HEADLINES if name in shown[0].run.means])
     kinds = library.judgments.question_types(collection, question_set)
     figures = {
@@ -246,9 +245,9 @@ def changes(library: Library, collection: str, kept: Sequence[RunRecord]) -> Non
     try:
         told = library.runs.compare(int(before), int(after))
     except RagkitError as error:
-        st.html(summary.notices([str(error)]))
+        st.html(markup.notices([str(error)]))
         return
-    st.html(evaluating.difference(told, collection) + summary.notices(told.notices))
+    st.html(evaluating.difference(told, collection) + markup.notices(told.notices))
 
 
 draw()

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, state
+from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.opened_library import open_library
 from pages.parts.health import context_panel
 from pages.parts.health import health_view as wellness
 from pages.parts.library import source_tables as tables
-from pages.parts.search import summary
 from ragkit.errors import RagkitError
 from ragkit.health.checks import Depth, Finding
 from ragkit.library import Library
@@ -65,7 +64,7 @@ def glance(library: Library) -> None:
     st.html(wellness.headline(findings))
     if not library.sources.list():
         st.html(
-            summary.state(
+            markup.state(
                 "The library is empty", "Add a folder on the Library page; nothing can be ill yet."
             )
         )
@@ -93,7 +92,7 @@ def show(library: Library, findings: Sequence[Finding], key: str) -> None:
     offered: set[str] = set()
     for place, one in enumerate(sorted(findings, key=lambda one: one.ok)):
         st.html(wellness.line(one))
-        label = wellness.MEND_WORDS.get(one.fix)
+        label = wellness.FIX_LABELS.get(one.fix)
         if label is None or one.fix in offered:
             continue
         offered.add(one.fix)
@@ -111,7 +110,7 @@ def ask(library: Library, mend: str) -> None:
         library.health.fix(mend)
         library.worker.ensure_running()
     except (RagkitError, OSError) as error:
-        st.html(summary.notices([str(error)]))
+        st.html(markup.notices([str(error)]))
         return
     st.session_state.pop(_VERIFIED, None)
     st.rerun()

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from pages.parts.common import browser, frame, state
+from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import plural
 from pages.parts.common.opened_library import open_library
 from pages.parts.library import dialogs, drop_zone, embedder_choice
 from pages.parts.library import source_tables as tables
-from pages.parts.search import summary
 from ragkit.catalog.records import Counts, DocumentRecord
 from ragkit.library import Library
 from ragkit.types import Status
@@ -146,7 +145,7 @@ def documents(library: Library, collection: str) -> None:
     if not counts.documents:
         working = library.jobs.progress() is not None
         st.html(
-            summary.state(
+            markup.state(
                 "No documents yet" if not working else "Reading …",
                 "Add a folder at the left, or drop files above."
                 if not working
@@ -241,7 +240,7 @@ def _about(library: Library, chosen: list[DocumentRecord]) -> None:
         st.caption("Select rows to open, read again or remove.")
         return
     if len(chosen) == 1 and (chosen[0].reason or chosen[0].warnings):
-        st.html(summary.notices([chosen[0].reason, *chosen[0].warnings]))
+        st.html(markup.notices([chosen[0].reason, *chosen[0].warnings]))
     ids = [one.id for one in chosen]
     with st.container(horizontal=True):
         if st.button("Open", key="open-document", disabled=len(chosen) != 1):

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, judging, state
+from pages.parts.common import browser, frame, judging, markup, state
 from pages.parts.common import open_in_os as programs
 from pages.parts.common.markup import number, plural
 from pages.parts.common.opened_library import open_library
 from pages.parts.search import cards, summary
 from pages.parts.search import controls as searching
-from pages.parts.search import expanded_content as extras
-from pages.parts.search import query_text as query
-from pages.parts.search.passages import Extra
+from pages.parts.search.passages import ExpandedContent, expand
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.records import ContextRecord
 from ragkit.errors import NotFoundError, RagkitError
@@ -40,7 +38,7 @@ def draw() -> None:
             controls = searching.controls(library, question)
         with st.container(key="results"):
             if controls.problem:
-                st.html(summary.problem(controls.problem.message, controls.problem.cure))
+                st.html(markup.problem(controls.problem.message, controls.problem.cure))
             elif not counts.documents:
                 empty_library(library)
             elif question.strip():
@@ -78,14 +76,14 @@ def results(library: Library, question: str, controls: searching.Controls) -> No
         with st.spinner("Searching …"):
             answer = library.search(question, options)
     except RagkitError as error:
-        st.html(summary.problem(error.message, error.cure))
+        st.html(markup.problem(error.message, error.cure))
         return
     if fresh:
         library.contexts.note_hits(answer)
     searching.offer_export(controls.export, answer)
-    chips = query.chips(question, library.documents.field_names(options.collections))
+    chips = summary.chips(question, library.documents.field_names(options.collections))
     st.html(
-        summary.filter_chips(chips) + summary.summary_line(answer) + summary.notices(answer.notices)
+        summary.filter_chips(chips) + summary.summary_line(answer) + markup.notices(answer.notices)
     )
     if not answer.results:
         st.html(summary.nothing_found(question, chips, options.mode.value))
@@ -118,7 +116,7 @@ def best_contexts(
     return library.contexts.at(best_place(result) for result in answer.results)
 
 
-def extra_of(library: Library, result: Result) -> Extra:
+def extra_of(library: Library, result: Result) -> ExpandedContent:
     """What the person opened in this card."""
     gaps, more = st.session_state[state.OPENED_GAPS], st.session_state[state.OPENED_MORE]
     identity = result.document.id
@@ -129,7 +127,7 @@ def extra_of(library: Library, result: Result) -> Extra:
         except NotFoundError:
             detail = None
     opens = programs.label_for(result.document.file)
-    return extras.opened(result, detail, gaps, more, opens)
+    return expand(result, detail, gaps, more, opens)
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:
@@ -147,9 +145,9 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     elif verb == "more":
         st.session_state[state.OPENED_MORE] ^= {int(values["id"])}
     elif verb == "drop":
-        st.session_state[state.QUESTION] = query.without(question, values["token"], fields)
+        st.session_state[state.QUESTION] = summary.without_filter(question, values["token"], fields)
     elif verb == "filter":
-        st.session_state[state.QUESTION] = query.toggled(question, values["token"], fields)
+        st.session_state[state.QUESTION] = summary.toggle_filter(question, values["token"], fields)
     elif verb == "mode":
         st.session_state[state.MODE] = values["mode"]
     elif verb == "launch":
@@ -169,7 +167,7 @@ def empty_library(library: Library) -> None:
     """Nothing is indexed yet: say what to do next."""
     working = library.jobs.progress() is not None
     st.html(
-        summary.state(
+        markup.state(
             "Nothing to search yet",
             "ragkit reads the folders that you name and keeps up with them. "
             "Nothing leaves this machine."

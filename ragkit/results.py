@@ -169,6 +169,11 @@ class Result:
         return sum(scores) / len(scores) if scores else self.score
 
     @property
+    def best_index(self) -> int:
+        """The index of the best matched chunk; 0 when there is none."""
+        return self.matched_chunks[0].index if self.matched_chunks else 0
+
+    @property
     def shown_chunks(self) -> tuple[int, ...]:
         """Indexes of all chunks that the passages show, in order."""
         matched = {chunk.index for chunk in self.matched_chunks}

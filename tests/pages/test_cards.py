@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from pages.parts.search import cards, passages
-from pages.parts.search.passages import Extra
+from pages.parts.search.passages import ExpandedContent
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.types import Level, Span
 
@@ -133,7 +133,9 @@ def test_hostile_text_stays_text(place):
             matched_chunks=(replace(matched(1), span=Span(0, 4), heading_path=(HOSTILE,)),)
         ),
     }[place]
-    html = cards.card(hostile, 0, HOSTILE, Extra(more={9: HOSTILE}, gaps={}, opens=HOSTILE))
+    html = cards.card(
+        hostile, 0, HOSTILE, ExpandedContent(more={9: HOSTILE}, gaps={}, opens=HOSTILE)
+    )
     seen = read(html)
     assert set(seen.tags) <= ALLOWED
     assert not [name for name, _ in seen.attributes if name.startswith("on")]
@@ -176,7 +178,7 @@ def test_gaps_are_marked_and_open_in_place():
     closed = read(cards.card(gapped, 3))
     assert "… chunks 6–8 omitted … show" in closed.text
     assert ("data-first", "5") in closed.attributes
-    filled = cards.card(gapped, 3, "", Extra(gaps={(5, 7): "what <b>lies</b> between"}))
+    filled = cards.card(gapped, 3, "", ExpandedContent(gaps={(5, 7): "what <b>lies</b> between"}))
     assert "what &lt;b&gt;lies&lt;/b&gt; between" in filled
     assert "omitted" not in filled
     assert '<details class="rk-full" open>' in filled
@@ -224,7 +226,7 @@ def test_a_megabyte_without_a_space_is_cut():
 
 
 def test_a_vanished_file_is_said_and_not_opened():
-    html = cards.card(result(missing=True), 0, "", Extra(opens="Open in its program"))
+    html = cards.card(result(missing=True), 0, "", ExpandedContent(opens="Open in its program"))
     assert "The file is no longer where it was." in html
     assert "Open in its program" not in html
 
@@ -232,7 +234,7 @@ def test_a_vanished_file_is_said_and_not_opened():
 def test_further_matches_are_offered_and_shown():
     more = result(more=(matched(8, 0.4), matched(9, 0.3)))
     assert "+2 more in this document" in cards.card(more, 0)
-    opened = cards.card(more, 0, "", Extra(more={8: "herons", 9: "nine"}))
+    opened = cards.card(more, 0, "", ExpandedContent(more={8: "herons", 9: "nine"}))
     assert "Hide 2 more" in opened
     assert read(opened).text.count("herons") == 1
 

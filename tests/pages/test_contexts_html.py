@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pages.parts.document import context_text as contexts
 from pages.parts.document import reader
+from pages.parts.health import health_view
 from pages.parts.search import cards
-from pages.parts.search.passages import Extra
+from pages.parts.search.passages import ExpandedContent
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.catalog.records import (
     BY_PERSON,
@@ -69,12 +69,12 @@ def words(html: str) -> str:
 
 
 def test_who_wrote_it_is_said_with_the_model_on_hover():
-    html = contexts.by_whom(ANSWER)
+    html = reader.author_label(ANSWER)
     assert words(html) == "written by a model"
     assert 'title="Model: llama3.2:3b. It may be wrong' in html
     assert 'tabindex="0"' in html
-    assert words(contexts.by_whom(replace(ANSWER, model=BY_PERSON))) == "written by you"
-    recorded = contexts.by_whom(replace(ANSWER, model=RECORDED))
+    assert words(reader.author_label(replace(ANSWER, model=BY_PERSON))) == "written by you"
+    recorded = reader.author_label(replace(ANSWER, model=RECORDED))
     assert words(recorded) == "recorded with the sample"
     assert "Model:" not in recorded
 
@@ -84,15 +84,15 @@ def test_a_card_shows_what_was_written_of_its_best_chunk():
     result = Result(document, 0.5, (), (MatchedChunk(2, 0.5),))
     assert "rk-written" not in cards.card(result, 0)
     assert "rk-written" not in cards.card(
-        result, 0, "", Extra(context=replace(RECORD, answer=ContextAnswer("")))
+        result, 0, "", ExpandedContent(context=replace(RECORD, answer=ContextAnswer("")))
     )
     assert "written by a model About the promotion." in words(
-        cards.card(result, 0, "", Extra(context=RECORD))
+        cards.card(result, 0, "", ExpandedContent(context=RECORD))
     )
 
 
 def test_all_that_is_known_of_a_chunk_can_be_seen():
-    said = words(contexts.about_chunk(RECORD, 2))
+    said = words(reader.chunk_context(RECORD, 2))
     for part in (
         "About the promotion.", "Modelllama3.2:3b", "Attempts1", "1.2 s",
         "Keywordspromotion, career",
@@ -102,7 +102,7 @@ def test_all_that_is_known_of_a_chunk_can_be_seen():
         assert part in said
     assert "Topic summary" not in said
     assert "Last error" not in said
-    mine = words(contexts.about_chunk(replace(RECORD, answer=replace(ANSWER, model=BY_PERSON)), 2))
+    mine = words(reader.chunk_context(replace(RECORD, answer=replace(ANSWER, model=BY_PERSON)), 2))
     assert "written by you" in mine
     assert "Cost" not in mine
 
@@ -123,7 +123,7 @@ def test_all_that_is_known_of_a_chunk_can_be_seen():
     ],
 )
 def test_what_is_missing_is_said(record, said):
-    assert said in words(contexts.about_chunk(record, 2))
+    assert said in words(reader.chunk_context(record, 2))
 
 
 def test_a_chunk_list_holds_both_contexts_and_its_buttons():
@@ -165,20 +165,22 @@ def test_a_chunk_list_holds_both_contexts_and_its_buttons():
     ],
 )
 def test_how_the_writing_stands(changes, said):
-    assert said in words(contexts.standing(replace(STATE, **changes), True))
+    assert said in words(health_view.contexts_status(replace(STATE, **changes), True))
 
 
 def test_the_figures_and_the_meter():
-    html = contexts.standing(STATE, True)
+    html = health_view.contexts_status(STATE, True)
     assert "212 written180 waiting3 failed7 cut short" in words(html)
     assert 'aria-valuenow="54"' in html
-    assert "Off · 219 of 402 chunks · switch it on" in words(contexts.standing(STATE, False))
+    assert "Off · 219 of 402 chunks · switch it on" in words(
+        health_view.contexts_status(STATE, False)
+    )
 
 
 def test_failures_name_their_chunks_and_cures():
-    assert contexts.failures([], 0) == ""
+    assert health_view.failures([], 0) == ""
     one = FailedContext(7, "notes/a b.md", 2, "It is empty. Try again.", 2, 1_700_000_000.0)
-    html = contexts.failures([one], 4)
+    html = health_view.failures([one], 4)
     assert 'href="document?id=7&amp;chunk=3"' in html
     assert "notes/a b.md, chunk 3" in words(html)
     assert "2 attemptsIt is empty. Try again." in words(html)
@@ -191,25 +193,25 @@ def look(*names: str, best: str = "", reachable: bool = True, cure: str = "") ->
 
 
 def test_what_is_said_of_ollama():
-    assert words(contexts.ollama_line(None, "")) == "Looking for Ollama …"
+    assert words(health_view.ollama_line(None, "")) == "Looking for Ollama …"
     there = look("a:1b", "b:1b", best="b:1b")
-    assert words(contexts.ollama_line(there, "")) == "Ollama is so. b:1b writes contexts."
-    assert words(contexts.ollama_line(there, "a:1b")) == "Ollama is so. a:1b writes contexts."
-    gone = words(contexts.ollama_line(there, "c:1b"))
+    assert words(health_view.ollama_line(there, "")) == "Ollama is so. b:1b writes contexts."
+    assert words(health_view.ollama_line(there, "a:1b")) == "Ollama is so. a:1b writes contexts."
+    gone = words(health_view.ollama_line(there, "c:1b"))
     assert gone == "Ollama is so. c:1b is to write, and is not there."
-    away = words(contexts.ollama_line(look(reachable=False, cure="Start it."), ""))
+    away = words(health_view.ollama_line(look(reachable=False, cure="Start it."), ""))
     assert away.startswith("Ollama is so. Start it.Ollama is a free program")
 
 
 def test_how_a_download_stands():
     begun = Download("a:1b", "pulling", 500_000_000, 2_000_000_000)
-    html = contexts.download_line(begun)
+    html = health_view.download_line(begun)
     assert words(html) == "Getting a:1b · pulling · 500 MB of 2.0 GB"
     assert 'aria-valuenow="25"' in html
     ended = replace(begun, ended=True)
-    assert "is here and writes from now on" in words(contexts.download_line(ended))
-    assert "cancelled" in words(contexts.download_line(replace(ended, cancelled=True)))
-    assert words(contexts.download_line(replace(ended, problem="No. Do."))) == "No. Do."
+    assert "is here and writes from now on" in words(health_view.download_line(ended))
+    assert "cancelled" in words(health_view.download_line(replace(ended, cancelled=True)))
+    assert words(health_view.download_line(replace(ended, problem="No. Do."))) == "No. Do."
 
 
 def test_whatever_was_written_is_only_text():
@@ -221,15 +223,15 @@ def test_whatever_was_written_is_only_text():
     state = replace(STATE, current=HOSTILE, message=HOSTILE)
     sick = OllamaLook(Health(False, HOSTILE, (), HOSTILE, HOSTILE))
     for html in (
-        contexts.on_card(record),
-        contexts.about_chunk(record, 2),
-        contexts.failures([failed], 1),
-        contexts.standing(state, True),
-        contexts.standing(replace(state, phase=BackgroundPhase.WAITING), True),
-        contexts.ollama_line(sick, HOSTILE),
-        contexts.ollama_line(look(HOSTILE, best=HOSTILE), HOSTILE),
-        contexts.download_line(Download(HOSTILE, HOSTILE)),
-        contexts.download_line(Download(HOSTILE, ended=True, problem=HOSTILE)),
+        reader.card_context(record),
+        reader.chunk_context(record, 2),
+        health_view.failures([failed], 1),
+        health_view.contexts_status(state, True),
+        health_view.contexts_status(replace(state, phase=BackgroundPhase.WAITING), True),
+        health_view.ollama_line(sick, HOSTILE),
+        health_view.ollama_line(look(HOSTILE, best=HOSTILE), HOSTILE),
+        health_view.download_line(Download(HOSTILE, HOSTILE)),
+        health_view.download_line(Download(HOSTILE, ended=True, problem=HOSTILE)),
     ):
         read = _Reader(html)
         assert read.tags <= TAGS

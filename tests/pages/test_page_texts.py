@@ -1,4 +1,4 @@
-"""The pure parts of the pages: markup, question text, summaries, tables, exports, folders."""
+"""The pure parts of the pages: markup, question text, summaries, tables, exports, dialogs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import pytest
 from pages.parts.common import markup
 from pages.parts.common import open_in_os as programs
 from pages.parts.document import reader
-from pages.parts.library import folders
+from pages.parts.library import dialogs
 from pages.parts.library import source_tables as tables
 from pages.parts.search import export, summary
-from pages.parts.search import query_text as query
 from ragkit.catalog.records import Counts, JobRecord, JobState, SourceRecord
 from ragkit.errors import QueryError, SourceError
 from ragkit.indexing.progress import Progress
@@ -80,7 +79,7 @@ def test_plurals(count, said):
 
 
 def test_each_value_of_a_filter_is_a_chip():
-    found = query.chips('refund type:pdf,docx path:notes/ in:"Set up" after:2025-01', ())
+    found = summary.chips('refund type:pdf,docx path:notes/ in:"Set up" after:2025-01', ())
     assert [chip.token for chip in found] == [
         "type:pdf", "type:docx", "path:notes/", 'in:"Set up"', "after:2025-01",
     ]  # fmt: skip
@@ -88,24 +87,24 @@ def test_each_value_of_a_filter_is_a_chip():
 
 def test_a_filter_is_dropped_and_the_rest_stays():
     question = 'refund type:pdf,docx "exact phrase"'
-    assert query.without(question, "type:pdf") == 'refund "exact phrase" type:docx'
-    assert query.without(question, "") == 'refund "exact phrase"'
+    assert summary.without_filter(question, "type:pdf") == 'refund "exact phrase" type:docx'
+    assert summary.without_filter(question, "") == 'refund "exact phrase"'
 
 
 def test_toggling_a_filter_twice_gives_the_question_back():
-    once = query.toggled("refund", "lang:de")
+    once = summary.toggle_filter("refund", "lang:de")
     assert once == "refund lang:de"
-    assert query.toggled(once, "lang:de") == "refund"
+    assert summary.toggle_filter(once, "lang:de") == "refund"
 
 
 def test_fields_of_front_matter_are_filters_too():
-    assert query.token_for("framework", "Vue 3") == 'framework:"Vue 3"'
-    assert query.has('x framework:"Vue 3"', 'framework:"Vue 3"', ["framework"])
+    assert summary.filter_token("framework", "Vue 3") == 'framework:"Vue 3"'
+    assert summary.toggle_filter('x framework:"Vue 3"', 'framework:"Vue 3"', ["framework"]) == "x"
 
 
 def test_a_wrong_filter_is_an_error():
     with pytest.raises(QueryError, match="colour"):
-        query.chips("colour:red")
+        summary.chips("colour:red")
 
 
 # -- summaries ---------------------------------------------------------------------------------
@@ -119,7 +118,7 @@ def test_the_summary_counts_documents_and_chunks():
 
 
 def test_nothing_found_offers_to_drop_each_filter_and_another_mode():
-    chips = query.chips("zz type:pdf lang:de")
+    chips = summary.chips("zz type:pdf lang:de")
     html = summary.nothing_found("zz <b> type:pdf lang:de", chips, "keyword")
     assert 'data-token="type:pdf"' in html
     assert "Drop all filters" in html
@@ -128,12 +127,12 @@ def test_nothing_found_offers_to_drop_each_filter_and_another_mode():
 
 
 def test_problems_and_notices_are_escaped():
-    assert "<i>" not in summary.problem("<i>", "<i>") + summary.notices(["<i>"])
+    assert "<i>" not in markup.problem("<i>", "<i>") + markup.notices(["<i>"])
 
 
 @pytest.mark.parametrize(("ms", "said"), [(0.2, "under 1 ms"), (14.4, "14 ms"), (2300, "2.3 s")])
 def test_times_are_said_simply(ms, said):
-    assert summary.took(ms) == said
+    assert markup.took(ms) == said
 
 
 # -- tables ------------------------------------------------------------------------------------
@@ -144,7 +143,7 @@ def test_times_are_said_simply(ms, said):
     [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (23_400_000, "23 MB"), (5 * 10**12, "5000 GB")],
 )
 def test_sizes(size, said):
-    assert tables.size(size) == said
+    assert markup.size(size) == said
 
 
 @pytest.mark.parametrize(
@@ -152,8 +151,8 @@ def test_sizes(size, said):
     [(3, "just now"), (120, "2 minutes ago"), (7200, "2 hours ago"), (200_000, "2 days ago")],
 )
 def test_times_ago(seconds, said):
-    assert tables.ago(1000.0, 1000.0 + seconds) == said
-    assert tables.ago(None) == "never"
+    assert markup.ago(1000.0, 1000.0 + seconds) == said
+    assert markup.ago(None) == "never"
 
 
 def test_the_progress_line_says_how_far_and_how_long():
@@ -210,12 +209,12 @@ def test_the_chooser_stays_under_its_roots(tmp_path: Path):
     (home / ".hidden").mkdir()
     (tmp_path / "secret").mkdir()
     (home / "way-out").symlink_to(tmp_path / "secret")
-    roots = folders.roots([home])
-    assert [one.name for one in folders.subfolders(home, roots)] == ["A", "b"]
-    assert folders.parent(home / "b", roots) == home
-    assert folders.parent(home, roots) is None
-    assert not folders.inside(home / "b" / ".." / "..", roots)
-    assert folders.subfolders(tmp_path / "gone", roots) == []
+    roots = dialogs.roots([home])
+    assert [one.name for one in dialogs.subfolders(home, roots)] == ["A", "b"]
+    assert dialogs.parent(home / "b", roots) == home
+    assert dialogs.parent(home, roots) is None
+    assert not dialogs.inside(home / "b" / ".." / "..", roots)
+    assert dialogs.subfolders(tmp_path / "gone", roots) == []
 
 
 def test_programs_are_not_run(tmp_path: Path):

@@ -12,10 +12,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from pages.parts.common import browser
+from pages.parts.common import browser, markup
 from pages.parts.common.markup import name, number
 from pages.parts.common.opened_library import open_library
-from pages.parts.search import summary
 from ragkit.errors import RagkitError
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library
@@ -78,14 +77,14 @@ def guarded() -> Iterator[None]:
         yield
     except RagkitError as error:
         with st.container(key="page-refused"):
-            st.html(summary.problem(error.message, error.cure))
+            st.html(markup.problem(error.message, error.cure))
     except Exception:
         # A fault of the program: the log has it; the person gets a way on. Streamlit's own
         # signals to rerun or stop are not exceptions of this kind.
         logger.exception("a page failed")
         with st.container(key="page-failed"):
             st.html(
-                summary.problem(
+                markup.problem(
                     "Something unexpected went wrong on this page.",
                     "Load it again. If it comes back, the server's log says what happened.",
                 )

@@ -1,8 +1,9 @@
-"""Turning text of any origin into HTML that is only ever text. Pure functions."""
+"""Text of any origin as HTML that is only ever text, and figures in words. Pure functions."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Sequence
 from html import escape
 from urllib.parse import urlencode
@@ -21,17 +22,17 @@ Spans = Sequence[tuple[int, int]]
 
 
 def text(value: str) -> str:
-    """Escape text for HTML; control characters that no reader can see become a mark."""
+    """Escape text for HTML; invisible control characters become a replacement mark."""
     return escape(_SURROGATES.sub("\ufffd", _CONTROLS.sub("\ufffd", value)), quote=True)
 
 
 def name(value: str) -> str:
-    """Escape a title or path, in which invisible and direction-turning characters are tricks."""
+    """Escape a title or path; invisible and direction-changing characters are replaced too."""
     return text(_TRICKS.sub("\ufffd", value))
 
 
 def attributes(**values: object) -> str:
-    """Write HTML attributes; ``data_id`` becomes ``data-id`` and ``None`` is left out."""
+    """Return HTML attributes; ``data_id`` becomes ``data-id`` and ``None`` is left out."""
     return "".join(
         f' {key.rstrip("_").replace("_", "-")}="{text(str(value))}"'
         for key, value in values.items()
@@ -40,18 +41,18 @@ def attributes(**values: object) -> str:
 
 
 def action(verb: str, label: str, *, style: str = "rk-act", **values: object) -> str:
-    """Write a button that the action component listens to. ``label`` is plain text."""
+    """Return a button that the action component listens to. ``label`` is plain text."""
     data = attributes(data_rk=verb, **values)
     return f'<button type="button" class="{style}"{data}>{text(label)}</button>'
 
 
 def as_label(value: str) -> str:
-    """A name as the label of a Streamlit widget, which would otherwise be read as Markdown."""
+    """Escape a name for the label of a Streamlit widget, which is read as Markdown."""
     return _MARKDOWN.sub(r"\\\g<0>", value)
 
 
 def meter(label: str, done: float, total: float) -> str:
-    """A bar that shows how much of a total is done; empty while the total is unknown."""
+    """Return a bar of how much of a total is done; empty while the total is unknown."""
     share = 100 * done / total if total else 0
     return (
         f'<div class="rk-meter" role="progressbar" aria-label="{text(label)}" '
@@ -61,7 +62,7 @@ def meter(label: str, done: float, total: float) -> str:
 
 
 def document_url(document_id: int, chunk: int | None = None, question: str = "") -> str:
-    """Where the Document page shows a document; ``chunk`` counts from 0, the page from 1."""
+    """Return a document's address; ``chunk`` counts from 0, the address from 1."""
     query: dict[str, str | int] = {"id": document_id}
     if chunk is not None:
         query["chunk"] = chunk + 1
@@ -71,7 +72,7 @@ def document_url(document_id: int, chunk: int | None = None, question: str = "")
 
 
 def merged(spans: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
-    """Clip spans to ``[start, end)``, sort them and join those that touch or overlap."""
+    """Clip spans to ``[start, end)``, sort them and merge those that touch or overlap."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted((max(a, start), min(b, end)) for a, b in spans):
         if first >= last:
@@ -95,22 +96,92 @@ def marked(value: str, spans: Spans, start: int = 0, end: int | None = None) -> 
 
 
 def folded(html: str) -> str:
-    """Fold runs of blank lines and spaces of escaped text, for an excerpt."""
+    """Collapse runs of blank lines and spaces of escaped text, for an excerpt."""
     return _BREAKS.sub("\n", _SPACES.sub(" ", html)).strip()
 
 
 def excerpt(value: str, spans: Spans, size: int) -> str:
-    """Give the most telling part of a text as marked HTML, with an ellipsis where it is cut."""
+    """Return the most relevant part of a text as marked HTML, with an ellipsis where it is cut."""
     start, end = best_window(value, merged(spans, 0, len(value)), size)
     inner = folded(marked(value, spans, start, end))
     return f"{'… ' if start else ''}{inner}{' …' if end < len(value) else ''}"
 
 
 def number(count: int) -> str:
-    """A count with thin spaces between thousands."""
+    """Return a count with thin spaces between thousands."""
     return f"{count:,}".replace(",", "\u202f")
 
 
 def plural(count: int, word: str) -> str:
     """Return ``1 document``, ``2 documents``."""
     return formatting.plural(count, word, number(count))
+
+
+def took(ms: float) -> str:
+    """Return milliseconds in words: ``14 ms``, ``1.2 s``."""
+    if ms < 1:
+        return "under 1 ms"
+    return f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
+
+
+def page_range(first: int, last: int) -> str:
+    """Return ``p. 14`` or ``p. 14–15``."""
+    return f"p. {first}" if first == last else f"p. {first}–{last}"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in words: ``1.2 MB``."""
+    if count < 1000:
+        return f"{count} B"
+    for unit in ("kB", "MB", "GB"):
+        count_ = count / 1000
+        if count_ < 1000 or unit == "GB":
+            return f"{count_:.0f} {unit}" if count_ >= 10 else f"{count_:.1f} {unit}"
+        count = int(count_)
+    return ""
+
+
+def ago(then: float | None, now: float | None = None) -> str:
+    """Return ``4 minutes ago``; times in seconds since the epoch."""
+    if then is None:
+        return "never"
+    seconds = (time.time() if now is None else now) - then
+    if seconds < 90:
+        return "just now"
+    for limit, unit, word in ((5400, 60, "minute"), (129600, 3600, "hour")):
+        if seconds < limit:
+            return f"{plural(max(1, round(seconds / unit)), word)} ago"
+    return f"{plural(round(seconds / 86400), 'day')} ago"
+
+
+def moment(at: float) -> str:
+    """Return a local time to the minute; unlike ``ago``, it stays the same."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def left(seconds: float | None) -> str:
+    """Return ``40 s left``; empty while it is unknown."""
+    if seconds is None:
+        return ""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s left"
+    return f"{round(seconds / 60)} min left"
+
+
+def notices(sentences: Sequence[str]) -> str:
+    """Return each sentence as a notice."""
+    return "".join(f'<p class="rk-notice">{text(sentence)}</p>' for sentence in sentences)
+
+
+def problem(message: str, cure: str) -> str:
+    """Return an error: what went wrong, and how to fix it."""
+    advice = f"<p>{text(cure)}</p>" if cure else ""
+    return (
+        '<section class="rk-state rk-error" role="alert">'
+        f"<h2>That did not work</h2><p>{text(message)}</p>{advice}</section>"
+    )
+
+
+def state(title: str, body: str) -> str:
+    """Return an empty state: what is the case, and what to do next."""
+    return f'<section class="rk-state"><h2>{text(title)}</h2><p>{text(body)}</p></section>'

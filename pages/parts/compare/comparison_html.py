@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pages.parts.common import markup
 from pages.parts.common.judging import buttons, span_of
 from pages.parts.common.markup import action, attributes, document_url, excerpt, name, plural, text
 from pages.parts.search import summary
@@ -104,7 +105,7 @@ def _head(column: Column, index: int, letter: str, depth: int, usable: bool) -> 
         )
     stages = summary.trace_table(Trace(column.stages)) if column.stages else ""
     took = (
-        f'<details><summary>{summary.took(column.ms)} · <span class="rk-ask">stages</span>'
+        f'<details><summary>{markup.took(column.ms)} · <span class="rk-ask">stages</span>'
         f"</summary>{stages}</details>"
         if column.stages
         else ""

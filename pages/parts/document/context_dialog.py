@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from pages.parts.common import markup
 from pages.parts.common.markup import name
-from pages.parts.search import summary
 from ragkit.catalog.records import JobState
 from ragkit.library import Library
 
@@ -77,7 +77,7 @@ def edit(library: Library, document_id: int, index: int) -> None:
     with st.container(horizontal=True):
         if st.button("Save", type="primary", key="context-save"):
             if not said.strip():
-                st.html(summary.notices(["Write something first, or have it written again."]))
+                st.html(markup.notices(["Write something first, or have it written again."]))
                 return
             job = library.contexts.edit(document_id, index, said)
             st.session_state[_JOB] = (document_id, job)

@@ -1,4 +1,4 @@
-"""The text of a document as HTML: outline, a window of the text, chunks, a page. Pure."""
+"""A document as HTML: outline, text, chunks with their contexts, a page. Pure functions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,42 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
-from pages.parts.common.markup import attributes, document_url, excerpt, marked, name, number, text
-from pages.parts.document.context_text import about_chunk
-from ragkit.catalog.records import ChunkRecord, ContextRecord, DocumentRecord
+from pages.parts.common.markup import (
+    action,
+    attributes,
+    document_url,
+    excerpt,
+    marked,
+    moment,
+    name,
+    number,
+    page_range,
+    plural,
+    text,
+)
+from ragkit.catalog.records import (
+    RECORDED,
+    ChunkRecord,
+    ContextAnswer,
+    ContextRecord,
+    ContextStatus,
+    DocumentRecord,
+)
 from ragkit.reading.pdf_page import PageImage
 from ragkit.types import Markup, Page, Section
 
 WINDOW = 24_000
 MOST_OUTLINE = 400
+_STATUS_WORDS = {
+    ContextStatus.PENDING: "waits to be written",
+    ContextStatus.COMPLETE: "written",
+    ContextStatus.FAILED: "failed",
+    ContextStatus.TRUNCATED: "written from a part of the prompt",
+}
+_ON_CARD, _ON_PAGE = 320, 1500
+_MOST_ITEMS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,33 +54,33 @@ class Window:
 
 
 def window_around(place: int, length: int, size: int = WINDOW) -> Window:
-    """A stretch of the text with a third of its room before the place."""
+    """Return a window of the text with a third of its size before ``place``."""
     start = max(0, min(place - size // 3, length - size))
     return Window(start, min(length, start + size))
 
 
 def snapped(value: str, window: Window) -> Window:
-    """The same window, begun and ended at line breaks where some are near."""
+    """Extend a window to line breaks, where some are near."""
     start, end = window.start, window.end
     if start:
-        found = value.rfind("\n", max(0, start - 500), start)
-        start = found + 1 if found >= 0 else start
+        line_break = value.rfind("\n", max(0, start - 500), start)
+        start = line_break + 1 if line_break >= 0 else start
     if end < len(value):
-        found = value.find("\n", end, end + 500)
-        end = found if found >= 0 else end
+        line_break = value.find("\n", end, end + 500)
+        end = line_break if line_break >= 0 else end
     return Window(start, end)
 
 
 def also_see(similar: Sequence[tuple[DocumentRecord, float]]) -> str:
-    """The documents most like this one, as links; empty when there are none."""
+    """Return links to the documents most like this one; empty when there are none."""
     if not similar:
         return ""
     items = []
     for record, score in similar:
         data = attributes(href=document_url(record.id), data_rk="open", data_id=record.id)
-        said = text(f"{record.path}: {score:.2f} alike in meaning (1 is the same)")
+        title = text(f"{record.path}: {score:.2f} alike in meaning (1 is the same)")
         items.append(
-            f'<li><a target="_self" style="--level:0" title="{said}"{data}>'
+            f'<li><a target="_self" style="--level:0" title="{title}"{data}>'
             f"<bdi>{name((record.title or record.path)[:160])}</bdi></a></li>"
         )
     return (
@@ -65,11 +92,12 @@ def also_see(similar: Sequence[tuple[DocumentRecord, float]]) -> str:
 def outline(
     sections: Sequence[Section], document_id: int, place: int, window: Window, find: str
 ) -> str:
-    """The headings of a document as links; those in the window scroll, others load."""
-    shown = [one for one in sections if one.title][:MOST_OUTLINE]
+    """Return the headings of a document as links; those in the window scroll, others load."""
+    titled = [section for section in sections if section.title]
+    shown = titled[:MOST_OUTLINE]
     if not shown:
         return '<p class="rk-soft">This document has no headings.</p>'
-    here = bisect_right([one.start for one in shown], place) - 1
+    current = bisect_right([section.start for section in shown], place) - 1
     items = []
     for index, section in enumerate(shown):
         near = window.start <= section.start < window.end
@@ -79,14 +107,14 @@ def outline(
             data_place=f"rk-section-{section.index}" if near else None,
             data_offset=section.start,
             data_id=document_id,
-            aria_current="true" if index == here else None,
+            aria_current="true" if index == current else None,
         )
         level = max(0, min(5, len(section.path) - 1))
         items.append(
             f'<li><a target="_self" style="--level:{level}"{data}>'
             f"<bdi>{name(section.title[:160])}</bdi></a></li>"
         )
-    rest = sum(1 for one in sections if one.title) - len(shown)
+    rest = len(titled) - len(shown)
     tail = f'<p class="rk-soft">and {number(rest)} more</p>' if rest > 0 else ""
     return f'<nav class="rk-outline" aria-label="Outline"><ol>{"".join(items)}</ol>{tail}</nav>'
 
@@ -99,21 +127,24 @@ def body(
     highlights: Sequence[tuple[int, int]],
     markup: str,
 ) -> str:
-    """A window of the stored text, with the passage that was asked for on a band.
+    """Return a window of the stored text, with the requested passage ``here`` highlighted.
 
     ``highlights`` are offsets into the whole text.
     """
     if here:
         here = _with_indent(value, here)
     cuts = {window.start, window.end}
-    anchors = {one.start: one.index for one in sections if window.start <= one.start < window.end}
+    anchors = {
+        section.start: section.index
+        for section in sections
+        if window.start <= section.start < window.end
+    }
     cuts.update(anchors)
     if here:
-        cuts.update(min(max(one, window.start), window.end) for one in here)
-    edges = sorted(cuts)
+        cuts.update(min(max(offset, window.start), window.end) for offset in here)
     parts = []
     first = True
-    for start, end in pairwise(edges):
+    for start, end in pairwise(sorted(cuts)):
         if start in anchors:
             parts.append(f'<span class="rk-anchor" id="rk-section-{anchors[start]}"></span>')
         inner = marked(value, highlights, start, end)
@@ -128,13 +159,13 @@ def body(
 
 
 def _with_indent(value: str, here: tuple[int, int]) -> tuple[int, int]:
-    """The same passage from the beginning of its line, when only spaces stand before it."""
+    """Extend a passage to the start of its line, when only spaces precede it."""
     line = value.rfind("\n", 0, here[0]) + 1
     return (line, here[1]) if not value[line : here[0]].strip() else here
 
 
 def _whole_lines(value: str, here: tuple[int, int]) -> bool:
-    """Whether a passage begins and ends with lines, so that it can be shown as a block."""
+    """Return whether a passage starts and ends with lines, so that it can be shown as a block."""
     start, end = here
     begins = start == 0 or value[start - 1 : start] == "\n"
     return begins and (end >= len(value) or "\n" in value[end - 1 : end + 1])
@@ -148,15 +179,12 @@ def chunk_list(
     find: str,
     contexts: Mapping[int, ContextRecord],
 ) -> str:
-    """Chunks with what situates each in the index: where it stands, and what was written of it."""
+    """Return chunks with their structural and written contexts."""
     items = []
     for record in chunks:
         chunk = record.chunk
         own = value[chunk.start : chunk.end]
-        pages = ""
-        if chunk.pages:
-            first, last = chunk.pages
-            pages = f" · p. {first}" if first == last else f" · p. {first}–{last}"
+        pages = f" · {page_range(*chunk.pages)}" if chunk.pages else ""
         current = ' aria-current="true"' if chunk.index == here else ""
         data = attributes(
             href=document_url(document_id, chunk.index, find),
@@ -165,7 +193,7 @@ def chunk_list(
             data_chunk=chunk.index + 1,
         )
         context = f'<p class="rk-context" dir="auto">{text(record.context[:600])}</p>'
-        written = about_chunk(contexts.get(chunk.index), chunk.index)
+        written = chunk_context(contexts.get(chunk.index), chunk.index)
         items.append(
             f'<div class="rk-chunk" id="rk-chunk-{chunk.index}"{current}>'
             f'<a target="_self"{data}>Chunk {chunk.index + 1}</a>'
@@ -175,14 +203,114 @@ def chunk_list(
     return "".join(items)
 
 
+# -- contexts --------------------------------------------------------------------------------
+
+
+def author_label(answer: ContextAnswer) -> str:
+    """Return a label of who wrote a context, with the model's name on hover."""
+    if answer.by_person:
+        said, more = "written by you", "You wrote this. No model changes it."
+    elif answer.model == RECORDED:
+        said, more = "recorded with the sample", "It came with the sample documents, in a file."
+    else:
+        model = f"Model: {answer.model}. " if answer.model else ""
+        said, more = "written by a model", f"{model}It may be wrong; the passage below is not it."
+    return f'<span class="rk-by" tabindex="0" role="note" title="{text(more)}">{said}</span>'
+
+
+def card_context(record: ContextRecord | None) -> str:
+    """Return the written context of a card's best passage; empty when there is none."""
+    if record is None or not record.answer.context:
+        return ""
+    shown = excerpt(record.answer.context, (), _ON_CARD)
+    return f'<p class="rk-context rk-written" dir="auto">{author_label(record.answer)} {shown}</p>'
+
+
+def chunk_context(record: ContextRecord | None, index: int) -> str:
+    """Return a chunk's written context with its details and actions."""
+    answer = record.answer if record else ContextAnswer("")
+    parts = []
+    if answer.context:
+        shown = excerpt(answer.context, (), _ON_PAGE)
+        parts.append(
+            f'<p class="rk-context rk-written" dir="auto">{author_label(answer)} {shown}</p>'
+        )
+    if record is None or not answer.context or record.status is not ContextStatus.COMPLETE:
+        parts.append(_context_status(record, bool(answer.context)))
+    if record is not None:
+        facts = "".join(f"<dt>{term}</dt><dd>{value}</dd>" for term, value in _facts(record))
+        parts.append(
+            f'<details class="rk-why"><summary>What is known of it</summary><dl class="rk-facts">'
+            f"{facts}</dl></details>"
+        )
+    place = f"the context of chunk {index + 1}"
+    edit = "Edit" if answer.context else "Write it yourself"
+    buttons = action(
+        "edit-context", edit, data_chunk=index, aria_label=f"{edit}: {place}"
+    ) + action("write-again", "Write again", data_chunk=index, aria_label=f"Write again: {place}")
+    return f'{"".join(parts)}<div class="rk-foot">{buttons}</div>'
+
+
+def _context_status(record: ContextRecord | None, written: bool) -> str:
+    """Return why there is no context, or no new one yet."""
+    if record is None:
+        return '<p class="rk-soft">No model has written of this chunk yet.</p>'
+    if record.status is ContextStatus.FAILED:
+        return f'<p class="rk-error-text">Could not be written. {name(record.error)}</p>'
+    if record.status is ContextStatus.TRUNCATED:
+        return '<p class="rk-soft">The model saw only a part of the prompt.</p>'
+    kept = " The old one is searched until then." if written else ""
+    if record.status is ContextStatus.PENDING:
+        return f'<p class="rk-soft">It waits to be written anew.{kept}</p>'
+    return ""
+
+
+def _facts(record: ContextRecord) -> list[tuple[str, str]]:
+    answer = record.answer
+    state = [_STATUS_WORDS[record.status], moment(record.changed_at)]
+    found = [("State", text(" · ".join(state)))]
+    if answer.model and not answer.by_person:
+        found.append(("Model", name(answer.model)))
+    found.append(("Attempts", number(record.attempts)))
+    if answer.seconds and not answer.by_person:
+        cost = f"{answer.seconds:.1f} s · {plural(answer.tokens, 'token')}"
+        found.append(("Cost", text(cost)))
+    if answer.keywords:
+        found.append(("Keywords", text(", ".join(answer.keywords[:_MOST_ITEMS]))))
+    if answer.questions:
+        asked = "".join(f"<li>{text(one)}</li>" for one in answer.questions[:_MOST_ITEMS])
+        found.append(("Questions that it answers", f"<ul>{asked}</ul>"))
+    found += [(text(key.replace("_", " ").capitalize()), said) for key, said in _details(answer)]
+    if record.error:
+        found.append(("Last error", name(record.error)))
+    return found
+
+
+def _details(answer: ContextAnswer) -> list[tuple[str, str]]:
+    """Return what else a model wrote about a conversation, in words."""
+
+    def words(value: Any) -> str:
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, list | tuple):
+            return ", ".join(str(item) for item in value[:_MOST_ITEMS])
+        return str(value)
+
+    shown = ((key, words(value)) for key, value in answer.details.items())
+    return [(key, text(value[:300])) for key, value in shown if value]
+
+
+# -- pages of a PDF ---------------------------------------------------------------------------
+
+
 def sheet(image: PageImage, number_: int, label: str) -> str:
-    """A page of the file as a picture, with the passage marked on it."""
+    """Return a page of the file as a picture, with the passage marked on it."""
     source = base64.b64encode(image.png).decode("ascii")
     frames = "".join(
-        f'<span class="rk-frame" style="left:{100 * one.left:.3f}%;top:{100 * one.top:.3f}%;'
-        f"width:{100 * (one.right - one.left):.3f}%;"
-        f'height:{100 * (one.bottom - one.top):.3f}%"></span>'
-        for one in image.rectangles
+        f'<span class="rk-frame" style="left:{100 * box.left:.3f}%;top:{100 * box.top:.3f}%;'
+        f"width:{100 * (box.right - box.left):.3f}%;"
+        f'height:{100 * (box.bottom - box.top):.3f}%"></span>'
+        for box in image.rectangles
     )
     return (
         f'<div class="rk-sheet" data-page="{number_}"><img alt="Page {text(label)}" '
@@ -192,12 +320,12 @@ def sheet(image: PageImage, number_: int, label: str) -> str:
 
 
 def page_of(pages: Sequence[Page], place: int) -> Page | None:
-    """The page on which a place of the text stands."""
+    """Return the page that contains an offset of the text, or ``None``."""
     index = bisect_right([page.start for page in pages], place) - 1
     return pages[index] if pages and index >= 0 else None
 
 
 def page_name(page: Page, total: int) -> str:
-    """``page 3 of 12``, with the file's own label where it differs."""
+    """Return ``page 3 of 12``, with the file's own label where it differs."""
     own = f" (“{page.label}”)" if page.label and page.label != str(page.number) else ""
     return f"page {page.number} of {total}{own}"

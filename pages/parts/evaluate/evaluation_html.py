@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from pages.parts.common.markup import as_label, attributes, name, number, plural, text
+from pages.parts.common.markup import as_label, attributes, left, moment, name, number, plural, text
 from pages.parts.evaluate.run_tables import MEANINGS
-from pages.parts.library.source_tables import left, moment, with_meter
+from pages.parts.library.source_tables import with_meter
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunRecord
 from ragkit.evaluation.background import RunStatus, WritingStatus

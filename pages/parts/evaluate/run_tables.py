@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pages.parts.common.markup import name, plural, text
-from pages.parts.library.source_tables import moment
-from pages.parts.search.summary import took
+from pages.parts.common.markup import moment, name, plural, text, took
 from ragkit.catalog.runs import RunRecord
 from ragkit.evaluation.metrics import HEADLINES, Metric, TypeFigures, unnamed_last
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.common import browser, state
-from pages.parts.document import context_text as contexts
-from pages.parts.library.source_tables import size
+from pages.parts.common.markup import size
+from pages.parts.health import health_view
 from ragkit.catalog.background_state import BackgroundPhase
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
@@ -38,7 +38,7 @@ def live(library: Library) -> None:
         # Removed since the page was drawn.
         scope, now = None, library.contexts.status()
     switched_on = library.settings.models.contexts
-    st.html(contexts.standing(now, switched_on))
+    st.html(health_view.contexts_status(now, switched_on))
     counts = now.counts
     with st.container(horizontal=True, vertical_alignment="center", key="contexts-acts"):
         if now.paused:
@@ -57,7 +57,7 @@ def live(library: Library) -> None:
                 "Write these first", key="contexts-first", type="tertiary",
                 disabled=not counts.pending, on_click=_first, args=(library, scope),
             )  # fmt: skip
-    failed = contexts.failures(library.contexts.failures(scope), counts.failed)
+    failed = health_view.failures(library.contexts.failures(scope), counts.failed)
     if failed:
         st.html(failed)
     busy = now.phase is BackgroundPhase.WORKING or (counts.pending and not now.running)
@@ -101,13 +101,13 @@ def model(library: Library) -> None:
     desk = library.ollama
     look, download = desk.look(), desk.download
     chosen = library.contexts.status().chosen
-    st.html(contexts.ollama_line(look, chosen))
+    st.html(health_view.ollama_line(look, chosen))
     if look is not None and look.health.reachable:
         _choice(library, look, chosen)
     running = download is not None and not download.ended
     if download is not None:
         with st.container(horizontal=True, vertical_alignment="center", key="download"):
-            st.html(contexts.download_line(download))
+            st.html(health_view.download_line(download))
             st.button(
                 "Cancel" if running else "Close", key="download-end", type="tertiary",
                 on_click=desk.cancel if running else desk.forget_download,

@@ -1,20 +1,22 @@
-"""The Library page's dialogs. What is open is remembered: the page may be drawn anew meanwhile."""
+"""The Library page's dialogs. The open one is kept in the session: the page may rerun meanwhile."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 
+from pages.parts.common import markup
 from pages.parts.common.markup import as_label, plural
-from pages.parts.library import folders
 from pages.parts.library import source_tables as tables
-from pages.parts.search import summary
 from ragkit.catalog.records import DocumentRecord, SourceRecord
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 
 _BROWSE, _DIALOG = "browse_at", "library_dialog"
+MOST_SHOWN = 300
 
 
 def ask(kind: str, payload: object = None) -> None:
@@ -50,7 +52,7 @@ def add_folder(library: Library, collection: str, path: str) -> None:
     try:
         library.sources.sync(library.sources.add_folder(Path(path.strip()), collection))
     except RagkitError as error:
-        st.html(summary.notices([str(error)]))
+        st.html(markup.notices([str(error)]))
         return
     st.session_state.pop(_BROWSE, None)
     close()
@@ -60,16 +62,16 @@ def add_folder(library: Library, collection: str, path: str) -> None:
 @st.dialog("Choose a folder", on_dismiss=close)
 def choose_folder(library: Library, collection: str) -> None:
     """Walk through this machine's folders."""
-    allowed = folders.roots(library.settings.sources.allowed_roots)
+    allowed = roots(library.settings.sources.allowed_roots)
     if not allowed:
         st.write("None of the allowed folders is there.")
         return
     here = Path(st.session_state.get(_BROWSE) or allowed[0])
-    if not folders.inside(here, allowed):
+    if not inside(here, allowed):
         here = allowed[0]
     st.text(str(here))
-    st.caption(plural(folders.files_in(here), "file") + " directly in it")
-    above = folders.parent(here, allowed)
+    st.caption(plural(files_in(here), "file") + " directly in it")
+    above = parent(here, allowed)
     with st.container(height=320):
         if above is not None:
             st.button("Up", key="browse-up", on_click=_look_at, args=(above,), type="tertiary",
@@ -77,8 +79,8 @@ def choose_folder(library: Library, collection: str) -> None:
         elif len(allowed) > 1:
             for root in allowed:
                 st.button(str(root), key=f"root-{root}", on_click=_look_at, args=(root,))
-        inside = folders.subfolders(here, allowed)
-        for place, folder in enumerate(inside):
+        folders = subfolders(here, allowed)
+        for place, folder in enumerate(folders):
             st.button(
                 as_label(folder.name[:80]),
                 key=f"browse-{place}-{folder.name}",
@@ -87,7 +89,7 @@ def choose_folder(library: Library, collection: str) -> None:
                 type="tertiary",
                 icon=":material/folder:",
             )
-        if not inside:
+        if not folders:
             st.caption("No folders in here.")
     if st.button("Add this folder", type="primary", key="browse-add"):
         add_folder(library, collection, str(here))
@@ -95,6 +97,51 @@ def choose_folder(library: Library, collection: str) -> None:
 
 def _look_at(folder: Path) -> None:
     st.session_state[_BROWSE] = str(folder)
+
+
+def roots(allowed: Sequence[Path]) -> tuple[Path, ...]:
+    """Return where the chooser may look: the allowed folders, or the person's home."""
+    folders = [folder.expanduser().resolve() for folder in allowed] or [Path.home().resolve()]
+    return tuple(folder for folder in folders if folder.is_dir())
+
+
+def inside(folder: Path, allowed: Sequence[Path]) -> bool:
+    """Return whether a folder, links followed, lies under one of the roots."""
+    real = folder.resolve()
+    return any(real.is_relative_to(root) for root in allowed)
+
+
+def subfolders(folder: Path, allowed: Sequence[Path]) -> list[Path]:
+    """Return the folders in a folder that may be opened, by name, without hidden ones."""
+    folders = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(".") or not entry.is_dir():
+                    continue
+                if inside(Path(entry.path), allowed):
+                    folders.append(Path(entry.path))
+    except OSError:
+        return []
+    return sorted(folders, key=lambda folder: (folder.name.casefold(), folder.name))[:MOST_SHOWN]
+
+
+def parent(folder: Path, allowed: Sequence[Path]) -> Path | None:
+    """Return the folder above, or ``None`` where the chooser may not look."""
+    above = folder.parent
+    return above if above != folder and inside(above, allowed) else None
+
+
+def files_in(folder: Path) -> int:
+    """Count the files directly in a folder, by which a person recognises it."""
+    try:
+        with os.scandir(folder) as entries:
+            return sum(1 for entry in entries if entry.is_file())
+    except OSError:
+        return 0
+
+
+# -- removal ---------------------------------------------------------------------------------
 
 
 @st.dialog("Remove from the library?", on_dismiss=close)

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.parts.common import state
+from pages.parts.common import markup, state
 from pages.parts.common.markup import plural
-from pages.parts.search import summary
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 
@@ -126,4 +125,4 @@ def _store(
                 stored.add(file.file_id)
             library.sources.sync(library.sources.uploads(collection))
     except RagkitError as error:
-        st.html(summary.problem(error.message, error.cure))
+        st.html(markup.problem(error.message, error.cure))

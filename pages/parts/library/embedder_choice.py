@@ -6,11 +6,9 @@ import time
 
 import streamlit as st
 
-from pages.parts.common import browser
+from pages.parts.common import browser, markup
 from pages.parts.common.markup import as_label, meter, number, plural, text
 from pages.parts.common.markup import name as shown_name
-from pages.parts.library import source_tables as tables
-from pages.parts.search import summary
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.library.embedders import BackgroundPhase, EmbedderOffer, EmbedderState, Offers
@@ -50,7 +48,7 @@ def line(state: EmbedderState) -> str:
 
 def _progress(state: EmbedderState) -> str:
     counted = f"{number(state.done)} of {number(state.total)} texts" if state.total else "starting"
-    pace = tables.left(state.seconds_left) if state.phase is BackgroundPhase.WORKING else ""
+    pace = markup.left(state.seconds_left) if state.phase is BackgroundPhase.WORKING else ""
     said = " · ".join(one for one in (counted, pace) if one)
     target = shown_name(label(state.target))
     return (
@@ -95,7 +93,7 @@ def live(library: Library) -> None:
     st.html(line(state))
     said, until = st.session_state.get(_SAID, ("", 0.0))
     if said and time.monotonic() < until:
-        st.html(summary.notices([said]))
+        st.html(markup.notices([said]))
     with st.container(horizontal=True, gap="small"):
         busy = bool(state.target or state.waiting)
         if busy and state.paused:
@@ -166,9 +164,9 @@ def choose(library: Library) -> None:
         label_visibility="collapsed",
     )
     if offers.trouble:
-        st.html(summary.notices([offers.trouble]))
+        st.html(markup.notices([offers.trouble]))
     elif not any(one.startswith("ollama:") for one in names):
-        st.html(summary.notices([f"Ollama answers, and has no embedding model. {_GET_ONE}."]))
+        st.html(markup.notices([f"Ollama answers, and has no embedding model. {_GET_ONE}."]))
     offer = by_name.get(chosen or names[here], offers.offers[here])
     seconds = _measured(library, offer)
     st.html(f'<p class="rk-soft" role="status">{text(cost(offer, seconds))}</p>')
@@ -184,7 +182,7 @@ def _about(offer: EmbedderOffer) -> str:
     """Size and length of vectors; nothing of it is anybody's text."""
     parts = ["answers now"] if offer.active else []
     if offer.size:
-        parts.append(tables.size(offer.size))
+        parts.append(markup.size(offer.size))
     if offer.dimensions:
         parts.append(f"vectors of {offer.dimensions} numbers")
     if offer.name == "wordllama":
@@ -203,7 +201,7 @@ def _measured(library: Library, offer: EmbedderOffer) -> float | None:
                 costs[offer.name] = library.embedders.estimate(offer.name)
         except RagkitError as error:
             costs[offer.name] = None
-            st.html(summary.notices([str(error)]))
+            st.html(markup.notices([str(error)]))
     return costs[offer.name]
 
 
@@ -212,7 +210,7 @@ def _take(library: Library, offer: EmbedderOffer) -> None:
         library.embedders.choose(offer.name)
         library.worker.ensure_running()
     except (RagkitError, OSError) as error:
-        st.html(summary.notices([str(error)]))
+        st.html(markup.notices([str(error)]))
         return
     close()
     st.rerun()

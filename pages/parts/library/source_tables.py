@@ -1,12 +1,11 @@
-"""What the Library page says of sources, documents and jobs. Pure functions."""
+"""Sources, documents and jobs in words and HTML. Pure functions."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
-from pages.parts.common.markup import meter, name, number, plural, text
+from pages.parts.common.markup import ago, left, meter, name, number, plural, size, text
 from ragkit.catalog.records import Counts, DocumentRecord, JobRecord, JobState, SourceRecord
 from ragkit.indexing.progress import Progress
 from ragkit.types import Status
@@ -21,7 +20,7 @@ _SOURCE_STATES = {"new": "not read yet", "ready": "up to date", "offline": "not 
 
 
 def status_choices(counts: Counts) -> dict[str, Status | None]:
-    """The labels of the status filter with their counts; those without any are left out."""
+    """Return the labels of the status filter with their counts; empty ones are left out."""
     by_status = {
         Status.INDEXED: counts.indexed,
         Status.FAILED: counts.failed,
@@ -36,7 +35,7 @@ def status_choices(counts: Counts) -> dict[str, Status | None]:
 
 
 def rows(records: Sequence[DocumentRecord]) -> list[dict[str, Any]]:
-    """One row a document, for the table."""
+    """Return one row for each document, for the table."""
     return [
         {
             "Document": record.path,
@@ -50,53 +49,17 @@ def rows(records: Sequence[DocumentRecord]) -> list[dict[str, Any]]:
     ]
 
 
-def size(count: int) -> str:
-    """Bytes as a person would say them."""
-    if count < 1000:
-        return f"{count} B"
-    for unit in ("kB", "MB", "GB"):
-        count_ = count / 1000
-        if count_ < 1000 or unit == "GB":
-            return f"{count_:.0f} {unit}" if count_ >= 10 else f"{count_:.1f} {unit}"
-        count = int(count_)
-    return ""
-
-
-def ago(then: float | None, now: float | None = None) -> str:
-    """``4 minutes ago``."""
-    if then is None:
-        return "never"
-    seconds = (time.time() if now is None else now) - then
-    for most, one, word in ((90, 1, ""), (5400, 60, "minute"), (129600, 3600, "hour")):
-        if seconds < most:
-            return "just now" if not word else f"{plural(max(1, round(seconds / one)), word)} ago"
-    return f"{plural(round(seconds / 86400), 'day')} ago"
-
-
-def moment(at: float) -> str:
-    """A time of this machine, to the minute; it stays the same, unlike ``ago``."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
-
-
-def left(seconds: float | None) -> str:
-    """``40 s left``; empty while nobody knows."""
-    if seconds is None:
-        return ""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s left"
-    return f"{round(seconds / 60)} min left"
-
-
 def progress_line(job: JobRecord, progress: Progress, waiting: int) -> str:
-    """``Reading 212 of 402 · handbook/security.pdf · 40 s left`` with a meter."""
-    what = {"remove_source": "Removing a folder", "remove_documents": "Removing"}.get(job.kind, "")
-    phase = progress.phase or what or ("Waiting" if job.state is JobState.PENDING else "Starting")
+    """Return ``Reading 212 of 402 · handbook/security.pdf · 40 s left`` with a meter."""
+    kind = {"remove_source": "Removing a folder", "remove_documents": "Removing"}.get(job.kind, "")
+    phase = progress.phase or kind or ("Waiting" if job.state is JobState.PENDING else "Starting")
     parts = [f"<b>{text(phase)}</b>"]
     if progress.total:
         parts[0] = f"<b>{text(phase)} {number(progress.done)} of {number(progress.total)}</b>"
     if progress.current:
         parts.append(f"<bdi>{name(progress.current[-120:])}</bdi>")
-    parts += [text(one) for one in (left(progress.seconds_left),) if one]
+    if remaining := left(progress.seconds_left):
+        parts.append(text(remaining))
     if progress.failed:
         parts.append(f"{number(progress.failed)} failed")
     if waiting > 1:
@@ -104,16 +67,16 @@ def progress_line(job: JobRecord, progress: Progress, waiting: int) -> str:
     return with_meter(parts, phase, progress)
 
 
-def with_meter(parts: Sequence[str], what: str, progress: Progress) -> str:
-    """What is said of some work, in HTML, with a meter below; ``what`` names the meter."""
+def with_meter(parts: Sequence[str], label: str, progress: Progress) -> str:
+    """Return the HTML ``parts`` about some work with a meter below, which ``label`` names."""
     return (
         f'<div class="rk-progress" role="status">{" · ".join(parts)}'
-        f"{meter(what, progress.done, progress.total)}</div>"
+        f"{meter(label, progress.done, progress.total)}</div>"
     )
 
 
 def last_line(job: JobRecord | None) -> str:
-    """How the last job ended."""
+    """Return how the last job ended."""
     if job is None or not job.message:
         return '<div class="rk-progress"></div>'
     style = " rk-error-text" if job.state is JobState.FAILED else ""
@@ -122,7 +85,7 @@ def last_line(job: JobRecord | None) -> str:
 
 
 def source_html(source: SourceRecord) -> str:
-    """A source with its state in words."""
+    """Return a source with its state in words."""
     title = "Dropped files" if source.kind == "uploads" else source.root
     state = _SOURCE_STATES.get(source.state, source.state)
     parts = [plural(source.documents, "document")]
@@ -137,7 +100,7 @@ def source_html(source: SourceRecord) -> str:
 
 
 def loss(source: SourceRecord) -> str:
-    """What removing a source would lose, in a sentence."""
+    """Return what removing a source would lose, in a sentence."""
     documents = plural(source.documents, "document")
     if source.kind == "uploads":
         return (

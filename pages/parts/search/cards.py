@@ -1,4 +1,4 @@
-"""From a result to HTML. Pure functions: whatever a document says comes out as text."""
+"""Result cards as HTML. Pure functions: whatever a document says comes out as text."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pages.parts.common.markup import (
     document_url,
     excerpt,
     name,
+    page_range,
     text,
 )
-from pages.parts.document.context_text import on_card
-from pages.parts.search.passages import NOTHING, Extra, heading_path, passages
+from pages.parts.document.reader import card_context
+from pages.parts.search.passages import COLLAPSED, ExpandedContent, heading_path, passages
 from ragkit.results import Contribution, MatchedChunk, Result
 from ragkit.types import Level
 
@@ -30,68 +31,69 @@ _LEVELS = {
 }
 
 
-def card(result: Result, number_: int, question: str = "", extra: Extra = NOTHING) -> str:
-    """One result as an article."""
+def card(
+    result: Result, number_: int, question: str = "", expanded: ExpandedContent = COLLAPSED
+) -> str:
+    """Return one result as an article."""
     document = result.document
-    best = result.matched_chunks[0].index if result.matched_chunks else 0
     label = f"rk-title-{number_}"
     parts = [
         f'<article class="rk-card" id="rk-result-{number_}"',
         attributes(data_document=document.id, data_path=document.path, aria_labelledby=label),
         ">",
         '<header class="rk-card-head">',
-        f'<h2 class="rk-title" id="{label}">{open_link(result, best, question)}</h2>',
+        f'<h2 class="rk-title" id="{label}">{open_link(result, question)}</h2>',
         _score(result),
         "</header>",
         _where(result),
         _coverage(result, question),
         _missing(result),
-        on_card(extra.context),
-        passages(result, number_, extra),
-        _more(result, number_, extra),
+        card_context(expanded.context),
+        passages(result, number_, expanded),
+        _more(result, number_, expanded),
         _why(result),
-        _foot(result, number_, extra),
+        _foot(result, number_, expanded),
         "</article>",
     ]
     return "".join(parts)
 
 
-def open_link(result: Result, chunk: int, question: str) -> str:
-    """The title as a link to the Document page."""
+def open_link(result: Result, question: str) -> str:
+    """Return the title as a link to the best matched chunk on the Document page."""
     return (
         f'<a class="rk-link" target="_self" data-rk="open"'
-        f"{_target(result.document.id, chunk, question)}>"
+        f"{_target(result.document.id, result.best_index, question)}>"
         f"<bdi>{name(result.document.title or result.document.path)}</bdi></a>"
     )
 
 
-def _target(document_id: int, chunk: int | None, question: str) -> str:
+def _target(document_id: int, chunk: int, question: str) -> str:
     return attributes(
         href=document_url(document_id, chunk, question),
         data_id=document_id,
-        data_chunk=None if chunk is None else chunk + 1,
+        data_chunk=chunk + 1,
     )
 
 
 def _score(result: Result) -> str:
     best = result.matched_chunks[0] if result.matched_chunks else None
     parts = ", ".join(
-        f"{index_name(one.index)} {one.normalised:.2f}"
-        for one in (best.contributions if best else ())
+        f"{index_name(part.index)} {part.normalised:.2f}"
+        for part in (best.contributions if best else ())
     )
     inside = f" ({parts})" if parts else ""
     several = len(result.matched_chunks) > 1
     mean = f"; {result.avg_score:.2f} on average over those that matched" if several else ""
     graded = f"; {_graded(best.grade)}" if best and best.grade is not None else ""
-    said = f"{result.score:.2f}: how well the best passage fits{inside}{mean}{graded}"
+    label = f"{result.score:.2f}: how well the best passage fits{inside}{mean}{graded}"
     return (
-        f'<span class="rk-score" tabindex="0" role="note" title="{text(said)}" '
-        f'aria-label="Score {text(said)}">{result.score:.2f}</span>'
+        f'<span class="rk-score" tabindex="0" role="note" title="{text(label)}" '
+        f'aria-label="Score {text(label)}">{result.score:.2f}</span>'
     )
 
 
 def _graded(grade: float) -> str:
-    """What a reranker gave; grades decide before scores."""
+    """Return the grade of a reranker in words."""
     return f"graded {grade:g} of 10 by the model"
 
 
@@ -101,18 +103,14 @@ def index_name(index: str) -> str:
 
 
 def pages_of(result: Result) -> str:
-    """``p. 14`` or ``p. 14–15``: where what matched stands, or else what is shown."""
-    spans = [chunk.pages for chunk in result.matched_chunks if chunk.pages]
-    found = [page for span in spans for page in span]
-    found = found or [passage.page for passage in result.passages if passage.page is not None]
-    if not found:
-        return ""
-    first, last = min(found), max(found)
-    return f"p. {first}" if first == last else f"p. {first}–{last}"
+    """Return ``p. 14`` or ``p. 14–15``: the pages of what matched, or else of what is shown."""
+    pages = [page for chunk in result.matched_chunks for page in chunk.pages or ()]
+    pages = pages or [passage.page for passage in result.passages if passage.page is not None]
+    return page_range(min(pages), max(pages)) if pages else ""
 
 
 def _headings_of(result: Result) -> tuple[str, ...]:
-    """The heading path above the best matched chunk."""
+    """Return the heading path above the best matched chunk."""
     if result.matched_chunks and result.matched_chunks[0].span is not None:
         return result.matched_chunks[0].heading_path
     return next((p.heading_path for p in result.passages if p.heading_path), ())
@@ -159,7 +157,7 @@ def _coverage(result: Result, question: str) -> str:
 
 
 def coverage_bar(result: Result, question: str = "") -> str:
-    """One cell a chunk: matched (shaded by score), context, or not shown.
+    """Return one cell for each chunk: matched (shaded by score), context, or not shown.
 
     Beyond ``MOST_CELLS`` chunks a cell stands for several, and says so.
     """
@@ -176,15 +174,15 @@ def coverage_bar(result: Result, question: str = "") -> str:
         names = f"chunk {first + 1}" if step == 1 else f"chunks {first + 1}–{last + 1}"
         if matched:
             kind = f"rk-hit rk-shade-{max(1, min(4, round(4 * max(matched) / best)))}"
-            said = f"{names}: matched, {max(matched):.2f}"
+            title = f"{names}: matched, {max(matched):.2f}"
         elif context.intersection(inside):
-            kind, said = "rk-near", f"{names}: shown as context"
+            kind, title = "rk-near", f"{names}: shown as context"
         else:
-            kind, said = "rk-none", f"{names}: not shown"
+            kind, title = "rk-none", f"{names}: not shown"
         where = _target(result.document.id, first, question)
         cells.append(
             f'<a class="rk-cell {kind}" target="_self" data-rk="open" tabindex="-1" '
-            f'aria-hidden="true" title="{said}"{where}></a>'
+            f'aria-hidden="true" title="{title}"{where}></a>'
         )
     return (
         f'<span class="rk-bar" role="img" aria-label="{text(result.chunk_coverage)}" '
@@ -201,16 +199,16 @@ def _missing(result: Result) -> str:
     )
 
 
-def _more(result: Result, number_: int, extra: Extra) -> str:
-    if not result.more or not extra.more:
+def _more(result: Result, number_: int, expanded: ExpandedContent) -> str:
+    if not result.more or not expanded.more:
         return ""
     items = "".join(
         f'<li><a class="rk-number" target="_self" data-rk="open"'
         f"{_target(result.document.id, chunk.index, '')}>"
         f"#{chunk.index + 1} <b>{chunk.score:.2f}</b></a> "
-        f'<span dir="auto">{excerpt(extra.more[chunk.index], (), 240)}</span></li>'
+        f'<span dir="auto">{excerpt(expanded.more[chunk.index], (), 240)}</span></li>'
         for chunk in result.more
-        if chunk.index in extra.more
+        if chunk.index in expanded.more
     )
     return f'<ul class="rk-more" id="rk-more-{number_}">{items}</ul>'
 
@@ -230,45 +228,37 @@ def _why(result: Result) -> str:
 
 
 def why_line(chunk: MatchedChunk) -> str:
-    """How the parts of a chunk's score add up, as HTML."""
-    parts = [_part(one) for one in chunk.contributions]
-    words = f" ({', '.join(name(term) for term in chunk.terms[:12])})" if chunk.terms else ""
+    """Return how the parts of a chunk's score add up."""
     level = "" if chunk.level is Level.CHUNK else f" · found as a {_LEVELS[chunk.level]}"
     if chunk.grade is not None:
         level += f" · {_graded(chunk.grade)}"
-    total = f" = <b>{chunk.score:.2f}</b>"
-    body = " + ".join(parts) if parts else f"score {chunk.score:.2f}"
-    return f"<b>#{chunk.index + 1}</b> {body}{words if not parts else ''}" + (
-        f"{_terms(chunk)}{total}{level}" if parts else level
-    )
+    terms = f"({', '.join(name(term) for term in chunk.terms[:12])})" if chunk.terms else ""
+    if not chunk.contributions:
+        body = " ".join(filter(None, (f"score {chunk.score:.2f}", terms)))
+        return f"<b>#{chunk.index + 1}</b> {body}{level}"
+    soft = f' <span class="rk-soft">{terms}</span>' if terms else ""
+    parts = " + ".join(_part(part) for part in chunk.contributions)
+    return f"<b>#{chunk.index + 1}</b> {parts}{soft} = <b>{chunk.score:.2f}</b>{level}"
 
 
-def _terms(chunk: MatchedChunk) -> str:
-    if not chunk.terms:
-        return ""
-    return f' <span class="rk-soft">({", ".join(name(term) for term in chunk.terms[:12])})</span>'
-
-
-def _part(one: Contribution) -> str:
-    said = f"raw score {one.raw:.4g}, brought to {one.normalised:.4f}; adds {one.value:.4f}"
-    rank = f" rank {one.rank}" if one.rank else ""
+def _part(part: Contribution) -> str:
+    title = f"raw score {part.raw:.4g}, brought to {part.normalised:.4f}; adds {part.value:.4f}"
+    rank = f" rank {part.rank}" if part.rank else ""
     return (
-        f'<span title="{text(said)}">{text(index_name(one.index))}{rank}, '
-        f"{one.normalised:.2f} × {one.weight:.2f}</span>"
+        f'<span title="{text(title)}">{text(index_name(part.index))}{rank}, '
+        f"{part.normalised:.2f} × {part.weight:.2f}</span>"
     )
 
 
-def _foot(result: Result, number_: int, extra: Extra) -> str:
+def _foot(result: Result, number_: int, expanded: ExpandedContent) -> str:
     document = result.document
-    best = result.matched_chunks[0].index if result.matched_chunks else 0
-    parts = [
-        f'<a class="rk-act" target="_self" data-rk="open"{_target(document.id, best, "")}>Open</a>'
-    ]
-    if extra.opens and not result.missing:
+    target = _target(document.id, result.best_index, "")
+    parts = [f'<a class="rk-act" target="_self" data-rk="open"{target}>Open</a>']
+    if expanded.opens and not result.missing:
         parts.append(
             action(
                 "launch",
-                extra.opens,
+                expanded.opens,
                 data_id=document.id,
                 title="Opens the file itself, on this machine, in the program it belongs to.",
             )
@@ -280,10 +270,10 @@ def _foot(result: Result, number_: int, extra: Extra) -> str:
         f'<a class="rk-act" target="_self"{attributes(href=also)} '
         'title="The documents most like this one.">Also see</a>'
     )
-    parts.append(extra.judge)
+    parts.append(expanded.judge)
     if result.more:
         count = len(result.more)
-        shown = bool(extra.more)
+        shown = bool(expanded.more)
         parts.append(
             action(
                 "more",

@@ -14,8 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts.common import state
 from pages.parts.common.markup import name, number, text
 from pages.parts.common.option_controls import control, search_controls
-from pages.parts.search import export
-from pages.parts.search import query_text as query
+from pages.parts.search import export, summary
 from ragkit.errors import QueryError
 from ragkit.library import Library
 from ragkit.options import SEARCH_OPTIONS, SearchOptions
@@ -98,7 +97,7 @@ def _filters(library: Library, collections: Sequence[str], question: str) -> Que
     """Filters as buttons with counts; each writes itself into the question."""
     fields = library.documents.field_names(collections)
     try:
-        active = {chip.token for chip in query.chips(question, fields)}
+        active = {chip.token for chip in summary.chips(question, fields)}
     except QueryError as error:
         st.caption("A filter in the question is not understood; mend it first.")
         return error
@@ -153,7 +152,7 @@ def facet_groups(
 def _facet_group(title: str, key: str, values: list[tuple[str, int]], active: set[str]) -> str:
     buttons = []
     for value, count in values:
-        token = query.token_for(key, value)
+        token = summary.filter_token(key, value)
         pressed = str(token in active).lower()
         buttons.append(
             f'<button type="button" class="rk-facet" data-rk="filter" aria-pressed="{pressed}" '
@@ -170,9 +169,9 @@ def _dated(key: str, word: str, fields: Sequence[str]) -> None:
     """Write the chosen date into the question, in place of the one before."""
     chosen = st.session_state.get(key)
     question = st.session_state.get(state.QUESTION) or ""
-    for chip in query.chips(question, fields):
+    for chip in summary.chips(question, fields):
         if chip.part == word:
-            question = query.without(question, chip.token, fields)
+            question = summary.without_filter(question, chip.token, fields)
     if chosen is not None:
         question = f"{question} {word}:{chosen.isoformat()}".strip()
     st.session_state[state.QUESTION] = question

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pages.parts.common.markup import action, folded, marked, merged, name, number
 from ragkit.catalog.records import ContextRecord
+from ragkit.library import DocumentDetail
 from ragkit.results import MatchedChunk, Passage, Result
 from ragkit.retrieval.highlight import best_window
 
@@ -17,13 +18,13 @@ _HEADINGS = re.compile(r"\s*(?:(?:#{1,6} [^\n]*|[^\n]{1,120}\n[=~^-]{3,})\n\s*)+
 
 
 @dataclass(frozen=True, slots=True)
-class Extra:
-    """What the person opened in a card, fetched from the stored document.
+class ExpandedContent:
+    """What a card shows beyond its result: what the person expanded, and what the page adds.
 
-    ``gaps`` maps (first, last) chunk indexes to the text between; ``more`` the index of a
+    ``gaps`` maps (first, last) chunk indexes to the text between; ``more`` maps the index of a
     further matched chunk to its text. ``opens`` is the label of the button that opens the file,
-    or empty. ``judge`` is the HTML of the buttons that judge the result. ``context`` is what was
-    written of the best chunk.
+    or empty. ``judge`` is the HTML of the buttons that judge the result. ``context`` is the
+    written context of the best chunk.
     """
 
     gaps: Mapping[tuple[int, int], str] = field(default_factory=dict)
@@ -33,23 +34,64 @@ class Extra:
     context: ContextRecord | None = None
 
 
-NOTHING = Extra()
+COLLAPSED = ExpandedContent()
+
+
+def expand(
+    result: Result,
+    detail: DocumentDetail | None,
+    gaps: Collection[tuple[int, int, int]],
+    more: Collection[int],
+    opens: str,
+) -> ExpandedContent:
+    """Collect the expanded parts of a result from its stored document.
+
+    ``gaps`` are (document, first, last); ``more`` are ids of documents whose further matches are
+    shown. ``detail`` is ``None`` when nothing is expanded or the document is gone.
+    """
+    if detail is None:
+        return ExpandedContent(opens=opens)
+    document_id = result.document.id
+    chunks = {record.chunk.index: record.chunk for record in detail.chunks}
+    further = result.more if document_id in more else ()
+    return ExpandedContent(
+        {gap: gap_text(result, detail, gap) for gap in result.gaps if (document_id, *gap) in gaps},
+        {
+            match.index: detail.text[chunks[match.index].start : chunks[match.index].end]
+            for match in further
+            if match.index in chunks
+        },
+        opens,
+    )
+
+
+def gap_text(result: Result, detail: DocumentDetail, gap: tuple[int, int]) -> str:
+    """Return the stored text of a gap: what lies between the passages around it."""
+    first, last = gap
+    before = [passage.end for passage in result.passages if passage.chunks[1] < first]
+    after = [passage.start for passage in result.passages if passage.chunks[0] > last]
+    chunks = [record.chunk for record in detail.chunks if first <= record.chunk.index <= last]
+    if not chunks:
+        return ""
+    start = max(before, default=chunks[0].start)
+    end = min(after, default=chunks[-1].end)
+    return detail.text[start:end]
 
 
 def heading_path(path: Sequence[str]) -> str:
-    """``Guide › Auth › OAuth`` as HTML."""
-    return " › ".join(f"<bdi>{name(one[:120])}</bdi>" for one in path)
+    """Return ``Guide › Auth › OAuth`` as HTML."""
+    return " › ".join(f"<bdi>{name(title[:120])}</bdi>" for title in path)
 
 
-def passages(result: Result, number_: int, extra: Extra) -> str:
-    """The text of a result, short first."""
+def passages(result: Result, number_: int, expanded: ExpandedContent) -> str:
+    """Return the text of a result, collapsed to excerpts when it is long."""
     if not result.passages:
         return ""
-    whole = _whole(result, number_, extra)
+    whole = _whole(result, number_, expanded)
     if len(result.passages) == 1 and len(result.passages[0].text) <= _FIRST_EXCERPT:
         return f'<div class="rk-passages">{whole}</div>'
     words = sum(len(passage.text.split()) for passage in result.passages)
-    opened = " open" if extra.gaps else ""
+    opened = " open" if expanded.gaps else ""
     return (
         f'<div class="rk-passages"><div class="rk-short">{_short(result)}</div>'
         f'<details class="rk-full"{opened}><summary>'
@@ -59,23 +101,20 @@ def passages(result: Result, number_: int, extra: Extra) -> str:
 
 
 def _short(result: Result) -> str:
-    """The best matched chunks as excerpts, in reading order, with marks between them."""
+    """Return the best matched chunks as excerpts, in reading order, with marks between them."""
     windows: list[tuple[int, int, Passage]] = []
     ranked = result.matched_chunks or (MatchedChunk(0, 0.0),)
     for chunk in ranked:
         size = _NEXT_EXCERPT if windows else _FIRST_EXCERPT
-        found = _excerpt_of(result, chunk, size)
-        if found and all(found[1] <= start or found[0] >= end for start, end, _ in windows):
-            windows.append(found)
+        window = _excerpt_of(result, chunk, size)
+        if window and all(window[1] <= start or window[0] >= end for start, end, _ in windows):
+            windows.append(window)
         if len(windows) == _EXCERPTS:
             break
     parts = []
-    for start, end, passage in sorted(windows, key=lambda one: one[:2]):
-        lead = (
-            "… "
-            if start > passage.start and not _heads(passage.text, start - passage.start)
-            else ""
-        )
+    for start, end, passage in sorted(windows, key=lambda window: window[:2]):
+        is_cut = start > passage.start and not _heads(passage.text, start - passage.start)
+        lead = "… " if is_cut else ""
         tail = " …" if end < passage.end else ""
         body = marked(passage.text, passage.highlights, start - passage.start, end - passage.start)
         body = body.strip("\n").rstrip() if _code(result) else folded(body)
@@ -85,17 +124,17 @@ def _short(result: Result) -> str:
 
 
 def _code(result: Result) -> str:
-    """The style of a passage whose columns matter."""
+    """Return the style of a passage whose columns matter, or an empty string."""
     return " rk-code" if result.document.format == "code" else ""
 
 
 def _heads(value: str, start: int) -> bool:
-    """Whether only headings stand before this place."""
+    """Return whether only headings precede this offset."""
     return not value[:start].strip() or _HEADINGS.fullmatch(value, 0, start) is not None
 
 
 def _excerpt_of(result: Result, chunk: MatchedChunk, size: int) -> tuple[int, int, Passage] | None:
-    """Where in the document's text the excerpt of a matched chunk starts and ends."""
+    """Return start and end in the document's text of a matched chunk's excerpt."""
     inside = [p for p in result.passages if p.chunks[0] <= chunk.index <= p.chunks[1]]
     if not inside:
         return None
@@ -110,29 +149,29 @@ def _excerpt_of(result: Result, chunk: MatchedChunk, size: int) -> tuple[int, in
         first += headings.end()
         value = value[headings.end() :]
     offset = first - passage.start
-    spans_ = [(a - offset, b - offset) for a, b in passage.highlights]
-    start, end = best_window(value, merged(spans_, 0, len(value)), size)
+    spans = [(a - offset, b - offset) for a, b in passage.highlights]
+    start, end = best_window(value, merged(spans, 0, len(value)), size)
     headings = _HEADINGS.match(value, start)
     if headings and end - headings.end() > size // 3:
         start = headings.end()
     return first + start, first + end, passage
 
 
-def _whole(result: Result, number_: int, extra: Extra) -> str:
-    """All passages in reading order, with the gaps between them."""
+def _whole(result: Result, number_: int, expanded: ExpandedContent) -> str:
+    """Return all passages in reading order, with the gaps between them."""
     gaps = {first: (first, last) for first, last in result.gaps}
     parts: list[str] = []
     previous = -1
     for passage in result.passages:
         due = [first for first in sorted(gaps) if previous < first <= passage.chunks[0]]
-        parts += [_gap(result, number_, gaps.pop(first), extra) for first in due]
+        parts += [_gap(result, number_, gaps.pop(first), expanded) for first in due]
         previous = passage.chunks[0]
         page = f'<span class="rk-page">p. {passage.page}</span>' if passage.page else ""
         trail = heading_path(passage.heading_path)
         if (trail or page) and len(result.passages) > 1:
             parts.append(f'<p class="rk-headings">{" · ".join(filter(None, (trail, page)))}</p>')
         parts.append(_passage(passage, _code(result)))
-    parts += [_gap(result, number_, gap, extra) for _, gap in sorted(gaps.items())]
+    parts += [_gap(result, number_, gap, expanded) for _, gap in sorted(gaps.items())]
     return "".join(parts)
 
 
@@ -149,16 +188,16 @@ def _passage(passage: Passage, style: str) -> str:
 
 
 def gap_words(first: int, last: int) -> str:
-    """``chunks 4–7 omitted``, counted from 1."""
+    """Return ``chunks 4–7 omitted``, counted from 1."""
     return (
         f"chunk {first + 1} omitted" if first == last else f"chunks {first + 1}–{last + 1} omitted"
     )
 
 
-def _gap(result: Result, number_: int, gap: tuple[int, int], extra: Extra) -> str:
+def _gap(result: Result, number_: int, gap: tuple[int, int], expanded: ExpandedContent) -> str:
     first, last = gap
-    if gap in extra.gaps:
-        body = marked(extra.gaps[gap], (), 0, LONGEST_PASSAGE)
+    if gap in expanded.gaps:
+        body = marked(expanded.gaps[gap], (), 0, LONGEST_PASSAGE)
         return f'<blockquote class="rk-passage rk-exact rk-filled" dir="auto">{body}</blockquote>'
     button = action(
         "gap", "show", style="rk-inline", data_id=result.document.id, data_result=number_,

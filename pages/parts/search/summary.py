@@ -1,16 +1,85 @@
-"""What is said around the results: counts, trace, notices, empty states. Pure."""
+"""What stands above the results: filters as chips, counts, trace, nothing found. Pure functions.
+
+A filter is part of the question's text: chips add and remove filters by rewriting it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from pages.parts.common.markup import action, name, number, plural, text
-from pages.parts.search.query_text import Chip
+from pages.parts.common.markup import action, name, number, plural, text, took
+from ragkit.options import Filters
 from ragkit.results import Answer, Trace
+from ragkit.retrieval.query_parser import format_filters, parse_question
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One value of one filter of a question. ``token`` is how the question writes it."""
+
+    token: str
+    part: str
+
+
+def chips(question: str, known_fields: Sequence[str] = ()) -> tuple[Chip, ...]:
+    """Return the filters of a question, one chip for each value.
+
+    Raises:
+        QueryError: when a filter is not valid.
+    """
+    parsed = parse_question(question, known_fields)
+    filters = [
+        Chip(format_filters(replace(Filters(), **{part: value})), part)
+        for part, value in _single_values(parsed.filters)
+    ]
+    collections = [
+        Chip(format_filters(Filters(), (collection,)), "collection")
+        for collection in parsed.collections
+    ]
+    return (*filters, *collections)
+
+
+def _single_values(filters: Filters) -> Iterator[tuple[str, Any]]:
+    for field in fields(Filters):
+        value = getattr(filters, field.name)
+        if isinstance(value, tuple):
+            for item in value:
+                yield field.name, (item,)
+        elif value:
+            yield field.name, value
+
+
+def without_filter(question: str, token: str, known_fields: Sequence[str] = ()) -> str:
+    """Return a question without one filter; without any when ``token`` is empty."""
+    parsed = parse_question(question, known_fields)
+    if not token:
+        return parsed.text
+    tokens = [chip.token for chip in chips(question, known_fields) if chip.token != token]
+    return " ".join([parsed.text, *tokens]).strip()
+
+
+def toggle_filter(question: str, token: str, known_fields: Sequence[str] = ()) -> str:
+    """Return a question with the filter added, or without it when it has it."""
+    if any(chip.token == token for chip in chips(question, known_fields)):
+        return without_filter(question, token, known_fields)
+    return f"{question.strip()} {token}".strip()
+
+
+def filter_token(name: str, value: str) -> str:
+    """Return a filter as a question writes it, by the query language's name or a field's."""
+    parts = {
+        "type": "types", "path": "paths", "lang": "languages", "tag": "tags", "source": "sources",
+    }  # fmt: skip
+    if name in parts:
+        changes: dict[str, Any] = {parts[name]: (value,)}
+        return format_filters(replace(Filters(), **changes))
+    return format_filters(Filters(fields=((name, value),)))
 
 
 def summary_line(answer: Answer) -> str:
-    """``8 documents · 31 chunks · 14 ms``, with the trace folded under "why?"."""
+    """Return ``8 documents · 31 chunks · 14 ms``, with the trace collapsed under "why?"."""
     documents = len({result.document.id for result in answer.results})
     chunks = len(
         {(result.document.id, index) for result in answer.results for index in result.shown_chunks}
@@ -26,15 +95,8 @@ def summary_line(answer: Answer) -> str:
     )
 
 
-def took(ms: float) -> str:
-    """Milliseconds as a person would say them."""
-    if ms < 1:
-        return "under 1 ms"
-    return f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
-
-
 def trace_table(trace: Trace) -> str:
-    """Each stage with what went in and came out and how long it took."""
+    """Return a table of the stages with what went in and came out, and how long each took."""
     most = max((stage.ms for stage in trace.stages), default=0.0) or 1.0
     rows = "".join(
         f"<tr><th scope=row>{text(stage.name)}</th>"
@@ -53,13 +115,8 @@ def trace_table(trace: Trace) -> str:
     )
 
 
-def notices(sentences: Sequence[str]) -> str:
-    """What the search wants the person to know."""
-    return "".join(f'<p class="rk-notice">{text(one)}</p>' for one in sentences)
-
-
 def filter_chips(chips: Sequence[Chip]) -> str:
-    """The active filters, each with a cross that removes it."""
+    """Return the active filters, each with a cross that removes it."""
     if not chips:
         return ""
     items = "".join(
@@ -72,7 +129,7 @@ def filter_chips(chips: Sequence[Chip]) -> str:
 
 
 def nothing_found(question: str, chips: Sequence[Chip], mode: str) -> str:
-    """Say that nothing was found, and offer what may help."""
+    """Return the message that nothing was found, with offers of what may help."""
     offers = [
         action("drop", f"Search without {chip.token}", style="rk-offer", data_token=chip.token)
         for chip in chips
@@ -92,17 +149,3 @@ def nothing_found(question: str, chips: Sequence[Chip], mode: str) -> str:
         f'<p>{why} You asked for <bdi class="rk-quote">{name(question[:200])}</bdi></p>'
         f'<div class="rk-offers">{"".join(offers)}</div></section>'
     )
-
-
-def problem(message: str, cure: str) -> str:
-    """Say what went wrong and what mends it."""
-    mend = f"<p>{text(cure)}</p>" if cure else ""
-    return (
-        '<section class="rk-state rk-error" role="alert">'
-        f"<h2>That did not work</h2><p>{text(message)}</p>{mend}</section>"
-    )
-
-
-def state(title: str, body: str) -> str:
-    """An empty state: what is the case, and what to do next."""
-    return f'<section class="rk-state"><h2>{text(title)}</h2><p>{text(body)}</p></section>'
