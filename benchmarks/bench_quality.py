@@ -16,7 +16,7 @@ from common import SHARED, arguments, report
 
 from ragkit.evaluation.corpus import load_question_set
 from ragkit.evaluation.experiments import ephemeral_experiment, measure
-from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import Expansion, Fusion, Mode, SearchOptions
 from ragkit.settings import load_settings
 
@@ -43,7 +43,7 @@ def figures_of(name: str, columns: Sequence[str], limit: int | None) -> dict[str
         ephemeral_experiment(questions, load_settings(), Path(folder, "library")) as experiment,
     ):
         for column in columns:
-            evaluation = measure(experiment, ColumnSettings(replace(base, **COLUMNS[column])))
+            evaluation = measure(experiment, SearchConfig(replace(base, **COLUMNS[column])))
             for metric in evaluation.metrics:
                 if metric.name in SHOWN:
                     figures[f"{name} {column} {metric.name}"] = metric.value

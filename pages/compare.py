@@ -19,7 +19,7 @@ from ragkit.evaluation.comparison import Comparison, compare
 from ragkit.evaluation.search_config import (
     FEWEST,
     MOST,
-    ColumnSettings,
+    SearchConfig,
     as_text,
     from_text,
     names,
@@ -83,7 +83,7 @@ def box() -> str:
 # -- columns -------------------------------------------------------------------------------------
 
 
-def current() -> tuple[list[ColumnSettings], list[str]]:
+def current() -> tuple[list[SearchConfig], list[str]]:
     """The columns of the address, or else of this session; and what there is not understood."""
     said = st.query_params.get_all("c")
     if said and said != st.session_state.get(_ADDRESS):
@@ -99,7 +99,7 @@ def change(texts: list[str]) -> None:
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
 
 
-def remember(columns: list[ColumnSettings]) -> None:
+def remember(columns: list[SearchConfig]) -> None:
     """Keep the columns, and say them in the address."""
     texts = [as_text(one) for one in columns]
     st.session_state[_COLUMNS] = texts
@@ -147,12 +147,12 @@ def _preset() -> None:
         st.session_state[_PRESET] = None
 
 
-def replace_where(column: ColumnSettings, base: SearchOptions) -> ColumnSettings:
+def replace_where(column: SearchConfig, base: SearchOptions) -> SearchConfig:
     """The column's settings, in the chosen collection."""
     return replace(column, options=replace(column.options, collections=base.collections))
 
 
-def settings(library: Library, columns: list[ColumnSettings]) -> list[ColumnSettings]:
+def settings(library: Library, columns: list[SearchConfig]) -> list[SearchConfig]:
     """A button for each column, behind which its settings are; hidden while voting blindly."""
     if st.session_state.get(_BLIND):
         return columns
@@ -191,7 +191,7 @@ def _remove(index: int) -> None:
 # -- results -------------------------------------------------------------------------------------
 
 
-def results(library: Library, question: str, columns: list[ColumnSettings]) -> None:
+def results(library: Library, question: str, columns: list[SearchConfig]) -> None:
     """The columns side by side, or why there are none."""
     try:
         found = asked(library, question, columns)
@@ -224,7 +224,7 @@ def results(library: Library, question: str, columns: list[ColumnSettings]) -> N
     st.html(f'<div class="rk-compare-page">{"".join(parts)}{comparing.table(found, shown)}</div>')
 
 
-def asked(library: Library, question: str, columns: list[ColumnSettings]) -> Comparison:
+def asked(library: Library, question: str, columns: list[SearchConfig]) -> Comparison:
     """What the columns find; asked once for a state of the collection."""
     record = library.collections.get(columns[0].options.collections[0])
     key = (question, tuple(columns), record.id, record.version)
@@ -243,7 +243,7 @@ def asked(library: Library, question: str, columns: list[ColumnSettings]) -> Com
 # -- votes and settings ----------------------------------------------------------------------------
 
 
-def vote_key(question: str, columns: list[ColumnSettings]) -> tuple[str, ...]:
+def vote_key(question: str, columns: list[SearchConfig]) -> tuple[str, ...]:
     """What a vote is about."""
     return (question, *(as_text(one) for one in columns))
 

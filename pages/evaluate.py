@@ -18,7 +18,7 @@ from ragkit.evaluation.background import BackgroundRuns
 from ragkit.evaluation.metrics import HEADLINES, main_metric
 from ragkit.evaluation.question_sets import optimism_notice
 from ragkit.evaluation.runs import in_words
-from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text
+from ragkit.evaluation.search_config import SearchConfig, as_text, from_text
 from ragkit.library import Library
 from ragkit.options import SearchOptions
 
@@ -144,7 +144,7 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
 
 def choices(library: Library, collection: str) -> dict[str, str]:
     """What may be run: the collection's own settings, the usual ones, and Compare's columns."""
-    own = ColumnSettings(library.options(collections=(collection,)))
+    own = SearchConfig(library.options(collections=(collection,)))
     found = {as_text(own): f"As searches of {collection} are made ({in_words(own)})"}
     for address, label in evaluating.SETTINGS.items():
         found.setdefault(address, label)

@@ -12,7 +12,7 @@ import pytest
 from pages.parts.compare import column_editor
 from pages.parts.search import controls, long_options
 from ragkit.errors import QueryError, SettingsError
-from ragkit.evaluation.search_config import COLUMN_OPTIONS, ColumnSettings, as_text, from_text
+from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text, from_text
 from ragkit.option_table import Choice
 from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS, ChunkedOptions, SearchOptions
 from ragkit.settings import apply_options, dump_options, load_settings, parse_option
@@ -105,7 +105,7 @@ def test_bounds_are_the_same_on_the_command_line_and_in_addresses(option):
         with pytest.raises(SettingsError, match=f"{option.name}: must be "):
             assigned(SearchOptions(), [f"{option.name}={wrong}"])
         part = f"{option.name}:{wrong}"
-        assert from_text(part) == (ColumnSettings(), (part,))
+        assert from_text(part) == (SearchConfig(), (part,))
         assert apply_options(SearchOptions(), {option.name: wrong}) == SearchOptions()
 
 
@@ -117,8 +117,8 @@ def test_values_are_written_and_read_back(option):
         assert list(written) == [option.name]
         assert type(written[option.name]) in (str, int, float, bool, type(None))
         assert apply_options(base, written) == options
-    text = as_text(ColumnSettings(changed))
-    assert from_text(text) == (ColumnSettings(changed), ())
+    text = as_text(SearchConfig(changed))
+    assert from_text(text) == (SearchConfig(changed), ())
     value = text_of(other_value(option))
     assert assigned(SearchOptions(), [f" {option.name} = {value} "]) == changed
     if option.nullable:
@@ -159,7 +159,7 @@ def test_what_a_page_offers_has_a_label_and_a_control():
     search = [*controls.OFFERED, "mode", "per_document", "keyword_weight"]
     columns = [*column_editor.OFFERED, "keyword_weight", "chunked", "embedder"]
     for table, names in (
-        (SEARCH_OPTIONS, search), (COLUMN_OPTIONS, columns),
+        (SEARCH_OPTIONS, search), (CONFIG_OPTIONS, columns),
         (CHUNKED_OPTIONS, long_options.OFFERED), (SEARCH_OPTIONS, ["mmr_lambda"]),
     ):  # fmt: skip
         for name in names:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from ragkit.errors import ModelError, RagkitError
 from ragkit.evaluation.experiments import Evaluation, Experiment, measure
 from ragkit.evaluation.metrics import main_metric
-from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.options import Contexts, Fusion, Mode, QuestionMerge, Rerank, SearchOptions
 from ragkit.retrieval.candidates import FIELD_WEIGHTS, WRITTEN
@@ -192,7 +192,7 @@ def ablate(
         if reason or chosen is None:
             outcomes.append(Outcome(variant, None, reason))
             continue
-        column = ColumnSettings(replace(base or SearchOptions(), **variant.changes))
+        column = SearchConfig(replace(base or SearchOptions(), **variant.changes))
         try:
             evaluation = measure(
                 chosen, column, reporter, timed=timed, phase=f"Asking: {variant.name}"

@@ -13,7 +13,7 @@ from ragkit.errors import RagkitError
 from ragkit.evaluation.experiments import Evaluation, Experiment, measure
 from ragkit.evaluation.generated_sets import WRITTEN, GenerationReport, Home, write_set
 from ragkit.evaluation.runs import in_words
-from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Progress, Reporter
 
 logger = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ class BackgroundRuns(BackgroundTask[RunStatus]):
     def start(
         self,
         open_experiment: Callable[[], Experiment],
-        columns: Sequence[ColumnSettings],
+        columns: Sequence[SearchConfig],
         keep: Callable[[Evaluation], RunRecord],
     ) -> bool:
         """Start asking with each configuration; False when another run is not over yet.
@@ -141,7 +141,7 @@ class BackgroundRuns(BackgroundTask[RunStatus]):
     def _ask(
         self,
         experiment: Experiment,
-        columns: Sequence[ColumnSettings],
+        columns: Sequence[SearchConfig],
         keep: Callable[[Evaluation], RunRecord],
     ) -> None:
         for number, column in enumerate(columns, start=1):

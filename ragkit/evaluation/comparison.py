@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from ragkit.errors import EvaluationError, NotFoundError, QueryError, RagkitError
-from ragkit.evaluation.search_config import FEWEST, MOST, ColumnSettings, names
+from ragkit.evaluation.search_config import FEWEST, MOST, SearchConfig, names
 from ragkit.models.base import Embedder
 from ragkit.options import ChunkedOptions, Rerank
 from ragkit.results import Answer, DocumentRef, RerankOutcome, Result, Stage
@@ -64,7 +64,7 @@ class Column:
     between 0 and 1 and compare with the first column. ``problem`` says why nothing was asked.
     """
 
-    settings: ColumnSettings
+    settings: SearchConfig
     name: str
     results: tuple[RankedResult, ...] = ()
     gone: tuple[DocumentRef, ...] = ()
@@ -114,7 +114,7 @@ class ComparisonTarget(SearchTarget, Protocol):
 
 
 def compare(
-    library: ComparisonTarget, question: str, columns: Sequence[ColumnSettings]
+    library: ComparisonTarget, question: str, columns: Sequence[SearchConfig]
 ) -> Comparison:
     """Ask a question with two to four search configurations.
 
@@ -150,7 +150,7 @@ def compare(
 
 
 def aligned(
-    question: str, columns: Sequence[ColumnSettings], answers: Sequence[Answer | RagkitError]
+    question: str, columns: Sequence[SearchConfig], answers: Sequence[Answer | RagkitError]
 ) -> Comparison:
     """Align the answers of several search configurations by document."""
     results = [answer.results if isinstance(answer, Answer) else () for answer in answers]
@@ -285,7 +285,7 @@ def _once(items: Sequence[T]) -> list[T]:
 # -- asking --------------------------------------------------------------------------------------
 
 
-def ask(target: SearchTarget, question: str, column: ColumnSettings) -> Answer:
+def ask(target: SearchTarget, question: str, column: SearchConfig) -> Answer:
     """Ask a question with a column's settings.
 
     Raises:
@@ -312,7 +312,7 @@ def _target(library: ComparisonTarget, name: str) -> SearchTarget | RagkitError:
 def _warm_up(
     targets: Mapping[str, SearchTarget | RagkitError],
     question: str,
-    columns: Sequence[ColumnSettings],
+    columns: Sequence[SearchConfig],
 ) -> None:
     """Ask everything once before it is timed.
 

@@ -26,7 +26,7 @@ from ragkit.evaluation.ephemeral_library import (
 from ragkit.evaluation.metrics import Metric, TypeFigures, Values, figures_by_type, summarise
 from ragkit.evaluation.question_sets import collect, optimism_notice
 from ragkit.evaluation.scorers import DocumentScorer, GoldSpans, RowScorer, Scorer, SpanScorer
-from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexes.protocol import IndexBackend
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.models.base import Embedder
@@ -229,14 +229,14 @@ class Evaluation:
     kinds: tuple[TypeFigures, ...] = ()
 
     @property
-    def column(self) -> ColumnSettings:
+    def column(self) -> SearchConfig:
         """The search configuration."""
-        return ColumnSettings(self.options, self.chunked)
+        return SearchConfig(self.options, self.chunked)
 
 
 def measure(
     experiment: Experiment,
-    column: ColumnSettings | None = None,
+    column: SearchConfig | None = None,
     reporter: Reporter | None = None,
     *,
     timed: bool = True,
@@ -251,7 +251,7 @@ def measure(
         EvaluationError: no question could be asked.
         JobCancelled: it was cancelled before the first answer.
     """
-    column = column or ColumnSettings()
+    column = column or SearchConfig()
     options = replace(column.options, collections=(experiment.collection,))
     session = _Session(experiment, replace(column, options=options), reporter or Reporter(), timed)
     started = time.perf_counter()
@@ -288,7 +288,7 @@ class _Session:
     """Asks the questions of an experiment and collects observations, times and failures."""
 
     def __init__(
-        self, experiment: Experiment, column: ColumnSettings, reporter: Reporter, timed: bool
+        self, experiment: Experiment, column: SearchConfig, reporter: Reporter, timed: bool
     ) -> None:
         self._experiment = experiment
         self._column = column

@@ -18,7 +18,7 @@ from ragkit.catalog.runs import QuestionValues, RunDraft, RunRecord
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.experiments import Evaluation
 from ragkit.evaluation.metrics import SAME, TypeFigures, figures_by_type, main_metric, paired_p
-from ragkit.evaluation.search_config import ColumnSettings, as_text, names
+from ragkit.evaluation.search_config import SearchConfig, as_text, names
 from ragkit.options import SearchOptions
 
 
@@ -44,13 +44,13 @@ def keep(catalog: Catalog, evaluation: Evaluation, collection_id: int | None = N
     return catalog.runs.keep(draft, values)
 
 
-def in_words(column: ColumnSettings) -> str:
+def in_words(column: SearchConfig) -> str:
     """Describe a search configuration: its mode, and whatever differs from the defaults."""
-    default = ColumnSettings(SearchOptions(collections=column.options.collections))
+    default = SearchConfig(SearchOptions(collections=column.options.collections))
     return names([column, default])[0] if column != default else column.options.mode.label
 
 
-def settings_of(column: ColumnSettings) -> dict[str, Any]:
+def settings_of(column: SearchConfig) -> dict[str, Any]:
     """Return all settings of a search configuration as JSON values."""
     settings: dict[str, Any] = {}
     for option in fields(SearchOptions):

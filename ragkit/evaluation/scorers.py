@@ -13,7 +13,7 @@ from ragkit.evaluation.comparison import SearchTarget, ask
 from ragkit.evaluation.corpus import Excerpt, Question
 from ragkit.evaluation.ephemeral_library import RowPlaces
 from ragkit.evaluation.metrics import PASS_AT, Judgments, Values, pass_at, score
-from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import Expansion, SearchOptions
 from ragkit.reading.decode import clean
 from ragkit.results import Answer, Trace
@@ -30,7 +30,7 @@ Spans: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]
 class Scorer(Protocol):
     """Scores searches. The form of what it keeps of each question is its own."""
 
-    def observe(self, question: Question, column: ColumnSettings) -> Any:
+    def observe(self, question: Question, column: SearchConfig) -> Any:
         """Ask a question and return what is needed to score it.
 
         Raises:
@@ -57,7 +57,7 @@ class RowScorer:
     judgments: Judgments
     same: Mapping[str, str] = field(default_factory=dict)
 
-    def observe(self, question: Question, column: ColumnSettings) -> list[str]:
+    def observe(self, question: Question, column: SearchConfig) -> list[str]:
         """Return the ids of the first hundred rows."""
         options = replace(_deep(column.options), per_document=0)
         # Hits alone give the order, in a sixth of the time; filters need the whole search.
@@ -90,7 +90,7 @@ class DocumentScorer:
     target: SearchTarget
     judgments: Judgments
 
-    def observe(self, question: Question, column: ColumnSettings) -> list[str]:
+    def observe(self, question: Question, column: SearchConfig) -> list[str]:
         """Return the paths of the first documents."""
         deep = replace(column, options=_deep(column.options))
         answer = _answered(self.target, question.text, deep)
@@ -108,7 +108,7 @@ class DocumentScorer:
         return score(observed, self.judgments)
 
 
-def _answered(target: SearchTarget, question: str, column: ColumnSettings) -> Answer:
+def _answered(target: SearchTarget, question: str, column: SearchConfig) -> Answer:
     """Ask; the original order is no answer where a model was to rerank.
 
     Raises:
@@ -185,7 +185,7 @@ class SpanScorer:
     target: SearchTarget
     gold: GoldSpans
 
-    def observe(self, question: Question, column: ColumnSettings) -> dict[str, float]:
+    def observe(self, question: Question, column: SearchConfig) -> dict[str, float]:
         """Return the metrics of one answer."""
         answer = _answered(self.target, question.text, column)
         return score_spans(answer, self.gold.places[question.id])

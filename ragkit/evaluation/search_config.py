@@ -1,4 +1,4 @@
-"""The settings of a compared column: in words for people, as text for addresses and votes."""
+"""Search configurations: in words for people, as text for addresses and votes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragkit.options import SEARCH_OPTIONS, SearchOptions
 from ragkit.settings import dump_options, parse_option
 
 FEWEST, MOST = 2, 4
-"""How many columns are compared."""
+"""How many configurations are compared."""
 
 _DEFAULTS = SearchOptions()
 _CHUNKED = Option(
@@ -27,17 +27,17 @@ _EMBEDDER = Option(
     phrase=lambda name: f"embedded by {name}" if name else "the current embedder",
     name="embedder", type=str, default="",
 )  # fmt: skip
-COLUMN_OPTIONS: Mapping[str, Option] = {
+CONFIG_OPTIONS: Mapping[str, Option] = {
     **SEARCH_OPTIONS, _EMBEDDER.name: _EMBEDDER, _CHUNKED.name: _CHUNKED
 }  # fmt: skip
-"""What a column may set: the search options, which embedder, and topics one by one."""
+"""The search options, which embedder answers, and whether each topic is searched separately."""
 
 _LONGEST = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnSettings:
-    """How one column searches. ``chunked`` searches the question's topics one by one.
+class SearchConfig:
+    """How to search. ``chunked`` searches each topic of the question separately.
 
     ``embedder`` names one whose vectors are kept; empty is the one that answers now.
     """
@@ -47,12 +47,12 @@ class ColumnSettings:
     embedder: str = ""
 
 
-def names(columns: Sequence[ColumnSettings]) -> list[str]:
-    """Return each column's settings in words: its mode, and whatever else the columns differ in."""
-    values = [_values(column) for column in columns]
+def names(configs: Sequence[SearchConfig]) -> list[str]:
+    """Return each configuration in words: its mode, and whatever else they differ in."""
+    values = [_values(config) for config in configs]
     differing = [
         option
-        for name, option in COLUMN_OPTIONS.items()
+        for name, option in CONFIG_OPTIONS.items()
         if name != "mode" and any(of[name] != values[0][name] for of in values)
     ]
     return [
@@ -61,18 +61,18 @@ def names(columns: Sequence[ColumnSettings]) -> list[str]:
     ]
 
 
-def as_text(column: ColumnSettings) -> str:
-    """Write a column for an address: ``mode:keyword,near_duplicates:true``."""
-    values = {"mode": column.options.mode.value, **dump_options(column.options, _DEFAULTS)}
-    if column.chunked:
+def as_text(config: SearchConfig) -> str:
+    """Return a configuration as an address writes it: ``mode:keyword,near_duplicates:true``."""
+    values = {"mode": config.options.mode.value, **dump_options(config.options, _DEFAULTS)}
+    if config.chunked:
         values[_CHUNKED.name] = True
-    if column.embedder:
-        values[_EMBEDDER.name] = column.embedder
+    if config.embedder:
+        values[_EMBEDDER.name] = config.embedder
     return ",".join(f"{name}:{_plain(value)}" for name, value in values.items())
 
 
-def from_text(text: str, base: SearchOptions = _DEFAULTS) -> tuple[ColumnSettings, tuple[str, ...]]:
-    """Read what :func:`as_text` wrote, and name the parts of it that are not understood.
+def from_text(text: str, base: SearchOptions = _DEFAULTS) -> tuple[SearchConfig, tuple[str, ...]]:
+    """Parse what :func:`as_text` returned, and name the parts that are not understood.
 
     Collections and filters are those of ``base``; all else has its default unless it is named.
     """
@@ -93,13 +93,13 @@ def from_text(text: str, base: SearchOptions = _DEFAULTS) -> tuple[ColumnSetting
         except SettingsError:
             unknown.append(part.strip()[:80])
     plain = replace(_DEFAULTS, collections=base.collections, filters=base.filters)
-    return ColumnSettings(replace(plain, **changes), chunked, embedder), tuple(unknown)
+    return SearchConfig(replace(plain, **changes), chunked, embedder), tuple(unknown)
 
 
-def _values(column: ColumnSettings) -> dict[str, Any]:
-    """Return the value of each of ``COLUMN_OPTIONS``."""
-    values = {name: getattr(column.options, name) for name in SEARCH_OPTIONS}
-    return {**values, _EMBEDDER.name: column.embedder, _CHUNKED.name: column.chunked}
+def _values(config: SearchConfig) -> dict[str, Any]:
+    """Return the value of each of ``CONFIG_OPTIONS``."""
+    values = {name: getattr(config.options, name) for name in SEARCH_OPTIONS}
+    return {**values, _EMBEDDER.name: config.embedder, _CHUNKED.name: config.chunked}
 
 
 def _plain(value: object) -> str:

@@ -17,7 +17,7 @@ from ragkit.evaluation.corpus import Question, load_question_set
 from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
 from ragkit.evaluation.experiments import ephemeral_experiment, measure
 from ragkit.evaluation.scorers import DocumentScorer
-from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.options import Mode, Rerank, SearchOptions
 from ragkit.settings import load_settings
@@ -123,7 +123,7 @@ def test_a_model_that_fails_now_and_then_is_told(experiments, server):
     answers = iter(["", "What nonsense!", "", ""])
     graded = grading(lambda text: 10 if "Apples" in text else 0)
     server.reply = lambda messages: next(answers) or graded(messages)
-    column = ColumnSettings(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
+    column = SearchConfig(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
     found = measure(experiments[0], column, timed=False)
     assert found.notices[-2] == "llama3.2:3b reranked the first 20 chunks."
     assert found.notices[-1] == (
@@ -139,7 +139,7 @@ def test_a_model_that_fails_now_and_then_is_told(experiments, server):
 
 def test_judged_documents_are_those_of_the_new_order(experiments, server):
     server.reply = grading(lambda text: 10 if "Apples" in text else 0)
-    column = ColumnSettings(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
+    column = SearchConfig(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
     target = experiments[0].target
     scorer = DocumentScorer(target, {})
     (best,) = {

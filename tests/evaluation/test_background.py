@@ -11,7 +11,7 @@ from small_library import HANDBOOK, add, open_library, write_files
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.background import BackgroundRuns
 from ragkit.evaluation.judging import Judging
-from ragkit.evaluation.search_config import ColumnSettings, from_text
+from ragkit.evaluation.search_config import SearchConfig, from_text
 
 COLUMNS = [from_text(one)[0] for one in ("mode:keyword", "mode:vector")]
 
@@ -92,7 +92,7 @@ def test_what_went_wrong_is_said(library):
     def broken():
         raise ZeroDivisionError
 
-    assert started(library, runs, broken, [ColumnSettings()])
+    assert started(library, runs, broken, [SearchConfig()])
     assert runs.wait(60)
     assert runs.status.problem == "Something unexpected went wrong."
     with pytest.raises(EvaluationError):

@@ -18,14 +18,14 @@ from ragkit.evaluation.comparison import (
     overlap,
     rank_biased_overlap,
 )
-from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text, names
+from ragkit.evaluation.search_config import SearchConfig, as_text, from_text, names
 from ragkit.library import Library
 from ragkit.options import Contexts, Expansion, Fusion, Granularity, IndexMode, Mode, SearchOptions
 from ragkit.results import Answer, DocumentRef, Result, Stage, Trace
 from ragkit.settings import apply_options, dump_options, load_settings
 
-WORDS = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
-MEANING = ColumnSettings(SearchOptions(mode=Mode.VECTOR))
+WORDS = SearchConfig(SearchOptions(mode=Mode.KEYWORD))
+MEANING = SearchConfig(SearchOptions(mode=Mode.VECTOR))
 
 
 def answer(*documents, ms=1.0):
@@ -146,14 +146,14 @@ def test_a_column_that_cannot_be_asked_says_why_and_hides_no_other():
 
 def test_heads_say_the_mode_and_what_differs():
     assert names([WORDS, MEANING]) == ["Keyword", "Semantic"]
-    without = ColumnSettings(SearchOptions(contexts=Contexts.STRUCTURAL))
-    assert names([ColumnSettings(), without]) == [
+    without = SearchConfig(SearchOptions(contexts=Contexts.STRUCTURAL))
+    assert names([SearchConfig(), without]) == [
         "Hybrid, with AI-written context",
         "Hybrid, without AI-written context",
     ]
     folded = SearchOptions(near_duplicates=True, semantic_threshold=0.95, mmr_lambda=0.7)
     loose = SearchOptions(per_document=0, fusion=Fusion.RRF, adaptive=False)
-    assert names([ColumnSettings(folded), ColumnSettings(loose, chunked=True)]) == [
+    assert names([SearchConfig(folded), SearchConfig(loose, chunked=True)]) == [
         "Hybrid, weighted sum of scores, adaptive weights, one result per document, "
         "near-duplicates hidden, paraphrases hidden from 0.95, diversified (MMR 0.7), "
         "searched as a whole",
@@ -166,10 +166,10 @@ def test_every_value_of_every_choice_has_words():
     for kind, name in ((Contexts, "contexts"), (Granularity, "granularity"),
                        (Expansion, "expansion"), (Fusion, "fusion"), (IndexMode, "index"),
                        (Mode, "mode")):  # fmt: skip
-        heads = [names([ColumnSettings(), ColumnSettings(SearchOptions(**{name: one}))])[1]
+        heads = [names([SearchConfig(), SearchConfig(SearchOptions(**{name: one}))])[1]
                  for one in kind]  # fmt: skip
         assert len(set(heads)) == len(heads)
-    levels = [ColumnSettings(SearchOptions(granularity=one)) for one in Granularity]
+    levels = [SearchConfig(SearchOptions(granularity=one)) for one in Granularity]
     assert [one.split(", ")[1] for one in names(levels)] == [
         "chunks",
         "sections",
@@ -188,15 +188,15 @@ def test_settings_go_into_an_address_and_back():
         granularity=Granularity.SECTION,
         limit=7,
     )
-    column = ColumnSettings(options, chunked=True)
+    column = SearchConfig(options, chunked=True)
     text = as_text(column)
     assert text == (
         "mode:keyword,vector_weight:0.25,adaptive:false,limit:7,granularity:section,"
         "near_duplicates:true,semantic_threshold:0.9,chunked:true"
     )
     assert from_text(text) == (column, ())
-    assert as_text(ColumnSettings()) == "mode:hybrid"
-    other = ColumnSettings(embedder="ollama:nomic-embed-text:latest")
+    assert as_text(SearchConfig()) == "mode:hybrid"
+    other = SearchConfig(embedder="ollama:nomic-embed-text:latest")
     assert as_text(other) == "mode:hybrid,embedder:ollama:nomic-embed-text:latest"
     assert from_text(as_text(other)) == (other, ())
     base = SearchOptions(collections=("papers",), mode=Mode.VECTOR)
@@ -214,7 +214,7 @@ def test_settings_go_into_an_address_and_back():
 def test_strange_addresses_are_named_and_change_nothing(text):
     column, strange = from_text(f"{text},near_duplicates:true")
     expected = SearchOptions(near_duplicates=len(text) < 1000)
-    assert column == ColumnSettings(expected)
+    assert column == SearchConfig(expected)
     assert strange == (text[:80],)
 
 
@@ -242,7 +242,7 @@ def library(tmp_path_factory):
 
 
 def column(library, *, chunked=False, **changes):
-    return ColumnSettings(library.options(**changes), chunked)
+    return SearchConfig(library.options(**changes), chunked)
 
 
 def test_two_settings_are_asked_of_a_library(library):
@@ -278,7 +278,7 @@ def test_a_column_is_asked_of_another_embedder_whose_vectors_are_kept(tmp_path):
     library.embedders.choose("wordllama")
     assert library.embedders.embed_missing() == ""
     options = library.options(mode=Mode.VECTOR)
-    columns = [ColumnSettings(options, embedder=one) for one in ("", "hash", "ollama:none:1b")]
+    columns = [SearchConfig(options, embedder=one) for one in ("", "hash", "ollama:none:1b")]
     usual, other, unknown = compare(library, "When does the token expire?", columns).columns
     for found, engine in ((usual, library.engine), (other, library.services("hash").engine)):
         answer = engine.search("When does the token expire?", options)

@@ -13,7 +13,7 @@ from ragkit.evaluation import experiments
 from ragkit.evaluation.corpus import load_question_set
 from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
 from ragkit.evaluation.experiments import ephemeral_experiment, measure
-from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.evaluation.search_config import SearchConfig
 from ragkit.models.context_writer import ContextWriter
 from ragkit.models.ollama import OllamaClient
 from ragkit.options import Contexts, Mode, SearchOptions
@@ -26,7 +26,7 @@ def given(tmp_path):
 
 
 def figures(experiment, mode=Mode.HYBRID, contexts=Contexts.MODEL):
-    return measure(experiment, ColumnSettings(SearchOptions(mode=mode, contexts=contexts))).values
+    return measure(experiment, SearchConfig(SearchOptions(mode=mode, contexts=contexts))).values
 
 
 @pytest.mark.parametrize("rows_as", RowsAs)

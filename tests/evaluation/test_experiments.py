@@ -12,7 +12,7 @@ from ragkit.errors import EvaluationError, SettingsError
 from ragkit.evaluation.corpus import Excerpt, Question, QuestionSet, Row
 from ragkit.evaluation.experiments import ephemeral_experiment, measure
 from ragkit.evaluation.scorers import length, overlap
-from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import SearchOptions
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli.app import app
@@ -45,7 +45,7 @@ def question_set(**changed):
 
 def evaluated(root, questions, options=None, **how):
     with ephemeral_experiment(questions, load_settings(), root, **how) as experiment:
-        return measure(experiment, ColumnSettings(options or SearchOptions()))
+        return measure(experiment, SearchConfig(options or SearchOptions()))
 
 
 def test_rows_are_found_by_their_questions(tmp_path):

@@ -17,7 +17,7 @@ from ragkit.evaluation.experiments import judged_experiment, measure
 from ragkit.evaluation.generated_sets import sample_chunks, write_set
 from ragkit.evaluation.judging import Judging
 from ragkit.evaluation.question_sets import collect, export_set, import_set, optimism_notice
-from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.evaluation.search_config import SearchConfig
 
 WRITER = "llama3.2:3b"
 TOPICS = ("anchor", "buoy", "cable", "dock", "eel", "float")
@@ -257,7 +257,7 @@ def test_another_model_and_a_prompt_of_ones_own_are_used(library, server):
 def test_its_figures_say_that_they_are_too_kind(library):
     write_set(library, "default", count=6)
     experiment = judged_experiment(library, library.catalog, "default", "written")
-    found = measure(experiment, ColumnSettings())
+    found = measure(experiment, SearchConfig())
     assert optimism_notice([WRITER]) in found.notices
     assert len(found.asked) == 6
     assert 0 < found.values["recall@10"][experiment.questions[0].id] <= 1

@@ -14,7 +14,7 @@ from ragkit.evaluation.experiments import judged_experiment, measure
 from ragkit.evaluation.judging import Judging
 from ragkit.evaluation.question_sets import import_set
 from ragkit.evaluation.runs import difference, figures_of_run, keep
-from ragkit.evaluation.search_config import ColumnSettings
+from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.options import Mode, SearchOptions
 
@@ -31,7 +31,7 @@ ASKED = (
     "OAuth token,notes/garten.txt,exact term\n"
     "Tomaten Wasser,notes/garten.txt,\n"
 )
-KEYWORD = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
+KEYWORD = SearchConfig(SearchOptions(mode=Mode.KEYWORD))
 
 
 @pytest.fixture

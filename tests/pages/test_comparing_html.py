@@ -8,13 +8,13 @@ from pages.parts.common.judging import buttons, span_of
 from pages.parts.compare.comparison_html import PRESETS, Shown, snippet, table, tally
 from ragkit.errors import ModelError
 from ragkit.evaluation.comparison import aligned
-from ragkit.evaluation.search_config import ColumnSettings, as_text, from_text
+from ragkit.evaluation.search_config import SearchConfig, as_text, from_text
 from ragkit.options import Mode, SearchOptions
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, Trace
 from ragkit.types import Level, Span
 
-WORDS = ColumnSettings(SearchOptions(mode=Mode.KEYWORD))
-MEANING = ColumnSettings(SearchOptions(mode=Mode.VECTOR))
+WORDS = SearchConfig(SearchOptions(mode=Mode.KEYWORD))
+MEANING = SearchConfig(SearchOptions(mode=Mode.VECTOR))
 HOSTILE = '<img src=x onerror=alert(1)>"'
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts.common.option_controls import control, search_controls
 from pages.parts.library.embedder_choice import label
-from ragkit.evaluation.search_config import COLUMN_OPTIONS, ColumnSettings
+from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig
 
 OFFERED = (
     "mode", "contexts", "fusion", "rerank", "index", "granularity", "expansion", "per_document",
@@ -16,7 +16,7 @@ OFFERED = (
 )  # fmt: skip
 
 
-def edit(column: ColumnSettings, prefix: str, embedders: list[str]) -> ColumnSettings:
+def edit(column: SearchConfig, prefix: str, embedders: list[str]) -> SearchConfig:
     """Draw the controls of one column, and return its settings.
 
     Their keys begin with ``prefix``; ``embedders`` are those that can be asked, the usual first.
@@ -24,13 +24,13 @@ def edit(column: ColumnSettings, prefix: str, embedders: list[str]) -> ColumnSet
     options = column.options
 
     changes = search_controls(options, OFFERED, f"{prefix}-")
-    chunked = control(COLUMN_OPTIONS["chunked"], column.chunked, f"{prefix}-chunked")
+    chunked = control(CONFIG_OPTIONS["chunked"], column.chunked, f"{prefix}-chunked")
     embedder = column.embedder
     choices = list(dict.fromkeys(["", *embedders[1:], *filter(None, [embedder])]))
     if len(choices) > 1:
         embedder = st.selectbox(
-            COLUMN_OPTIONS["embedder"].label, choices, index=choices.index(embedder),
-            key=f"{prefix}-embedder", help=COLUMN_OPTIONS["embedder"].help,
+            CONFIG_OPTIONS["embedder"].label, choices, index=choices.index(embedder),
+            key=f"{prefix}-embedder", help=CONFIG_OPTIONS["embedder"].help,
             format_func=lambda name: label(name) if name else f"{label(embedders[0])}, as usual",
         )  # fmt: skip
-    return ColumnSettings(replace(options, **changes), chunked, embedder)
+    return SearchConfig(replace(options, **changes), chunked, embedder)

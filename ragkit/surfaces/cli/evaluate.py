@@ -156,7 +156,7 @@ def _evaluate(
     """Evaluate once; with recorded contexts, also every kind of context in every mode."""
     from ragkit.evaluation.ablation import ablate, grid_variants
     from ragkit.evaluation.experiments import measure
-    from ragkit.evaluation.search_config import ColumnSettings
+    from ragkit.evaluation.search_config import SearchConfig
 
     table = None
     if wanted.contexts is not None:
@@ -169,7 +169,7 @@ def _evaluate(
         if table.partial:
             last = [outcome.evaluation for outcome in table.outcomes if outcome.evaluation][-1]
             return last, table
-    return measure(ready.experiment, ColumnSettings(options), reporter), table
+    return measure(ready.experiment, SearchConfig(options), reporter), table
 
 
 def _put(
