@@ -19,6 +19,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,7 +34,8 @@ from ragkit.library import Library
 from ragkit.models.factory import open_embedder
 from ragkit.options import Mode
 from ragkit.results import Answer
-from ragkit.retrieval.concurrency import Beside
+from ragkit.retrieval import candidates
+from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.settings import load_settings
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
 
@@ -224,7 +226,7 @@ def measure(chunks: int, count: int) -> dict[str, float | int]:
     options = {mode: library.options(mode=mode) for mode in Mode}
     names = ["bare", "ranking", "highlighted", "one_thread", *(mode.value for mode in Mode)]
     times: dict[str, list[float]] = {name: [] for name in names}
-    threads, one_thread = library.engine._beside, Beside(1)
+    concurrently = candidates.run_concurrently
     stages: dict[str, list[float]] = {}
     warm_up = 10
     for number, question in enumerate(questions(count + warm_up, random.Random(7))):
@@ -242,10 +244,10 @@ def measure(chunks: int, count: int) -> dict[str, float | int]:
                 for stage in answer.trace.stages:
                     stages.setdefault(stage.name, []).append(stage.ms)
         # Asked last, of words that are known by then: a little less than it would cost first.
-        library.engine._recent.forget()
-        library.engine._beside = one_thread
+        library.engine._answers = AnswerCache()
+        candidates.run_concurrently = partial(concurrently, processors=1)
         taken["one_thread"] = timed(lambda q=question: library.search(q, options[Mode.HYBRID]))
-        library.engine._beside = threads
+        candidates.run_concurrently = concurrently
         if number >= warm_up:
             for name, milliseconds in taken.items():
                 times[name].append(milliseconds)

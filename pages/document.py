@@ -22,7 +22,7 @@ from ragkit.indexes.tokenizer import tokenize
 from ragkit.library import DocumentDetail, Library
 from ragkit.reading.pdf_page import PageImage, picture_of
 from ragkit.retrieval.highlight import highlight
-from ragkit.retrieval.query_parser import parse_question
+from ragkit.retrieval.query_parser import parse_query
 from ragkit.types import Page, Status
 
 _AT, _WIDER, _PAGE = "document_at", "document_wider", "document_page"
@@ -206,7 +206,7 @@ def _found(part: str, find: str) -> tuple[tuple[int, int], ...]:
     if not find:
         return ()
     try:
-        asked = parse_question(find).text
+        asked = parse_query(find).text
     except RagkitError:
         asked = find
     return highlight(part, tokenize(asked))

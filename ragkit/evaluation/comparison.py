@@ -16,7 +16,7 @@ from ragkit.models.base import Embedder
 from ragkit.options import ChunkedOptions, Rerank
 from ragkit.results import Answer, DocumentRef, RerankOutcome, Result, Stage
 from ragkit.retrieval.multi_query import ChunkedSearch
-from ragkit.retrieval.search import Engine
+from ragkit.retrieval.search import SearchEngine
 
 PERSISTENCE = 0.9
 """The p of rank-biased overlap: the first ten ranks then hold 86 % of the weight."""
@@ -95,7 +95,7 @@ class SearchTarget(Protocol):
     """What can be asked: a library, or the search services of one of its embedders."""
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> SearchEngine:
         """The search engine."""
         ...
 

@@ -41,7 +41,7 @@ from ragkit.models.context_prompt import ContextKind, ContextRequest
 from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths
 from ragkit.reading.decode import clean
-from ragkit.retrieval.search import Engine
+from ragkit.retrieval.search import SearchEngine
 from ragkit.settings import Settings
 from ragkit.types import Chunk, Divided, Reading, Section
 
@@ -74,7 +74,7 @@ class EphemeralLibrary:
         self._writer = Writer(
             settings, self._paths, self.catalog, self.embedder, lambda: self._indexes
         )
-        self.engine = Engine(
+        self.engine = SearchEngine(
             self.catalog,
             self._indexes,
             self.embedder,

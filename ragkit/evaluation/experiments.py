@@ -32,7 +32,7 @@ from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.models.base import Embedder
 from ragkit.options import Rerank, SearchOptions
 from ragkit.results import Answer
-from ragkit.retrieval.search import Engine
+from ragkit.retrieval.search import SearchEngine
 from ragkit.settings import Settings
 
 
@@ -135,7 +135,7 @@ class Indexed(SearchTarget, Protocol):
 class _UncachedTarget:
     """An engine of the experiment's own: another one's answer cache would falsify the times."""
 
-    engine: Engine
+    engine: SearchEngine
     embedder: Embedder
 
 
@@ -170,7 +170,7 @@ def judged_experiment(
             " ".join(judged.notices) or "Judge some results as right.",
         )
     counts = catalog.documents.counts(record.id)
-    engine = Engine(catalog, library.indexes, library.embedder, library.engine.open_grader)
+    engine = SearchEngine(catalog, library.indexes, library.embedder, library.engine.open_grader)
     target = _UncachedTarget(engine, library.embedder)
     return Experiment(
         question_set or "judged",

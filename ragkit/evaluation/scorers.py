@@ -62,7 +62,7 @@ class RowScorer:
         options = replace(_deep(column.options), per_document=0)
         # Hits alone give the order, in a sixth of the time; filters need the whole search.
         if not column.chunked and options.mmr_lambda is None and ":" not in question.text:
-            hits = self.target.engine.order(question.text, options)
+            hits = self.target.engine.best_hits(question.text, options)
             chunks = [(hit.document_id, hit.chunk_index) for hit in hits]
         else:
             answer = _answered(self.target, question.text, replace(column, options=options))

@@ -89,7 +89,7 @@ class Candidates:
     parent_ids: Ids
     chunk_indexes: NDArray[np.int32]
     levels: NDArray[np.int8]
-    scores: NDArray[np.float32]
+    scores: NDArray[np.floating]
 
     def __len__(self) -> int:
         """How many there are, of all queries."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ragkit.options import ChunkedOptions, SearchOptions
     from ragkit.results import Answer
     from ragkit.retrieval.multi_query import ChunkedAnswer
-    from ragkit.retrieval.search import Engine
+    from ragkit.retrieval.search import SearchEngine
     from ragkit.settings import Settings
 
 __all__ = ["DocumentDetail", "Library", "SearchServices", "WorkerState"]
@@ -161,7 +161,7 @@ class Library:
         return self._services.named(name)
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> SearchEngine:
         """The search engine of the active embedder."""
         return self._services.current().engine
 

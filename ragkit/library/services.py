@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
     from ragkit.indexes.local.backend import LocalBackend
     from ragkit.indexing.writer import Writer
-    from ragkit.retrieval.search import Engine
+    from ragkit.retrieval.search import SearchEngine
     from ragkit.settings import Settings
 
 
@@ -57,7 +57,7 @@ class SearchServices:
         self._catalog = catalog
         self._guard = threading.RLock()
         self._indexes: LocalBackend | None = None
-        self._engine: Engine | None = None
+        self._engine: SearchEngine | None = None
 
     @property
     def indexes(self) -> LocalBackend:
@@ -70,14 +70,14 @@ class SearchServices:
             return self._indexes
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> SearchEngine:
         """The search engine over these indexes, opened when first needed."""
         with self._guard:
             if self._engine is None:
-                from ragkit.retrieval.search import Engine
+                from ragkit.retrieval.search import SearchEngine
 
                 grader = grader_of(self._settings.models, self._catalog)
-                self._engine = Engine(self._catalog, self.indexes, self.embedder, grader)
+                self._engine = SearchEngine(self._catalog, self.indexes, self.embedder, grader)
             return self._engine
 
 

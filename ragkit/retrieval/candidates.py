@@ -1,28 +1,34 @@
-"""Candidates: what the indexes of the asked collections find, as ranked lists and exact scores."""
+"""Candidates: what the indexes of the searched collections find for a batch of queries."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from functools import lru_cache, reduce
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import (
     Candidates,
     EntryFilter,
     EntryIndex,
+    IndexBackend,
     IndexKind,
-    IndexQuery,
     IndexSearch,
     VectorSearch,
 )
-from ragkit.options import Contexts, QuestionMerge, SearchOptions
-from ragkit.retrieval.multi_vector import IndexList, by_chunk
+from ragkit.indexes.rows import Ids
+from ragkit.options import Contexts, Filters, Mode, QuestionMerge, SearchOptions
 from ragkit.retrieval.proximity import Scores, ShareOf
-from ragkit.types import Field
+from ragkit.retrieval.query import Query
+from ragkit.retrieval.stage_timer import StageTimer
+from ragkit.types import LEVEL_CODES, Field, Level
 
 FIELD_WEIGHTS: Mapping[Field, float] = {
     Field.TEXT: 1.75,
@@ -41,15 +47,39 @@ WRITTEN = (Field.CONTEXT, Field.KEYWORDS, Field.QUESTIONS)
 
 _TEXT_ONLY: Mapping[Field, float] = {Field.TEXT: 1.0}
 _MOST_EACH = 8
+_WORTH_A_THREAD = 20_000
+
+_A = TypeVar("_A")
+_B = TypeVar("_B")
+
+
+def open_searches(
+    catalog: Catalog,
+    indexes: IndexBackend,
+    queries: Sequence[Query],
+    level: Level,
+    options: SearchOptions,
+) -> list[IndexSearch]:
+    """Put a batch to the index of each collection; all are those of the first, as filters are."""
+    collections, filters = queries[0].collections, queries[0].filters
+    return [
+        put_to(
+            indexes.current(collection, level),
+            queries,
+            _entry_filter(catalog, collection, level, filters, options),
+            options,
+        )
+        for collection in collections
+    ]
 
 
 def put_to(
     index: EntryIndex,
-    queries: Sequence[IndexQuery],
+    queries: Sequence[Query],
     entry_filter: EntryFilter | None,
     options: SearchOptions,
 ) -> IndexSearch:
-    """Put queries to an index as the options ask for it."""
+    """Put a batch to one index as the options ask for it."""
     if options.field_weights is not None:
         weights: Mapping[Field, float] = dict(options.field_weights)
     else:
@@ -59,80 +89,96 @@ def put_to(
     return index.search(queries, entry_filter, weights, vector_search)
 
 
-def vector_depth(search: IndexSearch, depth: int, options: SearchOptions) -> int:
-    """How many entries are looked at to find ``depth`` chunks, some of which have several."""
-    several = options.contexts is Contexts.MODEL and not _one_each(options)
-    return depth * min(_MOST_EACH, math.ceil(search.index.entries_per_chunk)) if several else depth
-
-
-def _one_each(options: SearchOptions) -> bool:
-    """Whether each chunk is found by what represents it, and by nothing else."""
-    return options.vector_levels is None and options.question_merge is QuestionMerge.CONTEXT
-
-
-def vector_lists(
+def find_candidates(
     searches: Sequence[IndexSearch],
-    weights: Sequence[float],
+    queries: Sequence[Query],
     depth: int,
     options: SearchOptions,
-) -> list[IndexList]:
-    """For each query, the chunks, sections or documents with the vectors most like its own.
+    timer: StageTimer,
+    suffix: str = "",
+) -> dict[IndexKind, Candidates]:
+    """Return at most ``depth`` candidates a query of each kind of index that the mode asks.
 
-    Each index is gone through once for all of them. Chunks with several vectors are looked for as
-    deep as it takes to find enough of them.
+    Both are asked at once where that is quicker.
+    """
+    total = sum(search.index.entries for search in searches)
+
+    def by_vector() -> Candidates:
+        return vector_candidates(searches, len(queries), depth, options)
+
+    def by_keyword() -> Candidates:
+        return keyword_candidates(searches, len(queries), depth)
+
+    found: dict[IndexKind, Candidates] = {}
+    if options.mode is not Mode.KEYWORD:
+        with timer.stage(f"vector{suffix}", total) as stage:
+            strategies = [one.strategy(_vector_depth(one, depth, options)) for one in searches]
+            notes = list(dict.fromkeys(strategy.why for strategy in strategies))
+            if options.mode is Mode.HYBRID and len(queries) == 1 and total >= _WORTH_A_THREAD:
+                by_both = run_concurrently(by_vector, by_keyword)
+                found = dict(zip((IndexKind.VECTOR, IndexKind.KEYWORD), by_both, strict=True))
+                notes.append("beside keyword")
+            else:
+                found[IndexKind.VECTOR] = by_vector()
+            stage.out, stage.note = len(found[IndexKind.VECTOR]), "; ".join(notes)
+    if options.mode is not Mode.VECTOR:
+        with timer.stage(f"keyword{suffix}", total) as stage:
+            if IndexKind.KEYWORD not in found:
+                found[IndexKind.KEYWORD] = by_keyword()
+            stage.out = len(found[IndexKind.KEYWORD])
+    return found
+
+
+def vector_candidates(
+    searches: Sequence[IndexSearch], count: int, depth: int, options: SearchOptions
+) -> Candidates:
+    """Return for each of ``count`` queries the chunks with the vectors most like its own.
+
+    Chunks with several vectors are looked for as deep as it takes to find enough of them.
     """
     found = [
-        search.candidates(IndexKind.VECTOR, vector_depth(search, depth, options))
+        search.candidates(IndexKind.VECTOR, _vector_depth(search, depth, options))
         for search in searches
     ]
-    by_sum = options.question_merge is QuestionMerge.SUM
     alone = all(search.index.entries_per_chunk == 1.0 for search in searches)
-    lists = []
-    for number, weight in enumerate(weights):
-        most = depth if alone else sum(map(len, found))
-        merged, parents = _merged(IndexKind.VECTOR, weight, found, number, most)
-        if by_sum or not alone:
-            merged = by_chunk(merged, parents, options.question_merge, options.rrf_k, depth)
-        # A sum of inverse ranks is known only of what was found.
-        exact = None if by_sum else _exact_scores(searches, IndexKind.VECTOR, number, len(weights))
-        lists.append(replace(merged, cosines=not by_sum, exact=exact))
-    return lists
+    joined = _joined(found, count, depth if alone else None)
+    if alone and options.question_merge is not QuestionMerge.SUM:
+        return joined
+    return by_chunk(joined, options.question_merge, options.rrf_k, depth)
 
 
-def keyword_lists(
-    searches: Sequence[IndexSearch], weights: Sequence[float], depth: int
-) -> list[IndexList]:
-    """For each query, the entries with the best BM25 scores, over all collections."""
+def keyword_candidates(searches: Sequence[IndexSearch], count: int, depth: int) -> Candidates:
+    """Return for each of ``count`` queries the entries with the best BM25 scores."""
     found = [search.candidates(IndexKind.KEYWORD, depth) for search in searches]
-    return [
-        replace(
-            _merged(IndexKind.KEYWORD, weight, found, number, depth)[0],
-            exact=_exact_scores(searches, IndexKind.KEYWORD, number, len(weights)),
-        )
-        for number, weight in enumerate(weights)
-    ]
+    return _joined(found, count, depth)
 
 
-def _exact_scores(
-    searches: Sequence[IndexSearch], kind: IndexKind, number: int, count: int
-) -> Callable[[NDArray[np.int64]], Scores]:
-    """What gives the scores of any entries for the query of that number, of so many."""
+def by_chunk(found: Candidates, merge: QuestionMerge, rrf_k: int, depth: int) -> Candidates:
+    """Keep one candidate a chunk, under the id of the chunk's own entry; best first.
 
-    def exact(entry_ids: NDArray[np.int64]) -> Scores:
-        bounds = np.zeros(count + 1, np.int64)
-        bounds[number + 1 :] = len(entry_ids)
-        return scores_of(searches, kind, entry_ids, bounds)
+    By SUM a chunk's score is the sum of ``1 / (rrf_k + rank)`` over its entries, and decides its
+    rank; else it has those of its best entry. The level says what was found best, where that is
+    one of the chunk's questions.
+    """
+    queries = queries_of(found.bounds)
+    keys = queries * (int(found.parent_ids.max(initial=0)) + 1) + found.parent_ids
+    distinct, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    if merge is QuestionMerge.SUM:
+        sums = np.zeros(len(distinct))
+        np.add.at(sums, group.reshape(-1), 1.0 / (rrf_k + 1.0 + places_of(found.bounds)))
+        order = np.lexsort((distinct, -sums, queries[first]))
+        chunks = replace(take_rows(found, first[order]), scores=sums[order])
+    else:
+        chunks = take_rows(found, np.sort(first))
+    contexts = chunks.levels == LEVEL_CODES[Level.CONTEXT]
+    levels = np.where(contexts, LEVEL_CODES[Level.CHUNK], chunks.levels).astype(np.int8)
+    return _cut(replace(chunks, entry_ids=chunks.parent_ids, levels=levels), depth)
 
-    return exact
 
-
-def scores_of(
-    searches: Sequence[IndexSearch],
-    kind: IndexKind,
-    entry_ids: NDArray[np.int64],
-    bounds: NDArray[np.int64],
+def exact_scores(
+    searches: Sequence[IndexSearch], kind: IndexKind, entry_ids: Ids, bounds: Ids
 ) -> Scores:
-    """What all collections say of entries, (n,), each asked by its own query (``IndexSearch``)."""
+    """Return exact scores of any entries; ``bounds`` say whose query each is (``IndexSearch``)."""
     total = np.zeros(len(entry_ids))
     for search in searches:
         total += search.scores(kind, entry_ids, bounds)
@@ -141,55 +187,140 @@ def scores_of(
 
 def shares_in(
     share_of: ShareOf,
-    name: Field,
+    field: Field,
     searches: Sequence[IndexSearch],
-    queries: Sequence[IndexQuery],
-    entry_ids: NDArray[np.int64],
-    bounds: NDArray[np.int64],
+    queries: Sequence[Query],
+    entry_ids: Ids,
+    bounds: Ids,
 ) -> Scores:
-    """How much of its question stands in a field of each entry, from 0 to 1, (n,).
+    """Return how much of its query stands in a field of each entry, from 0 to 1, (n,).
 
-    ``entry_ids[bounds[i]:bounds[i + 1]]`` are looked at for question ``i``. Words are as rare as
+    ``entry_ids[bounds[i]:bounds[i + 1]]`` are compared with query ``i``. Words are as rare as
     they are in texts.
     """
     shares = np.zeros(len(entry_ids))
     token_ids = [query.token_ids for query in queries]
-    words = [token for tokens in token_ids for token in tokens]
-    for search in searches if words else ():
-        idf = search.index.idf(words, Field.TEXT)
-        shares += share_of(token_ids, idf, search.index.get(entry_ids, name), bounds)
+    flat = [token for tokens in token_ids for token in tokens]
+    for search in searches if flat else ():
+        idf = search.index.idf(flat, Field.TEXT)
+        shares += share_of(token_ids, idf, search.index.get(entry_ids, field), bounds)
     return shares
 
 
-def _merged(
-    kind: IndexKind, weight: float, found: Sequence[Candidates], number: int, depth: int
-) -> tuple[IndexList, NDArray[np.int64]]:
-    """Merge what the collections have for one query, and name each entry's parent.
+def queries_of(bounds: Ids) -> Ids:
+    """Return the number of each row's query, (n,)."""
+    return np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
 
-    Ties go to the smaller entry id.
+
+def places_of(bounds: Ids) -> Ids:
+    """Return each row's place among those of its query, from 0, (n,)."""
+    return np.arange(bounds[-1]) - np.repeat(bounds[:-1], np.diff(bounds))
+
+
+def run_concurrently(
+    first: Callable[[], _A], second: Callable[[], _B], processors: int | None = None
+) -> tuple[_A, _B]:
+    """Return the results of both; ``first`` runs in this thread, and should release the GIL.
+
+    What no other thread has begun when ``first`` is done is run here too, so that nobody waits
+    behind somebody else's work. An error of either is raised.
     """
-    places = [slice(*one.bounds[number : number + 2].tolist()) for one in found]
-    columns: list[tuple[NDArray[Any], ...]] = [
-        tuple(
-            column[place]
-            for column in (
-                one.entry_ids,
-                one.document_ids,
-                one.chunk_indexes,
-                one.levels,
-                one.scores.astype(np.float64),
-                one.parent_ids,
-            )
-        )
-        for one, place in zip(found, places, strict=True)
-    ]
-    if len(columns) == 1:
-        ids, documents, chunks, levels, raw, parents = (one[:depth] for one in columns[0])
-    elif columns:
-        joined = [np.concatenate(of_all) for of_all in zip(*columns, strict=True)]
-        order = np.lexsort((joined[0], -joined[4]))[:depth]
-        ids, documents, chunks, levels, raw, parents = (one[order] for one in joined)
-    else:
-        ids = documents = chunks = levels = parents = np.zeros(0, np.int64)
-        raw = np.zeros(0)
-    return IndexList(kind.value, weight, ids, documents, chunks, levels, raw), parents
+    if (processors or os.cpu_count() or 1) < 2:
+        return first(), second()
+    future = _threads().submit(second)
+    try:
+        result = first()
+    finally:
+        unbegun = future.cancel()
+    return result, second() if unbegun else future.result()
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(2, "ragkit-search")
+
+
+def _one_per_chunk(options: SearchOptions) -> bool:
+    """Return whether a chunk is found by one of its vectors, whatever others it has."""
+    by_context = options.vector_levels is None and options.question_merge is QuestionMerge.CONTEXT
+    return options.contexts is Contexts.STRUCTURAL or by_context
+
+
+def _vector_depth(search: IndexSearch, depth: int, options: SearchOptions) -> int:
+    """Return how many entries are looked at to find ``depth`` chunks."""
+    if _one_per_chunk(options):
+        return depth
+    return depth * min(_MOST_EACH, math.ceil(search.index.entries_per_chunk))
+
+
+def _entry_filter(
+    catalog: Catalog,
+    collection: CollectionRecord,
+    level: Level,
+    filters: Sequence[Filters],
+    options: SearchOptions,
+) -> EntryFilter:
+    """Return which entries pass all filters, and which of them vectors may find."""
+    levels: tuple[Level, ...] | None = None
+    if options.contexts is Contexts.STRUCTURAL:
+        levels = (level,)
+    elif options.vector_levels is not None:
+        levels = (level, *options.vector_levels)
+    documents: list[Ids] = []
+    entries: list[Ids] = []
+    for one in filters:
+        documents.append(catalog.filters.documents(collection.id, replace(one, headings=())))
+        if one.headings:
+            entries.append(catalog.filters.entries_under(collection.id, one.headings))
+        by_speaker = catalog.filters.entries_by_speaker(collection.id, one)
+        if by_speaker is not None:
+            entries.append(by_speaker)
+    return EntryFilter(
+        reduce(np.intersect1d, documents) if documents else None,
+        reduce(np.intersect1d, entries) if entries else None,
+        levels,
+        representatives=levels is None and _one_per_chunk(options),
+    )
+
+
+def _joined(found: Sequence[Candidates], count: int, depth: int | None) -> Candidates:
+    """Join what collections have for each query; ties go to the smaller entry id."""
+    if len(found) == 1:
+        return found[0]
+    ids = np.zeros(0, np.int64)
+    if not found:
+        none = np.zeros(0, np.int32), np.zeros(0, np.int8), np.zeros(0, np.float32)
+        return Candidates(np.zeros(count + 1, np.int64), ids, ids, ids, *none)
+    queries = np.concatenate([queries_of(one.bounds) for one in found])
+    ids = np.concatenate([one.entry_ids for one in found])
+    scores = np.concatenate([one.scores for one in found])
+    order = np.lexsort((ids, -scores, queries))
+    joined = Candidates(
+        np.searchsorted(queries[order], np.arange(count + 1)),
+        ids[order],
+        np.concatenate([one.document_ids for one in found])[order],
+        np.concatenate([one.parent_ids for one in found])[order],
+        np.concatenate([one.chunk_indexes for one in found])[order],
+        np.concatenate([one.levels for one in found])[order],
+        scores[order],
+    )
+    return joined if depth is None else _cut(joined, depth)
+
+
+def _cut(found: Candidates, depth: int) -> Candidates:
+    """Keep the first ``depth`` candidates of each query."""
+    return take_rows(found, np.flatnonzero(places_of(found.bounds) < depth))
+
+
+def take_rows(found: Candidates, rows: Ids) -> Candidates:
+    """Return some rows, which must be sorted by query."""
+    bounds = np.searchsorted(queries_of(found.bounds)[rows], np.arange(len(found.bounds)))
+    return Candidates(
+        bounds,
+        found.entry_ids[rows],
+        found.document_ids[rows],
+        found.parent_ids[rows],
+        found.chunk_indexes[rows],
+        found.levels[rows],
+        found.scores[rows],
+    )

@@ -13,7 +13,7 @@ from ragkit.models.factory import is_remote, local_embedder
 from ragkit.options import ChunkedOptions, Dedup, IndexMode, Rerank, SearchOptions
 from ragkit.results import RerankOutcome, Result, Trace
 from ragkit.retrieval.deduplication import fold_identical, kept_hits, mmr
-from ragkit.retrieval.grouping import Group, Grouping
+from ragkit.retrieval.grouping import Group
 from ragkit.retrieval.merge import (
     Merged,
     blended,
@@ -21,7 +21,7 @@ from ragkit.retrieval.merge import (
     merge_topics,
     thinned,
 )
-from ragkit.retrieval.query_parser import LONGEST_QUESTION
+from ragkit.retrieval.query_parser import LONGEST_QUERY
 from ragkit.retrieval.query_segmentation import (
     Piece,
     Topic,
@@ -29,7 +29,7 @@ from ragkit.retrieval.query_segmentation import (
     is_cut,
 )
 from ragkit.retrieval.ranking import Hit
-from ragkit.retrieval.search import Engine, Found
+from ragkit.retrieval.search import SearchEngine
 from ragkit.retrieval.stage_timer import StageTimer
 
 __all__ = [
@@ -85,10 +85,10 @@ class ChunkedAnswer:
 
 
 class Searchable(Protocol):
-    """A library, or whatever else has an engine and its embedder."""
+    """A library, or anything else with a search engine and its embedder."""
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> SearchEngine:
         """What answers questions."""
         ...
 
@@ -114,8 +114,8 @@ def query_per_chunk(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What all pieces found: hits of each topic, and what is known of them."""
+class _TopicHits:
+    """What all topics found: the hits of each, and what is known of them."""
 
     lists: list[list[Hit]]
     hits: int
@@ -127,10 +127,10 @@ class _Asked:
 class ChunkedSearch:
     """Asks long texts of an engine. Reads only; safe to share between threads."""
 
-    def __init__(self, engine: Engine, embedder: Embedder) -> None:
+    def __init__(self, engine: SearchEngine, embedder: Embedder) -> None:
         self._engine = engine
         # Topics are found here and now: a server may be slow or away.
-        self._cutter = local_embedder() if is_remote(embedder.name) else embedder
+        self._segmenter = local_embedder() if is_remote(embedder.name) else embedder
 
     def search(self, text: str, options: SearchOptions, chunked: ChunkedOptions) -> ChunkedAnswer:
         """Cut a text into topics, ask for each, and merge what they find.
@@ -140,33 +140,35 @@ class ChunkedSearch:
         """
         # Half characters, such as a badly decoded command line gives, stop some tokenizers.
         text = text.encode("utf-8", "replace").decode("utf-8")
-        clock = StageTimer()
-        with clock.stage("topics", len(text)) as count:
-            topics = cut_question(text, partial(embed_queries, self._cutter), chunked)
+        index = options.index if chunked.mode is IndexMode.AUTO else chunked.mode
+        options = replace(options, index=index, nprobe=chunked.nprobe, overfetch=chunked.overfetch)
+        timer = StageTimer()
+        with timer.stage("topics", len(text)) as stage:
+            topics = cut_question(text, partial(embed_queries, self._segmenter), chunked)
             pieces = sum(len(topic.pieces) for topic in topics)
-            count.out, count.note = len(topics), f"{pieces} pieces"
-        asked = self._ask(text, topics, options, chunked, clock)
-        with clock.stage("merge", asked.hits) as count:
-            merged, selected, documents = self._merged(asked, options, chunked)
-            count.out, count.note = len(merged), chunked.merge.value
-        with clock.stage("reconstruction", len(merged)) as count:
-            results = self._engine.present(selected, options, asked.tokens, "")
-            count.out = len(results)
+            stage.out, stage.note = len(topics), f"{pieces} pieces"
+        found = self._find(text, topics, options, chunked, timer)
+        with timer.stage("merge", found.hits) as stage:
+            merged, groups, documents = self._merged(found, options, chunked)
+            stage.out, stage.note = len(merged), chunked.merge.value
+        with timer.stage("reconstruction", len(merged)) as stage:
+            results = self._engine.assemble(groups, options, found.tokens, "")
+            stage.out = len(results)
         rerank = _not_reranked(options)
         answer = ChunkedAnswer(
             topics=tuple(
                 TopicAnswer(topic, _documents(hits))
-                for topic, hits in zip(topics, asked.lists, strict=False)
+                for topic, hits in zip(topics, found.lists, strict=False)
             ),
-            results=_found_by(results, selected, merged, len(topics)),
+            results=_with_topics(results, groups, merged, len(topics)),
             pieces=pieces,
-            hits=asked.hits,
+            hits=found.hits,
             documents=documents,
-            trace=Trace(tuple(clock.stages)),
+            trace=Trace(tuple(timer.stages)),
             notices=(
                 *_notices(text, topics),
-                *asked.notices,
-                *self._engine.lacking(_as_indexed(options, chunked)),
+                *found.notices,
+                *self._engine.index_notices(options),
                 *([rerank.notice] if rerank else []),
             ),
             rerank=rerank,
@@ -174,15 +176,15 @@ class ChunkedSearch:
         logger.info("chunked search %.1f ms, %s", answer.trace.ms, answer.summary)
         return answer
 
-    def _ask(
+    def _find(
         self,
         text: str,
         topics: Sequence[Topic],
         options: SearchOptions,
         chunked: ChunkedOptions,
-        clock: StageTimer,
-    ) -> _Asked:
-        """Ask all pieces, their backgrounds and the whole text together.
+        timer: StageTimer,
+    ) -> _TopicHits:
+        """Ask all pieces, their backgrounds and the whole text in one batch.
 
         A last list, of no topic, holds what the whole text alone finds.
         """
@@ -190,85 +192,93 @@ class ChunkedSearch:
         each = max(chunked.hits_per_piece, -(-chunked.limit // max(1, len(topics))))
         backgrounds = [piece.background for piece in pieces if piece.background]
         whole = [text.strip()] if chunked.whole_weight > 0 and pieces else []
-        texts = [piece.text for piece in pieces] + backgrounds + whole
-        wanted = replace(
-            _as_indexed(options, chunked),
+        texts = [*(piece.text for piece in pieces), *backgrounds, *whole]
+        options = replace(
+            options,
             limit=each,
             candidates=min(options.candidates, _DEEPER * max(each, chunked.limit)),
             mmr_lambda=None,
         )
-        found = self._engine.find_many([one[:LONGEST_QUESTION] for one in texts], wanted, clock)
-        found = [_without(one, chunked.exclude) for one in found]
-        with clock.stage("pieces", sum(len(one.hits) for one in found)) as count:
-            hits_of = _with_backgrounds(pieces, found)
+        found = self._engine.find([one[:LONGEST_QUERY] for one in texts], options, timer)
+        hits_of_text = [
+            [hit for hit in grouping.hits if hit.document_id not in chunked.exclude]
+            for _query, grouping in found
+        ]
+        with timer.stage("pieces", sum(map(len, hits_of_text))) as stage:
+            by_piece = _with_backgrounds(pieces, hits_of_text)
             if whole:
-                weight = chunked.whole_weight / (1 + chunked.whole_weight)
-                hits_of = [blended(one, found[-1].hits, weight, outer=False) for one in hits_of]
-            kept = [self._thinned(one, chunked)[:each] for one in hits_of]
-            count.out = hits = sum(map(len, kept))
-        lists, at = [], 0
+                share = chunked.whole_weight / (1 + chunked.whole_weight)
+                by_piece = [
+                    blended(hits, hits_of_text[-1], share, outer=False) for hits in by_piece
+                ]
+            by_piece = [self._thinned(hits, chunked)[:each] for hits in by_piece]
+            stage.out = count = sum(map(len, by_piece))
+        lists, first = [], 0
         for topic in topics:
-            of_topic = _best(kept[at : at + len(topic.pieces)])
+            of_topic = _best(by_piece[first : first + len(topic.pieces)])
             lists.append(self._thinned(of_topic, chunked)[:each])
-            at += len(topic.pieces)
+            first += len(topic.pieces)
         if whole:
-            of_whole = blended((), found[-1].hits, weight, outer=True)
+            of_whole = blended((), hits_of_text[-1], share, outer=True)
             lists.append(self._thinned(of_whole, chunked)[:each])
-            hits += len(lists[-1])
-        tokens = {token for one in found for token in one.tokens[:_WORDS_HIGHLIGHTED]}
-        also: dict[int, tuple[int, ...]] = {}
-        for one in found:
-            also.update(one.also_in)
-        notices = tuple(dict.fromkeys(one.notice for one in found if one.notice))
-        return _Asked(lists, hits, sorted(tokens), also, notices)
+            count += len(lists[-1])
+        tokens = {token for query, _ in found for token in query.tokens[:_WORDS_HIGHLIGHTED]}
+        also_in = {
+            group.document_id: group.also_in
+            for _query, grouping in found
+            for group in grouping.groups
+            if group.also_in
+        }
+        notices = tuple(dict.fromkeys(query.trouble for query, _ in found if query.trouble))
+        return _TopicHits(lists, count, sorted(tokens), also_in, notices)
 
     def _thinned(self, hits: Sequence[Hit], chunked: ChunkedOptions) -> list[Hit]:
         """Drop weak hits, and of each document or section all but the best."""
-        strong = [one for one in hits if one.score >= chunked.min_similarity]
+        strong = [hit for hit in hits if hit.score >= chunked.min_similarity]
         if chunked.dedup is not Dedup.SECTION or not strong:
             return thinned(strong, chunked.dedup, chunked.per_document)
         sections = self._engine.lookups().sections(strong)
         return thinned(strong, chunked.dedup, chunked.per_document, sections)
 
     def _merged(
-        self, asked: _Asked, options: SearchOptions, chunked: ChunkedOptions
-    ) -> tuple[list[Merged], Grouping, int]:
-        """Join the topics' lists; also count the documents in them."""
-        pooled = _best(asked.lists)
+        self, found: _TopicHits, options: SearchOptions, chunked: ChunkedOptions
+    ) -> tuple[list[Merged], list[Group], int]:
+        """Join the topics' lists into groups of hits; also count the documents in them."""
+        everything = _best(found.lists)
         lookups = self._engine.lookups()
-        if pooled:
-            # Twins that different pieces found; each piece's own are folded already.
-            pooled = kept_hits(fold_identical(pooled, lookups.content_keys(pooled)))
+        # Twins that different pieces found; each piece's own are folded already.
+        pooled = kept_hits(fold_identical(everything, lookups.content_keys(everything)))
         pooled = self._thinned(pooled, chunked)
-        documents = len({one.document_id for one in pooled})
-        together = chunked.dedup is Dedup.DOCUMENT and chunked.per_document == 1
-        allowed = {one.entry_id for one in pooled}
-        homes = {one.document_id for one in pooled}
+        homes = {hit.document_id for hit in pooled}
+        by_document = chunked.dedup is Dedup.DOCUMENT and chunked.per_document == 1
+
+        def key(hit: Hit) -> int:
+            return hit.document_id if by_document else hit.entry_id
+
+        leads = {key(hit): hit for hit in pooled}
         lists = [
-            [
-                _Item(one.document_id if together else one.entry_id, one.score)
-                for one in hits
-                if (one.document_id in homes if together else one.entry_id in allowed)
-            ]
-            for hits in asked.lists
+            [_Item(key(hit), hit.score) for hit in hits if key(hit) in leads]
+            for hits in found.lists
         ]
-        by_key = {(one.document_id if together else one.entry_id): one for one in pooled}
-        wanted = chunked.limit if options.mmr_lambda is None else len(by_key)
-        merged = merge_topics(lists, chunked.merge, wanted)
+        limit = chunked.limit if options.mmr_lambda is None else len(leads)
+        merged = merge_topics(lists, chunked.merge, limit)
         if options.mmr_lambda is not None and merged:
-            leads = [by_key[int(one.document_id)] for one in merged]
-            chosen = mmr(leads, lookups.vectors(leads), options.mmr_lambda, chunked.limit)
-            known = {by_key[int(one.document_id)].entry_id: one for one in merged}
-            merged = [known[one.entry_id] for one in chosen]
-        everything = _best(asked.lists)
+            ranked = [leads[int(one.document_id)] for one in merged]
+            chosen = mmr(ranked, lookups.vectors(ranked), options.mmr_lambda, chunked.limit)
+            by_key = {int(one.document_id): one for one in merged}
+            merged = [by_key[key(hit)] for hit in chosen]
         groups = []
         for one in merged:
-            lead = by_key[int(one.document_id)]
-            same = [hit for hit in everything if hit.document_id == lead.document_id]
-            own = [lead, *(hit for hit in same if hit is not lead)] if together else [lead]
-            also = tuple(i for i in asked.also_in.get(lead.document_id, ()) if i not in homes)
-            groups.append(Group(lead.document_id, tuple(own), (), also))
-        return merged, Grouping(tuple(groups), tuple(everything)), documents
+            lead = leads[int(one.document_id)]
+            others = [
+                hit
+                for hit in everything
+                if by_document and hit.document_id == lead.document_id and hit is not lead
+            ]
+            copies = found.also_in.get(lead.document_id, ())
+            also_in = tuple(document for document in copies if document not in homes)
+            groups.append(Group(lead.document_id, (lead, *others), (), also_in))
+        return merged, groups, len(homes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,63 +289,51 @@ class _Item:
     score: float
 
 
-def _as_indexed(options: SearchOptions, chunked: ChunkedOptions) -> SearchOptions:
-    """The options with how the long question wants vectors searched."""
-    index = options.index if chunked.mode is IndexMode.AUTO else chunked.mode
-    return replace(options, index=index, nprobe=chunked.nprobe, overfetch=chunked.overfetch)
-
-
-def _without(found: Found, exclude: frozenset[int]) -> Found:
-    if not exclude:
-        return found
-    return replace(found, hits=tuple(one for one in found.hits if one.document_id not in exclude))
-
-
-def _with_backgrounds(pieces: Sequence[Piece], found: Sequence[Found]) -> list[list[Hit]]:
-    """The hits of each piece; where it has a background, half of each score is that one's."""
-    backgrounds = iter(found[len(pieces) :])
+def _with_backgrounds(
+    pieces: Sequence[Piece], hits_of_text: Sequence[Sequence[Hit]]
+) -> list[list[Hit]]:
+    """Return the hits of each piece; where it has a background, half of each score is its."""
+    backgrounds = iter(hits_of_text[len(pieces) :])
     return [
-        blended(one.hits, next(backgrounds).hits, 0.5, outer=True)
-        if piece.background
-        else list(one.hits)
-        for piece, one in zip(pieces, found, strict=False)
+        blended(hits, next(backgrounds), 0.5, outer=True) if piece.background else list(hits)
+        for piece, hits in zip(pieces, hits_of_text, strict=False)
     ]
 
 
 def _best(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Every entry once, with the best that any list gives it; best first."""
+    """Return every entry once, with the best score that any list gives it; best first."""
     best: dict[int, Hit] = {}
     for hits in lists:
-        for one in hits:
-            known = best.get(one.entry_id)
-            if known is None or one.score > known.score:
-                best[one.entry_id] = one
+        for hit in hits:
+            if hit.entry_id not in best or hit.score > best[hit.entry_id].score:
+                best[hit.entry_id] = hit
     return sorted(best.values(), key=lambda hit: (-hit.score, hit.entry_id))
 
 
 def _documents(hits: Sequence[Hit]) -> tuple[tuple[int, float], ...]:
-    return tuple((one.document_id, one.score) for one in deduplicate_by_document(hits))
+    return tuple((hit.document_id, hit.score) for hit in deduplicate_by_document(hits))
 
 
-def _found_by(
-    results: Sequence[Result], selected: Grouping, merged: Sequence[Merged], topics: int
+def _with_topics(
+    results: Sequence[Result], groups: Sequence[Group], merged: Sequence[Merged], topics: int
 ) -> tuple[ChunkedResult, ...]:
-    """Say of each result which topics found it; documents that have gone are left out."""
+    """Add to each result the topics that found it; documents that have gone are left out."""
     found_by = {
         (group.document_id, group.hits[0].chunk_index): tuple(
             number for number in one.topics if number < topics
         )
-        for group, one in zip(selected.groups, merged, strict=True)
+        for group, one in zip(groups, merged, strict=True)
     }
     by_document = {document: numbers for (document, _chunk), numbers in found_by.items()}
     return tuple(
         ChunkedResult(
-            one,
+            result,
             found_by.get(
-                (one.document.id, one.matched_chunks[0].index), by_document[one.document.id]
+                (result.document.id, result.matched_chunks[0].index),
+                by_document[result.document.id],
             ),
         )
-        for one in results
+        for result in results
     )
 
 

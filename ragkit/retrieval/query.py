@@ -1,4 +1,4 @@
-"""A question made ready for the indexes: its filters read, its words known, its vector made."""
+"""Queries: parsed, their words looked up in the vocabulary, their vectors made."""
 
 from __future__ import annotations
 
@@ -11,90 +11,101 @@ from ragkit.indexes.protocol import IndexQuery
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
 from ragkit.options import Filters, Mode, SearchOptions
-from ragkit.retrieval.query_embedding import QuestionVectors, Vectors
-from ragkit.retrieval.query_parser import ParsedQuestion, parse_question
+from ragkit.retrieval.query_embedding import QueryEmbedder, Vectors
+from ragkit.retrieval.query_parser import ParsedQuery, parse_query
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A question made ready for the indexes. ``trouble`` says why it has no vector."""
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Query(IndexQuery):
+    """A query, parsed and encoded.
 
-    parsed: ParsedQuestion
-    collections: tuple[CollectionRecord, ...]
-    filters: tuple[Filters, ...]
-    asked: IndexQuery
-    tokens: tuple[str, ...]
+    ``text`` is what is searched for and ``tokens`` its words; all of ``filters`` must hold.
+    ``cut`` is True when it was longer than ``LONGEST_QUERY``; ``trouble`` says why there is no
+    vector.
+    """
+
+    text: str = ""
+    tokens: tuple[str, ...] = ()
+    collections: tuple[CollectionRecord, ...] = ()
+    filters: tuple[Filters, ...] = ()
+    cut: bool = False
     trouble: str = ""
 
     @property
     def note(self) -> str:
-        """What the trace says of the question."""
+        """What the trace says of it."""
         return "by words alone" if self.trouble else "words known to the library"
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What whoever asked should know of the question."""
+        """What the person should know of it."""
         trouble = (self.trouble,) if self.trouble else ()
-        if self.parsed.cut:
+        if self.cut:
             return ("The question is very long; only its beginning was asked.", *trouble)
-        if not self.parsed.text:
+        if not self.text:
             return ("The question holds no words to look for.",)
         return trouble
 
-    def asking(self, options: SearchOptions) -> SearchOptions:
-        """The options, with words alone where there is no vector."""
+    def possible(self, options: SearchOptions) -> SearchOptions:
+        """Return the options, by keywords alone where there is no vector."""
         return replace(options, mode=Mode.KEYWORD) if self.trouble else options
 
 
-class Planner:
-    """Makes questions ready. Safe to share between threads."""
+class QueryEncoder:
+    """Parses and encodes queries. Safe to share between threads."""
 
     def __init__(self, catalog: Catalog, embedder: Embedder) -> None:
         self._catalog = catalog
-        self._vectors = QuestionVectors(embedder)
+        self._embedder = QueryEmbedder(embedder)
 
-    def plan(
-        self, question: str, options: SearchOptions, named: Sequence[CollectionRecord]
-    ) -> Plan:
-        """Make one question ready; filters in it are read.
+    def parse(
+        self, text: str, options: SearchOptions, collections: Sequence[CollectionRecord]
+    ) -> Query:
+        """Encode one query; filters in it are read.
 
         Raises:
-            QueryError: when a filter in the question makes no sense.
+            QueryError: when a filter in the query makes no sense.
             NotFoundError: when a collection that it names is not there.
         """
         # Half characters, such as a badly decoded command line gives, stop some tokenizers.
-        question = question.encode("utf-8", "replace").decode("utf-8")
-        parsed = parse_question(question, self._fields(named) if ":" in question else ())
-        return self.plans([parsed], options, named)[0]
+        text = text.encode("utf-8", "replace").decode("utf-8")
+        parsed = parse_query(text, self._fields(collections) if ":" in text else ())
+        return self.encode([parsed], options, collections)[0]
 
-    def plans(
+    def encode(
         self,
-        parsed: Sequence[ParsedQuestion],
+        parsed: Sequence[ParsedQuery],
         options: SearchOptions,
-        named: Sequence[CollectionRecord],
-    ) -> list[Plan]:
-        """Make questions ready together; all ask ``named`` unless they name collections.
+        collections: Sequence[CollectionRecord],
+    ) -> list[Query]:
+        """Encode a batch of queries, which search ``collections`` unless they name some.
 
         Raises:
             NotFoundError: when a collection that one names is not there.
         """
-        # Stop words are not indexed; a question of nothing else is still highlighted.
-        tokens = [tuple(index_tokens(one.text) or tokenize(one.text)) for one in parsed]
-        known = self._catalog.entries.token_ids([token for words in tokens for token in words])
+        # Stop words are not indexed; a query of nothing else is still highlighted.
+        tokens = [tuple(index_tokens(query.text) or tokenize(query.text)) for query in parsed]
+        ids = self._catalog.entries.token_ids([token for words in tokens for token in words])
         vectors: Vectors = [None] * len(parsed)
         trouble = ""
-        if options.mode is not Mode.KEYWORD and any(one.text for one in parsed):
-            vectors, trouble = self._vectors.of([one.text for one in parsed])
-        plans = []
-        for one, words, vector in zip(parsed, tokens, vectors, strict=True):
-            own = tuple(self._catalog.collections.get(name) for name in one.collections)
-            ids = [known[token] for token in words if token in known]
-            filters = tuple(part for part in (options.filters, one.filters) if not part.empty)
-            asked = IndexQuery(ids, vector if one.text else None)
-            plans.append(Plan(one, own or tuple(named), filters, asked, words, trouble))
-        return plans
+        if options.mode is not Mode.KEYWORD and any(query.text for query in parsed):
+            vectors, trouble = self._embedder.embed([query.text for query in parsed])
+        get = self._catalog.collections.get
+        return [
+            Query(
+                token_ids=[ids[token] for token in words if token in ids],
+                vector=vector if query.text else None,
+                text=query.text,
+                tokens=words,
+                collections=tuple(map(get, query.collections)) or tuple(collections),
+                filters=tuple(one for one in (options.filters, query.filters) if not one.empty),
+                cut=query.cut,
+                trouble=trouble,
+            )
+            for query, words, vector in zip(parsed, tokens, vectors, strict=True)
+        ]
 
-    def _fields(self, named: Sequence[CollectionRecord]) -> list[str]:
-        """The front-matter fields that may be filters."""
+    def _fields(self, collections: Sequence[CollectionRecord]) -> list[str]:
+        """Return the front-matter fields that may be filters."""
         fields = self._catalog.filters.field_names
-        return sorted({name for collection in named for name in fields(collection)})
+        return sorted({name for collection in collections for name in fields(collection)})

@@ -34,7 +34,7 @@ class _Try:
     trouble: str = ""
 
 
-class QuestionVectors:
+class QueryEmbedder:
     """Embeds questions. Safe between threads.
 
     A server is asked in a thread, so that a search can go on without it: the first that waits in
@@ -49,7 +49,7 @@ class QuestionVectors:
         self._trouble = ""
         self._late: _Try | None = None
 
-    def of(self, texts: Sequence[str]) -> tuple[Vectors, str]:
+    def embed(self, texts: Sequence[str]) -> tuple[Vectors, str]:
         """The vector of each text, (d,), and nothing; or none, and a sentence on why."""
         if not is_remote(self._embedder.name):
             return self._here(texts)

@@ -38,8 +38,8 @@ from datetime import date
 from ragkit.errors import QueryError
 from ragkit.options import Filters
 
-LONGEST_QUESTION = 20_000
-"""Characters of a question that are looked at; ``cut`` tells that there were more."""
+LONGEST_QUERY = 20_000
+"""Characters of a query that are read; ``cut`` tells that there were more."""
 
 FILTER_NAMES = (
     "type", "path", "title", "in", "lang", "tag", "source", "speaker", "document", "after",
@@ -82,22 +82,21 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedQuestion:
-    """A question without its filters, and what they ask for.
+class ParsedQuery:
+    """A query without its filters, and what they ask for.
 
-    ``text`` is what is searched for; ``phrases`` are the parts of it that stand in quotes.
-    ``cut`` is True when the question was longer than ``LONGEST_QUESTION``.
+    ``text`` is what is searched for. ``cut`` is True when the query was longer than
+    ``LONGEST_QUERY``.
     """
 
     text: str
     filters: Filters = field(default_factory=Filters)
     collections: tuple[str, ...] = ()
-    phrases: tuple[str, ...] = ()
     cut: bool = False
 
 
-def parse_question(text: str, known_fields: Sequence[str] = ()) -> ParsedQuestion:
-    """Take the filters out of a question.
+def parse_query(text: str, known_fields: Sequence[str] = ()) -> ParsedQuery:
+    """Take the filters out of a query.
 
     ``known_fields`` are the names of front-matter fields that the library has. Letter case does
     not matter in names of filters and fields; a space in a field's name is written ``_``.
@@ -105,16 +104,14 @@ def parse_question(text: str, known_fields: Sequence[str] = ()) -> ParsedQuestio
     Raises:
         QueryError: a filter is unknown, or its date or number makes no sense.
     """
-    asked = text[:LONGEST_QUESTION]
+    asked = text[:LONGEST_QUERY]
     strict = len(asked) <= _TYPED and "\n" not in asked.strip()
     names = _names(known_fields)
     found: dict[str, list[str]] = {}
-    phrases: list[str] = []
     kept: list[str] = []
     last = 0
     for token in _TOKEN.finditer(asked):
         if token["phrase"] is not None:
-            phrases.extend(_values(token["phrase"]))
             continue
         name = names.get(token["key"].casefold())
         if name is None:
@@ -128,17 +125,16 @@ def parse_question(text: str, known_fields: Sequence[str] = ()) -> ParsedQuestio
         kept.append(asked[last : token.start()])
         last = token.end()
     kept.append(asked[last:])
-    return ParsedQuestion(
+    return ParsedQuery(
         text=" ".join(part for part in map(str.strip, kept) if part),
         filters=_filters(found),
         collections=_unique(found, "collection"),
-        phrases=tuple(dict.fromkeys(phrases)),
-        cut=len(text) > LONGEST_QUESTION,
+        cut=len(text) > LONGEST_QUERY,
     )
 
 
 def format_filters(filters: Filters, collections: Sequence[str] = ()) -> str:
-    """Write filters as they would be typed; ``parse_question`` reads them back."""
+    """Write filters as they would be typed; ``parse_query`` reads them back."""
     documents = tuple(str(number) for number in filters.documents)
     parts: list[tuple[str, Sequence[str]]] = [
         ("type", filters.types),

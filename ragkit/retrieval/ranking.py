@@ -8,20 +8,22 @@ by the same factor, so that scores stay between 0 and 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.protocol import IndexQuery, IndexSearch
-from ragkit.options import Fusion, SearchOptions
+from ragkit.indexes.protocol import Candidates, IndexKind, IndexSearch
+from ragkit.indexes.rows import Ids
+from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
 from ragkit.results import Contribution, Later
-from ragkit.retrieval.candidates import shares_in
-from ragkit.retrieval.multi_vector import IndexList
+from ragkit.retrieval.candidates import exact_scores, places_of, queries_of, shares_in, take_rows
 from ragkit.retrieval.proximity import Scores, phrase_shares, title_shares
+from ragkit.retrieval.query import Query
 from ragkit.types import LEVEL_CODES, Field, Level
 
 IDENTIFIER_SHARE = 0.4
@@ -30,7 +32,21 @@ IDENTIFIER_SHARE = 0.4
 TITLE_FLOOR = 0.2
 """From which share of a query on a title that holds it counts in full."""
 
+CLOSE = 0.9
+"""A coarser hit gives way when a finer one of its document has this share of its score."""
+
+ExactScores: TypeAlias = Callable[[IndexKind, Ids, Ids], Scores]
+"""Returns an index's own scores of entries (n,) by its kind, their ids and bounds of queries."""
+
 _LEVELS = {code: level for level, code in LEVEL_CODES.items()}
+_SEARCHED = {
+    Granularity.CHUNK: (Level.CHUNK,),
+    Granularity.SECTION: (Level.SECTION,),
+    Granularity.DOCUMENT: (Level.DOCUMENT,),
+    Granularity.AUTO: (Level.CHUNK, Level.SECTION, Level.DOCUMENT),
+}
+_FINENESS = {Level.DOCUMENT: 0, Level.SECTION: 1}
+_FINEST = 2
 _IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|\w_\w|[A-Za-z]\d|\d[A-Za-z]|\w\.\w|::")
 
 
@@ -60,7 +76,7 @@ class Part:
 
     index: str
     weights: Scores
-    ranks: NDArray[np.int64]
+    ranks: Ids
     raw: Scores
     normalised: Scores
 
@@ -78,9 +94,9 @@ class Ranking:
     The rows of query ``i`` are ``bounds[i]:bounds[i + 1]``; ``levels`` holds level codes.
     """
 
-    bounds: NDArray[np.int64]
-    entry_ids: NDArray[np.int64]
-    document_ids: NDArray[np.int64]
+    bounds: Ids
+    entry_ids: Ids
+    document_ids: Ids
     chunk_indexes: NDArray[Any]
     levels: NDArray[Any]
     parts: tuple[Part, ...]
@@ -90,9 +106,9 @@ class Ranking:
         return len(self.entry_ids)
 
     @property
-    def queries(self) -> NDArray[np.int64]:
+    def queries(self) -> Ids:
         """The number of each row's query, (n,)."""
-        return np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
+        return queries_of(self.bounds)
 
     @property
     def scores(self) -> Scores:
@@ -103,14 +119,13 @@ class Ranking:
         return total
 
     @property
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> Ids:
         """The rows, query by query, best first; ties go to the smaller entry id."""
         return np.lexsort((self.entry_ids, -self.scores, self.queries))
 
-    def top(self, most: int) -> NDArray[np.int64]:
+    def top(self, most: int) -> Ids:
         """Return the rows of each query's best entries, in their order."""
-        place = np.arange(len(self)) - np.repeat(self.bounds[:-1], np.diff(self.bounds))
-        return self.order[place < most]
+        return self.order[places_of(self.bounds) < most]
 
     def hits(self, most: int | None = None) -> list[list[Hit]]:
         """Return each query's best entries; contributions are computed when they are looked at."""
@@ -120,7 +135,7 @@ class Ranking:
             for query, (start, end) in enumerate(pairwise(self.bounds.tolist()))
         ]
 
-    def _hits(self, query: int, rows: NDArray[np.int64], scores: Scores) -> list[Hit]:
+    def _hits(self, query: int, rows: Ids, scores: Scores) -> list[Hit]:
         parts = self.parts
 
         def later(row: int) -> Later[Contribution]:
@@ -147,22 +162,22 @@ def _contributions(parts: Sequence[Part], query: int, row: int) -> tuple[Contrib
 
 
 def rank(
-    lists: Sequence[Sequence[IndexList]],
+    candidates: Mapping[IndexKind, Candidates],
     searches: Sequence[IndexSearch],
-    queries: Sequence[IndexQuery],
+    queries: Sequence[Query],
     options: SearchOptions,
     level: Level,
 ) -> Ranking:
-    """Join what the indexes found for each query of a batch.
+    """Join what each kind of index found for a batch of queries.
 
-    ``lists[i]`` are the lists of query ``i``, of the same indexes in the same order for all. When
-    two are joined by weights, each scores every candidate exactly, and titles, neighbouring words
-    and the rest of the document count too.
+    When two are joined by weights, each scores every candidate exactly, and titles, neighbouring
+    words and the rest of the document count too.
     """
-    complete = bool(lists) and len(lists[0]) > 1 and options.fusion is Fusion.WEIGHTED
-    ranking = fuse(lists, options.fusion, options.rrf_k, complete=complete)
-    if not complete:
-        return ranking
+    by_kind = np.array([index_weights(query.text, options) for query in queries]).reshape(-1, 2)
+    weights = dict(zip((IndexKind.VECTOR, IndexKind.KEYWORD), by_kind.T, strict=True))
+    if len(candidates) < 2 or options.fusion is not Fusion.WEIGHTED:
+        return fuse(candidates, weights, options)
+    ranking = fuse(candidates, weights, options, partial(exact_scores, searches))
     if level is Level.CHUNK and options.title_weight > 0:
         shares = shares_in(
             title_shares, Field.TITLE, searches, queries, ranking.entry_ids, ranking.bounds
@@ -171,7 +186,7 @@ def rank(
     if level is Level.CHUNK and options.phrase_weight > 0:
         rows = ranking.top(max(options.candidates // 2, 1))
         for part in ranking.parts:
-            if part.index == "keyword":
+            if part.index == IndexKind.KEYWORD:
                 # Where no word of the query stands, no two do.
                 rows = rows[part.raw[rows] > 0.0]
         bounds = np.searchsorted(ranking.queries[rows], np.arange(len(queries) + 1))
@@ -183,69 +198,77 @@ def rank(
 
 
 def fuse(
-    lists: Sequence[Sequence[IndexList]], fusion: Fusion, rrf_k: int, *, complete: bool = False
+    candidates: Mapping[IndexKind, Candidates],
+    weights: Mapping[IndexKind, Scores],
+    options: SearchOptions,
+    exact: ExactScores | None = None,
 ) -> Ranking:
-    """Join the lists of each query of a batch into one.
+    """Join the candidates of each query of a batch into one list.
 
-    Weights are shares of a query's lists; a list of weight 0 is left out, and if all are 0 they
-    count the same. By reciprocal rank, being first everywhere gives 1; by weighted scores, being
-    best everywhere does. ``complete`` has each index score the entries that only others found;
-    without it they get nothing from that index.
+    ``weights`` have one number a query, (q,), and count in proportion to each other; an index of
+    weight 0 is left out, and if all are 0 they count the same. By reciprocal rank, being first
+    everywhere gives 1; by weighted scores, being best everywhere does. ``exact`` has each index
+    score the entries that only others found; without it they get nothing from that index.
     """
-    weights = np.array([weight_shares(of_query) for of_query in lists]).reshape(len(lists), -1)
-    used = [
-        (at, [(number, lists[number][at]) for number in np.flatnonzero(column > 0.0).tolist()])
-        for at, column in enumerate(weights.T)
-        if bool(np.any(column > 0.0))
-    ]
-    highest = [int(one.entry_ids.max(initial=0)) for _at, found in used for _number, one in found]
-    width = 1 + max(highest, default=0)
-    keyed = [
-        np.concatenate([one.entry_ids + number * width for number, one in found])
-        for _at, found in used
-    ]
+    count = max((len(found.bounds) - 1 for found in candidates.values()), default=0)
+    shares = _weight_shares([weights[kind] for kind in candidates], count)
+    used = {
+        kind: (share, _counted(found, share))
+        for (kind, found), share in zip(candidates.items(), shares, strict=True)
+        if share.any()
+    }
+    width = 1 + max((int(one.entry_ids.max(initial=0)) for _, one in used.values()), default=0)
+    keyed = [queries_of(found.bounds) * width + found.entry_ids for _, found in used.values()]
     keys = np.unique(np.concatenate([np.zeros(0, np.int64), *keyed]))
     queries, entry_ids = np.divmod(keys, width)
-    bounds = np.searchsorted(queries, np.arange(len(lists) + 1))
+    bounds = np.searchsorted(queries, np.arange(count + 1))
     documents, chunks, levels = np.zeros((3, len(keys)), np.int64)
     parts = []
-    for (at, found), keys_found in zip(used, keyed, strict=True):
+    for (kind, (share, found)), of_kind in zip(used.items(), keyed, strict=True):
         # Backwards, so that of an entry that stands twice in a list the first place counts.
-        rows = np.searchsorted(keys, keys_found)[::-1]
-        documents[rows] = np.concatenate([one.document_ids for _, one in found])[::-1]
-        chunks[rows] = np.concatenate([one.chunk_indexes for _, one in found])[::-1]
-        levels[rows] = np.concatenate([one.levels for _, one in found])[::-1]
+        rows = np.searchsorted(keys, of_kind)[::-1]
+        documents[rows] = found.document_ids[::-1]
+        chunks[rows] = found.chunk_indexes[::-1]
+        levels[rows] = found.levels[::-1]
         ranks = np.zeros(len(keys), np.int64)
-        ranks[rows] = np.concatenate([np.arange(1, len(one) + 1) for _, one in found])[::-1]
+        ranks[rows] = places_of(found.bounds)[::-1] + 1
         raw = np.zeros(len(keys))
-        raw[rows] = np.concatenate([one.raw for _, one in found])[::-1]
-        for number, one in found if complete else ():
-            start, end = bounds[number], bounds[number + 1]
-            missing = start + np.flatnonzero(ranks[start:end] == 0)
-            if one.exact is not None and len(missing):
-                raw[missing] = one.exact(entry_ids[missing])
-        if fusion is Fusion.RRF:
+        raw[rows] = found.scores[::-1]
+        by_sum = kind is IndexKind.VECTOR and options.question_merge is QuestionMerge.SUM
+        # A sum of inverse ranks is known only of what was found.
+        if exact is not None and not by_sum:
+            missing = np.flatnonzero((ranks == 0) & (share[queries] > 0.0))
+            whose = np.searchsorted(queries[missing], np.arange(count + 1))
+            raw[missing] = exact(kind, entry_ids[missing], whose)
+        if options.fusion is Fusion.RRF:
+            rrf_k = options.rrf_k
             normalised = np.where(ranks > 0, (rrf_k + 1) / (rrf_k + ranks), 0.0)
-        elif found[0][1].cosines:
+        elif kind is IndexKind.VECTOR and not by_sum:
             normalised = np.clip(raw, 0.0, 1.0)
         else:
             normalised = shares_of_best(raw, bounds)
-        parts.append(Part(found[0][1].name, weights[:, at], ranks, raw, normalised))
+        parts.append(Part(kind.value, share, ranks, raw, normalised))
     return Ranking(bounds, entry_ids, documents, chunks, levels, tuple(parts))
 
 
-def weight_shares(lists: Sequence[IndexList]) -> list[float]:
-    """Scale the weights of a query's lists so that they add up to 1."""
-    weights = [max(one.weight, 0.0) for one in lists]
-    total = sum(weights)
-    if total <= 0.0:
-        return [1.0 / len(lists) for _ in lists]
-    return [weight / total for weight in weights]
+def _weight_shares(weights: Sequence[Scores], count: int) -> list[Scores]:
+    """Scale weights (q,) so that those of each query add up to 1."""
+    positive = [np.maximum(weight, 0.0) for weight in weights]
+    total = sum(positive, np.zeros(count))
+    divisor = np.where(total > 0.0, total, 1.0)
+    return [np.where(total > 0.0, one / divisor, 1.0 / len(weights)) for one in positive]
 
 
-def shares_of_best(raw: Scores, bounds: NDArray[np.int64], least: float = 0.0) -> Scores:
+def _counted(found: Candidates, share: Scores) -> Candidates:
+    """Leave out the candidates of queries for which an index does not count."""
+    if bool(np.all(share > 0.0)):
+        return found
+    return take_rows(found, np.flatnonzero(share[queries_of(found.bounds)] > 0.0))
+
+
+def shares_of_best(raw: Scores, bounds: Ids, least: float = 0.0) -> Scores:
     """Divide each score by the best of its query, or by ``least`` if that is more."""
-    queries = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    queries = queries_of(bounds)
     best = np.full(len(bounds) - 1, least)
     np.maximum.at(best, queries, raw)
     shares: Scores = np.maximum(raw, 0.0) / np.where(best > 0.0, best, 1.0)[queries]
@@ -258,9 +281,7 @@ def with_titles(ranking: Ranking, raw: Scores, weight: float) -> Ranking:
     return _with_part(ranking, "title", raw, shares, weight)
 
 
-def with_phrases(
-    ranking: Ranking, rows: NDArray[np.int64], shares: Scores, weight: float
-) -> Ranking:
+def with_phrases(ranking: Ranking, rows: Ids, shares: Scores, weight: float) -> Ranking:
     """Add the share of its query's phrases that each of some rows holds."""
     column = np.zeros(len(ranking))
     column[rows] = shares
@@ -309,3 +330,25 @@ def index_weights(query: str, options: SearchOptions) -> tuple[float, float]:
         return vector, keyword
     left = vector * IDENTIFIER_SHARE
     return left, keyword + vector - left
+
+
+def levels_of(granularity: Granularity) -> tuple[Level, ...]:
+    """Return the levels that a granularity searches."""
+    return _SEARCHED[granularity]
+
+
+def prefer_finer(hits: Sequence[Hit]) -> list[Hit]:
+    """Drop coarser hits of documents that finer ones find nearly as well; best first."""
+    best: dict[tuple[int, int], float] = {}
+    for hit in hits:
+        key = (hit.document_id, _FINENESS.get(hit.level, _FINEST))
+        best[key] = max(best.get(key, 0.0), hit.score)
+
+    def gives_way(hit: Hit) -> bool:
+        return any(
+            best.get((hit.document_id, finer), 0.0) >= CLOSE * hit.score
+            for finer in range(_FINENESS.get(hit.level, _FINEST) + 1, _FINEST + 1)
+        )
+
+    kept = [hit for hit in hits if not gives_way(hit)]
+    return sorted(kept, key=lambda hit: (-hit.score, hit.entry_id))

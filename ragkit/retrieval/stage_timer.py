@@ -11,8 +11,8 @@ from ragkit.results import Stage
 
 
 @dataclass
-class Count:
-    """What a stage fills in while it runs."""
+class StageRecord:
+    """What a stage fills in while it runs: how many came out, and a note for the trace."""
 
     out: int = 0
     note: str = ""
@@ -25,10 +25,10 @@ class StageTimer:
     stages: list[Stage] = field(default_factory=list)
 
     @contextmanager
-    def stage(self, name: str, count_in: int) -> Iterator[Count]:
+    def stage(self, name: str, count_in: int) -> Iterator[StageRecord]:
         """Time the block as one stage."""
-        count = Count()
+        record = StageRecord()
         started = time.perf_counter()
-        yield count
+        yield record
         ms = (time.perf_counter() - started) * 1000
-        self.stages.append(Stage(name, ms, count_in, count.out, count.note))
+        self.stages.append(Stage(name, ms, count_in, record.out, record.note))

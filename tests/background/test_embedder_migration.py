@@ -344,7 +344,7 @@ def test_an_ollama_that_hangs_holds_up_one_search_only(library, server):
     library.embedders.embed_missing()
     find(library, "warm")
     server.delay = 0.8
-    library.engine._planner._vectors._longest = 0.2
+    library.engine._encoder._embedder._longest = 0.2
     took = []
     for question in QUESTIONS:
         started = time.monotonic()

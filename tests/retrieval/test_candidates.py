@@ -1,16 +1,28 @@
-"""Candidates: lists over several scopes, exact scores for all, and what is added to them."""
+"""Candidates: over several collections, chunks by their entries, exact scores, both at once."""
 
 from __future__ import annotations
+
+import threading
+from functools import partial
 
 import numpy as np
 import pytest
 
 from ragkit.indexes.local.collection import CollectionIndex
-from ragkit.indexes.protocol import IndexQuery
+from ragkit.indexes.protocol import Candidates
 from ragkit.indexes.rows import EntryRows, TokenColumn
-from ragkit.options import Fusion, SearchOptions
-from ragkit.retrieval.candidates import keyword_lists, put_to, vector_lists
+from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
+from ragkit.retrieval.candidates import (
+    by_chunk,
+    find_candidates,
+    keyword_candidates,
+    put_to,
+    run_concurrently,
+    vector_candidates,
+)
+from ragkit.retrieval.query import Query
 from ragkit.retrieval.ranking import Hit, rank
+from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.types import LEVEL_CODES, Field, Level
 
 OPTIONS = SearchOptions()
@@ -34,34 +46,43 @@ def index(first: int, texts, vectors) -> CollectionIndex:
 
 LEFT = index(10, [[1, 2, 3], [4, 5], [2, 9, 1]], [[1, 0], [0.6, 0.8], [0.8, 0.6]])
 RIGHT = index(20, [[7, 7], [1, 2, 6, 6]], [[0, 1], [0.28, 0.96]])
-ASKED = IndexQuery([1, 2], np.array([1, 0], np.float32))
+QUERY = Query(token_ids=[1, 2], vector=np.array([1, 0], np.float32))
 
 
-def put(*indexes, query=ASKED, options=OPTIONS):
+def put(*indexes, query=QUERY, options=OPTIONS):
     return [put_to(index, [query], None, options) for index in indexes]
 
 
 def ranked(indexes=(LEFT, RIGHT), depth=100, level=Level.CHUNK, **changed) -> list[Hit]:
     options = SearchOptions(**changed)
     searches = put(*indexes, options=options)
-    lists = [
-        *vector_lists(searches, [options.vector_weight], depth, options),
-        *keyword_lists(searches, [options.keyword_weight], depth),
-    ]
-    (hits,) = rank([lists], searches, [ASKED], options, level).hits()
+    candidates = find_candidates(searches, [QUERY], depth, options, StageTimer())
+    (hits,) = rank(candidates, searches, [QUERY], options, level).hits()
     return hits
 
 
-def test_lists_of_several_scopes_are_one_list():
+def test_lists_of_several_collections_are_one_list():
     searches = put(LEFT, RIGHT)
-    (found,) = vector_lists(searches, [0.5], 3, OPTIONS)
+    found = vector_candidates(searches, 1, 3, OPTIONS)
     assert found.entry_ids.tolist() == [10, 12, 11]
-    assert found.raw.tolist() == pytest.approx([1, 0.8, 0.6], abs=1e-3)
-    (words,) = keyword_lists(searches, [0.5], 9)
+    assert found.scores.tolist() == pytest.approx([1, 0.8, 0.6], abs=1e-3)
+    assert found.bounds.tolist() == [0, 3]
+    words = keyword_candidates(searches, 1, 9)
     assert set(words.entry_ids.tolist()) == {10, 12, 21}
-    (nothing,) = vector_lists(put(LEFT, RIGHT, query=IndexQuery()), [0.5], 9, OPTIONS)
-    assert nothing.entry_ids.tolist() == []
-    assert len(keyword_lists([], [0.5], 9)[0]) == 0
+    nothing = put(LEFT, RIGHT, query=Query())
+    assert vector_candidates(nothing, 1, 9, OPTIONS).entry_ids.tolist() == []
+    assert keyword_candidates([], 2, 9).bounds.tolist() == [0, 0, 0]
+
+
+def test_each_query_of_a_batch_has_its_own_candidates():
+    other = Query(token_ids=[7], vector=np.array([0, 1], np.float32))
+    searches = [put_to(index, [QUERY, other, Query()], None, OPTIONS) for index in (LEFT, RIGHT)]
+    found = vector_candidates(searches, 3, 2, OPTIONS)
+    assert found.bounds.tolist() == [0, 2, 4, 4]
+    assert found.entry_ids.tolist() == [10, 12, 20, 21]
+    words = keyword_candidates(searches, 3, 1)
+    assert words.bounds.tolist() == [0, 1, 2, 2]
+    assert words.entry_ids.tolist()[1] == 20
 
 
 def test_every_candidate_has_both_scores_however_short_the_lists():
@@ -111,8 +132,110 @@ def test_coarse_levels_have_no_phrases():
 
 
 def test_one_index_alone_is_left_as_it_is():
-    searches = put(LEFT)
-    words = keyword_lists(searches, [0.5], 9)
-    (hits,) = rank([words], searches, [ASKED], OPTIONS, Level.CHUNK).hits()
+    hits = ranked([LEFT], mode=Mode.KEYWORD)
     assert hits[0].score == 1.0
     assert [part.index for part in hits[0].contributions] == ["keyword"]
+
+
+CHUNK, QUESTION, CONTEXT = (
+    LEVEL_CODES[level] for level in (Level.CHUNK, Level.QUESTION, Level.CONTEXT)
+)
+
+
+def listed(*hits):
+    """Candidates of (entry, level, score), best first; chunk entries are multiples of ten."""
+    ids = np.array([hit[0] for hit in hits], np.int64)
+    levels = np.array([hit[1] for hit in hits], np.int64)
+    raw = np.array([hit[2] for hit in hits], np.float64)
+    bounds = np.array([0, len(ids)])
+    return Candidates(bounds, ids, ids // 100, ids // 10 * 10, ids // 10, levels, raw)
+
+
+FOUND = listed(
+    (12, QUESTION, 0.9),
+    (21, CONTEXT, 0.8),
+    (20, CHUNK, 0.7),
+    (22, QUESTION, 0.6),
+    (11, CONTEXT, 0.5),
+    (30, CHUNK, 0.4),
+)
+
+
+def test_the_best_hit_of_a_chunk_counts():
+    found = by_chunk(FOUND, QuestionMerge.BEST, 60, 10)
+    assert found.entry_ids.tolist() == [10, 20, 30]
+    assert found.scores.tolist() == [0.9, 0.8, 0.4]
+    assert found.levels.tolist() == [QUESTION, CHUNK, CHUNK]
+    assert found.chunk_indexes.tolist() == [1, 2, 3]
+
+
+def test_or_the_sum_of_inverse_ranks():
+    found = by_chunk(FOUND, QuestionMerge.SUM, 0, 10)
+    assert found.entry_ids.tolist() == [10, 20, 30]
+    assert found.scores.tolist() == pytest.approx([1 + 1 / 5, 1 / 2 + 1 / 3 + 1 / 4, 1 / 6])
+    flat = by_chunk(FOUND, QuestionMerge.SUM, 60, 10)
+    assert flat.entry_ids.tolist() == [20, 10, 30]
+
+
+def test_only_so_many_chunks_are_kept_and_none_of_nothing():
+    assert by_chunk(FOUND, QuestionMerge.BEST, 60, 2).entry_ids.tolist() == [10, 20]
+    assert len(by_chunk(listed(), QuestionMerge.SUM, 60, 2)) == 0
+
+
+def test_ties_go_to_the_smaller_entry():
+    found = by_chunk(listed((20, CHUNK, 0.5), (10, CHUNK, 0.5)), QuestionMerge.SUM, 60, 5)
+    assert found.entry_ids.tolist() == [20, 10]
+    even = listed((21, CONTEXT, 0.5), (11, CONTEXT, 0.5), (10, CHUNK, 0.4), (20, CHUNK, 0.4))
+    assert by_chunk(even, QuestionMerge.BEST, 60, 5).entry_ids.tolist() == [20, 10]
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_both_are_done(processors):
+    assert run_concurrently(lambda: "here", lambda: "beside", processors) == ("here", "beside")
+
+
+def test_two_processors_work_at_once():
+    met = threading.Barrier(2)
+    here, beside = run_concurrently(
+        lambda: met.wait(60) + threading.get_ident() * 2,
+        lambda: met.wait(60) + threading.get_ident() * 2,
+        2,
+    )
+    assert here // 2 != beside // 2
+
+
+def test_one_processor_takes_turns_in_one_thread():
+    threads = run_concurrently(threading.get_ident, threading.get_ident, 1)
+    assert set(threads) == {threading.get_ident()}
+
+
+def test_what_no_thread_has_begun_is_done_here():
+    work = partial(run_concurrently, processors=2)
+    busy, free = threading.Semaphore(0), threading.Event()
+
+    def block() -> None:
+        busy.release()
+        free.wait(60)
+
+    others = [threading.Thread(target=work, args=(free.wait, block), daemon=True) for _ in range(2)]
+    for one in others:
+        one.start()
+        assert busy.acquire(timeout=60)
+    try:
+        assert work(lambda: 1, threading.get_ident) == (1, threading.get_ident())
+    finally:
+        free.set()
+        for one in others:
+            one.join()
+
+
+@pytest.mark.parametrize("fails", ["here", "beside"])
+@pytest.mark.parametrize("processors", [1, 2])
+def test_an_error_of_either_is_raised(fails, processors):
+    def work(name: str) -> str:
+        if name == fails:
+            raise ValueError(name)
+        return name
+
+    with pytest.raises(ValueError, match=fails):
+        run_concurrently(lambda: work("here"), lambda: work("beside"), processors)

@@ -147,15 +147,15 @@ def test_the_same_text_gives_the_same_answer(library):
 )
 def test_asking_together_is_asking_one_by_one(library, texts, mode, granularity, contexts):
     options = library.options(mode=mode, granularity=granularity, contexts=contexts)
-    together = library.engine.find_many(texts, options, StageTimer())
-    assert together == [
-        library.engine.find_many([text], options, StageTimer())[0] for text in texts
-    ]
+    batch = library.engine.find(texts, options, StageTimer())
+    singles = [library.engine.find([text], options, StageTimer())[0] for text in texts]
+    assert [grouping for _, grouping in batch] == [grouping for _, grouping in singles]
+    assert [query.token_ids for query, _ in batch] == [query.token_ids for query, _ in singles]
 
 
 def test_pieces_are_embedded_and_searched_together(library):
     clock = StageTimer()
-    library.engine.find_many([TRAVEL, BUG, RECIPE], library.options(), clock)
+    library.engine.find([TRAVEL, BUG, RECIPE], library.options(), clock)
     assert [stage.name for stage in clock.stages] == [
         "question", "filters", "vector", "keyword", "fusion", "deduplication",
     ]  # fmt: skip

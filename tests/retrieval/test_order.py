@@ -26,6 +26,6 @@ def test_it_is_that_of_the_search(library, mode, limit, candidates):
     )
     answer = library.engine.search("refund of 7 days", options)
     expected = [(one.document.id, one.matched_chunks[0].index) for one in answer.results]
-    found = library.engine.order("refund of 7 days", options)
+    found = library.engine.best_hits("refund of 7 days", options)
     assert [(hit.document_id, hit.chunk_index) for hit in found] == expected
     assert len(expected) >= 5

@@ -6,7 +6,7 @@ import numpy as np
 from support import until
 
 from ragkit.errors import ModelError, OllamaUnreachableError
-from ragkit.retrieval.query_embedding import QuestionVectors
+from ragkit.retrieval.query_embedding import QueryEmbedder
 
 
 class Slow:
@@ -39,40 +39,40 @@ class Slow:
 
 def test_a_server_that_answers_is_asked_for_all_together():
     embedder = Slow()
-    vectors, trouble = QuestionVectors(embedder).of(["one", "two"])
+    vectors, trouble = QueryEmbedder(embedder).embed(["one", "two"])
     assert (len(vectors), trouble, embedder.calls) == (2, "", 1)
     assert vectors[0].tolist() == [0.5] * 4
 
 
 def test_one_search_waits_in_vain_and_the_next_do_not_wait():
     embedder = Slow()
-    asked = QuestionVectors(embedder, longest=0.05)
+    asked = QueryEmbedder(embedder, longest=0.05)
     embedder.go.clear()
-    vectors, trouble = asked.of(["one"])
+    vectors, trouble = asked.embed(["one"])
     assert vectors == [None]
     assert trouble == ("These results are by words alone: Ollama has not answered within 0.05 s.")
-    assert asked.of(["two"]) == ([None], trouble)
+    assert asked.embed(["two"]) == ([None], trouble)
     assert embedder.calls == 1
     embedder.go.set()
-    until(lambda: asked.of(["three"])[1] == "")
+    until(lambda: asked.embed(["three"])[1] == "")
 
 
 def test_what_is_refused_is_said_and_tried_again():
     embedder = Slow()
-    asked = QuestionVectors(embedder)
+    asked = QueryEmbedder(embedder)
     embedder.error = OllamaUnreachableError("Nobody there.", "Start it.")
-    assert asked.of(["one"]) == (
+    assert asked.embed(["one"]) == (
         [None],
         "These results are by words alone: Nobody there. Start it.",
     )
     embedder.error = None
-    until(lambda: asked.of(["two"])[1] == "")
+    until(lambda: asked.embed(["two"])[1] == "")
 
 
 def test_vectors_of_another_length_are_none():
     embedder = Slow()
     embedder.width = 5
-    vectors, trouble = QuestionVectors(embedder).of(["one"])
+    vectors, trouble = QueryEmbedder(embedder).embed(["one"])
     assert vectors == [None]
     assert "another length" in trouble
 
@@ -80,6 +80,6 @@ def test_vectors_of_another_length_are_none():
 def test_an_embedder_of_this_process_is_asked_directly():
     embedder = Slow("wordllama")
     embedder.error = ModelError("It is broken.", "Mend it.")
-    assert "It is broken. Mend it." in QuestionVectors(embedder).of(["one"])[1]
+    assert "It is broken. Mend it." in QueryEmbedder(embedder).embed(["one"])[1]
     embedder.error = None
-    assert QuestionVectors(embedder).of(["one"])[1] == ""
+    assert QueryEmbedder(embedder).embed(["one"])[1] == ""

@@ -12,10 +12,10 @@ from ragkit.errors import QueryError
 from ragkit.options import Filters
 from ragkit.retrieval.query_parser import (
     FILTER_NAMES,
-    LONGEST_QUESTION,
-    ParsedQuestion,
+    LONGEST_QUERY,
+    ParsedQuery,
     format_filters,
-    parse_question,
+    parse_query,
 )
 
 FIELDS = ("framework", "language", "Last Reviewed", "doc-type")
@@ -26,7 +26,7 @@ def test_every_filter_is_taken_out_of_the_question():
         'refund type:pdf path:notes/ in:"Set up" after:2025-01 policy before:2025-03-01 lang:de '
         'tag:x title:"two words" source:mail document:12 collection:work framework:streamlit now'
     )
-    assert parse_question(asked, FIELDS) == ParsedQuestion(
+    assert parse_query(asked, FIELDS) == ParsedQuery(
         text="refund policy now",
         filters=Filters(
             types=("pdf",),
@@ -46,19 +46,19 @@ def test_every_filter_is_taken_out_of_the_question():
 
 
 def test_a_question_without_filters_stays_as_it_is():
-    assert parse_question("  how  do I\nget a refund? ") == ParsedQuestion(
+    assert parse_query("  how  do I\nget a refund? ") == ParsedQuery(
         text="how  do I\nget a refund?"
     )
 
 
 def test_commas_and_repetition_give_alternatives():
-    parsed = parse_question('type:pdf,docx type:PDF,.md tag:"a, b",c collection:one,two')
+    parsed = parse_query('type:pdf,docx type:PDF,.md tag:"a, b",c collection:one,two')
     assert parsed.filters == Filters(types=("pdf", "docx", "md"), tags=("a, b", "c"))
     assert parsed.collections == ("one", "two")
 
 
 def test_of_several_dates_the_one_that_leaves_more_counts():
-    filters = parse_question("after:2025-03 after:2025-01 before:2024 before:2026").filters
+    filters = parse_query("after:2025-03 after:2025-01 before:2024 before:2026").filters
     assert (filters.after, filters.before) == ("2025-01", "2026")
 
 
@@ -67,25 +67,25 @@ def test_of_several_dates_the_one_that_leaves_more_counts():
     [("2025", "2025"), ("2025-1", "2025-01"), ("2025-1-9", "2025-01-09"), ("2024-02-29",) * 2],
 )
 def test_dates_come_in_iso_form(written, meant):
-    assert parse_question(f"after:{written}").filters.after == meant
+    assert parse_query(f"after:{written}").filters.after == meant
 
 
 @pytest.mark.parametrize("written", ["soon", "2025-13", "2023-02-29", "25", "01.02.2025", "0000"])
 def test_a_bad_date_is_an_error_with_an_example(written):
     with pytest.raises(QueryError) as caught:
-        parse_question(f"x before:{written}")
+        parse_query(f"x before:{written}")
     assert caught.value.message == f'"before:{written}" is not a date.'
     assert "before:2025-03-01" in caught.value.cure
 
 
 def test_a_document_is_named_by_its_number():
-    assert parse_question("document:7,8").filters.documents == (7, 8)
+    assert parse_query("document:7,8").filters.documents == (7, 8)
     with pytest.raises(QueryError, match="number of a document"):
-        parse_question("document:readme")
+        parse_query("document:readme")
 
 
 def test_fields_of_front_matter_count_in_any_case_and_with_underscores():
-    parsed = parse_question("FrameWork:vue last_reviewed:2024 doc-type:guide Type:pdf", FIELDS)
+    parsed = parse_query("FrameWork:vue last_reviewed:2024 doc-type:guide Type:pdf", FIELDS)
     assert parsed.filters == Filters(
         types=("pdf",),
         fields=(("framework", "vue"), ("Last Reviewed", "2024"), ("doc-type", "guide")),
@@ -94,7 +94,7 @@ def test_fields_of_front_matter_count_in_any_case_and_with_underscores():
 
 def test_an_unknown_filter_is_an_error_that_names_the_known_ones():
     with pytest.raises(QueryError) as caught:
-        parse_question("refund typ:pdf", FIELDS)
+        parse_query("refund typ:pdf", FIELDS)
     assert caught.value.message == 'There is no filter "typ:".'
     assert caught.value.cure.startswith('Did you mean "type:"? The filters are type, path, title')
     for name in (*FILTER_NAMES, "framework", "last_reviewed"):
@@ -111,18 +111,18 @@ def test_an_unknown_filter_is_an_error_that_names_the_known_ones():
 )  # fmt: skip
 def test_a_slip_is_answered_with_what_was_meant(written, meant):
     with pytest.raises(QueryError, match=f'Did you mean "{meant}:"'):
-        parse_question(written, FIELDS)
+        parse_query(written, FIELDS)
 
 
 def test_many_known_fields_are_not_all_listed():
     with pytest.raises(QueryError, match=r"field00, .*field11, and 88 fields more"):
-        parse_question("zzz:y", [f"field{number:02}" for number in range(100)])
+        parse_query("zzz:y", [f"field{number:02}" for number in range(100)])
 
 
 @pytest.mark.parametrize("unknown", ["foo:bar", 'foo:"bar baz"', "foo_bar:baz", 'foo:"', "aa:b,c"])
 def test_what_looks_like_a_filter_is_not_searched_for(unknown):
     with pytest.raises(QueryError, match="There is no filter"):
-        parse_question(f"text {unknown}")
+        parse_query(f"text {unknown}")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_what_looks_like_a_filter_is_not_searched_for(unknown):
     ],
 )  # fmt: skip
 def test_ordinary_text_with_colons_is_never_an_error(ordinary):
-    parsed = parse_question(ordinary)
+    parsed = parse_query(ordinary)
     assert parsed.text == ordinary
     assert parsed.filters.empty
     assert parsed.collections == ()
@@ -146,62 +146,61 @@ def test_ordinary_text_with_colons_is_never_an_error(ordinary):
 
 def test_pasted_text_raises_no_errors_but_its_filters_count():
     pasted = "Traceback\nerror:unknown before:lunch type:pdf"
-    parsed = parse_question(pasted)
+    parsed = parse_query(pasted)
     assert parsed.text == "Traceback\nerror:unknown before:lunch"
     assert parsed.filters == Filters(types=("pdf",))
     long = "word " * 120 + "foo:bar"
-    assert parse_question(long).text == long
+    assert parse_query(long).text == long
 
 
 @pytest.mark.parametrize("quotes", ['"', '""', '"""', '5" pipe', 'say "hi', '" "', "“", "'"])
 def test_lone_quotes_are_harmless(quotes):
-    parsed = parse_question(quotes)
+    parsed = parse_query(quotes)
     assert parsed.text == quotes
-    assert parsed.phrases == ()
     assert parsed.filters.empty
 
 
 def test_an_open_quote_in_a_filter_ends_with_the_word():
-    parsed = parse_question('title:"two words')
+    parsed = parse_query('title:"two words')
     assert (parsed.text, parsed.filters) == ("words", Filters(titles=("two",)))
 
 
 def test_an_empty_value_asks_for_nothing():
-    parsed = parse_question('x title:"" tag:"  " y')
+    parsed = parse_query('x title:"" tag:"  " y')
     assert (parsed.text, parsed.filters) == ("x y", Filters())
 
 
-def test_phrases_are_what_stands_in_quotes():
-    parsed = parse_question('find "exactly this" and “that too”, "exactly this"!')
-    assert parsed.phrases == ("exactly this", "that too")
+def test_what_stands_in_quotes_stays_in_the_text():
+    parsed = parse_query('find "exactly this" and “that too”, "exactly this"!')
+    assert parsed.filters.empty
     assert parsed.text == 'find "exactly this" and “that too”, "exactly this"!'
 
 
 def test_typographic_quotes_hold_values_too():
-    assert parse_question("title:“two words” in:„Erste Schritte“").filters == Filters(
+    assert parse_query("title:“two words” in:„Erste Schritte“").filters == Filters(
         titles=("two words",), headings=("Erste Schritte",)
     )
 
 
 def test_a_quote_within_quotes_is_doubled():
-    assert parse_question('title:"the ""big"" one"').filters.titles == ('the "big" one',)
+    assert parse_query('title:"the ""big"" one"').filters.titles == ('the "big" one',)
 
 
 def test_known_filters_take_paths_and_addresses():
-    parsed = parse_question(r"path:C:\docs\a source:https://a.b/c")
+    parsed = parse_query(r"path:C:\docs\a source:https://a.b/c")
     assert parsed.filters == Filters(paths=(r"C:\docs\a",), sources=("https://a.b/c",))
 
 
 def test_empty_questions():
     for asked in ("", " \n\t"):
-        assert parse_question(asked) == ParsedQuestion(text="")
+        assert parse_query(asked) == ParsedQuery(text="")
 
 
 def test_a_long_question_is_cut_and_says_so():
-    assert parse_question("x" * LONGEST_QUESTION).cut is False
-    parsed = parse_question("x" * (LONGEST_QUESTION + 1))
+    assert parse_query("x" * LONGEST_QUERY).cut is False
+    parsed = parse_query("x" * (LONGEST_QUERY + 1))
     assert parsed.cut is True
-    assert len(parsed.text) == LONGEST_QUESTION
+    assert len(parsed.text) == LONGEST_QUERY
 
 
 @pytest.mark.parametrize(
@@ -211,7 +210,7 @@ def test_a_long_question_is_cut_and_says_so():
 def test_a_megabyte_is_read_quickly(unit):
     asked = unit * (1_000_000 // len(unit))
     started = time.perf_counter()
-    parsed = parse_question(asked)
+    parsed = parse_query(asked)
     assert time.perf_counter() - started < 60
     assert parsed.cut is True
 
@@ -244,16 +243,16 @@ dates = st.sampled_from(["", "2025", "2025-01", "2025-01-31"])
     several,
 )  # fmt: skip
 def test_written_filters_are_read_back(filters, collections):
-    parsed = parse_question(format_filters(filters, collections), FIELDS)
-    assert parsed == ParsedQuestion(text="", filters=filters, collections=collections)
+    parsed = parse_query(format_filters(filters, collections), FIELDS)
+    assert parsed == ParsedQuery(text="", filters=filters, collections=collections)
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_parsed_or_refused_with_a_cure(asked):
-    pasted = parse_question(f"x\n{asked}", FIELDS)
-    assert pasted == parse_question(f"x\n{asked}", FIELDS)
+    pasted = parse_query(f"x\n{asked}", FIELDS)
+    assert pasted == parse_query(f"x\n{asked}", FIELDS)
     try:
-        parsed = parse_question(asked, FIELDS)
+        parsed = parse_query(asked, FIELDS)
     except QueryError as error:
         complaint = str(error)
     else:

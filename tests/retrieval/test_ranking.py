@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import itertools
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragkit.options import Fusion, SearchOptions
-from ragkit.retrieval.multi_vector import IndexList
+from ragkit.indexes.protocol import Candidates, IndexKind
+from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
 from ragkit.retrieval.ranking import (
+    CLOSE,
+    Hit,
     Ranking,
     fuse,
     holds_identifier,
     index_weights,
+    levels_of,
+    prefer_finer,
     shares_of_best,
     with_documents,
     with_phrases,
@@ -24,34 +29,50 @@ from ragkit.retrieval.ranking import (
 from ragkit.types import LEVEL_CODES, Level
 
 
-def listed(name: str, weight: float, *scored: tuple[int, float]) -> IndexList:
+@dataclass
+class Listed:
+    """What one index found for a query, its weight, and its scores of other entries."""
+
+    kind: IndexKind
+    weight: float
+    found: Candidates
+    others: dict[int, float] = field(default_factory=dict)
+
+
+def listed(kind: str, weight: float, *scored: tuple[int, float], **others: float) -> Listed:
+    """Candidates (entry, score); ``e13=2.0`` is the score of an entry that is not among them."""
     entries = np.array([entry for entry, _ in scored], np.int64)
-    return IndexList(
-        name,
-        weight,
+    found = Candidates(
+        np.array([0, len(entries)]),
         entries,
         entries // 10,
+        entries,
         (entries % 10).astype(np.int32),
         np.full(len(scored), LEVEL_CODES[Level.CHUNK], np.int8),
-        np.array([raw for _, raw in scored], np.float64),
-        name == "vector",
+        np.array([score for _, score in scored], np.float64),
+    )
+    known = {int(entry[1:]): score for entry, score in others.items()}
+    return Listed(IndexKind(kind), weight, found, known)
+
+
+def fused(lists: list[Listed], *, complete: bool = False, **options) -> Ranking:
+    """The ranking of one query."""
+    by_kind = {one.kind: one for one in lists}
+
+    def exact(kind, entry_ids, bounds):
+        assert bounds.tolist() == [0, len(entry_ids)]
+        return np.array([by_kind[kind].others[entry] for entry in entry_ids.tolist()])
+
+    return fuse(
+        {one.kind: one.found for one in lists},
+        {one.kind: np.array([one.weight]) for one in lists},
+        SearchOptions(**options),
+        exact if complete else None,
     )
 
 
-def fused(lists, fusion=Fusion.WEIGHTED, rrf_k=60, **more) -> Ranking:
-    """The ranking of one query."""
-    return fuse([lists], fusion, rrf_k, **more)
-
-
 def hits(ranking: Ranking, most=None):
-    (found,) = ranking.hits(most)
-    return found
-
-
-def scoring(found: IndexList, **scores: float) -> IndexList:
-    """The list of an index that knows the scores of other entries."""
-    known = {int(entry[1:]): score for entry, score in scores.items()}
-    return replace(found, exact=lambda ids: np.array([known[one] for one in ids.tolist()]))
+    return [hit for of_query in ranking.hits(most) for hit in of_query]
 
 
 VECTOR = listed("vector", 0.5, (11, 0.8), (12, 0.4), (13, -0.2))
@@ -59,7 +80,8 @@ KEYWORD = listed("keyword", 0.5, (12, 20.0), (14, 10.0), (11, 5.0))
 
 
 def scores(lists, fusion=Fusion.WEIGHTED, rrf_k=60, **more):
-    return [(hit.entry_id, hit.score) for hit in hits(fused(lists, fusion, rrf_k, **more))]
+    ranking = fused(lists, fusion=fusion, rrf_k=rrf_k, **more)
+    return [(hit.entry_id, hit.score) for hit in hits(ranking)]
 
 
 def test_weighted_scores_are_cosines_and_shares_of_the_best_keyword_score():
@@ -89,7 +111,7 @@ def test_an_entry_of_one_list_has_one_contribution():
 
 
 def test_each_index_scores_what_only_others_found():
-    lists = [scoring(VECTOR, e14=0.6), scoring(KEYWORD, e13=2.0)]
+    lists = [replace(VECTOR, others={14: 0.6}), replace(KEYWORD, others={13: 2.0})]
     assert fused(lists).entry_ids.tolist() == [11, 12, 13, 14]
     by_entry = {hit.entry_id: hit for hit in hits(fused(lists, complete=True))}
     assert by_entry[14].score == 0.5 * 0.6 + 0.5 * 0.5
@@ -103,9 +125,8 @@ def test_each_index_scores_what_only_others_found():
 
 
 def test_a_list_that_is_left_out_is_not_asked_for_scores():
-    silent = scoring(listed("vector", 0.0, (13, 0.9)))
-    loud = scoring(KEYWORD)
-    assert scores([silent, loud], complete=True) == [(12, 1.0), (14, 0.5), (11, 0.25)]
+    silent = listed("vector", 0.0, (13, 0.9))
+    assert scores([silent, KEYWORD], complete=True) == [(12, 1.0), (14, 0.5), (11, 0.25)]
 
 
 def test_only_the_best_become_hits():
@@ -164,8 +185,10 @@ def test_an_entry_named_twice_by_a_list_counts_once():
 
 
 def test_only_cosines_are_taken_as_they_are():
-    lists = [replace(listed("vector", 1.0, (11, 0.9), (12, 0.3)), cosines=False)]
-    assert scores(lists) == [(11, 1.0), (12, 0.3 / 0.9)]
+    lists = [listed("vector", 1.0, (11, 0.9), (12, 0.3))]
+    assert scores(lists) == [(11, 0.9), (12, 0.3)]
+    sums = scores(lists, question_merge=QuestionMerge.SUM)
+    assert sums == [(11, 1.0), (12, 0.3 / 0.9)]
 
 
 @pytest.mark.parametrize("lists", [[], [listed("vector", 1.0)]])
@@ -185,7 +208,7 @@ def test_parts_add_up_and_scores_stay_between_zero_and_one(one, two, first, seco
         listed("vector", first, *sorted(one, key=lambda pair: -pair[1])),
         listed("keyword", second, *sorted(two, key=lambda pair: -pair[1])),
     ]
-    found = hits(fused(lists, fusion))
+    found = hits(fused(lists, fusion=fusion))
     for hit in found:
         assert hit.score == sum(part.value for part in hit.contributions)
         assert 0.0 <= hit.score <= 1.0 + 1e-12
@@ -194,7 +217,7 @@ def test_parts_add_up_and_scores_stay_between_zero_and_one(one, two, first, seco
     assert [(-hit.score, hit.entry_id) for hit in found] == sorted(
         (-hit.score, hit.entry_id) for hit in found
     )
-    assert found == hits(fused(lists, fusion))
+    assert found == hits(fused(lists, fusion=fusion))
 
 
 WEIGHTED = fused(
@@ -281,3 +304,46 @@ def test_scores_stay_between_zero_and_one_and_parts_add_up(one, two, phrase, doc
         assert 0.0 <= hit.score <= 1.0 + 1e-9
         for part in hit.contributions:
             assert part.value == part.weight * part.normalised
+
+
+_ids = itertools.count(1)
+
+
+def level_hit(document: int, level: Level, score: float, entry: int = 0) -> Hit:
+    return Hit(entry or next(_ids), document, 0, level, score, ())
+
+
+def test_each_granularity_asks_its_levels():
+    assert levels_of(Granularity.CHUNK) == (Level.CHUNK,)
+    assert levels_of(Granularity.SECTION) == (Level.SECTION,)
+    assert levels_of(Granularity.DOCUMENT) == (Level.DOCUMENT,)
+    assert set(levels_of(Granularity.AUTO)) == {Level.CHUNK, Level.SECTION, Level.DOCUMENT}
+
+
+@pytest.mark.parametrize("level", [Level.DOCUMENT, Level.SECTION])
+def test_a_coarser_hit_gives_way_to_a_finer_one_that_is_close(level):
+    coarse, fine = level_hit(1, level, 0.8), level_hit(1, Level.CHUNK, 0.8 * CLOSE)
+    assert prefer_finer([coarse, fine]) == [fine]
+    weak = level_hit(1, Level.CHUNK, 0.8 * CLOSE - 0.01)
+    assert prefer_finer([weak, coarse]) == [coarse, weak]
+
+
+def test_other_documents_do_not_matter():
+    coarse, fine = level_hit(1, Level.DOCUMENT, 0.5), level_hit(2, Level.CHUNK, 0.9)
+    assert prefer_finer([coarse, fine]) == [fine, coarse]
+
+
+def test_a_question_counts_as_fine_as_its_chunk():
+    section, question = level_hit(1, Level.SECTION, 0.5), level_hit(1, Level.QUESTION, 0.5)
+    assert prefer_finer([section, question]) == [question]
+
+
+def test_the_best_come_first_and_ties_go_to_the_smaller_id():
+    found = [
+        level_hit(1, Level.CHUNK, 0.5, 9),
+        level_hit(2, Level.CHUNK, 0.5, 3),
+        level_hit(3, Level.CHUNK, 0.7, 5),
+    ]
+    for order in itertools.permutations(found):
+        assert [one.entry_id for one in prefer_finer(order)] == [5, 3, 9]
+    assert prefer_finer([]) == []

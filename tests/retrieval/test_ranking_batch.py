@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ragkit.indexes.local.collection import CollectionIndex
-from ragkit.indexes.protocol import IndexQuery
 from ragkit.indexes.rows import EntryRows, TokenColumn
 from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
-from ragkit.retrieval.candidates import keyword_lists, put_to, vector_lists
+from ragkit.retrieval.candidates import find_candidates, put_to
+from ragkit.retrieval.query import Query
 from ragkit.retrieval.ranking import Hit, Ranking, rank
+from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.types import LEVEL_CODES, Field, Level
 
 DIMENSIONS = 8
@@ -45,14 +46,15 @@ def library(
     return old.remove([first + 3], 2).upsert(rows.take(np.arange(count - 10, count)), 2)
 
 
-def queries(random: np.random.Generator, count: int) -> list[IndexQuery]:
-    """Queries of up to eight words; the third has no vector."""
+def queries(random: np.random.Generator, count: int) -> list[Query]:
+    """Queries of up to eight words; the third has no vector, the fifth holds an identifier."""
     lengths = random.integers(0, 9, count)
     made = [
-        IndexQuery(random.integers(1, 33, length).tolist(), vector)
+        Query(token_ids=random.integers(1, 33, length).tolist(), vector=vector)
         for length, vector in zip(lengths, unit(random, count), strict=True)
     ]
-    made[2] = IndexQuery(made[2].token_ids)
+    made[2] = replace(made[2], vector=None)
+    made[4] = replace(made[4], text="snake_case")
     return made
 
 
@@ -65,26 +67,14 @@ def batch_and_singles(
         library(random, 10, 60, contexts=contexts),
         library(random, 1000, 40, contexts=contexts),
     ]
-    asked = queries(random, 7)
-    shares = [0.5, 0.5, 0.2, 0.5, 0.7, 0.5, 0.5]
-    vector_weights = [share * options.vector_weight for share in shares]
-    keyword_weights = [(1 - share) * options.keyword_weight for share in shares]
+    batch = queries(random, 7)
 
-    def ranked(numbers: Sequence[int]) -> Ranking:
-        some = [asked[number] for number in numbers]
+    def ranked(some: list[Query]) -> Ranking:
         searches = [put_to(index, some, None, options) for index in indexes]
-        of_vectors = [vector_weights[number] for number in numbers]
-        of_words = [keyword_weights[number] for number in numbers]
-        by_kind = [
-            vector_lists(searches, of_vectors, 12, options),
-            keyword_lists(searches, of_words, 12),
-        ]
-        if options.mode is not Mode.HYBRID:
-            by_kind = [by_kind[0 if options.mode is Mode.VECTOR else 1]]
-        lists = [list(of_query) for of_query in zip(*by_kind, strict=True)]
-        return rank(lists, searches, some, options, level)
+        candidates = find_candidates(searches, some, 12, options, StageTimer())
+        return rank(candidates, searches, some, options, level)
 
-    return ranked(range(7)), [ranked([number]) for number in range(7)]
+    return ranked(batch), [ranked([query]) for query in batch]
 
 
 def described(hit: Hit) -> tuple:

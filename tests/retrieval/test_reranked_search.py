@@ -13,6 +13,7 @@ from small_library import add, find, open_library, paths, without_times, write_f
 
 from ragkit.errors import ModelError
 from ragkit.options import Granularity, Rerank
+from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.rerank import NOT_RERANKED
 from ragkit.surfaces.render import answer_as_text
 
@@ -44,7 +45,7 @@ def library(tmp_path_factory, running):
 @pytest.fixture(autouse=True)
 def forgetful(library):
     """Every test asks the model itself."""
-    library.engine._recent.forget()
+    library.engine._answers = AnswerCache()
     library.engine.open_grader.cache_clear()
 
 
@@ -105,14 +106,14 @@ def test_parts_of_one_document_are_capped_after_reranking(library, server):
 def test_the_order_without_results_is_the_same(library, server):
     server.reply = grading(answers)
     options = library.options(rerank=Rerank.MODEL, per_document=0)
-    hits = library.engine.order(QUESTION, options)
+    hits = library.engine.best_hits(QUESTION, options)
     whole = library.engine.search(QUESTION, options)
     assert [(one.document.id, one.matched_chunks[0].index) for one in whole.results] == [
         (one.document_id, one.chunk_index) for one in hits
     ]
     server.failure = "broken"
     with pytest.raises(ModelError, match="Ollama reported a failure"):
-        library.engine.order(QUESTION, options)
+        library.engine.best_hits(QUESTION, options)
 
 
 def test_an_answer_is_the_same_again_and_asked_once(library, server):
@@ -120,7 +121,7 @@ def test_an_answer_is_the_same_again_and_asked_once(library, server):
     first = reranked(library)
     assert reranked(library) is first
     assert len(server.asked("/api/chat")) == 1
-    library.engine._recent.forget()
+    library.engine._answers = AnswerCache()
     assert without_times(reranked(library)) == without_times(first)
 
 

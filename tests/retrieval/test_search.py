@@ -21,10 +21,10 @@ from ragkit.catalog import Catalog
 from ragkit.errors import NotFoundError, QueryError
 from ragkit.indexes.local.backend import LocalBackend
 from ragkit.options import Filters, Granularity, Mode, SearchOptions
-from ragkit.retrieval import search as engine_module
-from ragkit.retrieval.concurrency import Beside
+from ragkit.retrieval import candidates
+from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.highlight import Highlighter
-from ragkit.retrieval.search import Engine
+from ragkit.retrieval.search import SearchEngine
 
 _LONG = "\n\n".join(
     f"## Part {number}\n\n" + f"The turbine of part {number} turns. " * 40 for number in range(60)
@@ -149,11 +149,11 @@ def test_the_same_question_gives_the_same_bytes(library):
     collection = library.catalog.collections.get("default")
     for question in ("refund", "turbine mill part", "Tomaten im Sommer", "検索システムの評価"):
         first = comparable(find(library, question))
-        fresh = Engine(library.catalog, library.indexes, library.embedder)
+        fresh = SearchEngine(library.catalog, library.indexes, library.embedder)
         assert comparable(fresh.search(question, library.options())) == first
         library.indexes.forget(collection.id)
         again = LocalBackend(library.catalog.entries, library.paths, library.embedder)
-        engine = Engine(library.catalog, again, library.embedder)
+        engine = SearchEngine(library.catalog, again, library.embedder)
         assert comparable(engine.search(question, library.options())) == first
 
 
@@ -269,7 +269,7 @@ def test_words_that_no_document_has_find_nothing_by_keywords(library):
 def test_coarser_levels_are_searched(library, granularity):
     answer = find(library, "refund thirty days", granularity=granularity)
     collection = library.catalog.collections.get("default")
-    from ragkit.retrieval.granularity import levels_of
+    from ragkit.retrieval.ranking import levels_of
 
     if not all(library.indexes.current(collection, one).entries for one in levels_of(granularity)):
         pytest.skip("there are no entries of that level yet")
@@ -365,9 +365,9 @@ def test_a_search_takes_no_text_apart_until_somebody_looks(library, monkeypatch)
 
 def test_words_beside_vectors_give_the_same_answer(library, monkeypatch):
     alone = library.search("is a refund like a turbine", library.options())
-    monkeypatch.setattr(engine_module, "_WORTH_A_THREAD", 0)
-    monkeypatch.setattr(library.engine, "_beside", Beside(2))
-    library.engine._recent.forget()
+    monkeypatch.setattr(candidates, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(candidates.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(library.engine, "_answers", AnswerCache())
     both = library.search("is a refund like a turbine", library.options())
     assert both.results == alone.results
     stages = {one.name: one for one in both.trace.stages}

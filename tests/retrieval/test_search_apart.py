@@ -14,7 +14,7 @@ from ragkit.indexes.local.backend import LocalBackend
 from ragkit.models.hashing import HashEmbedder
 from ragkit.options import Expansion, Filters, Fusion, Granularity, Mode, SearchOptions
 from ragkit.paths import LibraryPaths
-from ragkit.retrieval.search import Engine
+from ragkit.retrieval.search import SearchEngine
 
 # Each is its own stem, since the shelf keeps words as they are written.
 _WORDS = ("plum", "fig", "kiwi", "nut", "corn", "leek")
@@ -62,7 +62,7 @@ def test_collections_are_strictly_apart(documents, words, options):
                 owned.add(document)
         embedder = HashEmbedder(4)
         embedder.fingerprint = "fingerprint"
-        engine = Engine(catalog, LocalBackend(catalog.entries, paths, embedder), embedder)
+        engine = SearchEngine(catalog, LocalBackend(catalog.entries, paths, embedder), embedder)
         from dataclasses import replace
 
         answer = engine.search(" ".join(words), replace(options, collections=("mine",)))

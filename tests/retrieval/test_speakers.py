@@ -12,7 +12,7 @@ from ragkit.catalog.filters import speaker_key
 from ragkit.catalog.records import SpeakerRecord
 from ragkit.errors import QueryError
 from ragkit.options import Filters
-from ragkit.retrieval.query_parser import FILTER_NAMES, format_filters, parse_question
+from ragkit.retrieval.query_parser import FILTER_NAMES, format_filters, parse_query
 
 _DAYS = ("2026-01-10", "2026-02-14", "2026-03-20")
 _FILLER = "and then we talked about the weather for quite a while, as one does on such days. " * 4
@@ -160,10 +160,10 @@ def test_keys_of_names(name, key):
 
 
 def test_the_question_language_knows_speakers():
-    parsed = parse_question('keys speaker:Max,"Zoë Ray" after:2026-02')
+    parsed = parse_query('keys speaker:Max,"Zoë Ray" after:2026-02')
     assert parsed.text == "keys"
     assert parsed.filters == Filters(speakers=("Max", "Zoë Ray"), after="2026-02")
     assert format_filters(parsed.filters) == 'speaker:Max,"Zoë Ray" after:2026-02'
     assert "speaker" in FILTER_NAMES
     with pytest.raises(QueryError, match=r'Did you mean "speaker:"\?'):
-        parse_question("keys sender:Max")
+        parse_query("keys sender:Max")

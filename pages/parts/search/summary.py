@@ -12,7 +12,7 @@ from typing import Any
 from pages.parts.common.markup import action, name, number, plural, text, took
 from ragkit.options import Filters
 from ragkit.results import Answer, Trace
-from ragkit.retrieval.query_parser import format_filters, parse_question
+from ragkit.retrieval.query_parser import format_filters, parse_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def chips(question: str, known_fields: Sequence[str] = ()) -> tuple[Chip, ...]:
     Raises:
         QueryError: when a filter is not valid.
     """
-    parsed = parse_question(question, known_fields)
+    parsed = parse_query(question, known_fields)
     filters = [
         Chip(format_filters(replace(Filters(), **{part: value})), part)
         for part, value in _single_values(parsed.filters)
@@ -53,7 +53,7 @@ def _single_values(filters: Filters) -> Iterator[tuple[str, Any]]:
 
 def without_filter(question: str, token: str, known_fields: Sequence[str] = ()) -> str:
     """Return a question without one filter; without any when ``token`` is empty."""
-    parsed = parse_question(question, known_fields)
+    parsed = parse_query(question, known_fields)
     if not token:
         return parsed.text
     tokens = [chip.token for chip in chips(question, known_fields) if chip.token != token]
