@@ -10,7 +10,6 @@ import streamlit as st
 
 from pages.parts.common import browser, frame, judging, markup, state
 from pages.parts.common.markup import action, plural, text
-from pages.parts.common.opened_library import open_library
 from pages.parts.compare import column_editor
 from pages.parts.compare import comparison_html as comparing
 from ragkit.catalog.judgments import Origin
@@ -39,7 +38,7 @@ def draw() -> None:
     """The whole page."""
     frame.required()
     state.follow()
-    library = open_library()
+    library = frame.open_library()
     columns, strange = current()
     browser.listen("compare-actions", lambda values: act(library, values))
     browser.judging_keys("compare-keys")

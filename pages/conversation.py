@@ -11,7 +11,6 @@ import streamlit as st
 
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action
-from pages.parts.common.opened_library import open_library
 from pages.parts.search import long_options
 from pages.parts.search import long_question as conversation
 from ragkit.errors import RagkitError
@@ -37,7 +36,7 @@ def draw() -> None:
     frame.required()
     state.follow()
     state.start(**{TEXT: "", TOPIC: None, ROUND: 0, LEFT_OUT: (), FAULT: None})
-    library = open_library()
+    library = frame.open_library()
     browser.listen("conversation-actions", act)
     st.html(f"<style>{_css()}</style>")
     with st.container(key="page-wide"):

@@ -12,7 +12,6 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common import open_in_os as programs
 from pages.parts.common.markup import action, name, plural
-from pages.parts.common.opened_library import open_library
 from pages.parts.document import context_dialog as context_desk
 from pages.parts.document import reader
 from pages.parts.library import source_tables as tables
@@ -42,7 +41,7 @@ def draw() -> None:
     """The whole page."""
     frame.required()
     state.follow()
-    library = open_library()
+    library = frame.open_library()
     browser.listen("document-actions", lambda values: act(library, values))
     asked = from_address()
     with st.container(key="page-wide"):

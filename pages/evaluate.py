@@ -8,7 +8,6 @@ from functools import partial
 import streamlit as st
 
 from pages.parts.common import browser, frame, markup, state
-from pages.parts.common.opened_library import open_library
 from pages.parts.evaluate import evaluation_html as evaluating
 from pages.parts.evaluate import run_tables as measures
 from pages.parts.evaluate import set_writing
@@ -31,7 +30,7 @@ def draw() -> None:
     """The whole page."""
     frame.required()
     state.follow()
-    library = open_library()
+    library = frame.open_library()
     browser.listen("evaluate-actions", act)
     with st.container(key="page-wide"):
         st.html("<h1>Evaluate</h1>")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts.common import browser, frame, markup, state
-from pages.parts.common.opened_library import open_library
 from pages.parts.health import context_panel
 from pages.parts.health import health_view as wellness
 from pages.parts.library import source_tables as tables
@@ -23,7 +22,7 @@ def draw() -> None:
     """The whole page."""
     frame.required()
     state.follow()
-    library = open_library()
+    library = frame.open_library()
     with st.container(key="page-wide"):
         st.html("<h1>Health</h1>")
         live(library)

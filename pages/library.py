@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import plural
-from pages.parts.common.opened_library import open_library
 from pages.parts.library import dialogs, drop_zone, embedder_choice
 from pages.parts.library import source_tables as tables
 from ragkit.catalog.records import Counts, DocumentRecord
@@ -24,7 +23,7 @@ def draw() -> None:
     """The whole page."""
     frame.required()
     state.follow()
-    library = open_library()
+    library = frame.open_library()
     with st.container(key="page-wide"):
         collection = choose_collection(library)
         left, right = st.columns([4, 9], gap="large")

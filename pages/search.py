@@ -11,7 +11,6 @@ import streamlit as st
 from pages.parts.common import browser, frame, judging, markup, state
 from pages.parts.common import open_in_os as programs
 from pages.parts.common.markup import number, plural
-from pages.parts.common.opened_library import open_library
 from pages.parts.search import cards, summary
 from pages.parts.search import controls as searching
 from pages.parts.search.passages import ExpandedContent, expand
@@ -28,7 +27,7 @@ def draw() -> None:
     frame.required()
     state.follow()
     state.start(**{state.OPENED_GAPS: set(), state.OPENED_MORE: set(), state.ASKED: ""})
-    library = open_library()
+    library = frame.open_library()
     browser.listen("actions", lambda values: act(library, values))
     browser.judging_keys("search-keys")
     with st.container(key="page-narrow"):

@@ -48,7 +48,7 @@ def edit_context(writer: Writer, arguments: Mapping[str, Any], _reporter: Report
     catalog = writer.catalog
     record = catalog.documents.get(document_id)
     chunk = _chunk(catalog, document_id, index)
-    text = catalog.passages.slices([(document_id, chunk.chunk.start, chunk.chunk.end)])[0]
+    text = catalog.documents.slices([(document_id, chunk.chunk.start, chunk.chunk.end)])[0]
     stored = catalog.contexts.of_document(document_id).get(index)
     answer = replace(
         stored.answer if stored else ContextAnswer(""),
@@ -79,7 +79,7 @@ def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter:
     if index is not None:
         chunks = [_chunk(catalog, document_id, int(index))]
     spans = [(document_id, chunk.chunk.start, chunk.chunk.end) for chunk in chunks]
-    texts = catalog.passages.slices(spans)
+    texts = catalog.documents.slices(spans)
     is_one_chunk = index is not None
     keys = [text_key(text, record.hash) for text in texts]
     if is_one_chunk:
@@ -146,7 +146,7 @@ def restore_contexts(writer: Writer, since: float) -> int:
 
 
 def _chunk(catalog: Catalog, document_id: int, index: int) -> ChunkRecord:
-    chunks = catalog.passages.chunks_at({document_id: [index]})[document_id]
+    chunks = catalog.documents.chunks_at({document_id: [index]})[document_id]
     if not chunks:
         raise NotFoundError(
             f"Document {document_id} has no chunk {index + 1}.", "It may have been read again."

@@ -14,7 +14,6 @@ from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
 from ragkit.catalog.filters import FilterQueries
 from ragkit.catalog.jobs import Jobs
-from ragkit.catalog.passages import Passages
 from ragkit.catalog.vectors import Embedders, Vectors
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ class Catalog:
         self.entries = Entries(connections)
         self.contexts = Contexts(connections)
         self.filters = FilterQueries(connections)
-        self.passages = Passages(connections)
         self.vectors = Vectors(connections)
         self.embedders = Embedders(connections)
         self.jobs = Jobs(connections)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -123,6 +123,49 @@ class Documents:
         for row in rows:
             chunks.setdefault(row[0], []).append(chunk_of_row(row[1:]))
         return chunks
+
+    def chunks_at(self, places: Mapping[int, Sequence[int]]) -> dict[int, list[ChunkRecord]]:
+        """Return the chunks with those indexes of each document in order, in one query."""
+        pairs = [[document, index] for document, indexes in places.items() for index in indexes]
+        columns = ", ".join(f"k.{name}" for name in CHUNK_COLUMNS.split(", "))
+        rows = self._connections.rows(
+            f"SELECT k.document_id, {columns} FROM json_each(?) w JOIN chunks k "
+            "ON k.document_id = w.value ->> 0 AND k.idx = w.value ->> 1",
+            (json.dumps(pairs),),
+        )
+        chunks: dict[int, list[ChunkRecord]] = {document: [] for document in places}
+        for row in rows:
+            chunks[row[0]].append(chunk_of_row(row[1:]))
+        for records in chunks.values():
+            records.sort(key=lambda record: record.chunk.index)
+        return chunks
+
+    def slices(
+        self, spans: Sequence[tuple[int, int, int]], whole: Container[int] = ()
+    ) -> Sequence[str]:
+        """Return slices (document id, start, end) of stored texts, in the order of ``spans``.
+
+        Documents in ``whole`` are read whole and cut here, which is faster for all but long
+        ones. A slice of a document that is gone is empty.
+        """
+        texts = self.texts(sorted({span[0] for span in spans if span[0] in whole}))
+        cut = self._cut([span for span in spans if span[0] not in whole])
+        return [
+            texts.get(document, "")[start:end]
+            if document in whole
+            else cut.get((document, start, end), "")
+            for document, start, end in spans
+        ]
+
+    def _cut(self, spans: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int, int], str]:
+        if not spans:
+            return {}
+        rows = self._connections.rows(
+            "SELECT w.key, substr(t.text, (w.value ->> 1) + 1, (w.value ->> 2) - (w.value ->> 1)) "
+            "FROM json_each(?) w JOIN texts t ON t.document_id = w.value ->> 0",
+            (json.dumps(spans),),
+        )
+        return {spans[number]: text for number, text in rows}
 
     def list(
         self,

@@ -113,7 +113,7 @@ class Judging:
         if span is not None:
             start, end = span.start, span.end
             if 0 <= start < end:
-                quote = self._catalog.passages.slices([(document_id, start, end)])[0]
+                quote = self._catalog.documents.slices([(document_id, start, end)])[0]
             if not quote or len(quote) != end - start:
                 raise EvaluationError(
                     f"{record.path} has changed since it was shown.", "Ask again, then judge."
@@ -146,7 +146,7 @@ class Judging:
                 for record, document in zip(records, documents, strict=True)
                 if document is not None and not record.judged.whole
             ]
-            slices = iter(self._catalog.passages.slices(spans))
+            slices = iter(self._catalog.documents.slices(spans))
             return [
                 self._placed(record, document, slices)
                 for record, document in zip(records, documents, strict=True)

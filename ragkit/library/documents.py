@@ -199,7 +199,7 @@ class DocumentService:
 
     def chunks_at(self, places: Mapping[int, Sequence[int]]) -> Mapping[int, Sequence[ChunkRecord]]:
         """Return the chunks of each document id at those chunk indexes, in order, in one query."""
-        return self._catalog.passages.chunks_at(places)
+        return self._catalog.documents.chunks_at(places)
 
     def counts(self, collection: str | None = None) -> Counts:
         """Return how many documents have each status, in one collection or in all."""

@@ -37,7 +37,7 @@ def assemble(
             for passage in plan.passages
         ]
         short = {one.id for one in records.values() if one.characters < _READ_WHOLE}
-        slices = iter(catalog.passages.slices(spans, short))
+        slices = iter(catalog.documents.slices(spans, short))
     return [
         _result(group, plan, [next(slices) for _ in plan.passages], records, highlighter)
         for group, plan in plans
@@ -56,7 +56,7 @@ def _plans(
         total = records[group.document_id].chunks
         of_group = wanted_chunks(matches, total, options, rank)
         indexes.setdefault(group.document_id, set()).update(of_group)
-    chunks = catalog.passages.chunks_at(
+    chunks = catalog.documents.chunks_at(
         {document: sorted(of_document) for document, of_document in indexes.items()}
     )
     sections = _sections(catalog, list(indexes), matched, options)

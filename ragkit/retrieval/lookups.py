@@ -69,7 +69,7 @@ class HitLookups:
             (hit.document_id, chunks[hit.entry_id].chunk.start, chunks[hit.entry_id].chunk.end)
             for hit in held
         ]
-        slices = self._catalog.passages.slices(spans)
+        slices = self._catalog.documents.slices(spans)
         return {hit.entry_id: text for hit, text in zip(held, slices, strict=True)}
 
     def _chunks(self, hits: Sequence[Hit]) -> dict[int, ChunkRecord]:
@@ -77,7 +77,7 @@ class HitLookups:
         indexes: dict[int, set[int]] = {}
         for hit in hits:
             indexes.setdefault(hit.document_id, set()).add(hit.chunk_index)
-        records = self._catalog.passages.chunks_at(
+        records = self._catalog.documents.chunks_at(
             {document: sorted(of_document) for document, of_document in indexes.items()}
         )
         chunks = {

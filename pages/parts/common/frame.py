@@ -14,14 +14,36 @@ from streamlit.navigation.page import Page
 
 from pages.parts.common import browser, markup
 from pages.parts.common.markup import name, number
-from pages.parts.common.opened_library import open_library
 from ragkit.errors import RagkitError
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library
+from ragkit.settings import Settings, load_settings
 
 _FRAMED = "framed"
 _BUSY_SECONDS, _IDLE_SECONDS, _START_AGAIN_SECONDS = 1, 5, 15
 logger = logging.getLogger(__name__)
+
+
+def open_library() -> Library:
+    """Return the library that the settings name, opened once a server and created if missing.
+
+    Raises:
+        SettingsError: when a setting is not valid.
+        LibraryError: when the library cannot be used.
+    """
+    return _opened(load_settings())
+
+
+@st.cache_resource(
+    show_spinner="Opening the library …",
+    hash_funcs={Settings: lambda settings: settings.model_dump_json()},
+    on_release=lambda library: library.close(),
+    max_entries=4,
+)
+def _opened(settings: Settings) -> Library:
+    library = Library.open(settings, create=True)
+    library.worker.ensure_running()
+    return library
 
 
 @cache
