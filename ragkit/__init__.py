@@ -1,3 +1,98 @@
-"""ragkit: a private search engine for a person's own documents."""
+"""ragkit: a private search engine for a person's own documents.
+
+The public API is what ``__all__`` names; docs/api.md shows it in use. Importing this package
+imports nothing else: each name is imported from its module when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ragkit.errors import (
+        LibraryBusyError,
+        LibraryError,
+        ModelError,
+        NotFoundError,
+        QueryError,
+        RagkitError,
+        SettingsError,
+        SourceError,
+    )
+    from ragkit.library import DocumentDetail, Library
+    from ragkit.options import ChunkedOptions, Filters, SearchOptions
+    from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
+    from ragkit.settings import Settings, load_settings
 
 __version__ = "0.1.0"
+
+__all__ = [  # noqa: RUF022 (by subject)
+    # A library: opened, filled and searched.
+    "open",
+    "Library",
+    "DocumentDetail",
+    # How to search.
+    "SearchOptions",
+    "ChunkedOptions",
+    "Filters",
+    # What a search returns.
+    "Answer",
+    "Result",
+    "DocumentRef",
+    "Passage",
+    "MatchedChunk",
+    # What can be set, from the settings file and the environment.
+    "Settings",
+    "load_settings",
+    # What is raised; str(error) says what happened, error.cure what to do about it.
+    "RagkitError",
+    "LibraryError",
+    "LibraryBusyError",
+    "NotFoundError",
+    "SourceError",
+    "QueryError",
+    "SettingsError",
+    "ModelError",
+    "__version__",
+]
+
+_MODULES = {
+    "ragkit.library": ("DocumentDetail", "Library"),
+    "ragkit.options": ("ChunkedOptions", "Filters", "SearchOptions"),
+    "ragkit.results": ("Answer", "DocumentRef", "MatchedChunk", "Passage", "Result"),
+    "ragkit.settings": ("Settings", "load_settings"),
+}
+
+
+def open(  # noqa: A001 (called as ragkit.open)
+    path: Path | str, *, create: bool = False, **settings: Any
+) -> Library:
+    """Open the library in a directory; ``create`` makes one where there is none.
+
+    Other settings than those of the settings file and of ``RAGKIT_*`` variables are given by
+    name. Use it in a ``with`` statement, or call ``close()``.
+
+    Raises:
+        SettingsError: a setting is unknown or its value is not valid.
+        LibraryError: there is no library, it is damaged, or it is newer than this program.
+    """
+    from ragkit.library import Library
+    from ragkit.settings import load_settings
+
+    return Library.open(load_settings(library=path, **settings), create=create)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    modules = (module for module, names in _MODULES.items() if name in names)
+    value = globals()[name] = getattr(import_module(next(modules, "ragkit.errors")), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

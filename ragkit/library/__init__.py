@@ -96,11 +96,20 @@ class Library:
     def options(self, **changes: Any) -> SearchOptions:
         """Return the search options of the settings, with changes; ``None`` means unchanged.
 
-        A search of one collection has what that collection sets for itself.
+        A search of one collection has what that collection sets for itself. Choices may be given
+        as text ("keyword"), one collection by its name alone.
+
+        Raises:
+            SettingsError: an option cannot have this value.
         """
-        from ragkit.settings import apply_options
+        from ragkit.settings import apply_options, parse_option
 
         given = {name: value for name, value in changes.items() if value is not None}
+        for name, value in given.items():
+            if name == "collections":
+                given[name] = (value,) if isinstance(value, str) else tuple(value)
+            elif isinstance(value, str):
+                given[name] = parse_option(name, value)
         collections = given.get("collections", (self.settings.collection,))
         options = self.settings.search.options(collections=collections)
         if len(collections) == 1:
@@ -112,7 +121,8 @@ class Library:
         """Answer a question, with these options, or with those of the settings and ``changes``.
 
         Raises:
-            TypeError: options and changes were given.
+            TypeError: options and changes were given, or there is no such option.
+            SettingsError: an option cannot have this value.
             QueryError: a filter in the question cannot be understood.
             NotFoundError: a collection is not there.
         """

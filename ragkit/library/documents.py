@@ -76,13 +76,13 @@ class SourceService:
         record = self._catalog.collections.find(collection)
         return self._catalog.collections.sources(record.id) if record else []
 
-    def add_folder(self, folder: Path, collection: str | None = None) -> SourceRecord:
+    def add_folder(self, folder: Path | str, collection: str | None = None) -> SourceRecord:
         """Make a folder a source of a collection; a sync reads it.
 
         Raises:
             SourceError: it is not a folder, not allowed, or holds the library itself.
         """
-        root = folder.expanduser()
+        root = Path(folder).expanduser()
         if not root.is_dir():
             raise SourceError(f"{folder} is not a folder.", "Name a folder that is there.")
         root = root.resolve()

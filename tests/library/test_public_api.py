@@ -1,0 +1,138 @@
+"""The public API: what ``import ragkit`` offers, what docs/api.md shows, what README.md names."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from small_library import HANDBOOK, write_files
+
+import ragkit
+from ragkit.errors import LibraryError, SettingsError
+from ragkit.options import Mode
+
+_ROOT = Path(__file__).resolve().parents[2]
+_API = (_ROOT / "docs" / "api.md").read_text("utf-8")
+_README = (_ROOT / "README.md").read_text("utf-8")
+
+
+def _code(text: str, language: str) -> str:
+    return "\n".join(re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL))
+
+
+_COMMANDS = sorted(set(re.findall(r"^ragkit ((?:judgments )?[a-z]+)", _code(_README, "sh"), re.M)))
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A directory with two documents, in which the built-in model is not needed."""
+    files = {name: HANDBOOK[name] for name in ("handbook/refunds.md", "notes/garten.txt")}
+    write_files(tmp_path / "documents", files)
+    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# -- docs/api.md -------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_documentation_runs(place, capsys):
+    code = _code(_API, "python")
+    assert len(code.strip().splitlines()) <= 20
+    exec(compile(code, "docs/api.md", "exec"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "2 indexed, 0 unchanged."
+    assert lines[1].startswith("handbook/refunds.md ")
+    assert "('Refunds',) " in "\n".join(lines)
+    assert "A customer may ask for a refund within thirty days." in "\n".join(lines)
+
+
+def test_the_documentation_lists_the_methods_of_every_service(place):
+    rows = re.findall(r"^\| `library\.(\w+)` \| (.*) \|$", _API, re.M)
+    with ragkit.open("library", create=True) as library:
+        services = {name for name in vars(library) if not name.startswith("_")}
+        assert services - {"settings", "paths", "catalog"} == {name for name, _ in rows}
+        for name, methods in rows:
+            public = {one for one in dir(getattr(library, name)) if not one.startswith("_")}
+            assert set(re.findall(r"`(\w+)`", methods)) == public, name
+
+
+# -- ragkit.__all__ ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ragkit.__all__)
+def test_every_public_name_can_be_imported_and_is_documented(name):
+    value = getattr(ragkit, name)
+    assert name in dir(ragkit)
+    if name != "__version__":
+        assert value.__doc__
+        assert value.__name__ == name
+
+
+def test_other_names_are_refused():
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        ragkit.nonsense  # noqa: B018
+
+
+def test_importing_the_package_imports_nothing_else():
+    code = (
+        "import sys\nbefore = set(sys.modules)\nimport ragkit\n"
+        "new = set(sys.modules) - before\n"
+        "print([name for name in new if name.split('.')[0] not in sys.stdlib_module_names])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=_ROOT)
+    assert run.stdout == "['ragkit']\n", run.stderr
+
+
+# -- ragkit.open -------------------------------------------------------------------------------
+
+
+def test_open_makes_no_library_unless_it_is_told_to(place):
+    with pytest.raises(LibraryError, match="There is no library"):
+        ragkit.open(place / "library")
+    assert not (place / "library").exists()
+    with ragkit.open(place / "library", create=True, collection="work") as library:
+        assert library.settings.collection == "work"
+        assert library.documents.list() == []
+    with pytest.raises(LibraryError, match="The library is closed"):
+        library.documents.list()
+    ragkit.open(str(place / "library")).close()
+
+
+def test_options_are_given_by_name_or_as_a_whole(place):
+    with ragkit.open("library", create=True) as library:
+        library.jobs.wait(library.sources.sync(library.sources.add_folder("documents")))
+        options = library.options(mode="keyword", limit=1, collections="default")
+        assert (options.mode, options.limit) == (Mode.KEYWORD, 1)
+        assert options.collections == ("default",)
+        answer = library.search("refund", options=options)
+        assert answer.results == library.search("refund", mode="keyword", limit=1).results != ()
+        with pytest.raises(TypeError, match="not both"):
+            library.search("refund", options, limit=1)
+        with pytest.raises(SettingsError, match="mode"):
+            library.search("refund", mode="guess")
+        with pytest.raises(TypeError, match="nonsense"):
+            library.search("refund", nonsense=1)
+
+
+# -- README.md ---------------------------------------------------------------------------------
+
+
+def test_the_readme_names_commands():
+    assert {"add", "search", "serve", "judgments write"} <= set(_COMMANDS)
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_each_command_of_the_readme_says_how_it_is_used(command):
+    run = subprocess.run(
+        [sys.executable, "-m", "ragkit", *command.split(), "--help"],
+        capture_output=True,
+        text=True,
+        cwd=_ROOT,
+        timeout=60,
+    )
+    assert run.returncode == 0, run.stderr
+    assert f"ragkit {command}" in run.stdout
