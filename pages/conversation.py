@@ -11,8 +11,8 @@ import streamlit as st
 
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action
-from pages.parts.search import long_options
 from pages.parts.search import long_question as conversation
+from pages.parts.search.controls import long_controls
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.retrieval.context_block import format_as_context
@@ -133,7 +133,7 @@ def answered(library: Library) -> None:
             st.session_state[TEXT] = ""
             st.rerun()
         with st.popover("Options"):
-            options, chunked = long_options.controls(library, st.session_state[LEFT_OUT])
+            options, chunked = long_controls(library, st.session_state[LEFT_OUT])
         place = st.container()
     try:
         with st.spinner("Looking for topics and asking for each …"):

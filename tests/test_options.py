@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pages.parts.compare import column_editor
-from pages.parts.search import controls, long_options
+from pages.parts.search import controls
 from ragkit.errors import QueryError, SettingsError
 from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text, from_text
 from ragkit.option_table import Choice
@@ -160,7 +160,7 @@ def test_what_a_page_offers_has_a_label_and_a_control():
     columns = [*column_editor.OFFERED, "keyword_weight", "chunked", "embedder"]
     for table, names in (
         (SEARCH_OPTIONS, search), (CONFIG_OPTIONS, columns),
-        (CHUNKED_OPTIONS, long_options.OFFERED), (SEARCH_OPTIONS, ["mmr_lambda"]),
+        (CHUNKED_OPTIONS, controls.OFFERED_LONG), (SEARCH_OPTIONS, ["mmr_lambda"]),
     ):  # fmt: skip
         for name in names:
             option = table[name]

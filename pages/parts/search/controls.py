@@ -1,12 +1,14 @@
-"""The controls around the search box: collection, mode, filters, options, export."""
+"""The controls of a search and of a long question: collection, filters, options, export."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,23 +19,39 @@ from pages.parts.common.option_controls import control, search_controls
 from pages.parts.search import export, summary
 from ragkit.errors import QueryError
 from ragkit.library import Library
-from ragkit.options import SEARCH_OPTIONS, SearchOptions
+from ragkit.options import (
+    CHUNKED_OPTIONS,
+    SEARCH_OPTIONS,
+    ChunkedOptions,
+    CutMethod,
+    Dedup,
+    IndexMode,
+    SearchOptions,
+)
 from ragkit.results import Answer
 
 OFFERED = (
     "chunk_aware", "expansion", "granularity", "contexts", "limit", "fusion", "rerank",
     "min_score", "near_duplicates", "semantic_threshold", "mmr_lambda",
 )  # fmt: skip
+"""What is offered behind *Options* on the Search page."""
+
+OFFERED_LONG = (
+    "limit", "hits_per_piece", "method", "piece_tokens", "overlap_tokens", "merge", "dedup",
+    "per_document", "min_similarity", "whole_weight", "mode", "nprobe", "overfetch",
+)  # fmt: skip
+"""What is offered behind *Options* on the Conversation page."""
+
 _MOST_FACETS, _MOST_FIELDS = 12, 6
 _DATE = re.compile(r"\d{4}-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """What the row under the box says.
+    """The state of the row under the box.
 
-    ``problem`` is what is wrong with the question's filters; ``export`` is where the answer is
-    offered as files once it is there.
+    ``problem`` is what is wrong with the question's filters; ``export`` is the place where the
+    answer is offered as files.
     """
 
     options: SearchOptions
@@ -43,26 +61,19 @@ class Controls:
 
 def controls(library: Library, question: str) -> Controls:
     """Draw the row under the box."""
-    names = [one.name for one in library.collections.list()] or [library.settings.collection]
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
-        chosen = _collection(library, names)
-        first = library.options(collections=tuple(chosen))
+        collections = _collections(library)
+        first = library.options(collections=tuple(collections))
         mode = control(
-            SEARCH_OPTIONS["mode"],
-            first.mode,
-            state.MODE,
-            label_visibility="collapsed",
-            persist_state="session",
-            width=130,
-        )
+            SEARCH_OPTIONS["mode"], first.mode, state.MODE,
+            label_visibility="collapsed", persist_state="session", width=130,
+        )  # fmt: skip
         per_document = control(
-            SEARCH_OPTIONS["per_document"],
-            first.per_document,
-            state.ONE_EACH,
+            SEARCH_OPTIONS["per_document"], first.per_document, state.ONE_EACH,
             persist_state="session",
-        )
+        )  # fmt: skip
         with st.popover("Filters"):
-            problem = _filters(library, chosen, question)
+            problem = _filters(library, collections, question)
         with st.popover("Options"):
             changes = search_controls(first, OFFERED, "option_", persist_state="session")
             place = st.container()
@@ -70,31 +81,69 @@ def controls(library: Library, question: str) -> Controls:
     return Controls(options, problem, place)
 
 
-def _collection(library: Library, names: list[str]) -> list[str]:
-    """Which collections are searched; asked only when there are several."""
+def long_controls(
+    library: Library, left_out: Iterable[int]
+) -> tuple[SearchOptions, ChunkedOptions]:
+    """Draw the options of a long question, and return them."""
+    first = library.chunked_options()
+    collections = _names(library)
+    if len(collections) > 1:
+        collections = _choose(collections, "long_option_collection", state.ALL)
+    changes: dict[str, Any] = {"exclude": frozenset(left_out)}
+    for name_ in OFFERED_LONG:
+        if _matters(name_, changes):
+            changes[name_] = control(
+                CHUNKED_OPTIONS[name_], getattr(first, name_), f"long_option_{name_}",
+                persist_state="session",
+            )  # fmt: skip
+    diversity = control(
+        SEARCH_OPTIONS["mmr_lambda"], None, "long_option_mmr_lambda", persist_state="session"
+    )
+    options = library.options(collections=tuple(collections), mmr_lambda=diversity)
+    return options, library.chunked_options(**changes)
+
+
+def _matters(option: str, chosen: Mapping[str, Any]) -> bool:
+    """Return whether an option makes a difference, given those that are chosen already."""
+    if option in ("piece_tokens", "overlap_tokens"):
+        return chosen["method"] is CutMethod.FIXED
+    if option in ("nprobe", "overfetch"):
+        return chosen["mode"] is IndexMode.ANN
+    return option != "per_document" or chosen["dedup"] is not Dedup.NONE
+
+
+def _names(library: Library) -> list[str]:
+    """Return the names of all collections."""
+    records = library.collections.list()
+    return [record.name for record in records] or [library.settings.collection]
+
+
+def _collections(library: Library) -> list[str]:
+    """Return which collections are searched; a choice only where there are several."""
+    names = _names(library)
     if len(names) < 2:
         return names
-    choices = [*names, state.ALL]
-    wanted = st.session_state.get(state.ACTIVE, library.settings.collection)
-    state.start(**{state.COLLECTION: wanted if wanted in choices else state.ALL})
-    if st.session_state[state.COLLECTION] not in choices:
+    active = st.session_state.get(state.ACTIVE, library.settings.collection)
+    first = active if active in names else state.ALL
+    if st.session_state.get(state.COLLECTION, first) not in (*names, state.ALL):
         st.session_state[state.COLLECTION] = state.ALL
-    found = st.selectbox(
-        "Collection",
-        choices,
-        key=state.COLLECTION,
-        label_visibility="collapsed",
-        persist_state="session",
-        width=170,
+    return _choose(names, state.COLLECTION, first, label_visibility="collapsed", width=170)
+
+
+def _choose(names: list[str], key: str, first: str, **widget: Any) -> list[str]:
+    """Draw the choice of a collection, or of all; ``first`` is chosen to begin with."""
+    state.start(**{key: first})
+    chosen = st.selectbox(
+        "Collection", [*names, state.ALL], key=key, persist_state="session", **widget
     )
-    return names if found == state.ALL else [found]
+    return names if chosen == state.ALL else [chosen]
 
 
 # -- filters ---------------------------------------------------------------------------------
 
 
 def _filters(library: Library, collections: Sequence[str], question: str) -> QueryError | None:
-    """Filters as buttons with counts; each writes itself into the question."""
+    """Draw the filters as buttons with counts; each writes itself into the question."""
     fields = library.documents.field_names(collections)
     try:
         active = {chip.token for chip in summary.chips(question, fields)}
@@ -123,29 +172,29 @@ def _filters(library: Library, collections: Sequence[str], question: str) -> Que
 def facet_groups(
     library: Library, collections: Sequence[str]
 ) -> list[tuple[str, str, list[tuple[str, int]]]]:
-    """(title, filter, values with counts) for whatever the library can count."""
-    totals: dict[tuple[str, str], dict[str, int]] = {}
+    """Return (title, filter, values with counts) of everything that can be filtered by."""
+    totals: dict[tuple[str, str], Counter[str]] = {}
     for collection in dict.fromkeys(collections):
         facets = library.documents.facets(collection)
-        named = [
+        groups = [
             ("Type", "type", facets.types),
             ("Folder", "path", facets.folders),
             ("Language", "lang", facets.languages),
             ("Tag", "tag", facets.tags),
         ]
-        named += [
+        groups += [
             (key.replace("_", " ").capitalize(), key, values)
             for key, values in facets.fields[:_MOST_FIELDS]
             if not any(_DATE.match(value) for value, _ in values)
         ]
-        for title, key, values in named:
-            into = totals.setdefault((title, key), {})
+        for title, key, values in groups:
+            counts = totals.setdefault((title, key), Counter())
             for value, count in values:
-                into[value] = into.get(value, 0) + count
+                counts[value] += count
     return [
-        (title, key, sorted(found.items(), key=lambda one: (-one[1], one[0]))[:_MOST_FACETS])
-        for (title, key), found in totals.items()
-        if found
+        (title, key, sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_MOST_FACETS])
+        for (title, key), counts in totals.items()
+        if counts
     ]
 
 
