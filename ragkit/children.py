@@ -1,4 +1,4 @@
-"""Child processes that see this one's modules, and nothing else of its surroundings."""
+"""Child processes that have this one's import path, and nothing else of its environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PROGRAM = (
 
 
 def child_command(module: str, *arguments: str) -> list[str]:
-    """The command line that runs ``main(arguments)`` of a module and exits with what it gives."""
+    """Return the command that runs ``main(arguments)`` of a module and exits with its result."""
     # A copy of the import path makes the child work from a checkout, an installed package, a
     # test run or a page server alike; ".pth" files and the site module need not run again.
     here = str(Path(__file__).resolve().parents[1])

@@ -95,7 +95,7 @@ def _mark_heading(text: str, section: Section, starts: dict[int, BlockKind]) -> 
 
 
 def _close_gaps(text: str, marks: list[tuple[int, BlockKind]], borders: set[int]) -> None:
-    """Give blank text at the front of a section to the section's first block, in place."""
+    """Add blank text at the front of a section to the section's first block, in place."""
     kept: list[tuple[int, BlockKind]] = []
     for start, kind in marks:
         blank = bool(kept) and _NOT_BLANK.search(text, kept[-1][0], start) is None

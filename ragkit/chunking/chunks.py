@@ -46,10 +46,10 @@ def find_chunks(
     roomy = _Packer(text, Size.of_words(settings.words + settings.overlap), packer.overlap)
     describe = _Describer(text, sections, pages)
     chunks: list[Chunk] = []
-    for family in merge_small_sections(sections, weights, tiny):
+    for group in merge_small_sections(sections, weights, tiny):
         pieces: list[Piece] = []
-        for section in family:
-            alone = len(family) == 1 or weights[section.index] >= tiny
+        for section in group:
+            alone = len(group) == 1 or weights[section.index] >= tiny
             pieces += inside[section.index] if alone else _as_one(inside[section.index])
         for start, end in (roomy if roomy.holds(pieces) else packer).pack(pieces):
             chunks.append(describe.chunk(len(chunks), start, end))
@@ -90,13 +90,13 @@ class _Packer:
     overlap: Size
 
     def holds(self, pieces: Sequence[Piece]) -> bool:
-        """Tell whether pieces, in order, fit into one chunk together."""
+        """Return whether pieces, in order, fit into one chunk together."""
         length = pieces[-1].end - pieces[0].start if pieces else 0
         weighs = sum(piece.weight for piece in pieces)
         return weighs <= self.most.weight and length <= self.most.characters
 
     def pack(self, pieces: Sequence[Piece]) -> Iterator[_Bounds]:
-        """Give the spans of the chunks of one family of sections."""
+        """Yield the spans of the chunks of one group of sections."""
         queue = deque(pieces)
         inside: list[Piece] = []
         start, used = -1, 0
@@ -120,16 +120,16 @@ class _Packer:
             yield start, inside[-1].end
 
     def _fits(self, piece: Piece, start: int, used: int) -> bool:
-        """Tell whether a piece still fits into the chunk that begins at ``start``."""
+        """Return whether a piece still fits into the chunk that begins at ``start``."""
         return used + piece.weight <= self.most.weight and piece.end - start <= self.most.characters
 
     def _stays_whole(self, piece: Piece, *, thin: bool) -> bool:
-        """Tell whether a piece waits for the next chunk: a message always does if it can."""
+        """Return whether a piece waits for the next chunk: a message always does if it can."""
         keeps = piece.kind is BlockKind.MESSAGE or not thin
         return keeps and self._fits(piece, piece.start, 0)
 
     def _break_first(self, queue: deque[Piece]) -> None:
-        """Put the parts of the first piece in its place."""
+        """Replace the first piece by its parts."""
         queue.extendleft(reversed(break_piece(self.text, queue.popleft(), self.most)))
 
     def _join_heading(self, queue: deque[Piece], start: int, used: int, *, thin: bool) -> None:
@@ -215,13 +215,13 @@ class _Packer:
 
 
 def _inside_word(text: str, at: int) -> bool:
-    """Tell whether an offset stands between two characters of one word."""
+    """Return whether an offset lies between two characters of one word."""
     before, after = text[at - 1], text[at]
     return not (before.isspace() or is_unspaced(before) or is_unspaced(after))
 
 
 class _Describer:
-    """Says of a span which sections and pages it touches."""
+    """Builds chunks from spans, with the sections and pages that they touch."""
 
     def __init__(self, text: str, sections: Sequence[Section], pages: Sequence[Page]) -> None:
         ordered = sorted(pages, key=lambda page: (page.start, page.end))

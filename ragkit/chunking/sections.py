@@ -65,7 +65,7 @@ def _under_parent(tiny: Section, other: Section) -> bool:
 
 
 def common_prefix(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Give the headings that all the paths begin with."""
+    """Return the headings that all the paths begin with."""
     low, high = min(paths), max(paths)
     same = 0
     while same < min(len(low), len(high)) and low[same] == high[same]:
@@ -74,7 +74,7 @@ def common_prefix(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _usable(outline: Iterable[OutlineEntry], length: int) -> list[OutlineEntry]:
-    """Leave out entries that lie outside the text or have no title; bound levels and titles."""
+    """Drop entries that lie outside the text or have no title; bound levels and titles."""
     return [
         OutlineEntry(entry.offset, min(max(entry.level, 1), _DEEPEST), title)
         for entry in outline
@@ -85,7 +85,7 @@ def _usable(outline: Iterable[OutlineEntry], length: int) -> list[OutlineEntry]:
 def _beside(
     headings: Sequence[OutlineEntry], outline: Sequence[OutlineEntry], text: str
 ) -> list[OutlineEntry]:
-    """Leave out the outline entries that name one of the text's own headings."""
+    """Drop the outline entries that name one of the text's own headings."""
     offsets = [heading.offset for heading in headings]
     kept = []
     for entry in outline:

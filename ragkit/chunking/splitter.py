@@ -142,7 +142,7 @@ def _cut_words(text: str, piece: Piece, most: Size) -> Iterator[Piece]:
 
 
 def _continues(text: str, at: int, start: int, most: Size) -> bool:
-    """Tell whether a character belongs to the one before it and may still be kept with it."""
+    """Return whether a character belongs to the one before it and may still be kept with it."""
     near = at - start < most.characters + _MARKS_KEPT
     return near and not text[at - 1].isspace() and is_mark(text[at])
 
@@ -156,5 +156,5 @@ def _before_marks(text: str, cut: int) -> int:
 
 
 def is_mark(character: str) -> bool:
-    """Tell whether a character is drawn onto the one before it."""
+    """Return whether a character is drawn onto the one before it."""
     return character == _JOINER or unicodedata.category(character).startswith("M")

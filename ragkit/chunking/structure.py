@@ -140,7 +140,7 @@ def _line_starts(text: str) -> list[int]:
 
 
 def _heading_title(content: str) -> str:
-    """Give a heading's words without its markup."""
+    """Return a heading's words without its markup."""
     short = _HEADING_ID.sub("", content[:_HEADING_CHARACTERS].strip())
     if _MARKED_UP.search(short):
         try:
@@ -152,7 +152,7 @@ def _heading_title(content: str) -> str:
 
 
 def _inline_words(tokens: Sequence[Token]) -> Iterator[str]:
-    """Give the words of inline tokens: text, code and the words in place of pictures."""
+    """Yield the words of inline tokens: text, code and the text alternatives of pictures."""
     for token in tokens:
         if token.type in {"text", "text_special", "code_inline", "image"}:
             yield token.content

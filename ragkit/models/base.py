@@ -1,4 +1,4 @@
-"""What an embedder is."""
+"""The protocol of embedders."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Embedder(Protocol):
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts to be searched, (n, d): unit rows, or zeros for a text that says nothing."""
+        """Embed texts to be searched, (n, d): unit rows, or zeros for a text without content."""
         ...
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question, (d,): a unit vector, or zeros for one that says nothing."""
+        """Embed a question, (d,): a unit vector, or zeros for one without content."""
         ...
 
 
@@ -47,7 +47,7 @@ class EmbedsTogether(Protocol):
     """An embedder that embeds several questions at the price of little more than one."""
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed questions, (n, d): the rows that ``embed_query`` gives for each."""
+        """Embed questions, (n, d): the rows that ``embed_query`` returns for each."""
         ...
 
 

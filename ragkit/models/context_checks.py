@@ -1,4 +1,4 @@
-"""Whether what a model wrote can serve as a context. Pure: values in, values or an error out."""
+"""Checks of contexts that a model wrote. Pure: values in, values or an error out."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class WrittenContext:
 def checked_context(
     data: Mapping[str, Any], request: ContextRequest, *, any_language: bool = False
 ) -> WrittenContext:
-    """Take a decoded answer apart and see that each part is what it should be.
+    """Parse a decoded answer and check each of its parts.
 
     Raises:
         ContextRejectedError: naming the first thing that is wrong.
@@ -171,7 +171,7 @@ def _details(data: Mapping[str, Any]) -> ConversationDetails:
 
 
 def clean(text: str) -> str:
-    """Put a text on one line, without thoughts, preamble and quotation marks around it."""
+    """Return a text on one line, without thoughts, preamble and quotation marks around it."""
     # What is too long is rejected by its length; cleaning megabytes first would only take time.
     text = without_thinking(text[: 10 * LONGEST_CONTEXT])
     text = _PREAMBLE.sub("", text, count=1) if _PREAMBLE.match(text) else text
@@ -181,7 +181,7 @@ def clean(text: str) -> str:
 
 
 def _cleaned(texts: list[str], longest: int, most: int) -> tuple[str, ...]:
-    """Clean a list: nothing empty, over-long or twice, and no more than that many."""
+    """Clean a list: nothing empty, too long or repeated, and at most ``most`` entries."""
     kept: dict[str, str] = {}
     for text in texts[: 10 * most]:
         line = clean(text)
@@ -191,7 +191,7 @@ def _cleaned(texts: list[str], longest: int, most: int) -> tuple[str, ...]:
 
 
 def check_says_something(context: str) -> None:
-    """Refuse what is empty or a refusal.
+    """Raise an error for an empty context or a refusal.
 
     Raises:
         ContextRejectedError: naming which of the two.
@@ -212,7 +212,7 @@ def _is_short(context: str) -> None:
 
 
 def check_harmless(texts: tuple[str, ...], document: str) -> None:
-    """Refuse what is no text, gives orders or leads elsewhere than the document does.
+    """Raise an error for text with control characters, instructions or foreign addresses.
 
     Raises:
         ContextRejectedError: naming the first thing that is wrong.
@@ -233,7 +233,7 @@ def _is_no_text(character: str) -> bool:
 
 
 def is_copied(context: str, passage: str) -> bool:
-    """Whether half of a context's runs of words stand in the passage just so."""
+    """Return whether half of a context's runs of words occur verbatim in the passage."""
     words, passage_words = _words(context), _words(passage)
     runs = {tuple(words[at : at + _SHINGLE]) for at in range(len(words) - _SHINGLE + 1)}
     if len(runs) < _FEWEST_SHINGLES:
@@ -246,5 +246,5 @@ def is_copied(context: str, passage: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Divide a text into words, and scripts without spaces into signs."""
+    """Split a text into words, and scripts without spaces into characters."""
     return _WORD.findall(_UNSPACED.sub(r" \g<0> ", text.casefold()))

@@ -1,4 +1,4 @@
-"""In which script, and among common European languages in which language, a text is written."""
+"""The script of a text, and its language among common European ones."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _FEWEST_KINDS = 3
 
 
 def main_script(text: str) -> str:
-    """Name the script of three in five letters; nothing for short or mixed texts."""
+    """Return the script of three in five letters, or ``""`` for short or mixed texts."""
     if text.isascii():
         letters = sum(map(str.isalpha, _sample(text)))
         return "latin" if letters >= _FEWEST_LETTERS else ""
@@ -78,7 +78,7 @@ def main_script(text: str) -> str:
 
 
 def main_language(text: str) -> str:
-    """Name the language if its small words are frequent and far ahead of any other's."""
+    """Return the language whose common words are frequent and clearly lead, or ``""``."""
     words = _WORD.findall(_sample(text).casefold())
     if len(words) < _FEWEST_WORDS:
         return ""
@@ -94,7 +94,7 @@ def main_language(text: str) -> str:
 
 
 def in_another_language(written: str, passage: str, document: str) -> bool:
-    """Whether a text is clearly neither in the language of a passage nor of its document."""
+    """Return whether a text is clearly in the language of neither passage nor document."""
     script = main_script(written)
     scripts = {main_script(passage), main_script(document)} - {""}
     if script and scripts and script not in scripts:

@@ -92,9 +92,9 @@ class ContextRequest:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is asked of the model: instructions, a line of ``=====``, and a form with slots.
+    """The request to the model: instructions, a line of ``=====``, and a form with slots.
 
-    ``hash`` names everything that decides what is asked. ``own`` says that a person wrote it.
+    ``hash`` covers everything that decides what is asked. ``own`` marks one that a person wrote.
     """
 
     kind: ContextKind
@@ -151,10 +151,10 @@ def check_prompt(
     slots: Sequence[str] = SLOTS,
     needed: Sequence[str] = NEEDED,
 ) -> None:
-    """See that a prompt has the slots that it needs and no others.
+    """Check that a prompt has the slots that it needs and no others.
 
     Raises:
-        SettingsError: naming what is wrong.
+        SettingsError: it has an unknown slot, or one is missing.
     """
     present = _SLOT.findall(text)
     unknown = sorted({one_line(slot, 40) for slot in present if slot not in slots})
@@ -172,19 +172,19 @@ def check_prompt(
 
 
 def prompt_hash(text: str, kind: ContextKind) -> str:
-    """Name a prompt together with the form of the answer, in 16 hexadecimal digits."""
+    """Return a hash of a prompt and the schema of its answer, in 16 hexadecimal digits."""
     parts = (_RECIPE, kind, text, json.dumps(answer_schema(kind), sort_keys=True))
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
 
 
 def answer_schema(kind: ContextKind) -> JsonObject:
-    """The JSON schema of the answer."""
+    """Return the JSON schema of the answer."""
     properties = _PROPERTIES[kind]
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def build_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[Message]:
-    """Fill a prompt so that it takes about ``room`` tokens at most."""
+    """Build the messages of a prompt that takes about ``room`` tokens at most."""
     system, form = divided(prompt.text)
     passage = shortened(request.chunk_text, room // 2)
     fixed = {
@@ -203,19 +203,19 @@ def build_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[M
 
 
 def divided(text: str) -> tuple[str, str]:
-    """Divide a prompt at its line of ``=====``; without one, all of it is the form."""
+    """Split a prompt at its line of ``=====``; without one, all of it is the form."""
     parts = _DIVIDER.split(text, maxsplit=1)
     return (parts[0].strip(), parts[1].strip()) if len(parts) == 2 else ("", text.strip())
 
 
 def named(title: str, place: str) -> dict[str, str]:
-    """The slots that say what a passage belongs to, as quoted lines."""
+    """Return the slots that say what a passage belongs to, as quoted lines."""
     lines = {"title": one_line(title, _TITLE_CHARACTERS), "place": one_line(place)}
     return {slot: json.dumps(line, ensure_ascii=False) for slot, line in lines.items()}
 
 
 def messages_of(system: str, form: str, values: Mapping[str, str]) -> list[Message]:
-    """Fill what ``divided`` gave; without instructions there is the form alone."""
+    """Build the messages from the parts that ``divided`` returns; instructions may be empty."""
     messages: list[Message] = [{"role": "user", "content": _filled(form, values)}]
     if system:
         messages.insert(0, {"role": "system", "content": _filled(system, values)})
@@ -223,12 +223,12 @@ def messages_of(system: str, form: str, values: Mapping[str, str]) -> list[Messa
 
 
 def _filled(form: str, values: Mapping[str, str]) -> str:
-    """Fill all slots in one pass: what a document says between braces stays text."""
+    """Fill all slots in one pass, so that braces in a document stay text."""
     return _SLOT.sub(lambda slot: values[slot[1]], form)
 
 
 def fenced(name: str, shown: str, whole: str) -> str:
-    """Put data between two marks that it cannot contain, as they depend on all of it."""
+    """Return data between two marks that it cannot contain, as they depend on all of it."""
     mark = f"{name}-{_mark(whole)}"
     return f"<{mark}>\n{shown}\n</{mark}>"
 
@@ -245,7 +245,7 @@ def _characters_per_token(text: str) -> float:
 
 
 def _document(request: ContextRequest, room: int) -> tuple[str, str]:
-    """Choose what is shown of a document: its outline, if it is too long, and its text."""
+    """Return the shown part of a document: its outline, if it is too long, and its text."""
     text = request.document_text
     if len(text) <= room * _CHARACTERS_PER_TOKEN and estimate_tokens(text) <= room:
         return "", text
@@ -264,7 +264,7 @@ def _document(request: ContextRequest, room: int) -> tuple[str, str]:
 
 
 def _excerpt(text: str, span: Span, size: int) -> str:
-    """Show about ``size`` characters: the beginning of a text and what is around a span."""
+    """Return about ``size`` characters: the beginning of a text and the part around a span."""
     beginning = int(size * _BEGINNING_SHARE)
     first, last = _surroundings(len(text), span.start, span.end, size - beginning)
     tail = "" if last >= len(text) else "\n[…]"
@@ -298,7 +298,7 @@ def _bounded_lines(lines: Sequence[str], room: int) -> str:
 
 
 def shortened(text: str, room: int) -> str:
-    """Leave out the middle of a text that is too long."""
+    """Return a text without its middle if it is too long."""
     most = room * _CHARACTERS_PER_TOKEN
     bounded = text if len(text) <= most else text[:most]
     tokens = estimate_tokens(bounded)

@@ -1,4 +1,4 @@
-"""Has a model write what situates a chunk in its document, and checks what it wrote."""
+"""Writes contexts, which situate a chunk in its document, with a model, and checks them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ContextWriter:
         window: int = 8192,
         answer_tokens: int = 512,
     ) -> None:
-        """Take a model, and a prompt for each kind; ``window`` counts prompt and answer."""
+        """Keep a model, and a prompt for each kind; ``window`` counts prompt and answer."""
         self.model = model.name
         self._client = client
         self._prompts = dict(prompts)
@@ -119,15 +119,15 @@ class ContextWriter:
         )
 
     def prompt_hash(self, kind: ContextKind) -> str:
-        """Name the prompt that is used for a kind."""
+        """Return the hash of the prompt that is used for a kind."""
         return self._prompts[kind].hash
 
     def prompt_tokens(self, request: ContextRequest) -> int:
-        """Estimate how long the prompt for a chunk is, in tokens; the model is not asked."""
+        """Return an estimate of the tokens of a chunk's prompt, without asking the model."""
         return sum(estimate_tokens(message["content"]) for message in self._messages(request))
 
     def write(self, request: ContextRequest, attempt: int = 0) -> WrittenContext:
-        """Have the context of one chunk written.
+        """Write the context of one chunk.
 
         The first attempt (0) always asks the same; each later one lets the model vary.
 

@@ -65,7 +65,7 @@ def open_named(name: str, settings: ModelSettings) -> Embedder:
 def open_known(name: str, fingerprint: str, dimensions: int, settings: ModelSettings) -> Embedder:
     """Return the embedder that made the vectors of a library, opened only when it is first used.
 
-    What it raises then says why it cannot answer. Nothing is tried twice.
+    An error that it raises then says why. Nothing is retried.
     """
     if name in EMBEDDERS:
         opened = open_named(name, settings)
@@ -125,7 +125,7 @@ class LazyEmbedder:
     def __init__(
         self, name: str, fingerprint: str, dimensions: int, open_: Callable[[], Embedder]
     ) -> None:
-        """Keep what is known; nothing is opened before the first text."""
+        """Keep the values; nothing is opened before the first text."""
         self.name = name
         self.fingerprint = fingerprint
         self.dimensions = dimensions

@@ -1,4 +1,4 @@
-"""Has a chat model grade how well passages answer a question."""
+"""Grades how well passages answer a question, with a chat model."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class OllamaGrader:
         return self._chosen_model() or self._last
 
     def grade(self, question: str, passages: Sequence[str]) -> list[float | None]:
-        """Grade each passage from 0 to 10; ``None`` where the answer has no usable grade for it.
+        """Return a grade from 0 to 10 for each passage; ``None`` where the answer has none.
 
         Raises:
             OllamaError: a part of the passages could not be graded, or not in time.
@@ -141,7 +141,7 @@ class OllamaGrader:
 
 
 def messages_for(question: str, passages: Sequence[str]) -> list[Message]:
-    """Ask for the grades of passages, which are numbered from 1."""
+    """Build the messages that ask for the grades of passages, which are numbered from 1."""
     # Marks that depend on everything cannot stand in any passage.
     whole = "\0".join((question, *passages))
     parts = [fenced("question", question, whole)]
@@ -179,7 +179,7 @@ def _answer_tokens(passages: int) -> int:
 
 
 def _batches(question: str, passages: Sequence[str], window: int) -> Iterator[list[str]]:
-    """Divide passages into prompts that fit the window of the model, in tokens."""
+    """Yield batches of passages whose prompts fit the window of the model, in tokens."""
     around = sum(estimate_tokens(message["content"]) for message in messages_for(question, []))
     room = int((window - _answer_tokens(MOST_TOGETHER)) * _RESERVE) - around
     batch: list[str] = []

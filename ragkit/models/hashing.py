@@ -41,7 +41,7 @@ class HashEmbedder:
         return vector
 
     def _word(self, word: str) -> NDArray[np.float32]:
-        """Signs drawn from the word's hash."""
+        """Return a vector of signs drawn from the word's hash."""
         key = word.encode("utf-8", "surrogatepass")
         stream = hashlib.shake_128(key).digest((self.dimensions + 7) // 8)
         bits = np.unpackbits(np.frombuffer(stream, dtype=np.uint8))[: self.dimensions]

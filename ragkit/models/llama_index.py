@@ -11,7 +11,7 @@ from ragkit.models.base import Embedder
 
 
 class LlamaIndexEmbedding(BaseEmbedding):
-    """Gives llama_index's pipeline the vectors of a ragkit embedder."""
+    """An embedding of llama_index's pipeline with the vectors of a ragkit embedder."""
 
     _embedder: Embedder = PrivateAttr()
 
@@ -22,7 +22,7 @@ class LlamaIndexEmbedding(BaseEmbedding):
 
     @classmethod
     def class_name(cls) -> str:
-        """The name under which llama_index would serialise it."""
+        """Return the name under which llama_index would serialise it."""
         return "ragkit"
 
     def _get_text_embedding(self, text: str) -> list[float]:

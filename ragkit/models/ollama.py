@@ -88,7 +88,7 @@ class OllamaClient:
         self._wire.close()
 
     def health(self) -> Health:
-        """Say within about three seconds whether Ollama answers; never raises."""
+        """Return within about three seconds whether Ollama answers; never raises."""
         return self._models.health()
 
     def models(self) -> tuple[ModelInfo, ...]:
@@ -109,7 +109,7 @@ class OllamaClient:
         return self._models.find(name, fresh=fresh)
 
     def window(self, model: str, tokens: int | None = None) -> int:
-        """How many tokens are asked for: always the same for one model, so that it stays loaded."""
+        """Return the window in tokens, the same for each call of a model, which keeps it loaded."""
         most = self.model(model).context_length or self.settings.context_window
         return min(tokens or self.settings.context_window, most)
 
@@ -125,7 +125,7 @@ class OllamaClient:
         seed: int = 0,
         seconds: float | None = None,
     ) -> Reply:
-        """Have one answer written; with a schema it is a JSON object and decoded.
+        """Return one answer; with a schema it is a decoded JSON object.
 
         ``seconds`` may be a shorter limit than that of the settings.
 
@@ -174,7 +174,7 @@ class OllamaClient:
         temperature: float = 0.0,
         seed: int = 0,
     ) -> Iterator[str]:
-        """Give an answer piece by piece; closing the iterator stops the model.
+        """Yield an answer piece by piece; closing the iterator stops the model.
 
         Raises:
             OllamaError: while iterating, also in the middle of the answer.
@@ -211,7 +211,7 @@ class OllamaClient:
     def embed(
         self, texts: Sequence[str], model: str, *, patient: bool = True
     ) -> NDArray[np.float32]:
-        """Embed texts, (n, d), as the model gives them; texts of white space alone become zeros.
+        """Embed texts, (n, d), as the model returns them; texts of white space alone become zeros.
 
         Of a text that is too long only the beginning is embedded, with a warning in the log.
         Without patience nothing is tried again, and the limit is that of a question.
@@ -242,7 +242,7 @@ class OllamaClient:
         return vectors
 
     def pull(self, model: str) -> Generator[PullProgress, None, None]:
-        """Have Ollama download a model; gives progress until it is there.
+        """Download a model to Ollama; yield progress until it is there.
 
         Raises:
             OllamaError: while iterating; what was downloaded is kept for the next try.
@@ -291,7 +291,7 @@ class OllamaClient:
     def _beginning_embedded(
         self, text: str, model: str, window: int, patient: bool
     ) -> list[NDArray[np.float32]]:
-        """Embed as much of a text as fits, and say so in the log."""
+        """Embed as much of a text as fits, with a warning in the log."""
         share = min(_SHORTER, window / max(1, estimate_tokens(text)))
         kept = int(len(text) * share)
         while True:

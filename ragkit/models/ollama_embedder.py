@@ -1,4 +1,4 @@
-"""Embeddings from Ollama, with what each model wants to stand before a question or a passage."""
+"""Embeddings from Ollama, with each model's prefixes for questions and passages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PROBE = "ragkit"
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """What a model was trained to find before a question and before a passage."""
+    """The prefixes of questions and passages that a model was trained with."""
 
     query: str = ""
     passage: str = ""
@@ -54,7 +54,7 @@ _KNOWN: tuple[tuple[str, Prefixes], ...] = (
 
 
 def prefixes_of(model: str) -> Prefixes:
-    """Find what a model wants; an unknown one wants nothing."""
+    """Return the prefixes of a model; an unknown one has none."""
     name = model.rsplit("/", 1)[-1].partition(":")[0].casefold()
     return next((prefixes for part, prefixes in _KNOWN if part in name), Prefixes())
 
@@ -69,7 +69,7 @@ class OllamaEmbedder:
         dimensions: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take a model that is there and the length of its vectors."""
+        """Keep a model that exists and the length of its vectors."""
         self.name = f"ollama:{info.name}"
         self.dimensions = dimensions
         self.prefixes = prefixes_of(info.name)
@@ -110,7 +110,7 @@ class OllamaEmbedder:
         Raises:
             OllamaError: there are no usable vectors of this model.
         """
-        self._is_the_same()
+        self._check_unchanged()
         return self._embed([self._with(self.prefixes.passage, text) for text in texts])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -128,7 +128,7 @@ class OllamaEmbedder:
         Raises:
             OllamaError: there are no usable vectors within the time for a question.
         """
-        self._is_the_same()
+        self._check_unchanged()
         return self._embed([self._with(self.prefixes.query, text) for text in texts], patient=False)
 
     def close(self) -> None:
@@ -147,8 +147,8 @@ class OllamaEmbedder:
             )
         return to_unit_length(vectors)
 
-    def _is_the_same(self) -> None:
-        """Make sure that vectors of a model that was replaced do not join those of the old one."""
+    def _check_unchanged(self) -> None:
+        """Check that the model was not replaced: vectors of two models must not mix."""
         now = self._clock()
         if now - self._checked < SAME_MODEL_SECONDS:
             return

@@ -1,4 +1,4 @@
-"""From what goes wrong with Ollama to a named error with a sentence and a cure."""
+"""Named errors for the failures of Ollama, each with a sentence and a cure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CHECK_ADDRESS = "Check models.ollama_url."
 
 
 def checked_address(url: str, allow_remote: bool) -> str:
-    """Give the address to connect to.
+    """Return the address to connect to.
 
     Raises:
         SettingsError: it is none, or is another machine and that is not allowed.
@@ -72,7 +72,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def unreachable(url: str) -> OllamaUnreachableError:
-    """Nothing listens there."""
+    """Return the error for an address where nothing listens."""
     return OllamaUnreachableError(
         f"Ollama does not answer at {url}.",
         "Start it (ollama serve), or set models.ollama_url. Search goes on without it.",
@@ -80,12 +80,12 @@ def unreachable(url: str) -> OllamaUnreachableError:
 
 
 def not_ollama(url: str) -> OllamaUnreachableError:
-    """Something else listens there."""
+    """Return the error for an address where something else listens."""
     return OllamaUnreachableError(f"What answers at {url} is not Ollama.", _CHECK_ADDRESS)
 
 
 def broke_off(url: str) -> OllamaUnreachableError:
-    """The connection ended before the answer did."""
+    """Return the error for a connection that ended before the answer did."""
     return OllamaUnreachableError(
         f"Ollama at {url} broke off before its answer was finished.",
         "It may have been stopped or have run out of memory: look at its log, or try again.",
@@ -93,7 +93,7 @@ def broke_off(url: str) -> OllamaUnreachableError:
 
 
 def missing(model: str) -> ModelMissingError:
-    """It does not have the model."""
+    """Return the error for a model that Ollama does not have."""
     return ModelMissingError(
         f'Ollama does not have the model "{one_line(model)}".',
         f"Get it on the Health page, or with: ollama pull {one_line(model)}.",
@@ -101,7 +101,7 @@ def missing(model: str) -> ModelMissingError:
 
 
 def named_error(error: Exception, url: str, model: str = "") -> OllamaError:
-    """Name what one call of the ollama package raised.
+    """Return the named error for what a call of the ollama package raised.
 
     That package raises its own errors, those of httpx and pydantic, and built-in ones.
     """
@@ -134,7 +134,7 @@ def named_error(error: Exception, url: str, model: str = "") -> OllamaError:
 
 
 def _refused(report: str, status: int, url: str, model: str) -> OllamaError:
-    """Name what the server itself reported."""
+    """Return the named error for what the server itself reported."""
     reason = one_line(report)
     if _MEMORY.search(report):
         return OllamaOutOfMemoryError(
@@ -168,7 +168,7 @@ def _refused(report: str, status: int, url: str, model: str) -> OllamaError:
 
 
 def not_numbers(model: str) -> OllamaAnswerError:
-    """A vector has entries that are no numbers."""
+    """Return the error for a vector with entries that are no numbers."""
     return OllamaAnswerError(
         f"Ollama gave a vector that is not made of numbers{_by(model)}.",
         "Update Ollama, or choose another embedding model.",

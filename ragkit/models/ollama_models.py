@@ -122,11 +122,11 @@ class OllamaModels:
             )
 
     def forget(self) -> None:
-        """Ask again for what Ollama has, as it has changed."""
+        """Clear the cached list, so that Ollama is asked again."""
         self._known = {}
 
     def _show(self, listed: ModelInfo) -> ModelInfo:
-        """Ask what one model can do."""
+        """Return a model with its capabilities, as Ollama reports them."""
         client = self._wire.client(QUICK_SECONDS)
         shown = self._wire.again(lambda: client.show(listed.name), listed.name)
         details = shown.modelinfo or {}

@@ -1,6 +1,6 @@
-"""What pages ask of Ollama: whether it is there, what it has, and to download a model.
+"""Ollama for pages: whether it is there, which models it has, and downloads.
 
-Nothing here makes a page wait: Ollama is asked in threads, and pages see what is known so far.
+No page waits for it: Ollama is asked in threads, and pages see the last result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FRESH_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class OllamaLook:
-    """What Ollama said when it was last asked.
+    """The result of the last look at Ollama.
 
     ``writers`` are the models of this machine that write text, by name; ``best`` is the one that
     is taken when none is chosen, or empty.
@@ -72,7 +72,7 @@ class OllamaMonitor:
         self._cancel = threading.Event()
 
     def look(self) -> OllamaLook | None:
-        """What is known, ``None`` before the first answer; asked anew when it is old."""
+        """Return the last look, ``None`` before the first; an old one is refreshed in a thread."""
         with self._lock:
             old = self._known is None or self._clock() - self._known_at > _FRESH_SECONDS
             if old and not self._looking:
@@ -81,7 +81,7 @@ class OllamaMonitor:
             return self._known
 
     def look_now(self) -> OllamaLook:
-        """Ask Ollama, which may take some seconds; never raises."""
+        """Return a fresh look at Ollama, which may take some seconds; never raises."""
         try:
             look = self._asked()
         except RagkitError as error:
@@ -123,7 +123,7 @@ class OllamaMonitor:
             return self._download
 
     def pull(self, model: str, then: Callable[[str], None] = lambda _: None) -> None:
-        """Begin to download a model, unless one is on its way; ``then`` is told when it is there.
+        """Start to download a model, unless one is on its way; call ``then`` once it is there.
 
         ``then`` is called in another thread.
         """
@@ -135,12 +135,12 @@ class OllamaMonitor:
         threading.Thread(target=self._pull, args=arguments, name="ragkit-pull", daemon=True).start()
 
     def cancel(self) -> None:
-        """Stop the download; what has arrived is kept for the next time."""
+        """Cancel the download; what has arrived is kept for the next time."""
         self._cancel.set()
-        self._tell(self._cancel, ended=True, cancelled=True)
+        self._record(self._cancel, ended=True, cancelled=True)
 
     def forget_download(self) -> None:
-        """Speak no more of a download that has ended."""
+        """Clear a download that has ended."""
         with self._lock:
             if self._download is not None and self._download.ended:
                 self._download = None
@@ -151,20 +151,20 @@ class OllamaMonitor:
                 for part in parts:
                     if cancel.is_set():
                         return
-                    self._tell(cancel, status=part.status, done=part.done, total=part.total)
+                    self._record(cancel, status=part.status, done=part.done, total=part.total)
             then(model)
         except ModelMissingError:
             problem = f'There is no model "{one_line(model, 80)}" to download. Check its name.'
-            self._tell(cancel, ended=True, problem=problem)
+            self._record(cancel, ended=True, problem=problem)
             return
         except RagkitError as error:
-            self._tell(cancel, ended=True, problem=str(error))
+            self._record(cancel, ended=True, problem=str(error))
             return
         self.look_now()
-        self._tell(cancel, ended=True)
+        self._record(cancel, ended=True)
 
-    def _tell(self, cancel: threading.Event, **changes: object) -> None:
-        """Note how a download stands, unless another one has begun or it has ended."""
+    def _record(self, cancel: threading.Event, **changes: object) -> None:
+        """Record the state of a download, unless it has ended or another one has begun."""
         with self._lock:
             download = self._download
             if download is not None and not download.ended and cancel is self._cancel:

@@ -1,4 +1,4 @@
-"""What is done to a model's text before anyone sees it, and how long a text is for a model."""
+"""Cleaning of a model's text before it is shown, and the length of texts in tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DENSE = re.compile(r"[\u0e00-\u0fff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\U000
 
 
 def without_thinking(text: str) -> str:
-    """Leave out what a model says to itself, also where only one of the two tags stands."""
+    """Remove a model's thoughts from a text, also where only one of the two tags stands."""
     text = THINKING.sub("", text)
     closing = list(_CLOSING.finditer(text))
     if closing:
@@ -25,7 +25,7 @@ def without_thinking(text: str) -> str:
 
 
 class ThinkingFilter:
-    """Leaves out what a model says to itself from a text that comes in pieces.
+    """Removes a model's thoughts from a text that comes in pieces.
 
     With ``hold``, the first so many characters wait for a closing tag without an opening one.
     """
@@ -38,7 +38,7 @@ class ThinkingFilter:
         self._begins = False
 
     def add(self, piece: str) -> str:
-        """Take the next piece and give what may be shown of what came so far."""
+        """Add the next piece; return what may be shown of all pieces so far."""
         self._waiting += piece
         shown = ""
         while True:
@@ -55,12 +55,12 @@ class ThinkingFilter:
                 return shown + self._ready()
 
     def end(self) -> str:
-        """Give what was still waiting."""
+        """Return what was still held back."""
         rest, self._waiting = self._waiting, ""
         return "" if self._inside else rest
 
     def _ready(self) -> str:
-        """Take what cannot be the beginning of a tag."""
+        """Return what cannot be the beginning of a tag."""
         if self._inside:
             self._waiting = self._waiting[-_TAG_CHARACTERS:]
             return ""
@@ -95,7 +95,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate how many tokens a text is for a usual model: within a third for most prose."""
+    """Return an estimate of the tokens of a text: within a third for most prose."""
     dense = 0 if text.isascii() else len(_DENSE.findall(text))
     words = text.split()
     plain = sum(map(len, words)) + len(words) - 1 - dense
@@ -104,9 +104,9 @@ def estimate_tokens(text: str) -> int:
 
 
 def prompt_was_cut(estimated: int, counted: int, window: int) -> bool:
-    """Whether a server read less of a prompt than it was sent; all figures are tokens.
+    """Return whether a server read less of a prompt than it was sent; all figures are tokens.
 
-    A ``counted`` of 0 means that the server did not say.
+    A ``counted`` of 0 means that the server gave no figure.
     """
     if counted <= 0:
         return estimated > window
@@ -114,7 +114,7 @@ def prompt_was_cut(estimated: int, counted: int, window: int) -> bool:
 
 
 def sendable(text: str) -> str:
-    """Replace what UTF-8 cannot hold, and NUL."""
+    """Return a text without NUL and characters that UTF-8 cannot encode."""
     text = text.replace("\0", " ")
     try:
         text.encode()
@@ -124,7 +124,7 @@ def sendable(text: str) -> str:
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """Put a foreign text on one bounded line, to be quoted in a message."""
+    """Return a foreign text on one bounded line, to be quoted in a message."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: most * 4]).split())
     return line if len(line) <= most else line[: most - 1] + "…"
 

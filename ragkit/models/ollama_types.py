@@ -1,4 +1,4 @@
-"""What passes between Ollama's client and those who use it."""
+"""Values that Ollama's client takes and returns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ModelInfo:
 
     ``capabilities`` are Ollama's words: "completion", "embedding", "thinking", "vision", "tools".
     ``context_length`` counts tokens and is 0 when unknown, as is ``dimensions`` of its vectors.
-    ``size`` is in bytes. A ``remote`` model runs on somebody else's machine.
+    ``size`` is in bytes. A ``remote`` model runs on another machine.
     """
 
     name: str

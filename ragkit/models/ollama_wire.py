@@ -68,7 +68,7 @@ class OllamaWire:
                 self._finalizer()
 
     def client(self, seconds: float) -> ollama.Client:
-        """The ollama package's client with that time limit; all share their connections."""
+        """Return the ollama package's client with that time limit; all share their connections."""
         import httpx
         import ollama
 
@@ -85,7 +85,7 @@ class OllamaWire:
             return self._clients[seconds]
 
     def get(self, path: str) -> JsonObject:
-        """Ask quickly, once, for what the ollama package has no call for or leaves parts out of.
+        """Return JSON that the ollama package cannot get or returns incompletely; one quick try.
 
         Raises:
             OllamaError: there is no JSON object.
@@ -104,7 +104,7 @@ class OllamaWire:
         """Make a call, and if patient make it again after passing failures.
 
         Raises:
-            OllamaError: the last failure, or none was tried because the server is left alone.
+            OllamaError: the last failure, or the breaker is open and nothing was tried.
         """
         tries = self._settings.retries if patient else 0
         for tried in range(tries + 1):
@@ -119,7 +119,7 @@ class OllamaWire:
         raise AssertionError("every try returns or raises")
 
     def parts(self, call: Callable[[], Iterator[_T]], model: str) -> Generator[_T, None, None]:
-        """Give the parts of a stream; nothing is tried again."""
+        """Yield the parts of a stream; nothing is retried."""
         with self.breaker.attempt():
             try:
                 yield from call()
@@ -147,7 +147,7 @@ class OllamaWire:
             return self._plain
 
     def _shared(self) -> httpx.HTTPTransport:
-        """The pool of connections, closed with its owner at the latest."""
+        """Return the connection pool, which is closed with its owner at the latest."""
         import httpx
 
         if self._transport is None:
@@ -157,7 +157,7 @@ class OllamaWire:
 
 
 def _foreseen() -> tuple[type[Exception], ...]:
-    """What a call may raise: the ollama package lets errors of several libraries through."""
+    """Return the exceptions that a call may raise: the ollama package passes on others' errors."""
     import httpx
     import ollama
 
@@ -190,7 +190,7 @@ class CircuitBreaker:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Guard one call.
+        """Run one call inside the breaker.
 
         Raises:
             OllamaRestingError: the call is not to be made.
@@ -211,7 +211,7 @@ class CircuitBreaker:
             self._succeeded()
 
     def answered(self) -> None:
-        """Take note that the server was seen: if it could not be reached, it may be tried now."""
+        """Record that the server was seen: if it could not be reached, it may be tried now."""
         with self._lock:
             if self._opened is not None and isinstance(self._last, OllamaUnreachableError):
                 self._opened = self._clock() - self._seconds

@@ -1,4 +1,4 @@
-"""Has a model write questions that a passage answers, and checks what it wrote."""
+"""Writes questions that a passage answers with a model, and checks them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ ANSWER: JsonObject = {
 
 @dataclass(frozen=True, slots=True)
 class QuestionRequest:
-    """A passage that is to be asked about; ``place`` says where it stands in its document."""
+    """A passage to write questions about; ``place`` is where it stands in its document."""
 
     title: str
     place: str
@@ -145,7 +145,7 @@ class QuestionWriter:
         window: int = 8192,
         answer_tokens: int = 512,
     ) -> None:
-        """Take a model and a prompt; ``window`` counts prompt and answer, in tokens."""
+        """Keep a model and a prompt; ``window`` counts prompt and answer, in tokens."""
         self.model = model.name
         self._client = client
         self._prompt = prompt
@@ -171,7 +171,7 @@ class QuestionWriter:
         )
 
     def write(self, request: QuestionRequest, seed: int = 0) -> CheckedQuestions:
-        """Have up to two questions written that a passage answers.
+        """Write up to two questions that a passage answers.
 
         Raises:
             OllamaError: it wrote nothing; ``concerns_all`` says whether to go on with others.
@@ -199,7 +199,7 @@ class QuestionWriter:
 def checked_questions(
     data: Mapping[str, Any], request: QuestionRequest, *, any_language: bool = False
 ) -> CheckedQuestions:
-    """Take a decoded answer apart and keep the questions that are what they should be."""
+    """Parse a decoded answer and keep the questions that pass all checks."""
     listed = data.get("questions")
     if not isinstance(listed, list):
         return CheckedQuestions(left_out=("form",))
@@ -225,15 +225,15 @@ def checked_questions(
 
 
 def same_question(text: str) -> str:
-    """What two questions share that differ in case, punctuation and white space alone."""
+    """Return a key that is equal for questions with the same words."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _question(value: object, request: QuestionRequest, any_language: bool) -> WrittenQuestion | str:
-    """A question, or a word for what is wrong with it.
+    """Return a question, or the reason why it cannot be used.
 
     Raises:
-        ContextRejectedError: what is wrong with it is wrong with contexts as well.
+        ContextRejectedError: it fails a check that contexts must pass as well.
     """
     content = value.get("question") if isinstance(value, dict) else None
     kind = value.get("kind") if isinstance(value, dict) else None

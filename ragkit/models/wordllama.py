@@ -48,7 +48,7 @@ _DIGESTS = {
         "kySPKp7DbHs19wCgM9XzYiiq5I22Gu4xAH-kkGLN62g",
     ): "29bed97a722efe54",
 }
-"""Fingerprints by what the wheel's list of files says of weights and tokenizer (SHA-256).
+"""Fingerprints by the checksums (SHA-256) of weights and tokenizer in the wheel's list of files.
 
 With it a process that embeds nothing need not read 18 MB to know what it would embed with.
 """
@@ -62,7 +62,7 @@ class _Known:
         self._characters = 0
 
     def with_more(self, words: set[str], fresh: dict[str, tuple[int, ...]]) -> _Known:
-        """Add what is fresh; what comes back holds all of ``words``."""
+        """Add fresh words; return a cache that holds all of ``words``."""
         cache = self
         more = sum(map(len, fresh))
         if self._characters + more > _CACHED_CHARACTERS:
@@ -88,7 +88,7 @@ class WordLlamaEmbedder:
         dimensions: int,
         count_power: float = COUNT_POWER,
     ) -> None:
-        """Take what gives the weighted vectors (v, d) and the tokenizer when first needed.
+        """Keep a function that loads the weighted vectors (v, d) and the tokenizer.
 
         A row of zeros counts for nothing.
         """
@@ -105,8 +105,8 @@ class WordLlamaEmbedder:
     ) -> WordLlamaEmbedder:
         """Find the installed wheel; no network. Its files are read (about 0.1 s) when needed.
 
-        ``token_weights`` (v,) say how much each token of the tokenizer's vocabulary counts;
-        ``count_power`` of 1 gives plain means.
+        ``token_weights`` (v,) are the weights of the tokens of the tokenizer's vocabulary;
+        a ``count_power`` of 1 means plain means.
 
         Raises:
             ModelError: the wheel is missing or damaged.
@@ -153,7 +153,7 @@ class WordLlamaEmbedder:
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed questions, (n, d): questions and passages are embedded alike.
 
-        Those of the last call are remembered: the messages that tell where a long text changes
+        Those of the last call are remembered: the messages that show where a long text changes
         its topic are asked next.
         """
         import numpy as np
@@ -169,12 +169,12 @@ class WordLlamaEmbedder:
         return rows
 
     def _encode(self, text: str) -> list[int]:
-        """Give the tokens of a whole text."""
+        """Return the tokens of a whole text."""
         ids: list[int] = self._parts[1].encode(plain_words(text), add_special_tokens=False).ids
         return ids
 
     def _look_up(self, words: set[str]) -> dict[str, tuple[int, ...]]:
-        """Give the tokens of words as they stand in texts, none for punctuation alone.
+        """Return the tokens of words as they stand in texts, none for punctuation alone.
 
         No token of the vocabulary reaches over a space, so that the tokens of a text are those
         of its words, each of which is taken apart but once.
@@ -192,7 +192,7 @@ class WordLlamaEmbedder:
         return cache.ids
 
     def _encode_words(self, words: set[str]) -> dict[str, tuple[int, ...]]:
-        """Give the tokens of plain words."""
+        """Return the tokens of plain words."""
         cache = self._plain_words
         unknown = list(words.difference(cache.ids))
         if unknown:
@@ -232,7 +232,7 @@ def plain_words(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """The same, and nothing for nothing but punctuation; words do not change each other."""
+    """Return a text in plain words, empty for punctuation alone; words do not affect each other."""
     if text.isascii() and text.isalpha() and text.islower():
         return text
     if not text.isascii():
@@ -242,12 +242,12 @@ def _plain(text: str) -> str:
 
 
 def _bounded(text: str) -> str:
-    """Cut what is too long, and give nothing for white space alone."""
+    """Return a text cut to the longest length, empty for white space alone."""
     return text[:LONGEST_TEXT] if text and not text.isspace() else ""
 
 
 def _batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Give ranges of texts that hold a bounded number of texts and characters."""
+    """Yield ranges of texts, bounded by the number of texts and characters."""
     start = size = 0
     for position, text in enumerate(texts):
         size += min(len(text), LONGEST_TEXT)
@@ -267,7 +267,7 @@ def _wheel_folder() -> Path:
 
 
 def _listed_files(folder: Path) -> tuple[str, str] | None:
-    """What the installer's list says of weights and tokenizer; ``None`` when it says nothing."""
+    """Return the checksums of weights and tokenizer in the installer's list, if it has them."""
     names = [f"{folder.name}/{file.as_posix()}" for file in (_WEIGHTS, _TOKENIZER)]
     listed: dict[str, str] = {}
     try:

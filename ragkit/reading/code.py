@@ -63,7 +63,7 @@ def read_code(text: str, name: str, file_format: Format = Format.CODE) -> Readin
 
 
 def _outline(text: str, language: str) -> tuple[OutlineEntry, ...]:
-    """Classes, functions and their like, in the order of the text."""
+    """Return classes, functions and the like, in the order of the text."""
     if language == "python":
         try:
             return _python(text)
@@ -82,7 +82,7 @@ def _outline(text: str, language: str) -> tuple[OutlineEntry, ...]:
 
 
 def _python(text: str) -> tuple[OutlineEntry, ...]:
-    """Symbols by Python's own parser: top level, and the methods of classes."""
+    """Return the symbols by Python's own parser: top level, and the methods of classes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
@@ -102,7 +102,7 @@ def _python(text: str) -> tuple[OutlineEntry, ...]:
 
 
 def _by_pattern(text: str, patterns: tuple[re.Pattern[str], ...]) -> tuple[OutlineEntry, ...]:
-    """Symbols by the look of their first line; indented ones lie one level deeper."""
+    """Return the symbols by the look of their first line; indented ones are one level deeper."""
     entries: dict[int, OutlineEntry] = {}
     for pattern in patterns:
         for match in pattern.finditer(text):

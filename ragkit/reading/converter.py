@@ -16,7 +16,7 @@ _MEDIA_TYPES = {
 
 
 def convert(data: bytes, kind: str, label: str) -> Any:
-    """Convert ``docx``, ``xlsx`` or ``html``; gives kreuzberg's result (content, tables, metadata).
+    """Convert ``docx``, ``xlsx`` or ``html``; return kreuzberg's content, tables and metadata.
 
     Raises:
         ReadingError: when the converter cannot make sense of the bytes.

@@ -1,4 +1,4 @@
-"""Bytes to clean text: encodings, line ends, control characters, Unicode form."""
+"""From bytes to clean text: encodings, line ends, control characters, Unicode form."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
-    """Turn the bytes of a text file into text, with warnings for the person.
+    """Decode the bytes of a text file; return the text and warnings for the person.
 
     Byte order marks come first, then UTF-16 and UTF-32 without one, strict UTF-8, mostly
     valid UTF-8 with the rest replaced, the encoding that the file declares, and at last the
@@ -70,7 +70,7 @@ def decode(data: bytes, declared: str = "") -> tuple[str, tuple[str, ...]]:
 
 
 def looks_binary(data: bytes) -> bool:
-    """Whether bytes are no text in any encoding: many control characters, or noise."""
+    """Return whether bytes are no text in any encoding: many control characters, or noise."""
     sample = data[:65_536]
     if any(sample.startswith(mark) for mark, _ in _BOMS) or _wide_encoding(sample):
         return False
@@ -80,7 +80,7 @@ def looks_binary(data: bytes) -> bool:
 
 
 def clean(text: str) -> str:
-    """Give text its stored form: NFC, line feeds only, no NUL, no control characters."""
+    """Return text in its stored form: NFC, line feeds only, no NUL, no control characters."""
     if _NEEDS_CLEANING.search(text):
         text = _LINE_ENDS.sub("\n", text.removeprefix("\ufeff"))
         text = _CONTROLS.sub("", _ANSI.sub("", text))
@@ -89,7 +89,7 @@ def clean(text: str) -> str:
 
 
 def _is_utf(encoding: str) -> bool:
-    """Whether a declared encoding is a form of Unicode, which has been tried already."""
+    """Return whether a declared encoding is a form of Unicode, which has been tried already."""
     try:
         return codecs.lookup(encoding).name.startswith("utf")
     except LookupError:
@@ -97,14 +97,14 @@ def _is_utf(encoding: str) -> bool:
 
 
 def _replacing(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
-    """Decode with a known encoding; say so when something had to be replaced."""
+    """Decode with a known encoding, with a warning when something had to be replaced."""
     text = data.decode(encoding, "replace")
     wrong = "\N{REPLACEMENT CHARACTER}" in text
     return text, (SOME_REPLACED,) if wrong else ()
 
 
 def _wide_encoding(data: bytes) -> str:
-    """Recognise UTF-16 and UTF-32 without a byte order mark by where the zeros lie."""
+    """Return UTF-16 or UTF-32 without a byte order mark, by the positions of the zeros."""
     sample = data[:4096]
     sample = sample[: len(sample) // 4 * 4]
     if len(sample) < 8:
@@ -123,7 +123,7 @@ def _wide_encoding(data: bytes) -> str:
 
 
 def _eastern_utf16(sample: bytes) -> str:
-    """Recognise UTF-16 without zeros: Chinese, Japanese and Korean, with spaces of their own."""
+    """Return UTF-16 without zeros: Chinese, Japanese or Korean, with spaces of their own."""
     try:
         # A character cut off at the end of the sample is no proof against UTF-8.
         codecs.getincrementaldecoder("utf-8")().decode(sample)
@@ -136,7 +136,7 @@ def _eastern_utf16(sample: bytes) -> str:
 
 
 def _mostly_utf8(data: bytes) -> bool:
-    """Whether the valid multi-byte sequences of UTF-8 outnumber the broken bytes."""
+    """Return whether the valid multi-byte sequences of UTF-8 outnumber the broken bytes."""
     sample = data[:_SAMPLE]
     text = sample.decode("utf-8", "replace")
     broken = text.count("\N{REPLACEMENT CHARACTER}")
@@ -176,20 +176,20 @@ def _guessed(data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def _unlikely_case(text: str) -> float:
-    """How odd the capital letters are: foreign alphabets read as each other show in these."""
+    """Return a penalty for odd capital letters, as alphabets have that are read as each other."""
     upper = sum(1 for letter in text if letter > "\x7f" and letter.isupper())
     lower = sum(1 for letter in text if letter > "\x7f" and letter.islower())
     return 0.5 if upper > 20 and upper > lower else 0.0
 
 
 def _ideographic(text: str, percent: int = 90) -> bool:
-    """Whether so many of the characters beyond ASCII are Chinese, Japanese or Korean ones."""
+    """Return whether that share of the characters beyond ASCII is Chinese, Japanese or Korean."""
     beyond = [letter for letter in text[:20_000] if letter > "\x7f"]
     return len(_EASTERN.findall("".join(beyond))) * 100 > len(beyond) * percent
 
 
 def _shown(encoding: str) -> str:
-    """Name an encoding as people know it."""
+    """Return an encoding's common name."""
     if re.fullmatch(r"cp125\d", encoding):
         return f"Windows-{encoding[2:]}"
     return {"cp932": "Shift JIS", "cp949": "EUC-KR"}.get(

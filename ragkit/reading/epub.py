@@ -62,7 +62,7 @@ def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def _spine(package: Element, folder: str) -> list[str]:
-    """The member names of the chapters, in order; the navigation page is no chapter."""
+    """Return the member names of the chapters, in order, without the navigation page."""
     items = {
         item.get("id", ""): item
         for item in package.iter(f"{_OPF}item")
@@ -79,14 +79,14 @@ def _spine(package: Element, folder: str) -> list[str]:
 
 
 def _chapter(archive: zipfile.ZipFile, part: str) -> str:
-    """One chapter as Markdown."""
+    """Return one chapter as Markdown."""
     data = archive.read(part)
     text, _ = decode(data, declared_encoding(data))
     return to_markdown(clean(text), _LABEL)
 
 
 def _properties(package: Element) -> tuple[Metadata, str, str]:
-    """Author, date and tags; the title; the language."""
+    """Return author, date and tags; the title; the language."""
 
     def texts(tag: str) -> list[str]:
         return [one_line(clean(element.text or "")) for element in package.iter(f"{_DC}{tag}")]

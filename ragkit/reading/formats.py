@@ -134,7 +134,7 @@ def readable_suffixes() -> frozenset[str]:
 
 
 def code_language(name: str, data: bytes = b"") -> str:
-    """Return the programming language that a file's name or first line tells, or ``""``."""
+    """Return the programming language that a file's name or first line shows, or ``""``."""
     path = PurePosixPath(name.lower())
     language = _CODE_NAMES.get(path.name) or CODE_SUFFIXES.get(path.suffix, "")
     if not language and data[:2] == b"#!" and (first := _SHEBANG.match(data)):

@@ -27,7 +27,7 @@ _LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What the block says; ``end`` is the offset after it, 0 where there is none."""
+    """The values of the block; ``end`` is the offset after it, 0 where there is none."""
 
     end: int = 0
     title: str = ""
@@ -63,7 +63,7 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def metadata_from(values: dict[Any, Any]) -> Metadata:
-    """Turn front matter, or a format's own properties, into metadata: JSON values only."""
+    """Return front matter, or a format's own properties, as metadata: JSON values only."""
     metadata: Metadata = {}
     for key in list(values)[:_MOST_KEYS]:
         if key == "title" or not isinstance(key, str):
@@ -99,7 +99,7 @@ def _toml(text: str) -> Any:
 
 
 def _json_value(value: Any) -> Any:
-    """A scalar, or a short list of scalars, as JSON; ``None`` for everything else."""
+    """Return a scalar, or a short list of scalars, as JSON; ``None`` for everything else."""
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     if isinstance(value, str):
@@ -119,13 +119,13 @@ def _json_value(value: Any) -> Any:
 
 
 def _texts(value: Any) -> list[str]:
-    """A list, or a text with commas, as a list of texts."""
+    """Return a list, or a text with commas, as a list of texts."""
     parts = value if isinstance(value, list) else str(value).split(",")
     return [text for part in parts if (text := str(part).strip())]
 
 
 def _author(metadata: Metadata) -> None:
-    """Gather the names under the one key ``author``."""
+    """Join the names under the one key ``author``."""
     for key in _AUTHOR_KEYS:
         if key in metadata:
             value = metadata.pop(key)
@@ -136,7 +136,7 @@ def _author(metadata: Metadata) -> None:
 
 
 def _date(metadata: Metadata) -> None:
-    """Give the first usable date the key ``date``, in ISO form."""
+    """Set the key ``date`` to the first usable date, in ISO form."""
     for key in _DATE_KEYS:
         written = metadata.get(key)
         if written is not None and (iso := iso_date(written)):
@@ -147,7 +147,7 @@ def _date(metadata: Metadata) -> None:
 
 
 def _language(values: dict[Any, Any]) -> str:
-    """The natural language as a code; ``language: Python`` is none."""
+    """Return the natural language as a code; ``language: Python`` is none."""
     for key in _LANGUAGE_KEYS:
         value = values.get(key)
         if isinstance(value, str) and _LANGUAGE_CODE.fullmatch(value.strip()):

@@ -37,7 +37,7 @@ _LOST_SHARE = 0.2
 
 
 def declared_encoding(data: bytes) -> str:
-    """The encoding that an HTML or XML file says it has, or an empty string."""
+    """Return the encoding that an HTML or XML file declares, or an empty string."""
     charset = _CHARSET.search(data[:4096])
     return charset[1].decode("ascii") if charset else ""
 
@@ -60,7 +60,7 @@ def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Readin
 
 
 def to_markdown(source: str, label: str = Format.HTML.label) -> str:
-    """Turn HTML into clean Markdown, without scripts, styles and embedded files."""
+    """Return HTML as clean Markdown, without scripts, styles and embedded files."""
     seen = _UNSEEN_TAG.sub("", _UNSEEN.sub("", source))
     result = convert(f"<html><body>{seen}</body></html>".encode(), "html", label)
     converted = tidy(clean(strip_embedded(result.content)))
@@ -73,7 +73,7 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
 
 
 def _metadata(head: str) -> dict[str, object]:
-    """Author, date, keywords and description from the meta tags."""
+    """Return author, date, keywords and description from the meta tags."""
     values: dict[str, object] = {}
     for tag in _META.finditer(head):
         attributes = {
@@ -99,7 +99,7 @@ class _Words(HTMLParser):
 
 
 def _bare_text(source: str) -> str:
-    """The words of HTML without any form."""
+    """Return the words of HTML without any markup."""
     words = _Words()
     words.feed(source)
     words.close()

@@ -47,7 +47,7 @@ class OpenedMail:
         return _date(self.message)
 
     def header(self, key: str) -> str:
-        """Any header, on one line."""
+        """Return any header, on one line."""
         return _header(self.message, key)
 
 
@@ -91,7 +91,7 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def _leaves(message: Message) -> Iterator[Message]:
-    """Every part that holds no other part; attached messages are not opened."""
+    """Yield every part that holds no other part; attached messages are not opened."""
     if message.is_multipart() and message.get_content_maintype() == "multipart":
         payload = message.get_payload()
         for part in payload if isinstance(payload, list) else []:
@@ -102,7 +102,7 @@ def _leaves(message: Message) -> Iterator[Message]:
 
 
 def _body(message: Message, parts: list[Message]) -> tuple[str, Markup]:
-    """The text: the plain parts, or else the HTML ones, or else whatever is there."""
+    """Return the text: the plain parts, or else the HTML ones, or else any payload."""
     inline = [part for part in parts if not _attachment_name(part)]
     plain = [
         text for part in inline if part.get_content_type() == "text/plain" and (text := _text(part))
@@ -121,7 +121,7 @@ def _body(message: Message, parts: list[Message]) -> tuple[str, Markup]:
 
 
 def _text(part: Message) -> str:
-    """A text part, decoded by its own charset when that works, else by its bytes."""
+    """Return a text part, decoded by its own charset when that works, else by its bytes."""
     payload = part.get_payload(decode=True)
     if not isinstance(payload, bytes):
         return ""
@@ -130,7 +130,7 @@ def _text(part: Message) -> str:
 
 
 def _attachment_name(part: Message) -> str:
-    """The file name of an attachment; a word for one without a name; empty for the body."""
+    """Return the file name of an attachment, or a word for it; empty for the body."""
     try:
         name = part.get_filename()
         attached = part.get_content_disposition() == "attachment"
@@ -144,7 +144,7 @@ def _attachment_name(part: Message) -> str:
 
 
 def _header(message: Message, key: str) -> str:
-    """A header as text; the standard library stumbles over some broken ones."""
+    """Return a header as text; the standard library fails on some broken ones."""
     try:
         return one_line(clean(str(message.get(key) or "")))
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -155,7 +155,7 @@ def _header(message: Message, key: str) -> str:
 
 
 def _date(message: Message) -> str:
-    """When it was sent, in ISO form."""
+    """Return when it was sent, in ISO form."""
     from email.utils import parsedate_to_datetime
 
     written = _header(message, "Date")

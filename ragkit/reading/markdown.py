@@ -55,7 +55,7 @@ def strip_embedded(text: str) -> str:
 
 
 def first_heading(text: str) -> str:
-    """The first heading of level 1 outside code fences, as plain text."""
+    """Return the first heading of level 1 outside code fences, as plain text."""
     before = ""
     for line, fenced in fenced_lines(text):
         if fenced:
@@ -72,7 +72,7 @@ def first_heading(text: str) -> str:
 
 
 def fenced_lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Go through the lines; the flag tells those of a fenced code block, fences included."""
+    """Yield each line and whether it is part of a fenced code block, fences included."""
     fence = ""
     for line in text.split("\n"):
         mark = _FENCE.match(line) if "```" in line or "~~~" in line else None
@@ -88,7 +88,7 @@ def fenced_lines(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def plain(markdown: str) -> str:
-    """Take links, emphasis and tags off a heading."""
+    """Return a heading without links, emphasis and tags."""
     text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", markdown[:2000]))
     text = _TAG.sub("", text)
     for _ in range(3):
@@ -99,7 +99,7 @@ def plain(markdown: str) -> str:
 
 
 def _without_modules(text: str) -> str:
-    """Leave out the import and export statements of MDX, which are no prose."""
+    """Remove the import and export statements of MDX, which are no prose."""
     kept: list[str] = []
     depth, taken = 0, 0
     for line, fenced in fenced_lines(text):

@@ -48,7 +48,7 @@ def read_notebook(text: str, name: str, file_format: Format = Format.IPYNB) -> R
 
 
 def _cells(notebook: Any) -> list[dict[str, Any]] | None:
-    """The cells, of either form of the format; ``None`` where there is no such thing."""
+    """Return the cells of either version of the format; ``None`` if there are none."""
     if not isinstance(notebook, dict):
         return None
     cells = notebook.get("cells")
@@ -65,7 +65,7 @@ def _cells(notebook: Any) -> list[dict[str, Any]] | None:
 
 
 def _language(metadata: dict[str, Any]) -> str:
-    """The programming language of the code cells."""
+    """Return the programming language of the code cells."""
     for key, inner in (("language_info", "name"), ("kernelspec", "language")):
         section = metadata.get(key)
         if isinstance(section, dict) and isinstance(section.get(inner), str):
@@ -74,7 +74,7 @@ def _language(metadata: dict[str, Any]) -> str:
 
 
 def _cell(cell: dict[str, Any], language: str) -> str:
-    """One cell as Markdown."""
+    """Return one cell as Markdown."""
     source = _joined(cell.get("source", cell.get("input", "")))
     kind = cell.get("cell_type")
     if kind != "code":
@@ -91,7 +91,7 @@ def _cell(cell: dict[str, Any], language: str) -> str:
 
 
 def _output(output: dict[str, Any]) -> str:
-    """The text of an output, shortened; pictures and tracebacks are left out."""
+    """Return the text of an output, shortened; pictures and tracebacks are left out."""
     data = output.get("data")
     text = output.get("text") or (data.get("text/plain") if isinstance(data, dict) else "")
     if output.get("output_type") in ("error", "pyerr"):
@@ -102,14 +102,14 @@ def _output(output: dict[str, Any]) -> str:
 
 
 def _joined(value: Any) -> str:
-    """Source text, which the format allows to be a list of lines."""
+    """Return source text, which the format allows to be a list of lines."""
     if isinstance(value, list):
         value = "".join(line for line in value if isinstance(line, str))
     return clean(value).strip("\n") if isinstance(value, str) else ""
 
 
 def _fenced(text: str, language: str) -> str:
-    """Text in a fence that nothing inside it closes."""
+    """Return text in a fence that nothing inside it closes."""
     longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"

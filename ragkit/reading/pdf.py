@@ -115,7 +115,7 @@ def _open(data: bytes) -> PdfReader:
 
 
 def _page_texts(reader: PdfReader, limits: Limits) -> tuple[list[str], list[int], list[int]]:
-    """The text of each page, and the indexes of the scanned pages and of the unreadable ones."""
+    """Return the text of each page, and the indexes of the scanned and of the unreadable pages."""
     texts: list[str] = []
     poor: list[int] = []
     lost: list[int] = []
@@ -138,12 +138,12 @@ def _page_texts(reader: PdfReader, limits: Limits) -> tuple[list[str], list[int]
 
 
 def _letters(text: str) -> int:
-    """How many letters and digits a page has."""
+    """Return the number of letters and digits of a page."""
     return sum(1 for letter in text if letter.isalnum())
 
 
 def _has_pictures(page: PageObject) -> bool:
-    """Whether a page shows pictures, itself or through a form."""
+    """Return whether a page shows pictures, itself or through a form."""
     try:
         return _shows_picture(page.get("/Resources"), 0) or b" ID" in _content(page)
     except Exception:  # noqa: BLE001 - broken resources hold no picture
@@ -151,7 +151,7 @@ def _has_pictures(page: PageObject) -> bool:
 
 
 def _shows_picture(resources: Any, depth: int) -> bool:
-    """Whether resources hold an image; forms are looked into, a few levels deep."""
+    """Return whether resources hold an image; forms are searched a few levels deep."""
     resources = resources.get_object() if resources is not None else {}
     objects = resources.get("/XObject", {}).get_object()
     for key in list(objects)[:50]:
@@ -164,13 +164,13 @@ def _shows_picture(resources: Any, depth: int) -> bool:
 
 
 def _content(page: PageObject) -> bytes:
-    """The drawing commands of a page."""
+    """Return the drawing commands of a page."""
     stream = page.get_contents()
     return stream.get_data() if stream is not None else b""
 
 
 def _labels(reader: PdfReader, count: int) -> list[str]:
-    """What the file calls its pages; their numbers where it says nothing usable."""
+    """Return the file's own labels of its pages, or their numbers if these are unusable."""
     numbers = [str(number) for number in range(1, count + 1)]
     try:
         labels = [one_line(clean(str(label))) for label in reader.page_labels]
@@ -182,7 +182,7 @@ def _labels(reader: PdfReader, count: int) -> list[str]:
 
 
 def _bookmarks(reader: PdfReader, count: int) -> list[tuple[int, int, str]]:
-    """The outline as (page index, level, title), in its own order."""
+    """Return the outline as (page index, level, title), in its own order."""
     bookmarks: list[tuple[int, int, str]] = []
 
     def walk(entries: list[Any], level: int) -> None:
@@ -227,7 +227,7 @@ def _outline(
 
 
 def _properties(reader: PdfReader) -> tuple[Metadata, str]:
-    """Author, dates and keywords, and the title when it is a real one."""
+    """Return author, dates and keywords, and the title when it is a real one."""
     try:
         info = reader.metadata
         if info is None:
@@ -247,7 +247,7 @@ def _properties(reader: PdfReader) -> tuple[Metadata, str]:
 
 
 def _date(reader: PdfReader) -> str:
-    """When the document was made, in ISO form."""
+    """Return when the document was made, in ISO form."""
     with contextlib.suppress(Exception):
         info = reader.metadata
         moment = info and (info.creation_date or info.modification_date)
@@ -257,14 +257,14 @@ def _date(reader: PdfReader) -> str:
 
 
 def _nothing(poor: list[int], lost: list[int]) -> ReadingError:
-    """Say why no page gave any text."""
+    """Return the error for a file of which no page has any text."""
     if poor:
         return ReadingError(*_NEEDS_OCR)
     return damaged(Format.PDF.label) if lost else no_text(Format.PDF.label)
 
 
 def _warnings(poor: list[int], lost: list[int], labels: list[str]) -> list[str]:
-    """Say which pages are missing from the text."""
+    """Return warnings that name the pages missing from the text."""
     sentences = []
     for indexes, of_one, of_many in (
         (poor, "holds a picture, not text, and needs OCR", "hold pictures, not text, and need OCR"),
@@ -277,7 +277,7 @@ def _warnings(poor: list[int], lost: list[int], labels: list[str]) -> list[str]:
 
 
 def _page_list(indexes: list[int], labels: list[str]) -> str:
-    """Name pages in short: "Pages 3-5, 9"."""
+    """Return page labels in short form: "Pages 3-5, 9"."""
     runs: list[list[int]] = []
     for index in indexes:
         if runs and index == runs[-1][1] + 1:
@@ -296,7 +296,7 @@ def _page_list(indexes: list[int], labels: list[str]) -> str:
 
 
 def words_of(pages: Iterable[str]) -> frozenset[str]:
-    """The pairs of words that a hyphen joins inside a line: it stays at a line's end as well."""
+    """Return the word pairs with a hyphen inside a line, which they keep at a line's end."""
     pairs: set[str] = set()
     for page in pages:
         for word in _WORD.findall(page):
@@ -308,8 +308,8 @@ def words_of(pages: Iterable[str]) -> frozenset[str]:
 def flow(page: str, hyphenated: Collection[str], headings: Collection[str] = ()) -> str:
     """Join the lines of a page into paragraphs, set apart by blank lines, where that is clear.
 
-    A line goes on in the next one when it is about as long as the page's lines are. Lines that
-    are a heading of the outline, a list item or a short line after a full stop begin anew.
+    A line continues in the next one when it is about as long as the page's lines are. Headings of
+    the outline, list items and short lines after a full stop start a new paragraph.
     """
     lines = page.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     lines = _without_number([line.rstrip() for line in lines])
@@ -343,13 +343,13 @@ def _without_number(lines: list[str]) -> list[str]:
 
 
 def _line_width(lines: list[str]) -> int:
-    """How long the long lines of a page are; 0 where there are too few to tell."""
+    """Return the length of the long lines of a page; 0 if there are too few lines."""
     lengths = sorted(len(line.strip()) for line in lines if line.strip())
     return lengths[int(len(lengths) * 0.8)] if len(lengths) >= 3 else 0
 
 
 def _gap(previous: str, line: str, width: int, titles: Collection[str]) -> str:
-    """What stands between two lines; a hyphen stands for a word that goes on."""
+    """Return the separator between two lines; a hyphen stands for a word that continues."""
     if _is_heading(previous, titles, width) or _is_heading(line, titles, width):
         return "\n\n"
     if _LIST_ITEM.match(line):
@@ -367,14 +367,14 @@ def _gap(previous: str, line: str, width: int, titles: Collection[str]) -> str:
 
 
 def _is_heading(line: str, titles: Collection[str], width: int) -> bool:
-    """Whether a line is a title of the outline, or a short numbered heading."""
+    """Return whether a line is a title of the outline, or a short numbered heading."""
     if _key(line) in titles:
         return True
     return len(line) < max(width * 0.8, _NARROWEST) and bool(_NUMBERED_HEADING.match(line))
 
 
 def _joined_word(text: str, line: str, hyphenated: Collection[str]) -> str:
-    """Put a word broken at a line's end together; keep a hyphen that the word has elsewhere."""
+    """Join a word broken at a line's end; keep a hyphen that the word has elsewhere."""
     broken = _BROKEN_WORD.search(text)
     rest = _FIRST_WORD.match(line)
     if not broken or not rest:
@@ -384,5 +384,5 @@ def _joined_word(text: str, line: str, hyphenated: Collection[str]) -> str:
 
 
 def _key(title: str) -> str:
-    """A title for comparison: without its number, case and spaces."""
+    """Return a title for comparison: without its number, case and spaces."""
     return re.sub(r"\s+", "", re.sub(r"^[\d.]+\s*", "", title.casefold()))

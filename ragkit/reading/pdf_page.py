@@ -151,12 +151,12 @@ def words_in(characters: Iterable[str]) -> list[_Word]:
 
 
 def _stands_alone(character: str) -> bool:
-    """Whether a character is a word of its own, as Han and kana are."""
+    """Return whether a character is a word of its own, as Han and kana are."""
     return "\u3040" <= character <= "\u9fff"
 
 
 def matching_words(page: Sequence[str], passage: Sequence[str]) -> list[int]:
-    """Indexes of the page's words that the passage is made of, small differences bridged."""
+    """Return the indexes of the page's words that match the passage, bridging small differences."""
     if not page or not passage:
         return []
     matcher = difflib.SequenceMatcher(None, page, passage, autojunk=False)
@@ -174,7 +174,7 @@ def matching_words(page: Sequence[str], passage: Sequence[str]) -> list[int]:
 
 
 def _rectangles(page: Any, passage: str, width: int, height: int) -> tuple[Rectangle, ...]:
-    """The lines of the page on which the passage stands."""
+    """Return the lines of the page on which the passage stands."""
     import pypdfium2.raw as pdfium
 
     textpage = page.get_textpage()
@@ -195,7 +195,7 @@ def _rectangles(page: Any, passage: str, width: int, height: int) -> tuple[Recta
 def _box(
     pdfium: Any, page: Any, textpage: Any, index: int, width: int, height: int
 ) -> Rectangle | None:
-    """Where one character stands on the rendered page; rotation and cropping are minded."""
+    """Return the place of a character on the rendered page, with rotation and cropping."""
     edges = pdfium.FS_RECTF()
     if not pdfium.FPDFText_GetLooseCharBox(textpage, index, ctypes.byref(edges)):
         return None
@@ -231,7 +231,7 @@ def lines_of(boxes: Iterable[Rectangle]) -> tuple[Rectangle, ...]:
 
 
 def _same_line(line: Rectangle, box: Rectangle) -> bool:
-    """Whether a character goes on with a line rather than beginning another."""
+    """Return whether a character continues a line rather than beginning another."""
     overlap = min(line.bottom, box.bottom) - max(line.top, box.top)
     height = min(line.bottom - line.top, box.bottom - box.top)
     gap = max(box.left - line.right, line.left - box.right)

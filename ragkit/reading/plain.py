@@ -73,7 +73,7 @@ def _headings(text: str) -> tuple[OutlineEntry, ...]:
 
 
 def _is_heading(title: str, under: str) -> bool:
-    """Whether a line and the one below it are a title and its adornment."""
+    """Return whether a line and the one below it are a title and its adornment."""
     return (
         bool(title.strip())
         and bool(_ADORNMENT.fullmatch(under))
@@ -85,6 +85,6 @@ def _is_heading(title: str, under: str) -> bool:
 
 
 def _plain(title: str) -> str:
-    """Take roles and literals off a title."""
+    """Return a title without roles and literals."""
     text = _ROLE.sub(r"\1", title)
     return one_line(_LITERAL.sub(lambda literal: literal[1] or literal[2], text))

@@ -129,7 +129,7 @@ class ReaderPool:
                 self._forget(outcomes)
 
     def close(self) -> None:
-        """End every child process; files being read are given up."""
+        """End every child process; files being read are abandoned."""
         with self._lock:
             self._closed = True
             workers, self._workers = self._workers, []

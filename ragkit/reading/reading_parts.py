@@ -1,4 +1,4 @@
-"""Pieces that several readers share: tiled pages, titles, dates, Markdown tables."""
+"""Helpers of several readers: tiled pages, titles, dates, Markdown tables."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
 def stem(name: str) -> str:
-    """The file name without folders and suffix: the title of last resort."""
+    """Return the file name without folders and suffix: the title of last resort."""
     path = PurePosixPath(name.replace("\\", "/"))
     return one_line(clean(path.stem or path.name or name))
 
 
 def file_name(name: str) -> str:
-    """The file name without folders: the title of files that people know by it."""
+    """Return the file name without folders: the title of files that people know by it."""
     return one_line(clean(PurePosixPath(name.replace("\\", "/")).name or name))
 
 
 def one_line(text: str) -> str:
-    """Collapse white space, drop direction overrides, bound the length: as titles need it."""
+    """Return a text for a title: white space collapsed, no direction overrides, bounded."""
     return _SPACE.sub(" ", _DIRECTIONS.sub("", text)).strip()[:_LONGEST_TITLE]
 
 
@@ -107,6 +107,6 @@ def _loose_date(text: str) -> str:
 
 
 def put(metadata: Metadata, **values: Any) -> Metadata:
-    """Add the values that are not empty."""
+    """Add the values that are not empty; return the metadata."""
     metadata.update({key: value for key, value in values.items() if value not in ("", None, [])})
     return metadata

@@ -1,4 +1,4 @@
-"""What a reading process may not do: outgrow its memory, write, start programs, use the network.
+"""Limits on a reading process: memory, and no writing, no programs, no network.
 
 Three layers, each of which holds where the others cannot: resource limits, an audit hook for
 what Python code does, and on Linux a seccomp filter for what native code does.
@@ -45,7 +45,7 @@ class ForbiddenError(PermissionError):
 
 
 def confine(memory_mb: int, parent: int) -> None:
-    """Put this process under its limits, for good. Leave at once when the parent is gone."""
+    """Limit this process for good; exit at once when the parent is gone."""
     _limit_resources(memory_mb)
     if sys.platform == "linux":
         _confine_linux(parent)
@@ -53,7 +53,7 @@ def confine(memory_mb: int, parent: int) -> None:
 
 
 def forbidden_attempt() -> ReadingError | None:
-    """What to say when the file just read made its reader try something forbidden."""
+    """Return the error if the file just read made its reader try something forbidden."""
     tried, _ATTEMPTS[:] = _ATTEMPTS[:], []
     if not tried:
         return None
@@ -64,7 +64,7 @@ def forbidden_attempt() -> ReadingError | None:
 
 
 def alarm(seconds: float) -> None:
-    """Let the system end this process after so long, whatever its code is busy with; 0: never."""
+    """Set a timer with which the system ends this process, whatever its code does; 0: never."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
@@ -87,7 +87,7 @@ def _limit_resources(memory_mb: int) -> None:
 
 
 def _confine_linux(parent: int) -> None:
-    """Die with the parent, and let native code start no program and open no socket."""
+    """Set this process to die with its parent, and keep native code from programs and sockets."""
     import ctypes
 
     libc = ctypes.CDLL(None)
@@ -129,7 +129,7 @@ def _filter(
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse what Python code must not do here."""
+    """Raise an error for what Python code must not do here."""
     if event == "open":
         flags = arguments[2] if len(arguments) > 2 else 0
         if isinstance(flags, int) and flags & _WRITE_FLAGS:

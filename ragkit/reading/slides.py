@@ -59,7 +59,7 @@ def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
 
 
 def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
-    """The member names of the slides, in order."""
+    """Return the member names of the slides, in order."""
     root = xml(archive, "ppt/presentation.xml", _LABEL)
     targets = _relations(archive, "ppt/presentation.xml")
     parts = [
@@ -73,7 +73,7 @@ def _slide_parts(archive: zipfile.ZipFile) -> list[str]:
 
 
 def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """What a part refers to: id to (member name, kind)."""
+    """Return the parts that a part refers to: id to (member name, kind)."""
     folder, base = posixpath.split(part)
     index = f"{folder}/_rels/{base}.rels"
     if index not in archive.namelist():
@@ -88,7 +88,7 @@ def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]
 
 
 def _slide(archive: zipfile.ZipFile, part: str) -> tuple[str, str]:
-    """Title and body of one slide."""
+    """Return title and body of one slide."""
     if part not in archive.namelist():
         return "", ""
     title = ""
@@ -107,20 +107,20 @@ def _slide(archive: zipfile.ZipFile, part: str) -> tuple[str, str]:
 
 
 def _shapes(root: Element) -> Iterator[Element]:
-    """Every shape and table frame, those in groups as well."""
+    """Yield every shape and table frame, those in groups as well."""
     for element in root.iter():
         if element.tag in (f"{_P}sp", f"{_P}graphicFrame"):
             yield element
 
 
 def _placeholder(shape: Element) -> str | None:
-    """What a shape stands in for; ``None`` for a free text box."""
+    """Return the kind of placeholder that a shape is; ``None`` for a free text box."""
     placeholder = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
     return None if placeholder is None else placeholder.get("type", "")
 
 
 def _body(shape: Element, listed: bool) -> str:
-    """A table, a list or paragraphs."""
+    """Return a table, a list or paragraphs."""
     grid = shape.find(f".//{_A}tbl")
     if grid is not None:
         return table(
@@ -135,7 +135,7 @@ def _body(shape: Element, listed: bool) -> str:
 
 
 def _lines(shape: Element, marked: bool) -> Iterator[str]:
-    """The paragraphs of a shape, indented and marked as list items where wanted."""
+    """Yield the paragraphs of a shape, indented and marked as list items if ``marked``."""
     for paragraph in shape.iter(f"{_A}p"):
         text = "".join(
             " " if part.tag == f"{_A}br" else part.text or ""
@@ -152,12 +152,12 @@ def _lines(shape: Element, marked: bool) -> Iterator[str]:
 
 
 def _collapsed(text: str) -> str:
-    """Collapse white space."""
+    """Return a text with its white space collapsed."""
     return " ".join(clean(text).split())
 
 
 def _notes(root: Element) -> str:
-    """The speaker notes, without the slide's picture and number."""
+    """Return the speaker notes, without the slide's picture and number."""
     return "\n\n".join(
         line
         for shape in _shapes(root)
@@ -167,7 +167,7 @@ def _notes(root: Element) -> str:
 
 
 def _properties(archive: zipfile.ZipFile) -> tuple[Metadata, str]:
-    """Author and date, and the title when it says something."""
+    """Return author and date, and the title unless it is generic."""
     if "docProps/core.xml" not in archive.namelist():
         return {}, ""
     root = xml(archive, "docProps/core.xml", _LABEL)

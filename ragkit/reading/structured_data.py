@@ -80,7 +80,7 @@ def read_data(text: str, name: str, file_format: Format) -> Reading:
 
 
 def _json_keys(text: str) -> re.Pattern[str] | None:
-    """What the keys of the outermost object look like: those with the indent of the first."""
+    """Return the pattern of the outermost keys: those with the indent of the first."""
     first = _FIRST_KEY.match(text)
     if not first:
         return None

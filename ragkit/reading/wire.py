@@ -37,7 +37,7 @@ def receive(
     """Read one frame.
 
     Raises:
-        BrokenFrameError: at the end of the stream, or when the frame makes no sense.
+        BrokenFrameError: at the end of the stream, or when the frame is malformed.
     """
     head_length, text_length, data_length = _LENGTHS.unpack(_exactly(stream, _LENGTHS.size))
     if head_length > _LONGEST_HEADER or text_length > longest_text or data_length > longest_data:
@@ -54,7 +54,7 @@ def receive(
 
 
 def pack_reading(reading: Reading) -> dict[str, Any]:
-    """Everything of a reading but its text, as JSON values."""
+    """Return everything of a reading but its text, as JSON values."""
     return {
         "title": reading.title,
         "format": reading.format,
@@ -71,7 +71,7 @@ def pack_reading(reading: Reading) -> dict[str, Any]:
 
 
 def unpack_reading(header: dict[str, Any], text: str) -> Reading:
-    """Put a reading together again.
+    """Build a reading from its JSON values and its text.
 
     Raises:
         BrokenFrameError: when parts are missing.
@@ -94,7 +94,7 @@ def unpack_reading(header: dict[str, Any], text: str) -> Reading:
 
 
 def pack_error(error: ReadingError) -> dict[str, Any]:
-    """A refusal as JSON values."""
+    """Return an error as JSON values."""
     return {
         "message": error.message,
         "cure": error.cure,
@@ -103,7 +103,7 @@ def pack_error(error: ReadingError) -> dict[str, Any]:
 
 
 def unpack_error(header: dict[str, Any]) -> ReadingError:
-    """A refusal from JSON values."""
+    """Return an error from its JSON values."""
     kind = SkippedError if header.get("skipped") else ReadingError
     return kind(str(header.get("message", "")), str(header.get("cure", "")))
 

@@ -32,7 +32,7 @@ _ENTITIES = (
 
 
 def open_archive(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
-    """Open a container whose markup is known to be of sane size, whatever its headers say.
+    """Open a container after checking the true size of its markup, whatever its headers say.
 
     Raises:
         ReadingError: damaged, a bomb, locked, or with XML entity definitions.
@@ -76,7 +76,7 @@ def xml(archive: zipfile.ZipFile, name: str, label: str) -> Element:
 
 
 def _allowed(members: list[zipfile.ZipInfo], limits: Limits) -> int:
-    """How many bytes of markup may come out, after a look at what the headers admit."""
+    """Return how many bytes of markup may be unpacked, after a check of the headers."""
     total = sum(member.file_size for member in members)
     packed = sum(member.compress_size for member in members)
     most = int(limits.max_text_mb * MEGABYTE * 5)
@@ -88,7 +88,7 @@ def _allowed(members: list[zipfile.ZipInfo], limits: Limits) -> int:
 
 
 def _weigh(archive: zipfile.ZipFile, member: zipfile.ZipInfo, allowed: int) -> int:
-    """Unpack a member without keeping it; its true size."""
+    """Return the true size of a member, unpacked without keeping it."""
     size = 0
     with archive.open(member) as stream:
         while block := stream.read(_BLOCK):

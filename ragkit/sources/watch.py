@@ -402,7 +402,7 @@ class FolderWatcher:
         logger.warning("%s is not watched. %s", folder.path, reason)
 
     def _compare(self, folder: _Folder) -> float:
-        """Note what differs from the last comparison; return the seconds until the next."""
+        """Record what differs from the last comparison; return the seconds until the next."""
         started = time.monotonic()
         before, folder.known = folder.known, None
         try:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 NAMES = {"user": "User", "human": "User", "assistant": "Assistant", "model": "Assistant"}
-"""What the two sides are called where the export knows no names."""
+"""Names of the two sides where the export has none."""
 
 _LONGEST_TOOL_TEXT = 300
 _TEXTS = ("text", "input_text", "output_text")
@@ -131,7 +131,7 @@ def _chatgpt_messages(entry: Mapping[str, Any]) -> Iterator[Message]:
 
 
 def _branch(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the turns from the first to the current one, without the branches given up."""
+    """Return the turns from the first to the current one, without abandoned branches."""
     mapping: dict[str, Any] = entry["mapping"]
     key = entry.get("current_node")
     if key not in mapping:

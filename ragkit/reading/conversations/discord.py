@@ -19,7 +19,7 @@ _SPOKEN = ("Default", "Reply", "0", "19", "")
 
 
 def is_discord(value: Any) -> bool:
-    """Whether JSON is such an export."""
+    """Return whether JSON is such an export."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("messages"), list)
@@ -67,7 +67,7 @@ def _name(author: Any) -> str:
 
 
 def _embeds(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Previews of links: title and description."""
+    """Yield the previews of links: title and description."""
     for embed in entry.get("embeds") or []:
         if isinstance(embed, dict):
             parts = [str(embed.get(key) or "") for key in ("title", "description")]

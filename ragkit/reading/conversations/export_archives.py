@@ -73,7 +73,7 @@ class _Files:
         return sorted(name for name in self.archive.namelist() if not name.startswith("__MACOSX/"))
 
     def text(self, name: str) -> str:
-        """The text of a file.
+        """Return the text of a file.
 
         Raises:
             ReadingError: too much text, or damaged.
@@ -86,14 +86,14 @@ class _Files:
         return clean(text)
 
     def json(self, name: str) -> tuple[Any, tuple[str, ...]]:
-        """What a JSON file holds, and a warning where it is broken."""
+        """Return the value of a JSON file, and a warning where it is broken."""
         value, warnings = load_json(self.text(name))
         if value is None:
             return None, (f"{name} is not valid JSON and was left out.",)
         return value, tuple(f"{name}: {warning}" for warning in warnings)
 
     def named(self, base: str) -> Any:
-        """What the JSON file of that name holds, wherever it lies; ``None`` without one."""
+        """Return the value of the JSON file of that name in any folder; ``None`` without one."""
         name = next((name for name in self.names if PurePosixPath(name).name == base), None)
         return self.json(name)[0] if name else None
 
@@ -120,7 +120,7 @@ def _slack(files: _Files, days: Iterable[str], name: str) -> Conversation:
 
 
 def _channels(files: _Files, people: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What channels and private talks are called, by their ids."""
+    """Yield ids and titles of channels and private conversations."""
     for base in ("channels.json", "groups.json", "mpims.json", "dms.json"):
         for channel in files.named(base) or []:
             if not isinstance(channel, dict) or not channel.get("id"):

@@ -46,8 +46,8 @@ def consolidate_messages_to_markdown(rows: Any) -> tuple[str, tuple[MessageSpan,
     """Write rows of messages as Markdown by message, with author and time.
 
     ``rows`` is a pyarrow table, anything else with ``to_pylist``, or an iterable of mappings
-    with ``timestamp``, ``author`` and ``message`` (or what is commonly written for these).
-    Gives the text and the span of each message in it. Rows without a text are left out.
+    with ``timestamp``, ``author`` and ``message`` (or their common synonyms).
+    Returns the text and the span of each message in it. Rows without a text are left out.
 
     Raises:
         TypeError: when there is something else than mappings in ``rows``.
@@ -57,7 +57,7 @@ def consolidate_messages_to_markdown(rows: Any) -> tuple[str, tuple[MessageSpan,
 
 
 def mappings(rows: Any) -> Iterator[Mapping[str, Any]]:
-    """Go through the rows of a table or of an iterable.
+    """Yield the rows of a table or of an iterable.
 
     Raises:
         TypeError: when there is something else than mappings.
@@ -70,7 +70,7 @@ def mappings(rows: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def are_rows(objects: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether most objects tell who said what and when, in words that leave no doubt."""
+    """Return whether most objects have an author, a time and a text under unmistakable keys."""
     sample = objects[:50]
     fitting = 0
     for row in sample:
@@ -82,7 +82,7 @@ def are_rows(objects: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def row_messages(rows: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
-    """Turn rows into messages; those without a text are left out."""
+    """Yield the messages of rows; those without a text are left out."""
     for row in rows:
         lowered = {str(key).lower(): value for key, value in row.items()}
         text = "\n".join(filter(None, block_texts(_first(lowered, TEXT_KEYS))))
@@ -99,12 +99,12 @@ def row_messages(rows: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
 
 
 def _first(row: Mapping[str, Any], keys: Sequence[str]) -> Any:
-    """The first value that is there."""
+    """Return the first value that is there."""
     return next((row[key] for key in keys if row.get(key) not in (None, "")), "")
 
 
 def _name(value: Any) -> str:
-    """A name, also where it stands inside an object; the two sides of a chat by their roles."""
+    """Return a name, also from inside an object; the two sides of a chat by their roles."""
     if isinstance(value, Mapping):
         lowered = {str(key).lower(): inner for key, inner in value.items()}
         value = _first(lowered, ("display_name", "real_name", "name", "username", "id"))
@@ -116,7 +116,7 @@ def _name(value: Any) -> str:
 
 
 def load_lines(text: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Read JSON lines; gives the objects, and a warning that names the broken lines."""
+    """Read JSON lines; return the objects, and a warning that names the broken lines."""
     objects: list[dict[str, Any]] = []
     broken: list[int] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -133,9 +133,9 @@ def load_lines(text: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
 
 
 def load_json(text: str) -> tuple[Any, tuple[str, ...]]:
-    """Read JSON. Of broken JSON the list of messages is read, without what is broken.
+    """Read JSON. Of broken JSON the list of messages is read, without its broken parts.
 
-    Gives ``None`` when nothing can be made of it.
+    Returns ``None`` when nothing can be read.
     """
     try:
         return json.loads(text), ()
@@ -157,7 +157,7 @@ def load_json(text: str) -> tuple[Any, tuple[str, ...]]:
 
 
 def named(lines: Sequence[int]) -> tuple[str, ...]:
-    """Say which lines were left out; nothing when there are none."""
+    """Return a warning that names the lines that were left out, if there are any."""
     if not lines:
         return ()
     if len(lines) == 1:
@@ -178,7 +178,7 @@ def _head(text: str) -> dict[str, Any]:
 
 
 def _elements(text: str, at: int) -> tuple[list[Any], list[int]]:
-    """Read the elements of a list one by one; gives them and the lines that are broken."""
+    """Read the elements of a list one by one; return them and the broken lines."""
     decoder = json.JSONDecoder()
     elements: list[Any] = []
     broken: list[int] = []
@@ -205,6 +205,6 @@ def _elements(text: str, at: int) -> tuple[list[Any], list[int]]:
 
 
 def _after_gap(text: str, at: int) -> int:
-    """Step over white space and commas."""
+    """Return the offset after white space and commas."""
     gap = _GAP.match(text, at)
     return gap.end() if gap else at

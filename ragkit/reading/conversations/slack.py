@@ -22,7 +22,7 @@ _NOT_SPOKEN = frozenset({"channel_join", "channel_leave", "group_join", "group_l
 
 
 def is_slack(value: Any) -> bool:
-    """Whether JSON is the file of a channel's day."""
+    """Return whether JSON is the file of a channel's day."""
     if not isinstance(value, list) or not value:
         return False
     fitting = sum(
@@ -34,7 +34,7 @@ def is_slack(value: Any) -> bool:
 
 
 def read_slack_day(value: Sequence[Any], name: str) -> Conversation:
-    """Read one file on its own: people are called what their messages call them."""
+    """Read one file on its own, with the names of people that its messages carry."""
     path = PurePosixPath(name.replace("\\", "/"))
     channel, day = path.parent.name, path.stem
     title = f"#{channel} {day}" if channel and _DAY.fullmatch(day) else path.stem
@@ -96,7 +96,7 @@ def _messages(
 
 
 def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
-    """Resolve mentions, channels, groups and links; Slack escapes nothing but ``&<>``."""
+    """Replace mentions, channels, groups and links by text; Slack escapes only ``&<>``."""
     if "<" in text:
         text = _MENTION.sub(lambda m: f"@{people.get(m[1]) or m[2] or m[1]}", text)
         text = _CHANNEL.sub(lambda m: f"#{m[2] or channels.get(m[1]) or m[1]}", text)
@@ -114,7 +114,7 @@ def _link(match: re.Match[str]) -> str:
 
 
 def _named_inside(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Names by id that the messages themselves carry."""
+    """Return the names by id that the messages themselves carry."""
     names: dict[str, str] = {}
     for entry in listed:
         profile = entry.get("user_profile")
@@ -140,7 +140,7 @@ def _author(entry: Mapping[str, Any], people: Mapping[str, str]) -> str:
 def _attachments(
     entry: Mapping[str, Any], people: Mapping[str, str], channels: Mapping[str, str]
 ) -> Iterator[str]:
-    """Previews and what bots send: title and text, as a quotation."""
+    """Yield previews and the messages of bots, title and text, as quotations."""
     for attachment in entry.get("attachments") or []:
         if not isinstance(attachment, dict):
             continue

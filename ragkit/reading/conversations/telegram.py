@@ -15,7 +15,7 @@ _FARTHEST = 14 * 3600
 
 
 def is_telegram(value: Any) -> bool:
-    """Whether JSON is such an export."""
+    """Return whether JSON is such an export."""
     if not isinstance(value, dict):
         return False
     chats = value.get("chats")
@@ -77,7 +77,7 @@ def _text(value: Any) -> str:
 
 
 def _entity(piece: Mapping[str, Any]) -> str:
-    """Write a piece with markup as Markdown, where that says more than its words."""
+    """Return a piece as Markdown if its markup matters, or else its plain words."""
     text = str(piece.get("text") or "")
     if piece.get("type") == "text_link" and piece.get("href"):
         return f"[{text}]({piece['href']})"
@@ -89,7 +89,7 @@ def _entity(piece: Mapping[str, Any]) -> str:
 
 
 def _attached(entry: Mapping[str, Any]) -> str:
-    """Name what was sent besides text."""
+    """Return a mark for what was sent besides text."""
     kind = str(entry.get("media_type") or "").replace("_", " ")
     if entry.get("sticker_emoji"):
         return f"(sticker {entry['sticker_emoji']})"
@@ -110,7 +110,7 @@ def _forwarded(entry: Mapping[str, Any]) -> str:
 
 
 def _moment(entry: Mapping[str, Any]) -> datetime | None:
-    """Join the local time with the offset that the seconds since 1970 give away."""
+    """Return the local time with the offset that follows from the seconds since 1970."""
     local = moment(entry.get("date"))
     unix = entry.get("date_unixtime")
     seconds = (

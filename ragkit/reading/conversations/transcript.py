@@ -56,7 +56,7 @@ _COVERED = 0.6
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """Where a message begins, who says it, and when; ``text`` begins on the same line."""
+    """Where a message begins, its author and its time; ``text`` begins on the same line."""
 
     offset: int
     name: str
@@ -101,7 +101,7 @@ def mark_messages(reading: Reading) -> Reading | None:
 
 
 def _found(text: str, today: date | None) -> list[_Turn]:
-    """The turns in the first of the known forms in which people seem to talk."""
+    """Return the turns in the first of the known forms that looks like a conversation."""
     # Most files are no transcripts, and their beginning shows it.
     beginning = text[:_BEGINNING]
     for form, convinced in ((_STAMPED, _stamped), (_BOLD, _talk), (_PLAIN, _talk)):
@@ -114,7 +114,7 @@ def _found(text: str, today: date | None) -> list[_Turn]:
 
 
 def _turns(text: str, form: re.Pattern[str], today: date | None) -> Iterator[_Turn]:
-    """Find the lines that begin a message; a heading with a date says which day it is."""
+    """Find the lines that begin a message; a heading with a date sets the day."""
     offset = 0
     for line, fenced in fenced_lines(text):
         line_start, offset = offset, offset + len(line) + 1
@@ -138,13 +138,13 @@ def _turns(text: str, form: re.Pattern[str], today: date | None) -> Iterator[_Tu
 
 
 def _stamped(turns: Sequence[_Turn]) -> bool:
-    """Whether nearly all lines with a name have a time as well."""
+    """Return whether nearly all lines with a name have a time as well."""
     timed = sum(1 for turn in turns if turn.at)
     return len(turns) >= _FEWEST_STAMPED and timed >= 0.8 * len(turns)
 
 
 def _talk(turns: Sequence[_Turn]) -> bool:
-    """Whether a few people speak in turn, in sentences: fields and definitions do neither."""
+    """Return whether a few people take turns in sentences, unlike fields and definitions."""
     names = Counter(turn.name for turn in turns)
     if len(turns) < _FEWEST or not 2 <= len(names) <= _MOST_SPEAKERS:
         return False
@@ -165,7 +165,7 @@ def _talk(turns: Sequence[_Turn]) -> bool:
 
 
 def _spans(text: str, turns: Sequence[_Turn]) -> Iterator[MessageSpan]:
-    """Let each message run up to the next one, or up to the next heading."""
+    """Yield the span of each message, up to the next message or heading."""
     borders = sorted({turn.offset for turn in turns} | set(_heading_offsets(text)) | {len(text)})
     following = dict(pairwise(borders))
     for turn in turns:
@@ -194,7 +194,7 @@ def _moment(written: str, today: date | None) -> datetime | None:
 
 
 def _day_in(title: str) -> date | None:
-    """The date that a heading names."""
+    """Return the date that a heading names."""
     day = _DAY.search(title)
     at = moment(day[0]) if day else None
     return at.date() if at else None

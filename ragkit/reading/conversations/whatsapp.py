@@ -80,7 +80,7 @@ def read_whatsapp(text: str, name: str) -> Conversation | None:
 
 
 def _entries(text: str) -> list[tuple[_Line, list[str]]]:
-    """Divide the text into messages: the line that begins each, and those that follow it."""
+    """Split the text into messages: the line that begins each, and those that follow it."""
     entries: list[tuple[_Line, list[str]]] = []
     for number, line in enumerate(text.split("\n")):
         begins = _begins(line)
@@ -94,7 +94,7 @@ def _entries(text: str) -> list[tuple[_Line, list[str]]]:
 
 
 def _begins(line: str) -> _Line | None:
-    """Take apart a line that begins a message."""
+    """Parse a line that begins a message; ``None`` for any other."""
     if not any(letter.isdigit() for letter in line[:6]):
         return None
     line = _MARKS.sub("", line[:_STAMP_LENGTH]) + line[_STAMP_LENGTH:]
@@ -151,7 +151,7 @@ def _moment(line: _Line, order: str) -> datetime | None:
 
 
 def _speaker(rest: str) -> tuple[str, str]:
-    """Divide a line into author and text; the author is empty for the program's own lines."""
+    """Split a line into author and text; the author is empty for the program's own lines."""
     match = _AUTHOR.match(rest)
     if not match or _NOTICE.search(match["author"]):
         return "", rest
@@ -159,13 +159,13 @@ def _speaker(rest: str) -> tuple[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Take off invisible marks, and put what stood for a picture into round brackets."""
+    """Remove invisible marks, and write placeholders of pictures in round brackets."""
     text = _WHOLE_IN_ANGLES.sub(r"(\1)", text)
     return text.replace("\u200e", "").replace("\u202f", " ").strip()
 
 
 def _platform(entries: Sequence[tuple[_Line, list[str]]], text: str, name: str) -> str:
-    """Tell Signal's exports, with a year first and no seconds in brackets, from WhatsApp's."""
+    """Return "Signal" for exports with a year first and no seconds in brackets, or "WhatsApp"."""
     bracketed = next(_bracketed(text), "")
     year_first = len(entries[0][0].date[0]) == 4
     without_seconds = bool(re.match(r"\[[\d-]+,?\s\d\d:\d\d\]", bracketed))
@@ -181,7 +181,7 @@ def _bracketed(text: str) -> Iterator[str]:
 
 
 def _title(name: str) -> str:
-    """Name the chat after its file, or its folder where the file's name says nothing."""
+    """Return a title from the file's name, or from its folder's where that is generic."""
     title = stem(name)
     if title in ("_chat", "chat", "index"):
         folder = PurePosixPath(name.replace("\\", "/")).parent.name
