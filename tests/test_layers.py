@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -47,10 +48,24 @@ ONLY_IN = {
 """The only files, or folders, that may import a library."""
 
 
+IMPORTED_BY_VALUE = {"reading/child.py"}
+"""The only files that import a module named by a variable.
+
+The reading process runs the post-processor that its parent names on the command line: a function
+of ``indexing/preparation.py``, which reading itself does not know.
+"""
+
+
 def imports(source: str, module: str) -> Iterator[str]:
-    """Full names of the modules that a file imports when it runs, inside functions too."""
+    """Full names of the modules that a file imports when it runs, inside functions too.
+
+    Modules that it names in a string are among them: they are imported by name, or in a child.
+    """
     package = module.split(".")
     for node in _running(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if re.fullmatch(r"ragkit(\.\w+)+\.?", node.value) and _part(node.value) in _LEVEL:
+                yield node.value.rstrip(".")
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -107,6 +122,18 @@ def test_no_lower_part_imports_a_higher_one():
     assert [one for file in parted for one in _wrong_imports(file)] == []
 
 
+def test_a_module_that_a_variable_names_is_imported_only_where_that_is_stated():
+    users = {
+        file.relative_to(_PACKAGE).as_posix()
+        for file in _FILES
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith(("import_module", "__import__"))
+        and isinstance(node.args[0], ast.Name | ast.Attribute | ast.Subscript)
+    }
+    assert users == IMPORTED_BY_VALUE
+
+
 @pytest.mark.parametrize("library", ONLY_IN)
 def test_a_library_is_imported_only_where_it_belongs(library):
     allowed = ONLY_IN[library]
@@ -152,11 +179,13 @@ try:
     import j
 except ImportError:
     import k
+run("ragkit.indexing.l", f"ragkit.surfaces.cli.{m}", "ragkit.toml")
 """
     found = set(imports(source, "ragkit.x.y"))
     expected = {"a.b", "c", "ragkit.d.e", "shown", "g.h", "i", "j", "k"}
+    expected |= {"ragkit.indexing.l", "ragkit.surfaces.cli"}
     assert expected <= found
-    assert "hidden" not in found
+    assert not {"hidden", "ragkit.toml"} & found
 
 
 def _run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
