@@ -63,9 +63,9 @@ def imports(source: str, module: str) -> Iterator[str]:
     """
     package = module.split(".")
     for node in _running(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if re.fullmatch(r"ragkit(\.\w+)+\.?", node.value) and _part(node.value) in _LEVEL:
-                yield node.value.rstrip(".")
+        named = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(named, str) and re.fullmatch(r"ragkit(\.\w+)+\.?", named):
+            yield from [named.rstrip(".")] if _part(named) in _LEVEL else []
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

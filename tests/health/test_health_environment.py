@@ -1,0 +1,120 @@
+"""Checks of the environment: worker, jobs, sources, log."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from health_library import (
+    TEXTS,
+    finding_of,
+    fixes_of,
+    sql,
+    work,
+)
+
+from ragkit.catalog.records import JobState
+from ragkit.health.checks import Depth
+from ragkit.health.environment import last_errors
+from ragkit.indexing.lock import writer_lock
+from ragkit.library import Library
+
+
+def _beat(library: Library, *, pid: int, state: str = "idle", started: float = 0.0) -> None:
+    library.catalog.jobs.heartbeat(pid, started, state, {"role": "worker"})
+
+
+def test_a_worker_that_died_is_told_from_one_that_stopped(library):
+    _beat(library, pid=2_000_000_000, state="stopped")
+    assert finding_of(library, "worker", Depth.GLANCE).ok
+    _beat(library, pid=2_000_000_000, state="working")
+    finding = finding_of(library, "worker", Depth.GLANCE)
+    assert (finding.ok, finding.fix) == (False, "worker")
+    assert "stopped without saying so" in finding.sentence
+
+
+def test_jobs_that_nobody_does_are_said(library):
+    library.jobs.add("compact")
+    finding = finding_of(library, "worker", Depth.GLANCE)
+    assert (finding.ok, finding.fix, finding.count) == (False, "worker", 1)
+
+
+def test_a_worker_that_holds_the_lock_and_is_silent_is_found(library):
+    import psutil
+
+    own = psutil.Process()
+    with writer_lock(library.paths.lock, "worker"):
+        _beat(library, pid=own.pid, started=own.create_time())
+        assert finding_of(library, "worker", Depth.GLANCE).sentence.endswith("is idle.")
+        sql(library, "UPDATE worker SET heartbeat = heartbeat - 100")
+        finding = finding_of(library, "worker", Depth.GLANCE)
+        assert not finding.ok
+        assert "has not answered for 100 seconds" in finding.sentence
+        _beat(library, pid=own.pid, started=own.create_time() - 1000)
+        assert not finding_of(library, "worker", Depth.GLANCE).ok
+
+
+def test_a_command_that_writes_is_named(library):
+    with writer_lock(library.paths.lock, "command"):
+        finding = finding_of(library, "worker", Depth.GLANCE)
+    assert finding.ok
+    assert finding.sentence == f"The command (process {os.getpid()}) is writing."
+
+
+def test_a_failed_job_is_said_until_one_of_its_kind_succeeds(library):
+    jobs = library.catalog.jobs
+    jobs.finish(jobs.add("sync"), JobState.FAILED, "The disk is full.")
+    finding = finding_of(library, "jobs", Depth.GLANCE)
+    assert (finding.ok, finding.fix) == (False, "sync")
+    assert "The disk is full." in finding.sentence
+    jobs.finish(jobs.add("sync"), JobState.DONE)
+    assert finding_of(library, "jobs", Depth.GLANCE).ok
+
+
+def test_an_offline_source_is_said_and_nothing_of_it_is_torn(library, folder):
+    folder.rename(folder.with_name("elsewhere"))
+    work(library, "sync")
+    finding = finding_of(library, "sources", Depth.GLANCE)
+    assert (finding.ok, finding.fix, finding.count) == (False, "sync", len(TEXTS))
+    assert fixes_of(library) == {}
+
+
+def test_a_watched_source_says_how_it_is_watched(library):
+    number = library.sources.list()[0].id
+    notes = {"watched": {str(number): {"mode": "polling", "reason": "Too many folders."}}}
+    library.catalog.jobs.heartbeat(1, 1.0, "stopped", notes)
+    finding = finding_of(library, "sources", Depth.GLANCE)
+    assert finding.ok
+    assert "Too many folders." in finding.sentence
+
+
+def test_files_that_could_not_be_read_can_be_tried_again(library, folder):
+    (folder / "bad.pdf").write_bytes(b"%PDF-1.4 nothing")
+    work(library, "sync")
+    finding = finding_of(library, "documents", Depth.GLANCE)
+    assert (finding.ok, finding.count, finding.fix) == (True, 1, "retry")
+    (folder / "bad.pdf").unlink()
+    job = library.health.fix("retry")
+    library.jobs.wait(job)
+    assert finding_of(library, "documents", Depth.GLANCE).count == 0
+
+
+def test_only_recent_errors_of_the_log_count(library):
+    log = library.paths.logs / "worker.log"
+    old = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time.time() - 90_000))
+    new = time.strftime("%Y-%m-%d %H:%M:%S")
+    log.write_bytes(
+        f"{old},001 ERROR long ago\n{new},002 INFO fine\nno date ERROR x\n".encode() + b"\xff\n"
+    )
+    assert last_errors(log, time.time() - 86_400) == []
+    with log.open("a") as stream:
+        stream.write(f"{new},003 ERROR job 7 stopped\n")
+    assert last_errors(log, time.time() - 86_400) == [f"{new},003 ERROR job 7 stopped"]
+    finding = finding_of(library, "log", Depth.GLANCE)
+    assert (finding.ok, finding.count) == (False, 1)
+    assert last_errors(library.paths.logs / "none.log", 0) == []
+
+
+def test_a_mend_that_is_only_words_asks_for_nothing(library):
+    assert library.health.fix("stop process 5") is None
+    assert library.catalog.jobs.open() == []
