@@ -15,9 +15,9 @@ from pages.parts.search import long_question as conversation
 from pages.parts.search.controls import long_controls
 from ragkit.errors import RagkitError
 from ragkit.library import Library
+from ragkit.reading.question_text import as_conversation, read_dropped
 from ragkit.retrieval.context_block import format_as_context
 from ragkit.retrieval.multi_query import ChunkedAnswer
-from ragkit.surfaces.long_text import as_conversation, read_dropped
 
 TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT = (
     f"long_{one}" for one in ("text", "topic", "round", "draft", "left_out", "fault")

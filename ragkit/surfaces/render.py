@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ragkit.catalog.records import DocumentRecord
     from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result, Stage, Trace
+    from ragkit.retrieval.multi_query import ChunkedAnswer
 
 _MARK_ON, _MARK_OFF = "\x1b[1m", "\x1b[0m"
 _PASSAGE_CHARACTERS = 600
 
 
 def answer_as_json(answer: Answer) -> dict[str, Any]:
-    """An answer as the JSON object that ``ragkit search --json`` prints."""
+    """Return the JSON object that ``ragkit search --json`` prints."""
     return {
         "query": answer.query,
         "results": [result_as_json(result) for result in answer.results],
@@ -24,7 +25,7 @@ def answer_as_json(answer: Answer) -> dict[str, Any]:
 
 
 def trace_as_json(trace: Trace) -> dict[str, Any]:
-    """How an answer came about, as a JSON object."""
+    """Return the stages of a search as a JSON object."""
     return {
         "generation": trace.generation,
         "ms": round(trace.ms, 3),
@@ -33,7 +34,7 @@ def trace_as_json(trace: Trace) -> dict[str, Any]:
 
 
 def result_as_json(result: Result) -> dict[str, Any]:
-    """One result as a JSON object."""
+    """Return one result as a JSON object."""
     document = result.document
     return {
         "document": {
@@ -62,7 +63,7 @@ def result_as_json(result: Result) -> dict[str, Any]:
 
 
 def document_as_json(record: DocumentRecord) -> dict[str, Any]:
-    """One document as ``ragkit list --json`` prints it."""
+    """Return one document as ``ragkit list --json`` prints it."""
     return {
         "id": record.id,
         "path": record.path,
@@ -78,8 +79,38 @@ def document_as_json(record: DocumentRecord) -> dict[str, Any]:
     }
 
 
+def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
+    """Return the JSON object of a long question's answer."""
+    return {
+        "topics": [
+            {
+                "name": topic_answer.topic.name,
+                "start": topic_answer.topic.start,
+                "end": topic_answer.topic.end,
+                "documents": [
+                    {"id": document_id, "score": score}
+                    for document_id, score in topic_answer.documents
+                ],
+            }
+            for topic_answer in answer.topics
+        ],
+        "results": [
+            {**result_as_json(merged.result), "topics": list(merged.topics)}
+            for merged in answer.results
+        ],
+        "metrics": {
+            "pieces": answer.pieces,
+            "hits": answer.hits,
+            "documents": answer.documents,
+            "shown": len(answer.results),
+        },
+        "notices": list(answer.notices),
+        "trace": trace_as_json(answer.trace),
+    }
+
+
 def answer_as_text(answer: Answer, *, explain: bool, colour: bool) -> Iterator[str]:
-    """An answer as lines for a terminal; no control character of a document gets through."""
+    """Yield lines for a terminal; no control character of a document gets through."""
     for number, result in enumerate(answer.results, start=1):
         document = result.document
         page = _pages(result)
@@ -96,8 +127,21 @@ def answer_as_text(answer: Answer, *, explain: bool, colour: bool) -> Iterator[s
         yield from trace_lines(answer)
 
 
+def chunked_answer_as_text(answer: ChunkedAnswer) -> Iterator[str]:
+    """Yield a long question's topics and results, with the topics of each result."""
+    yield from (answer.summary, "")
+    for topic_answer in answer.topics:
+        yield f"[{topic_answer.topic.index + 1}] {plain(topic_answer.topic.name)}"
+    yield ""
+    for number, merged in enumerate(answer.results, start=1):
+        result, document = merged.result, merged.result.document
+        topics = " ".join(f"[{index + 1}]" for index in merged.topics)
+        yield f"{number}. {plain(document.title)}  {result.score:.2f}  {topics}"
+        yield f"   {plain(document.path)} · {result.chunk_coverage}"
+
+
 def trace_lines(answer: Answer) -> Iterator[str]:
-    """The stages of a search, one a line."""
+    """Yield the stages of a search, one a line."""
     yield f"{answer.trace.ms:.1f} ms, index {answer.trace.generation or 'in memory'}"
     for stage in answer.trace.stages:
         note = f"  {stage.note}" if stage.note else ""
@@ -105,7 +149,7 @@ def trace_lines(answer: Answer) -> Iterator[str]:
 
 
 def plain(text: str) -> str:
-    """A line of text without control characters, so that it cannot steer a terminal."""
+    """Replace control characters of a line, so that it cannot steer a terminal."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
@@ -136,15 +180,15 @@ def _pages(result: Result) -> str:
 
 def _why(result: Result) -> Iterator[str]:
     for chunk in result.matched_chunks:
-        parts = " + ".join(_part(one) for one in chunk.contributions)
+        parts = " + ".join(map(_part, chunk.contributions))
         words = f"  ({', '.join(chunk.terms)})" if chunk.terms else ""
         grade = "" if chunk.grade is None else f", graded {chunk.grade:g} of 10"
         yield f"chunk {chunk.index + 1}: {parts} = {chunk.score:.4f}{grade}{plain(words)}"
 
 
-def _part(one: Contribution) -> str:
-    rank = f" rank {one.rank}" if one.rank else ""
-    return f"{one.index}{rank}, {one.normalised:.4f} × {one.weight:.2f}"
+def _part(part: Contribution) -> str:
+    rank = f" rank {part.rank}" if part.rank else ""
+    return f"{part.index}{rank}, {part.normalised:.4f} × {part.weight:.2f}"
 
 
 def _stage_as_json(stage: Stage) -> dict[str, Any]:
@@ -180,13 +224,13 @@ def _match_as_json(chunk: MatchedChunk) -> dict[str, Any]:
         "terms": list(chunk.terms),
         "contributions": [
             {
-                "index": one.index,
-                "rank": one.rank,
-                "raw": one.raw,
-                "normalised": one.normalised,
-                "weight": one.weight,
-                "value": one.value,
+                "index": part.index,
+                "rank": part.rank,
+                "raw": part.raw,
+                "normalised": part.normalised,
+                "weight": part.weight,
+                "value": part.value,
             }
-            for one in chunk.contributions
+            for part in chunk.contributions
         ],
     }

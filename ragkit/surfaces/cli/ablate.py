@@ -10,21 +10,20 @@ from typing import Annotated
 import typer
 
 from ragkit.errors import EvaluationError
+from ragkit.indexing.progress import Reporter
 from ragkit.surfaces import render_evaluation as render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.eval_options import (
     ContextsOption,
     CorpusOption,
+    EvalRequest,
     LimitOption,
     QrelsOption,
     QuestionsOption,
     RowsOption,
     SetOption,
-    Wanted,
     WholeOption,
-    base_options,
-    opened,
-    reporting,
+    open_experiment,
 )
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption
 
@@ -71,7 +70,7 @@ def ablate_set(
         vector_variants,
     )
 
-    wanted = Wanted(
+    request = EvalRequest(
         corpus, contexts, question_set, questions, qrels, limit, whole_rows, rows, library,
         collection,
     )  # fmt: skip
@@ -83,9 +82,12 @@ def ablate_set(
     chosen = [table for table in Table if table in (tables or list(Table))]
     variants = [variant for table in chosen for variant in makers[table]()]
     plain = Table.CONTEXTS in chosen
-    with reporting() as reporter, opened(wanted, reporter, plain=plain) as ready:
-        options = base_options(wanted, ready)
-        ablation = ablate(variants, ready.experiment, ready.plain, options, reporter)
+    with (
+        console.progress_bar() as watch,
+        open_experiment(request, Reporter(watch), plain=plain) as opened,
+    ):
+        options = opened.options(request)
+        ablation = ablate(variants, opened.experiment, opened.plain, options, Reporter(watch))
     value = render.ablation_as_json(ablation)
     _write(out, json.dumps(value, indent=1), render.ablation_as_svg(ablation))
     if json_:

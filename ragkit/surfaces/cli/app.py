@@ -121,8 +121,8 @@ def sync(
             continue
         for before, after in report.moved:
             console.put(f"{'moved':<8}{render.plain(f'{before} → {after}')}")
-        for word, found in changes.items():
-            for path in found:
+        for word, paths in changes.items():
+            for path in paths:
                 console.put(f"{word:<8}{render.plain(path)}")
         console.say(report.offline or f"{source.root}: {report.unchanged} unchanged.")
 
@@ -165,13 +165,17 @@ def remove(
         _confirm(yes, f"Remove {source.root} with {source.documents} documents from the library?")
         do_job(opened, opened.sources.remove(source.id))
         return
-    found = [one for one in opened.documents.list(collection, containing=what) if one.path == what]
-    if not found:
+    documents = [
+        document
+        for document in opened.documents.list(collection, containing=what)
+        if document.path == what
+    ]
+    if not documents:
         raise NotFoundError(
             f"There is no source or document {what}.", "ragkit list and ragkit status name them."
         )
-    _confirm(yes, f"Remove {found[0].path} from the library?")
-    do_job(opened, opened.documents.remove([found[0].id]))
+    _confirm(yes, f"Remove {documents[0].path} from the library?")
+    do_job(opened, opened.documents.remove([documents[0].id]))
 
 
 def _confirm(yes: bool, question: str) -> None:
@@ -210,7 +214,7 @@ def search(
     """Search the library."""
     text = " ".join(question or [])
     if file is not None:
-        from ragkit.surfaces.long_text import read_text
+        from ragkit.reading.question_text import read_text
 
         text = f"{text}\n\n{read_text(load_settings().reading, file)}".strip()
     if not text.strip():
@@ -219,9 +223,9 @@ def search(
     options = opened.options(mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit)
     options = assigned(options, option, chunked=chunked)
     if chunked or context:
-        from ragkit.surfaces.cli import chunked as cli_chunked
+        from ragkit.surfaces.cli import related
     if chunked:
-        cli_chunked.search_long(
+        related.search_long(
             opened, text, options, limit, file, index=index, option=option, context=context,
             as_json=json_,
         )  # fmt: skip
@@ -234,7 +238,7 @@ def search(
     for notice in answer.notices:
         console.say(notice)
     if context:
-        cli_chunked.put_context(answer)
+        related.put_context(answer)
         return
     for line in render.answer_as_text(answer, explain=explain, colour=console.colourful()):
         console.put(line)
@@ -263,11 +267,12 @@ def status(
                 "skipped": counts.skipped,
                 "failed": counts.failed,
                 "chunks": counts.chunks,
-                "collections": [one.name for one in opened.collections.list()],
+                "collections": [record.name for record in opened.collections.list()],
                 "sources": [
-                    {"root": one.root, "collection": one.collection, "state": one.state,
-                     "documents": one.documents, "failed": one.failed, "reason": one.reason}
-                    for one in sources
+                    {"root": source.root, "collection": source.collection, "state": source.state,
+                     "documents": source.documents, "failed": source.failed,
+                     "reason": source.reason}
+                    for source in sources
                 ],
                 "writing": worker.running,
             }

@@ -1,4 +1,4 @@
-"""Commands that live in modules of their own, imported when somebody asks for one of them."""
+"""Commands in modules of their own, imported when one of them is asked for."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ ELSEWHERE: dict[str, str] = {
     "contextualize": "contextualize",
     "embedder": "embedder",
     "judgments": "judgments",
-    "related": "chunked",
+    "related": "related",
 }
 """Commands by name, and the module whose ``register`` adds them, in the order of the help."""
 
 
 class CommandGroup(TyperGroup):
-    """The commands of ``cli``, and those of ``ELSEWHERE`` as soon as one is named."""
+    """The commands of ``app``, and those of ``ELSEWHERE`` as soon as one is named."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, or ``None``; a wrong name makes all of them known."""
+        """Return the command of that name, or ``None``; a wrong name loads all of them."""
         if cmd_name not in self.commands:
             named = ELSEWHERE.get(cmd_name)
             self._add([named] if named else ELSEWHERE.values())
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every name, in the order of the help."""
+        """Return every name, in the order of the help."""
         own = [name for name in super().list_commands(ctx) if name not in ELSEWHERE]
         return [*own, *ELSEWHERE]
 

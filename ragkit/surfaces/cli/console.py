@@ -1,4 +1,4 @@
-"""What a command prints besides its result: progress and errors, on standard error."""
+"""Output of commands: results on standard output, progress and errors on standard error."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ragkit.indexing.progress import Progress
 
 
 def write_what_can_be_written() -> None:
-    """Let no character that the terminal's encoding lacks stop a command."""
+    """Escape characters that the terminal's encoding does not have, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def stop_writing() -> None:
-    """Whoever read standard output has gone: write what is left to nowhere."""
+    """Discard what is left to print: the reader of standard output has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -48,10 +48,13 @@ def colourful() -> bool:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[Progress], None]]:
-    """Show a bar while a job runs; nothing when standard error is no terminal."""
+def progress_bar() -> Iterator[Callable[[Progress], Any]]:
+    """Show a bar while work runs; nothing when standard error is no terminal.
+
+    Yields what takes the progress; it returns True, which means "go on" to whoever may be stopped.
+    """
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield lambda _: True
         return
     from rich.console import Console
     from rich.progress import (
@@ -72,7 +75,7 @@ def progress_bar() -> Iterator[Callable[[Progress], None]]:
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Looking", total=None, current="")
 
-        def watch(progress: Progress) -> None:
+        def watch(progress: Progress) -> bool:
             bar.update(
                 task,
                 description=progress.phase,
@@ -80,5 +83,6 @@ def progress_bar() -> Iterator[Callable[[Progress], None]]:
                 total=progress.total,
                 current=progress.current[-60:],
             )
+            return True
 
         yield watch

@@ -1,4 +1,4 @@
-"""What ``ragkit eval`` and ``ragkit ablate`` share: which questions are asked of what."""
+"""Options of ``ragkit eval`` and ``ragkit ablate``: which questions are asked of which library."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from ragkit.errors import SettingsError
 from ragkit.library import Library
 from ragkit.options import SearchOptions
 from ragkit.settings import Settings, load_settings
-from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import open_library
 
 if TYPE_CHECKING:
     from ragkit.evaluation.experiments import Experiment
-    from ragkit.indexing.progress import Progress, Reporter
+    from ragkit.indexing.progress import Reporter
 
 CorpusOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="A published set, a folder in BEIR's layout.")
@@ -56,8 +55,8 @@ RowsOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which questions are to be asked, and of what."""
+class EvalRequest:
+    """The questions to ask, and the library or published set to ask them of."""
 
     corpus: Path | None = None
     contexts: Path | None = None
@@ -72,68 +71,65 @@ class Wanted:
 
     @property
     def settings(self) -> Settings:
-        """The settings that hold."""
+        """The settings in effect."""
         return load_settings(library=self.library, collection=self.collection)
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """What is ready to be asked; ``plain`` is the same set with only its texts indexed."""
+class OpenExperiment:
+    """An experiment that is ready; ``plain`` is the same set with only its texts indexed.
+
+    ``library`` is the person's own, when that is asked.
+    """
 
     experiment: Experiment
     plain: Experiment | None
     library: Library | None
 
-
-@contextmanager
-def reporting() -> Iterator[Reporter]:
-    """A reporter that draws a bar on the terminal."""
-    from ragkit.indexing.progress import Reporter
-
-    with console.progress_bar() as watch:
-
-        def tell(progress: Progress) -> bool:
-            watch(progress)
-            return True
-
-        yield Reporter(tell)
+    def options(self, request: EvalRequest, **changes: Any) -> SearchOptions:
+        """Return the search options of the settings, or of the collection, with changes."""
+        if self.library is not None:
+            return self.library.options(**changes)
+        return request.settings.search.options(**changes)
 
 
 @contextmanager
-def opened(wanted: Wanted, reporter: Reporter, *, plain: bool = False) -> Iterator[Opened]:
+def open_experiment(
+    request: EvalRequest, reporter: Reporter, *, plain: bool = False
+) -> Iterator[OpenExperiment]:
     """Open the library that is asked, or index a published set into a temporary one."""
-    if wanted.corpus is not None:
-        with _published(wanted, wanted.corpus, reporter, plain=plain) as found:
-            yield found
+    if request.corpus is not None:
+        with _published(request, request.corpus, reporter, plain=plain) as published:
+            yield published
         return
     for name in ("contexts", "questions", "qrels", "rows"):
-        if getattr(wanted, name) is not None:
+        if getattr(request, name) is not None:
             raise SettingsError(f"--{name} goes with --corpus.", "Name a published set as well.")
-    library = open_library(wanted.library, wanted.collection)
-    experiment = library.experiment(library.settings.collection, wanted.question_set)
-    if wanted.limit is not None:
-        experiment = replace(experiment, questions=experiment.questions[: wanted.limit])
-    yield Opened(experiment, None, library)
+    library = open_library(request.library, request.collection)
+    experiment = library.experiment(library.settings.collection, request.question_set)
+    if request.limit is not None:
+        experiment = replace(experiment, questions=experiment.questions[: request.limit])
+    yield OpenExperiment(experiment, None, library)
 
 
 @contextmanager
 def _published(
-    wanted: Wanted, corpus: Path, reporter: Reporter, *, plain: bool
-) -> Iterator[Opened]:
+    request: EvalRequest, corpus: Path, reporter: Reporter, *, plain: bool
+) -> Iterator[OpenExperiment]:
     from ragkit.evaluation.corpus import load_question_set
     from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
     from ragkit.evaluation.experiments import ephemeral_experiment
 
-    questions = load_question_set(corpus, wanted.questions, wanted.qrels, wanted.limit)
-    contexts = load_contexts(wanted.contexts, questions.rows) if wanted.contexts else None
-    usual = RowsAs.APART if contexts else RowsAs.JOINED
-    if wanted.rows not in (None, *RowsAs):
-        raise SettingsError(f"--rows {wanted.rows} is neither joined nor apart.", "Choose one.")
+    questions = load_question_set(corpus, request.questions, request.qrels, request.limit)
+    contexts = load_contexts(request.contexts, questions.rows) if request.contexts else None
+    default = RowsAs.APART if contexts else RowsAs.JOINED
+    if request.rows not in (None, *RowsAs):
+        raise SettingsError(f"--rows {request.rows} is neither joined nor apart.", "Choose one.")
     how: dict[str, Any] = {
-        "whole_rows": wanted.whole_rows or contexts is not None,
-        "rows_as": RowsAs(wanted.rows) if wanted.rows else usual,
+        "whole_rows": request.whole_rows or contexts is not None,
+        "rows_as": RowsAs(request.rows) if request.rows else default,
     }
-    settings = wanted.settings
+    settings = request.settings
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ragkit-")))
         experiment = stack.enter_context(
@@ -148,11 +144,4 @@ def _published(
                     questions, settings, root / "texts", reporter, structural=False, **how
                 )
             )
-        yield Opened(experiment, texts, None)
-
-
-def base_options(wanted: Wanted, found: Opened, **changes: Any) -> SearchOptions:
-    """What the settings, or the collection that is asked, say of searching; with changes."""
-    if found.library is not None:
-        return found.library.options(**changes)
-    return wanted.settings.search.options(**changes)
+        yield OpenExperiment(experiment, texts, None)

@@ -1,4 +1,4 @@
-"""``ragkit eval``: how well questions are answered whose answers are known."""
+"""``ragkit eval``: measure how well questions with known answers are answered."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from ragkit import __version__
 from ragkit.errors import EvaluationError, SettingsError
+from ragkit.indexing.progress import Reporter
 from ragkit.library import Library
 from ragkit.options import SEARCH_OPTIONS, Expansion, Mode, SearchOptions
 from ragkit.surfaces import render_evaluation as render
@@ -16,17 +17,15 @@ from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.eval_options import (
     ContextsOption,
     CorpusOption,
+    EvalRequest,
     LimitOption,
-    Opened,
+    OpenExperiment,
     QrelsOption,
     QuestionsOption,
     RowsOption,
     SetOption,
-    Wanted,
     WholeOption,
-    base_options,
-    opened,
-    reporting,
+    open_experiment,
 )
 from ragkit.surfaces.cli.options import (
     AssignOption,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from ragkit.evaluation.ablation import Ablation
     from ragkit.evaluation.experiments import Evaluation
     from ragkit.evaluation.runs import Difference
-    from ragkit.indexing.progress import Reporter
 
 _FLOOR = re.compile(r"([a-z_]+(?:@\d+)?)=(\d+(?:\.\d+)?)")
 _STOPPED = 130
@@ -98,7 +96,7 @@ def evaluate_questions(
     A published set (--corpus) is indexed into a temporary library. Runs over the library's own
     question sets are kept in it; --against compares with one of them.
     """
-    wanted = Wanted(
+    request = EvalRequest(
         corpus, contexts, question_set, questions, qrels, limit, whole_rows, rows, library,
         collection,
     )  # fmt: skip
@@ -113,16 +111,20 @@ def evaluate_questions(
     if against is not None:
         # Better now than after everything has been asked.
         open_library(library, collection).runs.get(against)
-    with reporting() as reporter, opened(wanted, reporter, plain=contexts is not None) as ready:
-        options = assigned(base_options(wanted, ready, **changes), option)
-        evaluation, table = _evaluate(wanted, ready, options, mode, reporter)
-    home = ready.library
+    plain = contexts is not None
+    with (
+        console.progress_bar() as watch,
+        open_experiment(request, Reporter(watch), plain=plain) as opened,
+    ):
+        options = assigned(opened.options(request, **changes), option)
+        evaluation, table = _evaluate(request, opened, options, mode, Reporter(watch))
+    home = opened.library
     if home is None and (keep or against is not None):
         home = open_library(library, collection, create=True)
     record = comparison = None
     if home is not None:
         # The library that was asked keeps the run, or else the person's own.
-        record = home.runs.keep(evaluation, home.settings.collection if ready.library else None)
+        record = home.runs.keep(evaluation, home.settings.collection if opened.library else None)
         try:
             if against is not None:
                 comparison = home.runs.compare(against, record.id, metric)
@@ -151,7 +153,11 @@ def _list_runs(library: Library, collection: str | None, *, json_: bool) -> None
 
 
 def _evaluate(
-    wanted: Wanted, ready: Opened, options: SearchOptions, mode: Mode | None, reporter: Reporter
+    request: EvalRequest,
+    opened: OpenExperiment,
+    options: SearchOptions,
+    mode: Mode | None,
+    reporter: Reporter,
 ) -> tuple[Evaluation, Ablation | None]:
     """Evaluate once; with recorded contexts, also every kind of context in every mode."""
     from ragkit.evaluation.ablation import ablate, grid_variants
@@ -159,17 +165,17 @@ def _evaluate(
     from ragkit.evaluation.search_config import SearchConfig
 
     table = None
-    if wanted.contexts is not None:
+    if request.contexts is not None:
         variants = [
             variant
             for variant in grid_variants(rrf=False)
             if mode is None or variant.changes["mode"] is mode
         ]
-        table = ablate(variants, ready.experiment, ready.plain, options, reporter)
+        table = ablate(variants, opened.experiment, opened.plain, options, reporter)
         if table.partial:
             last = [outcome.evaluation for outcome in table.outcomes if outcome.evaluation][-1]
             return last, table
-    return measure(ready.experiment, SearchConfig(options), reporter), table
+    return measure(opened.experiment, SearchConfig(options), reporter), table
 
 
 def _put(

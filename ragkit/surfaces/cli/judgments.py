@@ -1,4 +1,4 @@
-"""``ragkit judgments``: questions and what is right for them; listed, written, out and in."""
+"""``ragkit judgments``: list, write, export and import question sets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import typer
 
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN, write_set
-from ragkit.indexing.progress import Progress
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
@@ -40,13 +39,14 @@ def list_(
     collection = opened.settings.collection
     writers = opened.judgments.writers(collection)
     for name, (questions, places) in opened.judgments.sets(collection).items():
-        by = list(writers.get(name, ()))
+        models = list(writers.get(name, ()))
         if json_:
-            counted = {"set": name, "questions": questions, "judgments": places}
-            console.put_json({**counted, "written_by": by} if by else counted)
+            counts = {"set": name, "questions": questions, "judgments": places}
+            console.put_json({**counts, "written_by": models} if models else counts)
             continue
         line = f"{name or '(judged)':<24} {questions:>6} questions {places:>7} judgments"
-        console.put(f"{line}   written by {render.plain(' and '.join(by))}" if by else line)
+        by = f"   written by {render.plain(' and '.join(models))}" if models else ""
+        console.put(f"{line}{by}")
 
 
 @judgments.command("write")
@@ -73,26 +73,21 @@ def write(
     """
     opened = open_library(library, collection)
     with console.progress_bar() as watch:
-
-        def report(progress: Progress) -> bool:
-            watch(progress)
-            return True
-
-        found = write_set(
+        report = write_set(
             opened, opened.settings.collection, count=count, name=question_set, seed=seed,
-            model=model, report=report,
+            model=model, report=watch,
         )  # fmt: skip
     if json_:
-        told = {**asdict(found), "set": found.name, "kinds": found.kinds}
-        del told["name"]
-        console.put_json(told)
+        value = {**asdict(report), "set": report.name, "kinds": report.kinds}
+        del value["name"]
+        console.put_json(value)
     else:
-        for one in found.questions:
-            console.put(f"{one.kind:<12}{render.plain(f'{one.text}  {one.path}')}")
-    for sentence in found.sentences:
+        for written in report.questions:
+            console.put(f"{written.kind:<12}{render.plain(f'{written.text}  {written.path}')}")
+    for sentence in report.sentences:
         console.say(render.plain(sentence))
-    if found.total < found.wanted:
-        raise typer.Exit(_STOPPED if found.stopped else 1)
+    if report.total < report.wanted:
+        raise typer.Exit(_STOPPED if report.stopped else 1)
 
 
 @judgments.command("export")
@@ -111,12 +106,12 @@ def export(
         raise EvaluationError(
             f'There is no question set "{question_set}".', f"There are: {listed}."
         )
-    given = opened.judgments.collect(collection, question_set)
-    for notice in given.notices:
+    judged = opened.judgments.collect(collection, question_set)
+    for notice in judged.notices:
         console.say(notice)
-    opened.judgments.export(collection, given, folder)
-    count = sum(len(one.judgments) for one in given.questions)
-    console.say(f"{len(given.questions)} questions with {count} judgments are in {folder}.")
+    opened.judgments.export(collection, judged, folder)
+    count = sum(len(question.judgments) for question in judged.questions)
+    console.say(f"{len(judged.questions)} questions with {count} judgments are in {folder}.")
 
 
 @judgments.command("import")
@@ -133,13 +128,10 @@ def import_(
 ) -> None:
     """Take over judged questions. What cannot be used is said, and the rest kept."""
     opened = open_library(library, collection)
-    found = opened.judgments.import_file(opened.settings.collection, file, name)
-    for notice in found.notices:
+    imported = opened.judgments.import_file(opened.settings.collection, file, name)
+    for notice in imported.notices:
         console.say(notice)
+    questions, places = imported.questions, imported.judgments
     if json_:
-        console.put_json(
-            {"set": found.name, "questions": found.questions, "judgments": found.judgments}
-        )
-    console.say(
-        f'{found.questions} questions with {found.judgments} judgments are in "{found.name}".'
-    )
+        console.put_json({"set": imported.name, "questions": questions, "judgments": places})
+    console.say(f'{questions} questions with {places} judgments are in "{imported.name}".')

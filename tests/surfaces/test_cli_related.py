@@ -8,7 +8,7 @@ import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit.models.hashing import HashEmbedder
-from ragkit.surfaces.long_text import as_conversation
+from ragkit.reading.question_text import as_conversation
 
 CHAT = "\n\n".join(
     f"**{'Ann' if n % 2 else 'Bob'}** · 10:{n:02}\n{text}"

@@ -1,10 +1,10 @@
-"""Long questions on the command line: ``ragkit search --file`` and ``ragkit related``."""
+"""``ragkit related``, and long questions of ``ragkit search``: answers by topic."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from ragkit.options import (
     Merge,
     SearchOptions,
 )
+from ragkit.reading.question_text import read_text
 from ragkit.results import Answer
 from ragkit.retrieval.context_block import format_as_context
 from ragkit.retrieval.multi_query import ChunkedAnswer
@@ -35,7 +36,6 @@ from ragkit.surfaces.cli.options import (
     flag,
     open_library,
 )
-from ragkit.surfaces.long_text import read_text
 
 
 def register(app: typer.Typer) -> None:
@@ -88,7 +88,7 @@ def search_long(
 
 
 def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
-    """The text of a document or a file, and the documents that it is itself.
+    """Return the text of a document or a file, and the ids of the documents that it is itself.
 
     Raises:
         NotFoundError: there is neither.
@@ -97,16 +97,9 @@ def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
     place = Path(what).expanduser()
     if place.is_file():
         return read_text(opened.settings.reading, place), _copies_of(opened, place)
-    record = next(
-        (
-            one
-            for one in opened.documents.list(
-                opened.settings.collection, containing=_containing(what)
-            )
-            if what in (one.path, str(one.id))
-        ),
-        None,
-    )
+    containing = "" if what.isdecimal() else what
+    records = opened.documents.list(opened.settings.collection, containing=containing)
+    record = next((record for record in records if what in (record.path, str(record.id))), None)
     if record is None:
         raise NotFoundError(
             f"There is no file or document {what}.", "ragkit list names the documents."
@@ -114,31 +107,27 @@ def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
     return opened.documents.get(record.id).text, frozenset({record.id})
 
 
-def _containing(what: str) -> str:
-    return "" if what.isdecimal() else what
-
-
 def _copies_of(opened: Library, place: Path) -> frozenset[int]:
-    """The documents that are this very file."""
+    """Return the ids of the documents that are this file."""
     resolved = place.resolve()
     return frozenset(
-        one.id
-        for one in opened.documents.list(containing=place.name)
-        if Path(one.root, one.path).resolve() == resolved
+        record.id
+        for record in opened.documents.list(containing=place.name)
+        if Path(record.root, record.path).resolve() == resolved
     )
 
 
 def show(answer: ChunkedAnswer, *, context: bool, as_json: bool) -> None:
     """Print an answer as JSON, as a Markdown block, or as text."""
     if as_json:
-        console.put_json(answer_as_json(answer))
+        console.put_json(render.chunked_answer_as_json(answer))
         return
     for notice in answer.notices:
         console.say(notice)
     if context:
         put_context(answer)
     else:
-        for line in answer_as_text(answer):
+        for line in render.chunked_answer_as_text(answer):
             console.put(line)
     if not answer.results:
         console.say("Nothing found.")
@@ -149,47 +138,3 @@ def put_context(answer: Answer | ChunkedAnswer) -> None:
     block = format_as_context(answer)
     if block:
         console.put("\n".join(render.plain(line) for line in block.split("\n")))
-
-
-def answer_as_text(answer: ChunkedAnswer) -> list[str]:
-    """The answer as lines for a terminal."""
-    lines = [answer.summary, ""]
-    lines += [f"[{one.topic.index + 1}] {render.plain(one.topic.name)}" for one in answer.topics]
-    lines.append("")
-    for number, found in enumerate(answer.results, 1):
-        document = found.result.document
-        topics = " ".join(f"[{index + 1}]" for index in found.topics)
-        lines.append(
-            f"{number}. {render.plain(document.title)}  {found.result.score:.2f}  {topics}"
-        )
-        lines.append(f"   {render.plain(document.path)} · {found.result.chunk_coverage}")
-    return lines
-
-
-def answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
-    """The answer as the JSON object that ``--chunked --json`` prints."""
-    return {
-        "topics": [
-            {
-                "name": one.topic.name,
-                "start": one.topic.start,
-                "end": one.topic.end,
-                "documents": [
-                    {"id": document, "score": score} for document, score in one.documents
-                ],
-            }
-            for one in answer.topics
-        ],
-        "results": [
-            {**render.result_as_json(one.result), "topics": list(one.topics)}
-            for one in answer.results
-        ],
-        "metrics": {
-            "pieces": answer.pieces,
-            "hits": answer.hits,
-            "documents": answer.documents,
-            "shown": len(answer.results),
-        },
-        "notices": list(answer.notices),
-        "trace": render.trace_as_json(answer.trace),
-    }

@@ -1,4 +1,4 @@
-"""Where a long question comes from: a file of any kind, bytes that were dropped, a paste."""
+"""The text of a long question: from a file of any format, dropped bytes, or a paste."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ragkit.settings import ReadingSettings
 
 
 def read_text(settings: ReadingSettings, place: Path, name: str = "") -> str:
-    """Read any file as a document would be read, in a process of its own.
+    """Read any file like a document, in a process of its own.
 
-    ``name`` is the file's own where ``place`` has another.
+    ``name`` is the file's original name where ``place`` has another.
 
     Raises:
-        NotFoundError: it is not there.
-        ReadingError: it cannot be read, or is of a kind that ragkit does not know.
+        NotFoundError: there is no such file.
+        ReadingError: it cannot be read, or has an unknown format.
     """
     if not place.is_file():
         raise NotFoundError(f"There is no file {place}.", "Name a file that is there.")
@@ -35,7 +35,7 @@ def read_dropped(settings: ReadingSettings, folder: Path, name: str, data: bytes
     """Read a dropped file; its bytes lie in ``folder`` only while it is read.
 
     Raises:
-        ReadingError: it cannot be read, or is of a kind that ragkit does not know.
+        ReadingError: it cannot be read, or has an unknown format.
     """
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / f"question-{secrets.token_hex(8)}"
@@ -47,7 +47,7 @@ def read_dropped(settings: ReadingSettings, folder: Path, name: str, data: bytes
 
 
 def as_conversation(pasted: str) -> str:
-    """Give a pasted export as Markdown by message; any other text as it is."""
+    """Convert a pasted chat export to Markdown by message; return any other text as it is."""
     text = clean(pasted)
     formats: tuple[Format, ...] = (Format.TEXT,)
     if text.lstrip()[:1] in ("{", "["):
