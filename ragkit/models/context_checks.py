@@ -23,7 +23,7 @@ SENTIMENTS = ("positive", "neutral", "negative", "mixed")
 """What ``sentiment`` may be."""
 
 _LONGEST_KEYWORD = 80
-_LONGEST_QUERY = 250
+_LONGEST_QUESTION = 250
 _LONGEST_TOPIC = 160
 _MOST_SPEAKERS = 12
 _SHINGLE = 5
@@ -111,7 +111,7 @@ def checked_context(
     """
     context = clean(_text(data, "context"))
     keywords = _cleaned(_texts(data, "keywords"), _LONGEST_KEYWORD, MOST_KEYWORDS)
-    questions = _cleaned(_texts(data, "questions"), _LONGEST_QUERY, MOST_QUESTIONS)
+    questions = _cleaned(_texts(data, "questions"), _LONGEST_QUESTION, MOST_QUESTIONS)
     topic = one_line(clean(_text(data, "topic_summary", "")), _LONGEST_TOPIC)
     details = _details(data) if request.kind == "conversation" else None
     check_says_something(context)
