@@ -35,7 +35,7 @@ from ragkit.models.factory import open_embedder
 from ragkit.options import Mode
 from ragkit.results import Answer
 from ragkit.retrieval import candidates
-from ragkit.retrieval.answer_cache import AnswerCache
+from ragkit.retrieval.search import AnswerCache
 from ragkit.settings import load_settings
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, overload
 
@@ -203,6 +205,30 @@ class Stage:
     count_in: int
     count_out: int
     note: str = ""
+
+
+@dataclass
+class StageRecord:
+    """What a stage fills in while it runs: how many came out, and a note for the trace."""
+
+    out: int = 0
+    note: str = ""
+
+
+@dataclass
+class StageTimer:
+    """Collects the stages of one search, in order."""
+
+    stages: list[Stage] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str, count_in: int) -> Iterator[StageRecord]:
+        """Time the block as one stage."""
+        record = StageRecord()
+        started = time.perf_counter()
+        yield record
+        ms = (time.perf_counter() - started) * 1000
+        self.stages.append(Stage(name, ms, count_in, record.out, record.note))
 
 
 @dataclass(frozen=True, slots=True)

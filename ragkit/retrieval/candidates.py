@@ -25,9 +25,9 @@ from ragkit.indexes.protocol import (
 )
 from ragkit.indexes.rows import Ids
 from ragkit.options import Contexts, Filters, Mode, QuestionMerge, SearchOptions
+from ragkit.results import StageTimer
 from ragkit.retrieval.proximity import Scores, ShareOf
 from ragkit.retrieval.query import Query
-from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.types import LEVEL_CODES, Field, Level
 
 FIELD_WEIGHTS: Mapping[Field, float] = {

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import ChunkRecord
-from ragkit.retrieval.deduplication import Vectors
 from ragkit.retrieval.ranking import Hit
+
+Vectors: TypeAlias = Mapping[int, NDArray[np.floating]]
+"""Entry ids with their vectors, each of the same shape ``(dimensions,)``."""
 
 
 class HitLookups:

@@ -11,9 +11,8 @@ from typing import Protocol
 from ragkit.models.base import Embedder, embed_queries
 from ragkit.models.factory import is_remote, local_embedder
 from ragkit.options import ChunkedOptions, Dedup, IndexMode, Rerank, SearchOptions
-from ragkit.results import RerankOutcome, Result, Trace
-from ragkit.retrieval.deduplication import fold_identical, kept_hits, mmr
-from ragkit.retrieval.grouping import Group
+from ragkit.results import RerankOutcome, Result, StageTimer, Trace
+from ragkit.retrieval.grouping import Group, fold_identical, kept_hits, mmr
 from ragkit.retrieval.merge import (
     Merged,
     blended,
@@ -30,7 +29,6 @@ from ragkit.retrieval.query_segmentation import (
 )
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.search import SearchEngine
-from ragkit.retrieval.stage_timer import StageTimer
 
 __all__ = [
     "ChunkedAnswer",

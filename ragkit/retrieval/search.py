@@ -7,6 +7,9 @@ module; ``SearchEngine`` puts them in order and times them.
 from __future__ import annotations
 
 import logging
+import threading
+import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -18,8 +21,7 @@ from ragkit.errors import ModelError, RagkitError
 from ragkit.indexes.protocol import IndexBackend
 from ragkit.models.base import Embedder
 from ragkit.options import IndexMode, Mode, Rerank, SearchOptions
-from ragkit.results import Answer, RerankOutcome, Result, Trace
-from ragkit.retrieval.answer_cache import AnswerCache
+from ragkit.results import Answer, RerankOutcome, Result, StageTimer, Trace
 from ragkit.retrieval.assembly import assemble
 from ragkit.retrieval.candidates import find_candidates, open_searches
 from ragkit.retrieval.grouping import Group, Grouping, group
@@ -28,7 +30,6 @@ from ragkit.retrieval.lookups import HitLookups
 from ragkit.retrieval.query import Query, QueryEncoder
 from ragkit.retrieval.query_parser import ParsedQuery
 from ragkit.retrieval.ranking import Hit, levels_of, prefer_finer, rank
-from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.types import Level
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 _MOST_CANDIDATES = 1000
 _WIDEN = 4
-_CACHED_SECONDS = 300.0
+_CACHED_SECONDS, _CACHED_ANSWERS = 300.0, 64
 _REST_AFTER_FAILURE, _SLOW_SECONDS = 10, 1.0
 
 
@@ -256,3 +257,32 @@ def _timed_group(
         grouping = group(hits, options, lookups)
         stage.out, stage.note = len(grouping.hits), grouping.note
     return grouping
+
+
+class AnswerCache:
+    """Keeps the answers used last: pages are drawn often, and ask the same each time.
+
+    Each is kept for a time of its own. Safe to share between threads.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._answers: OrderedDict[object, tuple[float, Answer]] = OrderedDict()
+
+    def get(self, key: object) -> Answer | None:
+        """Return the answer kept under a key, unless its time has run out."""
+        with self._guard:
+            entry = self._answers.get(key)
+            if entry is None or time.monotonic() > entry[0]:
+                return None
+            self._answers.move_to_end(key)
+            return entry[1]
+
+    def put(self, key: object, answer: Answer, seconds: float) -> None:
+        """Keep an answer for so many seconds; not at all for 0."""
+        if seconds <= 0:
+            return
+        with self._guard:
+            self._answers[key] = (time.monotonic() + seconds, answer)
+            while len(self._answers) > _CACHED_ANSWERS:
+                self._answers.popitem(last=False)

@@ -12,6 +12,7 @@ from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.protocol import Candidates
 from ragkit.indexes.rows import EntryRows, TokenColumn
 from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
+from ragkit.results import StageTimer
 from ragkit.retrieval.candidates import (
     by_chunk,
     find_candidates,
@@ -22,7 +23,6 @@ from ragkit.retrieval.candidates import (
 )
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.ranking import Hit, rank
-from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.types import LEVEL_CODES, Field, Level
 
 OPTIONS = SearchOptions()

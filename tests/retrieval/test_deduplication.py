@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragkit.chunking.structural_context import content_key
 from ragkit.errors import QueryError
-from ragkit.retrieval.deduplication import (
+from ragkit.retrieval.grouping import (
     best_per_section,
     cap_per_document,
     fold_identical,

@@ -16,12 +16,12 @@ from ragkit.errors import NotFoundError, QueryError
 from ragkit.indexes.local.vector import VectorIndex
 from ragkit.library import Library
 from ragkit.options import ChunkedOptions, Contexts, CutMethod, Dedup, Granularity, Merge, Mode
+from ragkit.results import StageTimer
 from ragkit.retrieval.multi_query import (
     IndexMode,
     deduplicate_by_document,
     query_per_chunk,
 )
-from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.settings import ChunkedSettings, load_settings
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "library"
@@ -86,8 +86,8 @@ def test_the_more_is_shown_the_deeper_each_piece_looks(sample, limit, candidates
 
 
 def test_a_conversation_finds_documents_of_all_its_topics_and_one_question_does_not(sample):
-    record = next(one for one in sample.documents() if one.path == LONG)
-    text = sample.document(record.id).text
+    record = next(one for one in sample.documents.list() if one.path == LONG)
+    text = sample.documents.get(record.id).text
     answer = ask(sample, text, exclude=frozenset({record.id}))
     folders = {path.partition("/")[0] for path in paths(answer)}
     assert "recipes/carvalho-kitchen.epub" in paths(answer)

@@ -10,10 +10,10 @@ import pytest
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.rows import EntryRows, TokenColumn
 from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
+from ragkit.results import StageTimer
 from ragkit.retrieval.candidates import find_candidates, put_to
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.ranking import Hit, Ranking, rank
-from ragkit.retrieval.stage_timer import StageTimer
 from ragkit.types import LEVEL_CODES, Field, Level
 
 DIMENSIONS = 8

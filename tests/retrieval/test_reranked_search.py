@@ -13,8 +13,8 @@ from small_library import add, find, open_library, paths, without_times, write_f
 
 from ragkit.errors import ModelError
 from ragkit.options import Granularity, Rerank
-from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.rerank import NOT_RERANKED
+from ragkit.retrieval.search import AnswerCache
 from ragkit.surfaces.render import answer_as_text
 
 FILES = {

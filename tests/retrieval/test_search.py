@@ -22,9 +22,8 @@ from ragkit.errors import NotFoundError, QueryError
 from ragkit.indexes.local.backend import LocalBackend
 from ragkit.options import Filters, Granularity, Mode, SearchOptions
 from ragkit.retrieval import candidates
-from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.highlight import Highlighter
-from ragkit.retrieval.search import SearchEngine
+from ragkit.retrieval.search import AnswerCache, SearchEngine
 
 _LONG = "\n\n".join(
     f"## Part {number}\n\n" + f"The turbine of part {number} turns. " * 40 for number in range(60)
