@@ -294,7 +294,7 @@ def ask(target: SearchTarget, question: str, column: SearchConfig) -> Answer:
     """
     if not column.chunked:
         return target.engine.search(question, column.options)
-    search = ChunkedSearch(target.engine, target.embedder)
+    search = ChunkedSearch(target.engine)
     answer = search.search(question, column.options, ChunkedOptions(limit=column.options.limit))
     results = tuple(merged.result for merged in answer.results)
     notices = (answer.summary, *answer.notices)

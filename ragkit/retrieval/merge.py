@@ -1,9 +1,9 @@
-"""Merging: the answers of several pieces become one list of documents."""
+"""Merging: the hits of several segments and topics become one list."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -39,20 +39,11 @@ class Merged:
 
 def deduplicate_by_document(results: Sequence[_S], n: int = 1) -> list[_S]:
     """Keep the best ``n`` of each document (0: all), best first; ties keep their order."""
-    kept: list[_S] = []
-    counts: Counter[int | str] = Counter()
-    for one in sorted(results, key=lambda result: -result.score):
-        if n <= 0 or counts[one.document_id] < n:
-            counts[one.document_id] += 1
-            kept.append(one)
-    return kept
+    return _best_of_each(results, n, lambda result: result.document_id)
 
 
-def thinned(
-    hits: Sequence[Hit],
-    dedup: Dedup,
-    n: int = 1,
-    sections: Mapping[int, int] | None = None,
+def keep_best(
+    hits: Sequence[Hit], dedup: Dedup, n: int = 1, sections: Mapping[int, int] | None = None
 ) -> list[Hit]:
     """Keep the best ``n`` (0: all) of each document, or section; ``none`` keeps every hit.
 
@@ -60,39 +51,40 @@ def thinned(
     """
     if dedup is Dedup.DOCUMENT:
         return deduplicate_by_document(hits, n)
-    ordered = sorted(hits, key=lambda hit: -hit.score)
-    if dedup is Dedup.NONE or n <= 0:
-        return ordered
-    known = sections or {}
+    of_entry = sections or {}
+    most = 0 if dedup is Dedup.NONE else n
+    return _best_of_each(hits, most, lambda hit: (hit.document_id, of_entry.get(hit.entry_id, -1)))
+
+
+def _best_of_each(results: Sequence[_S], n: int, home: Callable[[_S], Hashable]) -> list[_S]:
+    kept: list[_S] = []
     counts: Counter[Hashable] = Counter()
-    kept = []
-    for one in ordered:
-        home = (one.document_id, known.get(one.entry_id, -1))
-        if counts[home] < n:
-            counts[home] += 1
-            kept.append(one)
+    for result in sorted(results, key=lambda result: -result.score):
+        counts[home(result)] += 1
+        if n <= 0 or counts[home(result)] <= n:
+            kept.append(result)
     return kept
 
 
-def blended(one: Sequence[Hit], other: Sequence[Hit], share: float, *, outer: bool) -> list[Hit]:
-    """Join two lists of hits: ``share`` of each score is the other's; best first.
+def blend(hits: Sequence[Hit], others: Sequence[Hit], share: float, *, outer: bool) -> list[Hit]:
+    """Join two lists of hits: ``share`` of each score is that of ``others``; best first.
 
-    A hit that one of the lists lacks gets nothing from it. Without ``outer``, what only the
-    other holds is left out. The parts still add up to the scores.
+    A hit that is missing in one of the lists gets nothing from it. Without ``outer``, what only
+    ``others`` hold is left out. The parts still add up to the scores.
     """
-    found = {hit.entry_id: _scaled(hit, 1.0 - share) for hit in one}
-    for hit in other:
+    blended = {hit.entry_id: _scaled(hit, 1.0 - share) for hit in hits}
+    for hit in others:
         part = _scaled(hit, share)
-        known = found.get(hit.entry_id)
-        if known is not None:
-            found[hit.entry_id] = replace(
-                known,
-                score=known.score + part.score,
-                contributions=(*known.contributions, *part.contributions),
+        own = blended.get(hit.entry_id)
+        if own is not None:
+            blended[hit.entry_id] = replace(
+                own,
+                score=own.score + part.score,
+                contributions=(*own.contributions, *part.contributions),
             )
         elif outer:
-            found[hit.entry_id] = part
-    return sorted(found.values(), key=lambda hit: (-hit.score, hit.entry_id))
+            blended[hit.entry_id] = part
+    return sorted(blended.values(), key=lambda hit: (-hit.score, hit.entry_id))
 
 
 def _scaled(hit: Hit, factor: float) -> Hit:
@@ -112,19 +104,23 @@ def merge_topics(lists: Sequence[Sequence[Scored]], how: Merge, limit: int) -> l
     """
     best: dict[int | str, float] = {}
     topics: dict[int | str, set[int]] = {}
-    for number, found in enumerate(lists):
-        for one in found:
-            best[one.document_id] = max(best.get(one.document_id, 0.0), one.score)
-            topics.setdefault(one.document_id, set()).add(number)
+    for number, results in enumerate(lists):
+        for result in results:
+            document = result.document_id
+            best[document] = max(best.get(document, 0.0), result.score)
+            topics.setdefault(document, set()).add(number)
     if how is Merge.SCORE:
         order = sorted(best, key=lambda document: (-best[document], str(document)))
     else:
-        order = _dealt(lists)
-    return [Merged(one, best[one], tuple(sorted(topics[one]))) for one in order[:limit]]
+        order = _in_rounds(lists)
+    return [
+        Merged(document, best[document], tuple(sorted(topics[document])))
+        for document in order[:limit]
+    ]
 
 
-def _dealt(lists: Sequence[Sequence[Scored]]) -> list[int | str]:
-    queues = [list(deduplicate_by_document(found)) for found in lists]
+def _in_rounds(lists: Sequence[Sequence[Scored]]) -> list[int | str]:
+    queues = [deduplicate_by_document(results) for results in lists]
     order: dict[int | str, None] = {}
     while any(queues):
         # A round: each topic names its next one, and the best of these come first, so that a
@@ -133,11 +129,11 @@ def _dealt(lists: Sequence[Sequence[Scored]]) -> list[int | str]:
         taken = set(order)
         for queue in queues:
             while queue:
-                one = queue.pop(0)
-                if one.document_id not in taken:
-                    taken.add(one.document_id)
-                    named.append(one)
+                result = queue.pop(0)
+                if result.document_id not in taken:
+                    taken.add(result.document_id)
+                    named.append(result)
                     break
-        for one in sorted(named, key=lambda found: -found.score):
-            order[one.document_id] = None
+        for result in sorted(named, key=lambda result: -result.score):
+            order[result.document_id] = None
     return list(order)

@@ -1,4 +1,4 @@
-"""Chunked questions: each topic of a long text asks for itself, and the answers are merged."""
+"""Long questions: each topic of a text searches for itself, and the answers are merged."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from ragkit.models.base import Embedder, embed_queries
+from ragkit.models.base import embed_queries
 from ragkit.models.factory import is_remote, local_embedder
 from ragkit.options import ChunkedOptions, Dedup, IndexMode, Rerank, SearchOptions
 from ragkit.results import RerankOutcome, Result, StageTimer, Trace
 from ragkit.retrieval.grouping import Group, fold_identical, kept_hits, mmr
 from ragkit.retrieval.merge import (
     Merged,
-    blended,
+    blend,
     deduplicate_by_document,
+    keep_best,
     merge_topics,
-    thinned,
 )
 from ragkit.retrieval.query_parser import LONGEST_QUERY
 from ragkit.retrieval.query_segmentation import (
@@ -82,32 +82,27 @@ class ChunkedAnswer:
         return " → ".join([*parts, f"{len(self.results)} shown"])
 
 
-class Searchable(Protocol):
-    """A library, or anything else with a search engine and its embedder."""
+class SearchTarget(Protocol):
+    """A library, or anything else with a search engine."""
 
     @property
     def engine(self) -> SearchEngine:
-        """What answers questions."""
-        ...
-
-    @property
-    def embedder(self) -> Embedder:
-        """What turns text into vectors."""
+        """The search engine."""
         ...
 
 
 def query_per_chunk(
-    library: Searchable,
+    target: SearchTarget,
     text: str,
     options: SearchOptions | None = None,
     chunked: ChunkedOptions | None = None,
 ) -> ChunkedAnswer:
-    """Ask a long text of a library: each topic for itself, the answers merged.
+    """Search a library with a long text: each topic for itself, the answers merged.
 
     Raises:
         NotFoundError: when a collection is not there.
     """
-    search = ChunkedSearch(library.engine, library.embedder)
+    search = ChunkedSearch(target.engine)
     return search.search(text, options or SearchOptions(), chunked or ChunkedOptions())
 
 
@@ -123,15 +118,16 @@ class _TopicHits:
 
 
 class ChunkedSearch:
-    """Asks long texts of an engine. Reads only; safe to share between threads."""
+    """Searches with long texts. Reads only; safe to share between threads."""
 
-    def __init__(self, engine: SearchEngine, embedder: Embedder) -> None:
+    def __init__(self, engine: SearchEngine) -> None:
         self._engine = engine
-        # Topics are found here and now: a server may be slow or away.
-        self._segmenter = local_embedder() if is_remote(embedder.name) else embedder
+        # Topics are found in this process: a server may be slow or away.
+        remote = is_remote(engine.embedder.name)
+        self._segmenter = local_embedder() if remote else engine.embedder
 
     def search(self, text: str, options: SearchOptions, chunked: ChunkedOptions) -> ChunkedAnswer:
-        """Cut a text into topics, ask for each, and merge what they find.
+        """Cut a text into topics, search for each, and merge what they find.
 
         Raises:
             NotFoundError: when a collection is not there.
@@ -206,19 +202,17 @@ class ChunkedSearch:
             by_piece = _with_backgrounds(pieces, hits_of_text)
             if whole:
                 share = chunked.whole_weight / (1 + chunked.whole_weight)
-                by_piece = [
-                    blended(hits, hits_of_text[-1], share, outer=False) for hits in by_piece
-                ]
-            by_piece = [self._thinned(hits, chunked)[:each] for hits in by_piece]
+                by_piece = [blend(hits, hits_of_text[-1], share, outer=False) for hits in by_piece]
+            by_piece = [self._best_each(hits, chunked)[:each] for hits in by_piece]
             stage.out = count = sum(map(len, by_piece))
         lists, first = [], 0
         for topic in topics:
             of_topic = _best(by_piece[first : first + len(topic.pieces)])
-            lists.append(self._thinned(of_topic, chunked)[:each])
+            lists.append(self._best_each(of_topic, chunked)[:each])
             first += len(topic.pieces)
         if whole:
-            of_whole = blended((), hits_of_text[-1], share, outer=True)
-            lists.append(self._thinned(of_whole, chunked)[:each])
+            of_whole = blend((), hits_of_text[-1], share, outer=True)
+            lists.append(self._best_each(of_whole, chunked)[:each])
             count += len(lists[-1])
         tokens = {token for query, _ in found for token in query.tokens[:_WORDS_HIGHLIGHTED]}
         also_in = {
@@ -230,13 +224,13 @@ class ChunkedSearch:
         notices = tuple(dict.fromkeys(query.trouble for query, _ in found if query.trouble))
         return _TopicHits(lists, count, sorted(tokens), also_in, notices)
 
-    def _thinned(self, hits: Sequence[Hit], chunked: ChunkedOptions) -> list[Hit]:
+    def _best_each(self, hits: Sequence[Hit], chunked: ChunkedOptions) -> list[Hit]:
         """Drop weak hits, and of each document or section all but the best."""
         strong = [hit for hit in hits if hit.score >= chunked.min_similarity]
         if chunked.dedup is not Dedup.SECTION or not strong:
-            return thinned(strong, chunked.dedup, chunked.per_document)
+            return keep_best(strong, chunked.dedup, chunked.per_document)
         sections = self._engine.lookups().sections(strong)
-        return thinned(strong, chunked.dedup, chunked.per_document, sections)
+        return keep_best(strong, chunked.dedup, chunked.per_document, sections)
 
     def _merged(
         self, found: _TopicHits, options: SearchOptions, chunked: ChunkedOptions
@@ -246,7 +240,7 @@ class ChunkedSearch:
         lookups = self._engine.lookups()
         # Twins that different pieces found; each piece's own are folded already.
         pooled = kept_hits(fold_identical(everything, lookups.content_keys(everything)))
-        pooled = self._thinned(pooled, chunked)
+        pooled = self._best_each(pooled, chunked)
         homes = {hit.document_id for hit in pooled}
         by_document = chunked.dedup is Dedup.DOCUMENT and chunked.per_document == 1
 
@@ -293,7 +287,7 @@ def _with_backgrounds(
     """Return the hits of each piece; where it has a background, half of each score is its."""
     backgrounds = iter(hits_of_text[len(pieces) :])
     return [
-        blended(hits, next(backgrounds), 0.5, outer=True) if piece.background else list(hits)
+        blend(hits, next(backgrounds), 0.5, outer=True) if piece.background else list(hits)
         for piece, hits in zip(pieces, hits_of_text, strict=False)
     ]
 

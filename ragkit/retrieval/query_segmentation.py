@@ -89,25 +89,23 @@ def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tup
     if not text.strip():
         return ()
     if options.method is CutMethod.FIXED:
-        return _numbered([_Slice.of([piece]) for piece in _fixed(text, options)])
+        return _topics([[piece] for piece in _fixed(text, options)], budget=None)
     units = find_units(text)
     if options.method is CutMethod.WHOLE or (len(units) < 2 or _is_short(text, units)):
-        whole = Piece(0, len(text), text.strip())
-        return _numbered([_Slice.of([whole])])
+        return _topics([[Piece(0, len(text), text.strip())]])
     open_questions = _open_questions(units)
     if open_questions:
-        return _numbered([_Slice.of([piece]) for piece in open_questions[-MOST_PIECES:]])
-    groups = _by_topic(units, embed)
-    return _numbered(_within_budget([_Slice.of(_pieces(group)) for group in groups]))
+        return _topics([[piece] for piece in open_questions[-MOST_PIECES:]])
+    return _topics([_pieces(group) for group in _by_topic(units, embed)])
 
 
 def is_cut(text: str) -> bool:
-    """Tell whether a text is so long that only its beginning is looked at."""
+    """Return whether a text is so long that only its beginning is read."""
     return len(text) > _LONGEST_TEXT
 
 
 def find_units(text: str) -> list[Unit]:
-    """Take a text apart: messages where it has them, else paragraphs, else sentences."""
+    """Split a text into messages where it has them, else paragraphs, else sentences."""
     front = _FRONT_MATTER.match(text)
     begin = front.end() if front else 0
     for pattern in (_ROLE, _AUTHOR):
@@ -131,10 +129,10 @@ def _messages(text: str, heads: Sequence[re.Match[str]], begin: int) -> list[Uni
         units.append(Unit(begin, heads[0].start(), before))
     ends = [head.start() for head in heads[1:]] + [len(text)]
     for head, end in zip(heads, ends, strict=True):
-        said = _HEADINGS.sub("", text[head.end() : end]).strip()
+        body = _HEADINGS.sub("", text[head.end() : end]).strip()
         role = next(group for group in head.groups() if group is not None).strip().lower()
-        if said:
-            units.append(Unit(head.start(), end, said, role))
+        if body:
+            units.append(Unit(head.start(), end, body, role))
     return units
 
 
@@ -143,7 +141,7 @@ def _is_short(text: str, units: Sequence[Unit]) -> bool:
 
 
 def _open_questions(units: Sequence[Unit]) -> list[Piece]:
-    """What a person asked last and nobody answered: each ends a conversation of its own.
+    """Return what a person asked last and nobody answered; each ends a conversation of its own.
 
     Only where roles are written. Earlier turns of the same conversation are its background.
     """
@@ -173,14 +171,14 @@ def _by_topic(units: Sequence[Unit], embed: Embed | None) -> list[Sequence[Unit]
 
 
 def topic_borders(vectors: NDArray[np.float64]) -> list[int]:
-    """Say before which rows (n, d) a new topic begins, by the depth of dips in likeness.
+    """Return the rows (n, d) before which a new topic begins, by the depth of dips in likeness.
 
     Source: M. Hearst, TextTiling, Computational Linguistics 23(1), 1997; here with the mean
     vectors of up to three rows on either side.
     """
     n = len(vectors)
     likeness = np.array([_likeness(vectors, gap) for gap in range(1, n)])
-    depths = np.array([_depth(likeness, at) for at in range(len(likeness))])
+    depths = np.array([_depth(likeness, gap) for gap in range(len(likeness))])
     if not len(depths) or float(depths.max()) <= 0.0:
         return []
     threshold = max(float(depths.mean() + 0.5 * depths.std()), 0.1)
@@ -215,12 +213,12 @@ def _depth(likeness: NDArray[np.float64], at: int) -> float:
 
 
 def _pieces(units: Iterable[Unit]) -> list[Piece]:
-    """A piece for each unit that says something; equal ones ask once."""
-    said: dict[str, Piece] = {}
+    """Return a piece for each unit that says something; equal ones ask once."""
+    by_text: dict[str, Piece] = {}
     for unit in units:
         if len(unit.text) > 2:
-            said.setdefault(unit.text, Piece(unit.start, unit.end, unit.text))
-    return list(said.values())
+            by_text.setdefault(unit.text, Piece(unit.start, unit.end, unit.text))
+    return list(by_text.values())
 
 
 def _fixed(text: str, options: ChunkedOptions) -> list[Piece]:
@@ -243,42 +241,26 @@ def _fixed(text: str, options: ChunkedOptions) -> list[Piece]:
     return pieces
 
 
-@dataclass(frozen=True, slots=True)
-class _Slice:
-    start: int
-    end: int
-    pieces: tuple[Piece, ...]
-
-    @classmethod
-    def of(cls, pieces: Sequence[Piece]) -> _Slice:
-        start = pieces[0].start if pieces else 0
-        return cls(start, pieces[-1].end if pieces else 0, tuple(pieces))
-
-
-def _within_budget(slices: Sequence[_Slice]) -> list[_Slice]:
-    """Keep each topic, and of its pieces the longest, so that no more than the most are asked."""
-    filled = [one for one in slices if one.pieces]
-    total = sum(len(one.pieces) for one in filled)
-    if total <= MOST_PIECES:
-        return filled
-    kept = []
-    for one in filled:
-        share = max(1, round(MOST_PIECES * len(one.pieces) / total))
-        longest = sorted(one.pieces, key=lambda piece: -len(piece.text))[:share]
-        ordered = tuple(sorted(longest, key=lambda piece: piece.start))
-        kept.append(_Slice(one.start, one.end, ordered))
-    return kept[:MOST_PIECES]
-
-
-def _numbered(slices: Sequence[_Slice]) -> tuple[Topic, ...]:
-    return tuple(
-        Topic(number, one.start, one.end, _name(one.pieces), one.pieces)
-        for number, one in enumerate(one for one in slices if one.pieces)
-    )
+def _topics(
+    groups: Sequence[Sequence[Piece]], budget: int | None = MOST_PIECES
+) -> tuple[Topic, ...]:
+    """Number the groups of pieces that are not empty; within a budget, the longest pieces stay."""
+    filled = [pieces for pieces in groups if pieces]
+    total = sum(map(len, filled))
+    topics = []
+    for number, pieces in enumerate(filled):
+        kept = list(pieces)
+        if budget is not None and total > budget:
+            share = max(1, round(budget * len(pieces) / total))
+            kept = sorted(pieces, key=lambda piece: -len(piece.text))[:share]
+            kept.sort(key=lambda piece: piece.start)
+        span = pieces[0].start, pieces[-1].end
+        topics.append(Topic(number, *span, _name(kept), tuple(kept)))
+    return tuple(topics if total <= (budget or total) else topics[:budget])
 
 
 def _name(pieces: Sequence[Piece]) -> str:
-    telling = next((one for one in pieces if len(one.text) >= _TELLING), pieces[0])
+    telling = next((piece for piece in pieces if len(piece.text) >= _TELLING), pieces[0])
     line = " ".join(telling.text.split())
     if len(line) <= _NAME_CHARACTERS:
         return line

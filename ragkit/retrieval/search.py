@@ -57,7 +57,7 @@ class SearchEngine:
         self.open_grader = open_grader
         self._catalog = catalog
         self._indexes = indexes
-        self._embedder = embedder
+        self.embedder = embedder
         self._encoder = QueryEncoder(catalog, embedder)
         self._answers = AnswerCache()
 
@@ -135,7 +135,7 @@ class SearchEngine:
 
     def lookups(self) -> HitLookups:
         """Return what reads of the catalog what it holds of hits."""
-        return HitLookups(self._catalog, self._embedder.fingerprint)
+        return HitLookups(self._catalog, self.embedder.fingerprint)
 
     def index_notices(
         self, options: SearchOptions, collections: Sequence[CollectionRecord] | None = None
