@@ -36,9 +36,7 @@ _FIRST = comparing.PRESETS["Keyword vs. semantic"]
 
 def draw() -> None:
     """The whole page."""
-    frame.required()
-    state.follow()
-    library = frame.open_library()
+    library = frame.begin()
     columns, strange = current()
     browser.listen("compare-actions", lambda values: act(library, values))
     browser.judging_keys("compare-keys")
@@ -114,11 +112,10 @@ def where(library: Library) -> SearchOptions:
         chosen = library.settings.collection
         if len(collections) > 1:
             wanted = st.session_state.get(state.COLLECTION, chosen)
-            key = "cmp_collection"
-            state.start(**{key: wanted if wanted in collections else collections[0]})
-            chosen = st.selectbox(
-                "Collection", collections, key=key, label_visibility="collapsed", width=170
-            )
+            chosen = frame.collection_picker(
+                collections, "cmp_collection", wanted, collections[0],
+                label_visibility="collapsed", width=170,
+            )  # fmt: skip
         st.selectbox(
             "Begin with",
             list(comparing.PRESETS),
@@ -198,7 +195,7 @@ def results(library: Library, question: str, columns: list[SearchConfig]) -> Non
         st.html(markup.problem(error.message, error.cure))
         return
     collection = columns[0].options.collections[0]
-    grades = judging.grades_of(library, question, collection)
+    grades = library.judgments.grades(collection, question)
     voted = st.session_state.get(_VOTED)
     key = vote_key(question, columns)
     answered = voted is not None and voted[0] == key

@@ -20,7 +20,7 @@ from ragkit.retrieval.context_block import format_as_context
 from ragkit.retrieval.multi_query import ChunkedAnswer
 
 TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT = (
-    f"long_{one}" for one in ("text", "topic", "round", "draft", "left_out", "fault")
+    f"long_{name}" for name in ("text", "topic", "round", "draft", "left_out", "fault")
 )
 _SAMPLE = "conversations/2026-03-14-ines-and-rui.md"
 
@@ -32,11 +32,9 @@ def _css() -> str:
 
 
 def draw() -> None:
-    """The whole page."""
-    frame.required()
-    state.follow()
+    """Draw the whole page."""
+    library = frame.begin()
     state.start(**{TEXT: "", TOPIC: None, ROUND: 0, LEFT_OUT: (), FAULT: None})
-    library = frame.open_library()
     browser.listen("conversation-actions", act)
     st.html(f"<style>{_css()}</style>")
     with st.container(key="page-wide"):
@@ -50,7 +48,7 @@ def draw() -> None:
 
 
 def act(values: Mapping[str, str]) -> None:
-    """Do what a button or link asks for."""
+    """Handle a click on a button or link."""
     if values.get("rk") == "open":
         state.go("pages/document.py", id=values["id"], chunk=values.get("chunk", ""))
     elif values.get("rk") == "topic":
@@ -60,7 +58,7 @@ def act(values: Mapping[str, str]) -> None:
 
 
 def asking(library: Library) -> None:
-    """No text yet: take one."""
+    """Draw the form that takes a text."""
     st.html(
         '<section class="rk-state rk-welcome"><h2>Ask with a whole conversation</h2>'
         "<p>Paste a long text or drop a chat export. Each of its topics asks for itself, so "
@@ -91,42 +89,42 @@ def asking(library: Library) -> None:
 
 
 def take_file(library: Library, name: str, data: bytes) -> None:
-    """Read a dropped file in a process of its own, and ask with it."""
+    """Read a dropped file in a separate process, and search with it."""
     try:
         with st.spinner(f"Reading {name} …"):
             text = read_dropped(library.settings.reading, library.paths.temporary, name, data)
     except RagkitError as error:
         st.session_state[FAULT] = (error.message, error.cure)
         return
-    ask_with(text, itself(library, data))
+    ask_with(text, same_documents(library, data))
 
 
 def take_text(library: Library, pasted: str) -> None:
-    """Ask with a pasted text, which may be an export."""
+    """Search with a pasted text, which may be an export."""
     text = as_conversation(pasted)
-    ask_with(text, itself(library, pasted.encode("utf-8", "replace")))
+    ask_with(text, same_documents(library, pasted.encode("utf-8", "replace")))
 
 
 def ask_with(text: str, left_out: tuple[int, ...]) -> None:
-    """Make this the text that asks."""
+    """Make this the text that is searched with."""
     st.session_state.update({TEXT: text, LEFT_OUT: left_out, TOPIC: None, FAULT: None})
     st.session_state[ROUND] += 1
 
 
-def itself(library: Library, data: bytes) -> tuple[int, ...]:
-    """Documents of the library that are this very text."""
+def same_documents(library: Library, data: bytes) -> tuple[int, ...]:
+    """Return documents of the library with exactly this content."""
     digest = hashlib.blake2b(data, digest_size=16).hexdigest()
-    return tuple(one.id for one in library.documents.list() if one.hash == digest)
+    return tuple(record.id for record in library.documents.list() if record.hash == digest)
 
 
 def sample_conversation(library: Library) -> int | None:
-    """The sample library's long conversation, where that is indexed."""
-    found = library.documents.list(containing=_SAMPLE, limit=1)
-    return found[0].id if found and found[0].chunks else None
+    """Return the id of the sample library's long conversation, if it is indexed."""
+    records = library.documents.list(containing=_SAMPLE, limit=1)
+    return records[0].id if records and records[0].chunks else None
 
 
 def answered(library: Library) -> None:
-    """The text and its topics at the left, what they find at the right."""
+    """Draw the text and its topics at the left, their results at the right."""
     text = st.session_state[TEXT]
     with st.container(key="long-controls", horizontal=True, vertical_alignment="center"):
         if st.button("Another text", key="long_again"):
@@ -144,13 +142,13 @@ def answered(library: Library) -> None:
     with place:
         context = format_as_context(answer)
         if context:
-            said = "A Markdown block of these documents, for a prompt or a note"
-            st.html(action("copy-path", "Copy as context", data_text=context, title=said))
+            title = "A Markdown block of these documents, for a prompt or a note"
+            st.html(action("copy-path", "Copy as context", data_text=context, title=title))
     show(library, text, answer)
 
 
 def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
-    """Both columns."""
+    """Draw both columns."""
     chosen = st.session_state[TOPIC]
     if chosen is not None and chosen >= len(answer.topics):
         chosen = None
@@ -163,9 +161,9 @@ def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
     with right:
         st.html(conversation.summary(answer) + markup.notices(answer.notices))
         if chosen is not None:
-            one = answer.topics[chosen]
-            records = library.documents.records([i for i, _score in one.documents])
-            st.html(conversation.topic_results(one, records))
+            topic = answer.topics[chosen]
+            records = library.documents.records([number for number, _score in topic.documents])
+            st.html(conversation.topic_results(topic, records))
         if not answer.results:
             st.html(
                 markup.state(
@@ -177,8 +175,8 @@ def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
             return
         if len(answer.topics) > 1:
             st.html(conversation.matrix(answer))
-        for number, found in enumerate(answer.results):
-            st.html(conversation.compact_card(found, number))
+        for number, result in enumerate(answer.results):
+            st.html(conversation.compact_card(result, number))
 
 
 draw()

@@ -1,4 +1,4 @@
-"""Document: one document as the index sees it, with the passage that was asked for in sight."""
+"""Document: one document as it is indexed, scrolled to the requested passage."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.common import browser, frame, markup, state
-from pages.parts.common import open_in_os as programs
+from pages.parts.common import browser, frame, markup, open_in_os, state
 from pages.parts.common.markup import action, name, plural
-from pages.parts.document import context_dialog as context_desk
-from pages.parts.document import reader
+from pages.parts.document import context_dialog, reader
 from pages.parts.library import source_tables as tables
 from ragkit.catalog.records import ChunkRecord, ContextStatus
 from ragkit.errors import RagkitError
@@ -29,8 +27,8 @@ _MOST_CHUNKS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the address asks for. ``chunk`` counts from 0."""
+class Request:
+    """What the address names. ``chunk`` counts from 0."""
 
     id: int
     chunk: int | None
@@ -38,14 +36,12 @@ class Asked:
 
 
 def draw() -> None:
-    """The whole page."""
-    frame.required()
-    state.follow()
-    library = frame.open_library()
+    """Draw the whole page."""
+    library = frame.begin()
     browser.listen("document-actions", lambda values: act(library, values))
-    asked = from_address()
+    request = from_address()
     with st.container(key="page-wide"):
-        if asked is None:
+        if request is None:
             st.html(
                 markup.state(
                     "No document chosen", "Search for something, and open one of the results."
@@ -54,53 +50,53 @@ def draw() -> None:
             st.page_link("pages/search.py", label="Search")
             return
         try:
-            detail = library.documents.get(asked.id)
+            detail = library.documents.get(request.id)
         except RagkitError as error:
             st.html(markup.problem(error.message, error.cure))
             st.page_link("pages/search.py", label="Search")
             return
-        show(library, detail, asked)
-        context_desk.draw(library, asked.id)
+        show(library, detail, request)
+        context_dialog.draw(library, request.id)
 
 
-def from_address() -> Asked | None:
+def from_address() -> Request | None:
     """Read ``?id=12&chunk=3&find=words``; ``None`` when no document is named."""
     values = st.query_params
     if not values.get("id", "").isdecimal():
         return None
     chunk = values.get("chunk", "")
-    return Asked(
+    return Request(
         int(values["id"]),
         int(chunk) - 1 if chunk.isdecimal() and int(chunk) > 0 else None,
         values.get("find", "")[:300],
     )
 
 
-def show(library: Library, detail: DocumentDetail, asked: Asked) -> None:
-    """Head, outline, what else to see, text or page, chunks."""
+def show(library: Library, detail: DocumentDetail, request: Request) -> None:
+    """Draw head, outline, similar documents, text or page, and chunks."""
     record = detail.record
-    chunk = _chunk(detail, asked.chunk)
+    chunk = _chunk(detail, request.chunk)
     at = st.session_state.get(_AT)
-    place = at[1] if at and at[0] == _visit(asked) else (chunk.chunk.start if chunk else 0)
+    place = at[1] if at and at[0] == _visit(request) else (chunk.chunk.start if chunk else 0)
     file = Path(record.root, record.path)
     is_pdf = record.format == "pdf" and bool(record.pages)
-    as_pages, with_chunks = head(detail, asked, file, is_pdf)
-    window = _window(detail, asked, place)
+    as_pages, with_chunks = head(detail, request, file, is_pdf)
+    window = _window(detail, request, place)
     left, middle, right = _columns(with_chunks)
     with left, st.container(key="outline"):
-        st.html(reader.outline(detail.sections, record.id, place, window, asked.find))
-        similar = library.documents.similar(asked.id)
-        st.html(reader.also_see([(one.record, one.score) for one in similar]))
+        st.html(reader.outline(detail.sections, record.id, place, window, request.find))
+        similar = library.documents.similar(request.id)
+        st.html(reader.also_see([(match.record, match.score) for match in similar]))
     with middle, st.container(key="reading"):
         if as_pages:
-            pages(detail, asked, chunk, place, file)
+            pages(detail, request, chunk, place, file)
         elif detail.text:
-            words(detail, asked, chunk, window, place)
+            words(detail, request, chunk, window, place)
         else:
             st.html(markup.state("No text", record.reason or "This document has no text."))
     if right is not None:
         with right, st.container(key="chunks"):
-            chunks(library, detail, asked, place)
+            chunks(library, detail, request, place)
 
 
 def _columns(
@@ -113,8 +109,8 @@ def _columns(
     return left, middle, None
 
 
-def head(detail: DocumentDetail, asked: Asked, file: Path, is_pdf: bool) -> tuple[bool, bool]:
-    """Title, place, state and controls; returns whether pages and chunks are to be shown."""
+def head(detail: DocumentDetail, request: Request, file: Path, is_pdf: bool) -> tuple[bool, bool]:
+    """Draw title, path, notices and controls; return whether to show pages and chunks."""
     record = detail.record
     facts = [name(record.path), record.format.upper(), plural(record.chunks, "chunk")]
     if record.pages:
@@ -129,11 +125,11 @@ def head(detail: DocumentDetail, asked: Asked, file: Path, is_pdf: bool) -> tupl
     if missing:
         notes.insert(0, "The file is no longer where it was. This is the text as last read.")
     buttons = [action("copy-path", "Copy path", data_text=str(file))]
-    opens = "" if missing else programs.label_for(str(file))
+    opens = "" if missing else open_in_os.label_for(str(file))
     if opens:
         buttons.append(action("launch", opens, data_id=record.id))
-    if asked.find:
-        buttons.insert(0, action("back", "Back to the results", data_q=asked.find))
+    if request.find:
+        buttons.insert(0, action("back", "Back to the results", data_q=request.find))
     st.html(
         f'<header class="rk-doc-head"><h1><bdi>{name(record.title or record.path)}</bdi></h1>'
         f'<p class="rk-soft">{" · ".join(facts)}</p>{markup.notices(notes)}'
@@ -157,58 +153,60 @@ def head(detail: DocumentDetail, asked: Asked, file: Path, is_pdf: bool) -> tupl
 def _chunk(detail: DocumentDetail, index: int | None) -> ChunkRecord | None:
     if index is None:
         return None
-    return next((one for one in detail.chunks if one.chunk.index == index), None)
+    return next((record for record in detail.chunks if record.chunk.index == index), None)
 
 
-def _visit(asked: Asked) -> tuple[int, int | None]:
-    return (asked.id, asked.chunk)
+def _visit(request: Request) -> tuple[int, int | None]:
+    return (request.id, request.chunk)
 
 
-def _window(detail: DocumentDetail, asked: Asked, place: int) -> reader.Window:
-    """The part of the text to show; wider once the person asked for more."""
+def _window(detail: DocumentDetail, request: Request, place: int) -> reader.Window:
+    """Return the part of the text to show; wider once the person asked for more."""
     length = len(detail.text)
     window = reader.window_around(place, length)
-    before, after = st.session_state.get(_WIDER, {}).get((*_visit(asked), place), (0, 0))
+    before, after = st.session_state.get(_WIDER, {}).get((*_visit(request), place), (0, 0))
     wider = reader.Window(max(0, window.start - before), min(length, window.end + after))
     return reader.snapped(detail.text, wider)
 
 
 def words(
     detail: DocumentDetail,
-    asked: Asked,
+    request: Request,
     chunk: ChunkRecord | None,
     window: reader.Window,
     place: int,
 ) -> None:
-    """The stored text, a window at a time."""
-    key = (*_visit(asked), place)
+    """Draw a window of the stored text."""
+    key = (*_visit(request), place)
     if window.start > 0:
         st.button("Show earlier text", key="earlier", type="tertiary",
                   on_click=_widen, args=(key, reader.WINDOW, 0))  # fmt: skip
-    here = (chunk.chunk.start, chunk.chunk.end) if chunk else None
+    passage = (chunk.chunk.start, chunk.chunk.end) if chunk else None
     part = detail.text[window.start : window.end]
-    found = [(start + window.start, end + window.start) for start, end in _found(part, asked.find)]
-    st.html(reader.body(detail.text, window, here, detail.sections, found, detail.record.markup))
+    spans = [
+        (start + window.start, end + window.start) for start, end in _highlights(part, request.find)
+    ]
+    st.html(reader.body(detail.text, window, passage, detail.sections, spans, detail.record.markup))
     if window.end < len(detail.text):
         st.button("Show more text", key="later", type="tertiary",
                   on_click=_widen, args=(key, 0, reader.WINDOW))  # fmt: skip
-    section = next((one.index for one in detail.sections if one.start == place), None)
-    jumped = st.session_state.get(_AT, (None,))[0] == _visit(asked)
+    section = next((item.index for item in detail.sections if item.start == place), None)
+    jumped = st.session_state.get(_AT, (None,))[0] == _visit(request)
     if jumped and section is not None:
         browser.scroll_to("scroll", f"#rk-section-{section}", f"{key}-section")
-    elif here:
+    elif passage:
         browser.scroll_to("scroll", "#rk-here", str(key))
 
 
-def _found(part: str, find: str) -> tuple[tuple[int, int], ...]:
-    """Where the words that were searched for stand in a text."""
+def _highlights(part: str, find: str) -> tuple[tuple[int, int], ...]:
+    """Return the spans of the searched words in a text."""
     if not find:
         return ()
     try:
-        asked = parse_query(find).text
+        words = parse_query(find).text
     except RagkitError:
-        asked = find
-    return highlight(part, tokenize(asked))
+        words = find
+    return highlight(part, tokenize(words))
 
 
 def _widen(key: tuple[int, int | None, int], before: int, after: int) -> None:
@@ -221,15 +219,15 @@ def _widen(key: tuple[int, int | None, int], before: int, after: int) -> None:
 
 
 def pages(
-    detail: DocumentDetail, asked: Asked, chunk: ChunkRecord | None, place: int, file: Path
+    detail: DocumentDetail, request: Request, chunk: ChunkRecord | None, place: int, file: Path
 ) -> None:
-    """The real page as a picture, with the passage marked on it."""
+    """Draw a page as a picture, with the passage marked on it."""
     record = detail.record
-    first = _first_page(detail, asked, chunk, place)
+    first = _first_page(detail, request, chunk, place)
     if first is None:
         return
     turned = st.session_state.get(_PAGE)
-    key = (*_visit(asked), place)
+    key = (*_visit(request), place)
     current = turned[1] if turned and turned[0] == key else first.number
     page = record.pages[min(max(current, 1), len(record.pages)) - 1]
     with st.container(horizontal=True, vertical_alignment="center", key="turn"):
@@ -256,9 +254,9 @@ def pages(
 
 
 def _first_page(
-    detail: DocumentDetail, asked: Asked, chunk: ChunkRecord | None, place: int
+    detail: DocumentDetail, request: Request, chunk: ChunkRecord | None, place: int
 ) -> Page | None:
-    """The page of the place; of a passage on several pages, that with most of what was asked."""
+    """Return the page of ``place``; of a passage on several, the page with most searched words."""
     first = reader.page_of(detail.record.pages, place)
     if chunk is None or chunk.chunk.start != place:
         return first
@@ -267,12 +265,15 @@ def _first_page(
         for page in detail.record.pages
         if page.start < chunk.chunk.end and page.end > chunk.chunk.start
     ]
-    found = [len(_found(_on_page(detail, chunk, page), asked.find)) for page in spread]
-    return spread[found.index(max(found))] if spread else first
+    return max(
+        spread,
+        key=lambda page: len(_highlights(_on_page(detail, chunk, page), request.find)),
+        default=first,
+    )
 
 
 def _on_page(detail: DocumentDetail, chunk: ChunkRecord | None, page: Page) -> str:
-    """The part of the chunk that stands on a page."""
+    """Return the part of the chunk that is on a page."""
     if chunk is None:
         return ""
     start, end = max(chunk.chunk.start, page.start), min(chunk.chunk.end, page.end)
@@ -292,9 +293,9 @@ def _turn(key: tuple[int, int | None, int], number: int) -> None:
 
 
 @st.fragment
-def chunks(library: Library, detail: DocumentDetail, asked: Asked, place: int) -> None:
-    """The chunks around the place with their contexts, which may change while they are seen."""
-    starts = [one.chunk.start for one in detail.chunks]
+def chunks(library: Library, detail: DocumentDetail, request: Request, place: int) -> None:
+    """Draw the chunks around the place with their contexts, which may change meanwhile."""
+    starts = [record.chunk.start for record in detail.chunks]
     near = sum(1 for start in starts if start <= place) - 1
     first = max(0, min(near - _MOST_CHUNKS // 2, len(starts) - _MOST_CHUNKS))
     shown = detail.chunks[first : first + _MOST_CHUNKS]
@@ -302,8 +303,8 @@ def chunks(library: Library, detail: DocumentDetail, asked: Asked, place: int) -
         st.html('<p class="rk-soft">Nothing of this document is indexed.</p>')
         return
     total = len(detail.chunks)
-    contexts = library.contexts.of_document(asked.id)
-    said, to_come = context_desk.outcome(library, asked.id)
+    contexts = library.contexts.of_document(request.id)
+    outcome, is_pending = context_dialog.outcome(library, request.id)
     with st.container(horizontal=True, vertical_alignment="center", key="chunks-head"):
         st.html(
             f'<p class="rk-soft">Chunks {first + 1}–{first + len(shown)} of {total}</p>',
@@ -311,35 +312,31 @@ def chunks(library: Library, detail: DocumentDetail, asked: Asked, place: int) -
         )
         st.button(
             "Write all again", key="write-all-again", type="tertiary",
-            on_click=context_desk.write_again, args=(library, asked.id),
+            on_click=context_dialog.write_again, args=(library, request.id),
             help="Have a model write every context of this document anew. Yours stay.",
         )  # fmt: skip
-    items = reader.chunk_list(shown, detail.text, asked.id, asked.chunk, asked.find, contexts)
-    st.html(said + items)
-    waiting = any(one.status is ContextStatus.PENDING for one in contexts.values())
-    browser.pulse("chunks-pulse", 1 if to_come or waiting else 5)
+    items = reader.chunk_list(shown, detail.text, request.id, request.chunk, request.find, contexts)
+    st.html(outcome + items)
+    waiting = any(context.status is ContextStatus.PENDING for context in contexts.values())
+    browser.pulse("chunks-pulse", 1 if is_pending or waiting else 5)
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:
-    """Do what a link or button of the page asks for."""
+    """Handle a click on a link or button of the page."""
     verb = values.get("rk", "")
-    asked = from_address()
-    if context_desk.act(library, values, asked.id if asked else None):
+    request = from_address()
+    if context_dialog.act(library, values, request.id if request else None):
         return
-    if verb == "open" and asked is not None:
+    if verb == "open" and request is not None:
         st.session_state.pop(_AT, None)
         st.query_params["chunk"] = values["chunk"]
-    elif verb in ("at", "anchor") and asked is not None:
-        st.session_state[_AT] = (_visit(asked), int(values["offset"]))
+    elif verb in ("at", "anchor") and request is not None:
+        st.session_state[_AT] = (_visit(request), int(values["offset"]))
     elif verb == "back":
         st.session_state[state.QUESTION] = values["q"]
         state.go("pages/search.py", q=values["q"])
     elif verb == "launch":
-        try:
-            record = library.documents.get(int(values["id"])).record
-            programs.open_file(Path(record.root, record.path))
-        except RagkitError as error:
-            st.toast(str(error))
+        open_in_os.launch(library, int(values["id"]))
 
 
 draw()

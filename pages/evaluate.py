@@ -28,9 +28,7 @@ _BESIDE = "mode:keyword"
 
 def draw() -> None:
     """The whole page."""
-    frame.required()
-    state.follow()
-    library = frame.open_library()
+    library = frame.begin()
     browser.listen("evaluate-actions", act)
     with st.container(key="page-wide"):
         st.html("<h1>Evaluate</h1>")
@@ -96,10 +94,7 @@ def where(library: Library) -> str:
     if len(names) == 1:
         return names[0]
     wanted = st.session_state.get(state.COLLECTION, library.settings.collection)
-    state.start(**{_COLLECTION: wanted if wanted in names else names[0]})
-    if st.session_state[_COLLECTION] not in names:
-        st.session_state[_COLLECTION] = names[0]
-    return str(st.selectbox("Collection", names, key=_COLLECTION, width=240))
+    return frame.collection_picker(names, _COLLECTION, wanted, names[0], width=240)
 
 
 def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, int]]) -> str:

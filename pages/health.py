@@ -1,4 +1,4 @@
-"""Health: what runs, what waits, what failed, what disagrees, each with what mends it."""
+"""Health: what runs, waits, failed or disagrees, each with a way to fix it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, markup, state
-from pages.parts.health import context_panel
-from pages.parts.health import health_view as wellness
+from pages.parts.common import browser, frame, markup
+from pages.parts.health import context_panel, health_view
 from pages.parts.library import source_tables as tables
 from ragkit.errors import RagkitError
 from ragkit.health.checks import Depth, Finding
@@ -19,10 +18,8 @@ _JOBS = 15
 
 
 def draw() -> None:
-    """The whole page."""
-    frame.required()
-    state.follow()
-    library = frame.open_library()
+    """Draw the whole page."""
+    library = frame.begin()
     with st.container(key="page-wide"):
         st.html("<h1>Health</h1>")
         live(library)
@@ -38,7 +35,7 @@ def draw() -> None:
 
 @st.fragment
 def live(library: Library) -> None:
-    """What runs now, asked for only while in sight; the page follows when it ends."""
+    """Draw what runs now, updated only while visible; the page reruns when it ends."""
     now = library.jobs.progress()
     seen = now[0].id if now else None
     before = st.session_state.get(_SEEN, seen)
@@ -58,9 +55,9 @@ def live(library: Library) -> None:
 
 
 def glance(library: Library) -> None:
-    """What can be seen in a moment."""
+    """Draw the quick checks."""
     findings = library.health.check(Depth.GLANCE)
-    st.html(wellness.headline(findings))
+    st.html(health_view.headline(findings))
     if not library.sources.list():
         st.html(
             markup.state(
@@ -71,36 +68,36 @@ def glance(library: Library) -> None:
 
 
 def closer(library: Library) -> None:
-    """What takes longer, only when asked for."""
+    """Draw the checks that take longer, only on request."""
     with st.container(horizontal=True, vertical_alignment="center", key="verify-row"):
-        asked = st.button("Verify everything", key="verify")
+        verify = st.button("Verify everything", key="verify")
         compact = st.button("Compact", key="compact-now", type="tertiary")
     if compact:
         ask(library, "compact")
-    if asked:
+    if verify:
         with st.spinner("Reading the whole library …"):
             st.session_state[_VERIFIED] = library.health.verify()
     verified: Sequence[Finding] | None = st.session_state.get(_VERIFIED)
     if verified is not None:
-        st.html(wellness.headline(verified))
+        st.html(health_view.headline(verified))
         show(library, verified, "verified")
 
 
 def show(library: Library, findings: Sequence[Finding], key: str) -> None:
-    """Each finding with its mend as a button; what is not well comes first."""
+    """Draw each finding with its fix as a button; what is not well comes first."""
     offered: set[str] = set()
-    for place, one in enumerate(sorted(findings, key=lambda one: one.ok)):
-        st.html(wellness.line(one))
-        label = wellness.FIX_LABELS.get(one.fix)
-        if label is None or one.fix in offered:
+    for place, finding in enumerate(sorted(findings, key=lambda finding: finding.ok)):
+        st.html(health_view.line(finding))
+        label = health_view.FIX_LABELS.get(finding.fix)
+        if label is None or finding.fix in offered:
             continue
-        offered.add(one.fix)
+        offered.add(finding.fix)
         if st.button(
             label,
-            key=f"mend-{key}-{place}-{one.fix}",
-            type="tertiary" if one.ok else "secondary",
+            key=f"mend-{key}-{place}-{finding.fix}",
+            type="tertiary" if finding.ok else "secondary",
         ):
-            ask(library, one.fix)
+            ask(library, finding.fix)
 
 
 def ask(library: Library, mend: str) -> None:
@@ -116,11 +113,11 @@ def ask(library: Library, mend: str) -> None:
 
 
 def jobs(library: Library) -> None:
-    """What was asked for lately."""
+    """Draw the last jobs."""
     st.html("<h2>Last jobs</h2>")
     recent = library.jobs.recent(_JOBS)
     if recent:
-        st.html(wellness.jobs_table(recent))
+        st.html(health_view.jobs_table(recent))
     else:
         st.html('<p class="rk-soft">Nothing was asked for yet.</p>')
 

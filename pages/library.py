@@ -1,4 +1,4 @@
-"""Library: which folders are read, what came of each file, and a place to drop more."""
+"""Library: the folders that are read, the status of each file, and a place to drop more."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ _SEEN, _WHOLE = "library_seen", "library_whole"
 
 
 def draw() -> None:
-    """The whole page."""
-    frame.required()
-    state.follow()
-    library = frame.open_library()
+    """Draw the whole page."""
+    library = frame.begin()
     with st.container(key="page-wide"):
         collection = choose_collection(library)
         left, right = st.columns([4, 9], gap="large")
@@ -33,7 +31,7 @@ def draw() -> None:
         with right, st.container(key="documents"):
             drop_zone.draw(library, collection)
             documents(library, collection)
-            # Last, and moved up by the theme: what is redrawn alone should push nothing aside.
+            # Last, and moved up by the theme: a part that reruns alone must not move the others.
             st.session_state[_WHOLE] = True
             live(library)
     dialogs.draw(library, collection)
@@ -44,23 +42,23 @@ def draw() -> None:
 
 
 def choose_collection(library: Library) -> str:
-    """The collection at hand; a new name makes a new one."""
-    names = [one.name for one in library.collections.list()]
-    here = st.session_state.get(state.ACTIVE, library.settings.collection)
-    choices = sorted({*names, here})
+    """Return the chosen collection; typing a new name creates one."""
+    names = [collection.name for collection in library.collections.list()]
+    active = st.session_state.get(state.ACTIVE, library.settings.collection)
+    choices = sorted({*names, active})
     with st.container(horizontal=True, vertical_alignment="center", key="library-head"):
         st.html("<h1>Library</h1>", width="content")
         chosen = st.selectbox(
             "Collection",
             choices,
-            index=choices.index(here),
+            index=choices.index(active),
             accept_new_options=True,
             width=240,
             label_visibility="collapsed",
             help="A collection is searched on its own. Type a name to make a new one.",
             key="library_collection",
         )
-    chosen = (chosen or here).strip()[:80] or here
+    chosen = (chosen or active).strip()[:80] or active
     if chosen != st.session_state.get(state.ACTIVE):
         st.session_state[state.ACTIVE] = chosen
         st.session_state.pop(state.COLLECTION, None)
@@ -71,7 +69,7 @@ def choose_collection(library: Library) -> str:
 
 
 def sources(library: Library, collection: str) -> None:
-    """The folders that are read, and a way to add one."""
+    """Draw the folders that are read, and a form to add one."""
     st.html("<h2>Folders</h2>")
     with st.form("add-folder", border=False, clear_on_submit=False):
         path = st.text_input(
@@ -86,10 +84,10 @@ def sources(library: Library, collection: str) -> None:
             st.form_submit_button("Browse …", on_click=dialogs.ask, args=("folder",))
     if add:
         dialogs.add_folder(library, collection, path)
-    found = library.sources.list(collection)
-    if not found:
+    folders = library.sources.list(collection)
+    if not folders:
         st.html('<p class="rk-soft">No folder yet. Add one above, or drop files at the right.</p>')
-    for source in found:
+    for source in folders:
         with st.container(key=f"source-{source.id}"):
             st.html(tables.source_html(source))
             with st.container(horizontal=True, gap="small"):
@@ -105,12 +103,12 @@ def sources(library: Library, collection: str) -> None:
                 )
 
 
-# -- what goes on --------------------------------------------------------------------------------
+# -- progress --------------------------------------------------------------------------------
 
 
 @st.fragment
 def live(library: Library) -> None:
-    """The line that says how far the reading is, asked for only while in sight."""
+    """Draw the progress of reading, updated only while visible."""
     now = library.jobs.progress()
     counts = library.documents.counts()
     seen = (counts, now is None)
@@ -131,7 +129,7 @@ def live(library: Library) -> None:
             )  # fmt: skip
     browser.pulse("live-pulse", 1 if now else 3)
     if (changed or drop_zone.is_due()) and not whole:
-        # What stands in the tables has changed, or files can be let go: draw the page again.
+        # The tables have changed, or an uploader can be dropped: draw the page again.
         st.rerun(scope="app")
 
 
@@ -139,7 +137,7 @@ def live(library: Library) -> None:
 
 
 def documents(library: Library, collection: str) -> None:
-    """The table of documents with what can be done about them."""
+    """Draw the table of documents with their actions."""
     counts = library.documents.counts(collection)
     if not counts.documents:
         working = library.jobs.progress() is not None
@@ -169,7 +167,7 @@ def documents(library: Library, collection: str) -> None:
     failed = counts.failed
     if failed and st.button(f"Read {plural(failed, 'failed file')} again", key="retry-failed"):
         again = library.documents.list(collection, status=Status.FAILED)
-        library.documents.retry([one.id for one in again])
+        library.documents.retry([record.id for record in again])
         st.rerun()
 
 
@@ -204,7 +202,7 @@ def _total(counts: Counts, status: Status | None) -> int:
 
 
 def _table(records: list[DocumentRecord], key: str) -> list[DocumentRecord]:
-    """Draw the table; returns the documents that are selected."""
+    """Draw the table; return the selected documents."""
     frame = pd.DataFrame(
         tables.rows(records),
         columns=["Document", "Status", "Reason", "Chunks", "Size", "Changed"],
@@ -234,13 +232,13 @@ def _table(records: list[DocumentRecord], key: str) -> list[DocumentRecord]:
 
 
 def _about(library: Library, chosen: list[DocumentRecord]) -> None:
-    """What can be done about the selected documents."""
+    """Draw the actions for the selected documents."""
     if not chosen:
         st.caption("Select rows to open, read again or remove.")
         return
     if len(chosen) == 1 and (chosen[0].reason or chosen[0].warnings):
         st.html(markup.notices([chosen[0].reason, *chosen[0].warnings]))
-    ids = [one.id for one in chosen]
+    ids = [record.id for record in chosen]
     with st.container(horizontal=True):
         if st.button("Open", key="open-document", disabled=len(chosen) != 1):
             st.switch_page("pages/document.py", query_params={"id": str(ids[0])})

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, judging, markup, state
-from pages.parts.common import open_in_os as programs
+from pages.parts.common import browser, frame, judging, markup, open_in_os, state
 from pages.parts.common.markup import number, plural
-from pages.parts.search import cards, summary
-from pages.parts.search import controls as searching
+from pages.parts.search import cards, controls, summary
 from pages.parts.search.passages import ExpandedContent, expand
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.records import ContextRecord
@@ -23,33 +21,31 @@ from ragkit.results import Answer, Result
 
 
 def draw() -> None:
-    """The whole page."""
-    frame.required()
-    state.follow()
+    """Draw the whole page."""
+    library = frame.begin()
     state.start(**{state.OPENED_GAPS: set(), state.OPENED_MORE: set(), state.ASKED: ""})
-    library = frame.open_library()
     browser.listen("actions", lambda values: act(library, values))
     browser.judging_keys("search-keys")
     with st.container(key="page-narrow"):
         counts = library.documents.counts()
         with st.container(key="search-head"):
             question = box(counts.indexed)
-            controls = searching.controls(library, question)
+            choices = controls.controls(library, question)
         with st.container(key="results"):
-            if controls.problem:
-                st.html(markup.problem(controls.problem.message, controls.problem.cure))
+            if choices.problem:
+                st.html(markup.problem(choices.problem.message, choices.problem.cure))
             elif not counts.documents:
                 empty_library(library)
             elif question.strip():
-                results(library, question, controls)
+                results(library, question, choices)
             else:
                 st.html(welcome(counts.indexed, counts.chunks))
 
 
 def box(documents: int) -> str:
-    """The question, kept in the address as ``?q=``."""
+    """Draw the search box; return the question, which the address keeps as ``?q=``."""
     hint = f"Ask or search {plural(documents, 'document')} …" if documents else "Ask or search …"
-    asked = st.text_input(
+    question = st.text_input(
         "Search your documents",
         type="search",
         key=state.QUESTION,
@@ -59,16 +55,15 @@ def box(documents: int) -> str:
         placeholder=hint,
         help=None,
     )
-    return asked or ""
+    return question or ""
 
 
-def results(library: Library, question: str, controls: searching.Controls) -> None:
-    """The answer to a question, or why there is none."""
-    options = controls.options
-    asked = (question, options)
-    fresh = st.session_state[state.ASKED] != asked
-    if fresh:
-        st.session_state[state.ASKED] = asked
+def results(library: Library, question: str, choices: controls.Controls) -> None:
+    """Draw the answer to a question, or why there is none."""
+    options = choices.options
+    is_new = st.session_state[state.ASKED] != (question, options)
+    if is_new:
+        st.session_state[state.ASKED] = (question, options)
         st.session_state[state.OPENED_GAPS] = set()
         st.session_state[state.OPENED_MORE] = set()
     try:
@@ -77,9 +72,9 @@ def results(library: Library, question: str, controls: searching.Controls) -> No
     except RagkitError as error:
         st.html(markup.problem(error.message, error.cure))
         return
-    if fresh:
+    if is_new:
         library.contexts.note_hits(answer)
-    searching.offer_export(controls.export, answer)
+    controls.offer_export(choices.export, answer)
     chips = summary.chips(question, library.documents.field_names(options.collections))
     st.html(
         summary.filter_chips(chips) + summary.summary_line(answer) + markup.notices(answer.notices)
@@ -87,50 +82,43 @@ def results(library: Library, question: str, controls: searching.Controls) -> No
     if not answer.results:
         st.html(summary.nothing_found(question, chips, options.mode.value))
     names = sorted({result.document.collection for result in answer.results})
-    grades = {one: judging.grades_of(library, question, one) for one in names}
+    grades = {collection: library.judgments.grades(collection, question) for collection in names}
     if len(names) == 1 and grades[names[0]].placed:
         st.html(judging.counted(library, names[0], grades[names[0]]))
-    written = best_contexts(library, answer, options)
+    contexts = best_contexts(library, answer, options)
     for place, result in enumerate(answer.results):
         span = judging.span_of(result)
         grade = grades[result.document.collection].of(result.document.id, span)
-        extra = extra_of(library, result)
-        buttons = judging.buttons(result, span, grade)
-        extra = replace(extra, judge=buttons, context=written.get(best_place(result)))
-        st.html(cards.card(result, place, question, extra))
-
-
-def best_place(result: Result) -> tuple[int, int]:
-    """The document and the index of the chunk that a result is best for."""
-    best = result.matched_chunks[0].index if result.matched_chunks else 0
-    return (result.document.id, best)
+        expanded = replace(
+            expanded_content(library, result),
+            judge=judging.buttons(result, span, grade),
+            context=contexts.get((result.document.id, result.best_index)),
+        )
+        st.html(cards.card(result, place, question, expanded))
 
 
 def best_contexts(
     library: Library, answer: Answer, options: SearchOptions
 ) -> dict[tuple[int, int], ContextRecord]:
-    """What was written of each result's best chunk; nothing when it was not searched."""
+    """Return the written contexts of the best chunks; none when contexts were not searched."""
     if options.contexts is Contexts.STRUCTURAL:
         return {}
-    return library.contexts.at(best_place(result) for result in answer.results)
+    return library.contexts.at((result.document.id, result.best_index) for result in answer.results)
 
 
-def extra_of(library: Library, result: Result) -> ExpandedContent:
-    """What the person opened in this card."""
+def expanded_content(library: Library, result: Result) -> ExpandedContent:
+    """Return what the person expanded in a card."""
     gaps, more = st.session_state[state.OPENED_GAPS], st.session_state[state.OPENED_MORE]
-    identity = result.document.id
+    document_id = result.document.id
     detail: DocumentDetail | None = None
-    if identity in more or any(one[0] == identity for one in gaps):
-        try:
-            detail = library.documents.get(identity)
-        except NotFoundError:
-            detail = None
-    opens = programs.label_for(result.document.file)
-    return expand(result, detail, gaps, more, opens)
+    if document_id in more or any(gap[0] == document_id for gap in gaps):
+        with suppress(NotFoundError):
+            detail = library.documents.get(document_id)
+    return expand(result, detail, gaps, more, open_in_os.label_for(result.document.file))
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:
-    """Do what a button or link in a card asks for."""
+    """Handle a click on a button or link of a card."""
     verb = values.get("rk", "")
     question = st.session_state.get(state.QUESTION) or ""
     fields = library.documents.field_names()
@@ -150,20 +138,11 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     elif verb == "mode":
         st.session_state[state.MODE] = values["mode"]
     elif verb == "launch":
-        launch(library, int(values["id"]))
-
-
-def launch(library: Library, document_id: int) -> None:
-    """Open a document's file on this machine."""
-    try:
-        record = library.documents.get(document_id).record
-        programs.open_file(Path(record.root, record.path))
-    except RagkitError as error:
-        st.toast(str(error))
+        open_in_os.launch(library, int(values["id"]))
 
 
 def empty_library(library: Library) -> None:
-    """Nothing is indexed yet: say what to do next."""
+    """Draw what to do next when nothing is indexed yet."""
     working = library.jobs.progress() is not None
     st.html(
         markup.state(
@@ -177,12 +156,12 @@ def empty_library(library: Library) -> None:
         if st.button("Add documents", type="primary", key="to-library"):
             st.switch_page("pages/library.py")
         if st.button("Try the sample library", key="add-sample", disabled=working):
-            searching.add_sample(library)
+            controls.add_sample(library)
             st.rerun()
 
 
 def welcome(documents: int, chunks: int) -> str:
-    """What can be asked, before anything is."""
+    """Return what can be asked, shown before the first question."""
     return (
         '<section class="rk-state rk-welcome"><p>'
         f"{plural(documents, 'document')}, {number(chunks)} passages. Ask in your own words, or "

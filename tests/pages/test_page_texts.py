@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts.common import markup
-from pages.parts.common import open_in_os as programs
+from pages.parts.common import markup, open_in_os
 from pages.parts.document import reader
 from pages.parts.library import dialogs
 from pages.parts.library import source_tables as tables
@@ -218,12 +217,12 @@ def test_the_chooser_stays_under_its_roots(tmp_path: Path):
 
 
 def test_programs_are_not_run(tmp_path: Path):
-    assert programs.would_run(Path("a/tool.SH"))
-    assert not programs.would_run(Path("a/notes.pdf"))
-    assert programs.opener("darwin", {}) == "open"
-    assert programs.opener("linux", {}) == ""
+    assert open_in_os.would_run(Path("a/tool.SH"))
+    assert not open_in_os.would_run(Path("a/notes.pdf"))
+    assert open_in_os.opener("darwin", {}) == "open"
+    assert open_in_os.opener("linux", {}) == ""
     with pytest.raises(SourceError, match="no longer where it was"):
-        programs.open_file(tmp_path / "gone.pdf")
+        open_in_os.open_file(tmp_path / "gone.pdf")
 
 
 # -- the document page ---------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The small scripts that run in the browser: actions, judging, pulse and scroll."""
+"""Scripts that run in the browser: actions, judging, pulse and scroll."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def listen(key: str, handle: Callable[[Mapping[str, str]], None]) -> None:
 
 
 def judging_keys(key: str) -> None:
-    """Let keys judge and move among results, and join a document's results by lines."""
+    """Enable keys that judge and move among results, and lines that join a document's results."""
     _mount("judging", key=key)
 
 
 def pulse(key: str, seconds: float) -> None:
-    """Rerun the fragment around this every few seconds while the tab is in sight."""
+    """Rerun the surrounding fragment every few seconds while the tab is visible."""
     _mount("pulse", key=key, data={"seconds": seconds}, on_tick_change=lambda: None)
 
 
 def scroll_to(key: str, selector: str, place: str) -> None:
-    """Bring an element into sight, once for each ``place``."""
+    """Scroll to an element, once for each ``place``."""
     _mount("scroll", key=key, data={"selector": selector, "place": place})

@@ -1,18 +1,19 @@
-"""What surrounds every page: its look, the status at the right, and errors said in words."""
+"""The frame around every page: its look, the library, the status, and errors in words."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from pages.parts.common import browser, markup
+from pages.parts.common import browser, markup, state
 from pages.parts.common.markup import name, number
 from ragkit.errors import RagkitError
 from ragkit.indexing.progress import Progress
@@ -20,8 +21,19 @@ from ragkit.library import Library
 from ragkit.settings import Settings, load_settings
 
 _FRAMED = "framed"
-_BUSY_SECONDS, _IDLE_SECONDS, _START_AGAIN_SECONDS = 1, 5, 15
+_BUSY_SECONDS, _IDLE_SECONDS, _RESTART_SECONDS = 1, 5, 15
 logger = logging.getLogger(__name__)
+
+
+def begin() -> Library:
+    """Begin a page within the frame, or go to the page that was requested; return the library.
+
+    Raises:
+        RagkitError: when the settings are not valid or the library cannot be used.
+    """
+    _require_frame()
+    state.follow()
+    return open_library()
 
 
 def open_library() -> Library:
@@ -54,12 +66,12 @@ def _css() -> str:
 
 
 def style() -> None:
-    """Give the app its own look."""
+    """Apply the app's own styles."""
     st.html(f"<style>{_css()}</style>")
 
 
 def navigation() -> Page:
-    """The pages and their order; returns the one that was asked for."""
+    """Declare the pages in their order; return the requested one."""
     return st.navigation(
         [
             st.Page("pages/search.py", title="Search", url_path="search", default=True),
@@ -77,12 +89,12 @@ def navigation() -> Page:
 
 
 def inside() -> None:
-    """Say that the frame has been drawn around the page that runs next."""
+    """Record that the frame has been drawn around the page that runs next."""
     st.session_state[_FRAMED] = True
 
 
-def required() -> None:
-    """Start again within the frame when a page was run without it.
+def _require_frame() -> None:
+    """Rerun within the frame when a page was run without it.
 
     Until ``st.navigation`` has run once in a server, Streamlit takes each file in ``pages/`` for
     a page of its own: the first visitor with a deep link would see it bare.
@@ -94,15 +106,15 @@ def required() -> None:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Show what a page could not do as a sentence and its mend, never as a traceback."""
+    """Show an error as a sentence with its cure, never as a traceback."""
     try:
         yield
     except RagkitError as error:
         with st.container(key="page-refused"):
             st.html(markup.problem(error.message, error.cure))
     except Exception:
-        # A fault of the program: the log has it; the person gets a way on. Streamlit's own
-        # signals to rerun or stop are not exceptions of this kind.
+        # A bug: the log has it; the person gets a way on. Streamlit's own signals to rerun or
+        # stop are not exceptions of this kind.
         logger.exception("a page failed")
         with st.container(key="page-failed"):
             st.html(
@@ -114,7 +126,7 @@ def guarded() -> Iterator[None]:
 
 
 def status() -> None:
-    """The dot at the right: what the library is doing; nothing where there is no library."""
+    """Draw the dot at the right: what the library is doing; nothing when there is no library."""
     try:
         library = open_library()
     except RagkitError:
@@ -124,17 +136,17 @@ def status() -> None:
 
 @st.fragment
 def _status(library: Library) -> None:
-    """Look again every few seconds, and only while the tab is in sight."""
-    said, style_, busy = _standing(library)
+    """Update every few seconds while the tab is visible."""
+    words, style_, busy = _activity(library)
     with st.container(key="status"):
-        st.html(f'<span class="rk-status {style_}" role="status">{said}</span>')
+        st.html(f'<span class="rk-status {style_}" role="status">{words}</span>')
         browser.pulse("status-pulse", _BUSY_SECONDS if busy else _IDLE_SECONDS)
 
 
-def _standing(library: Library) -> tuple[str, str, bool]:
-    """What is said, its style, and whether something is being done."""
+def _activity(library: Library) -> tuple[str, str, bool]:
+    """Return the status in words, its style, and whether the worker is busy."""
     running = library.worker.state().running
-    if not running and _may_start_again():
+    if not running and _may_restart():
         running = library.worker.ensure_running()
     now = library.jobs.progress()
     if not running:
@@ -144,18 +156,32 @@ def _standing(library: Library) -> tuple[str, str, bool]:
     return brief(now[1]), "rk-busy", True
 
 
-def _may_start_again() -> bool:
-    """Whether it is long enough since this session last started the worker."""
+def _may_restart() -> bool:
+    """Return whether it is long enough since this session last started the worker."""
     last = st.session_state.get("worker_started", 0.0)
-    if time.monotonic() - last < _START_AGAIN_SECONDS:
+    if time.monotonic() - last < _RESTART_SECONDS:
         return False
     st.session_state["worker_started"] = time.monotonic()
     return True
 
 
 def brief(progress: Progress) -> str:
-    """``reading 12 of 40`` for the header."""
+    """Return ``reading 12 of 40`` for the header."""
     phase = name(progress.phase or "starting").lower()
     if not progress.total:
         return phase
     return f"{phase} {number(progress.done)} of {number(progress.total)}"
+
+
+def collection_picker(
+    choices: Sequence[str], key: str, start: str, fallback: str, **widget: Any
+) -> str:
+    """Draw a select box of collections and return the chosen one.
+
+    It starts at ``start``, or at ``fallback`` when that is missing or the chosen one is gone.
+    """
+    if key not in st.session_state:
+        st.session_state[key] = start if start in choices else fallback
+    elif st.session_state[key] not in choices:
+        st.session_state[key] = fallback
+    return str(st.selectbox("Collection", choices, key=key, **widget))

@@ -1,4 +1,4 @@
-"""Judging on the pages: three buttons under a result, and what a click on them does."""
+"""Judging on the pages: three buttons under a result, and the handling of their clicks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MEANINGS = {2: "answers the question", 1: "answers it in part", 0: "does not an
 
 
 def span_of(result: Result) -> Span | None:
-    """What is judged with a result: its best matched chunk, or the whole document."""
+    """Return the span that is judged: the best matched chunk, or ``None`` for the document."""
     best = result.matched_chunks[0] if result.matched_chunks else None
     if best is None or best.level is Level.DOCUMENT:
         return None
@@ -27,7 +27,7 @@ def span_of(result: Result) -> Span | None:
 
 
 def buttons(result: Result, span: Span | None, grade: int | None) -> str:
-    """``Right · Partly · No`` as HTML, what was said before being pressed."""
+    """Return ``Right · Partly · No`` as HTML, with the current grade pressed."""
     place = "" if span is None else f"{span.start}-{span.end}"
     parts = [
         action(
@@ -47,13 +47,8 @@ def buttons(result: Result, span: Span | None, grade: int | None) -> str:
     return f'<span class="rk-judge" role="group" aria-label="Judge">{dot.join(parts)}</span>'
 
 
-def grades_of(library: Library, question: str, collection: str) -> Grades:
-    """What was said of a question's results in a collection."""
-    return library.judgments.grades(collection, question)
-
-
 def act(library: Library, values: Mapping[str, str], question: str, origin: Origin) -> bool:
-    """Keep or take back a judgment when a button asks for it; says whether one did."""
+    """Handle a click that judges or undoes; return whether it was one."""
     verb = values.get("rk", "")
     if verb not in ("judge", "unjudge"):
         return False
@@ -66,17 +61,15 @@ def act(library: Library, values: Mapping[str, str], question: str, origin: Orig
                 collection, question, int(values["id"]), int(values["grade"]),
                 span=span, origin=origin,
             )  # fmt: skip
-        else:
-            taken = library.judgments.undo(collection)
-            if taken is None:
-                st.toast("There is nothing to take back.")
+        elif library.judgments.undo(collection) is None:
+            st.toast("There is nothing to take back.")
     except RagkitError as error:
         st.toast(str(error))
     return True
 
 
 def counted(library: Library, collection: str, grades: Grades) -> str:
-    """``3 judged for this question · 12 in 5 questions`` as HTML; before the first, the keys."""
+    """Return ``3 judged for this question · 12 in 5 questions``; before the first, the keys."""
     if library.collections.find(collection) is None:
         return ""
     questions, places = library.judgments.sets(collection).get("", (0, 0))

@@ -1,4 +1,4 @@
-"""Opening a document's own file on the machine that the server runs on."""
+"""Open a document's own file on the machine that the server runs on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from ragkit.errors import SourceError
+import streamlit as st
+
+from ragkit.errors import RagkitError, SourceError
+from ragkit.library import Library
 
 _RUNS = frozenset(
     (".app", ".appimage", ".bat", ".bash", ".cmd", ".com", ".command", ".cpl", ".csh", ".desktop",
@@ -17,16 +20,16 @@ _RUNS = frozenset(
      ".psm1", ".py", ".pyc", ".pyw", ".pyz", ".rb", ".reg", ".scf", ".scpt", ".scr", ".sh",
      ".tcl", ".url", ".vb", ".vbe", ".vbs", ".workflow", ".wsf", ".wsh", ".zsh")
 )  # fmt: skip
-"""Endings of files that some system would run rather than show."""
+"""Suffixes of files that some system would run rather than show."""
 
 
 def would_run(file: Path) -> bool:
-    """Whether opening a file might run it; then only its folder is shown."""
+    """Return whether opening a file might run it; then only its folder is shown."""
     return file.suffix.lower() in _RUNS
 
 
 def opener(platform: str, environment: Mapping[str, str]) -> str:
-    """The program that opens files here; empty when this machine has no desktop."""
+    """Return the program that opens files here; empty when this machine has no desktop."""
     if platform == "win32":
         return "startfile"
     if platform == "darwin":
@@ -36,14 +39,23 @@ def opener(platform: str, environment: Mapping[str, str]) -> str:
 
 
 def label_for(file: str) -> str:
-    """What the button says: empty when nothing can be opened here."""
+    """Return the label of the button; empty when nothing can be opened here."""
     if not opener(sys.platform, os.environ):
         return ""
     return "Show in its folder" if would_run(Path(file)) else "Open in its program"
 
 
+def launch(library: Library, document_id: int) -> None:
+    """Open a document's file, or show in a toast why that is not possible."""
+    try:
+        record = library.documents.get(document_id).record
+        open_file(Path(record.root, record.path))
+    except RagkitError as error:
+        st.toast(str(error))
+
+
 def open_file(file: Path) -> None:
-    """Open a file in the program it belongs to, or its folder when opening might run it.
+    """Open a file in its program, or its folder when opening might run it.
 
     Raises:
         SourceError: when it is gone or this machine cannot open it.

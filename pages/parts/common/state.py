@@ -1,4 +1,4 @@
-"""The names of everything that a session remembers, and its first values, in one place."""
+"""Keys of the session state, and moving between pages."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ ALL = "All collections"
 
 
 def start(**values: Any) -> None:
-    """Give keys their first values; what is there already stays."""
+    """Set keys to their first values; existing values stay."""
     for key, value in values.items():
         if key not in st.session_state:
             st.session_state[key] = value
 
 
 def go(page: str, **query: object) -> None:
-    """Ask for another page; it is switched to when the current run begins."""
+    """Request another page; the next run switches to it."""
     st.session_state[GO] = (page, {name: str(value) for name, value in query.items() if value})
 
 
 def follow() -> None:
-    """Switch to the page that was asked for, if one was."""
-    wanted = st.session_state.pop(GO, None)
-    if wanted:
-        st.switch_page(wanted[0], query_params=wanted[1])
+    """Switch to the requested page, if there is one."""
+    request = st.session_state.pop(GO, None)
+    if request:
+        st.switch_page(request[0], query_params=request[1])
 
 
 def forget_options() -> None:
-    """Let the Search page begin with a collection's settings again, after they have changed."""
-    for key in [one for one in st.session_state if str(one).startswith("option_")]:
+    """Reset the Search page to a collection's settings, after they have changed."""
+    for key in [key for key in st.session_state if str(key).startswith("option_")]:
         del st.session_state[key]
     for key in (MODE, ONE_EACH):
         st.session_state.pop(key, None)

@@ -1,4 +1,4 @@
-"""Changing contexts on the Document page: the dialog, and what came of what was asked for."""
+"""Changing contexts on the Document page: the dialogs, and the outcome of the last request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNDER_WAY = {
 
 
 def act(library: Library, values: Mapping[str, str], document_id: int | None) -> bool:
-    """Do what a button beside a chunk asks for; returns whether it was one of these."""
+    """Handle a click on a button beside a chunk; return whether it was one of these."""
     verb = values.get("rk", "")
     if verb not in ("edit-context", "write-again") or document_id is None:
         return False
@@ -33,7 +33,7 @@ def act(library: Library, values: Mapping[str, str], document_id: int | None) ->
 
 
 def write_again(library: Library, document_id: int, index: int | None = None) -> None:
-    """Have one chunk's context written anew, or all of the document but a person's."""
+    """Request one chunk's context again, or all of the document except a person's."""
     st.session_state[_JOB] = (document_id, library.contexts.regenerate(document_id, index))
     library.worker.ensure_running()
 
@@ -44,7 +44,7 @@ def _of_person(library: Library, document_id: int, index: int) -> bool:
 
 
 def close() -> None:
-    """Forget the dialog that is open."""
+    """Close the open dialog."""
     st.session_state.pop(_DIALOG, None)
 
 
@@ -105,7 +105,7 @@ def replace(library: Library, document_id: int, index: int) -> None:
 
 
 def outcome(library: Library, document_id: int) -> tuple[str, bool]:
-    """What came of the last thing asked for, as HTML, and whether it is still to come."""
+    """Return the outcome of the last request as HTML, and whether it is still pending."""
     of, job_id = st.session_state.get(_JOB, (0, 0))
     job = library.jobs.get(job_id) if of == document_id else None
     if job is None:

@@ -1,10 +1,10 @@
-"""The Health page's part about contexts: how the writing stands, and which model writes."""
+"""The Health page's part about contexts: their status, and which model writes them."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.common import browser, state
+from pages.parts.common import browser, frame, state
 from pages.parts.common.markup import size
 from pages.parts.health import health_view
 from ragkit.catalog.background_state import BackgroundPhase
@@ -18,7 +18,7 @@ _WORKING_SECONDS, _IDLE_SECONDS = 1, 4
 
 
 def draw(library: Library) -> None:
-    """The whole part."""
+    """Draw the whole part."""
     st.html(
         '<h2>Contexts</h2><p class="rk-soft">A model on this machine writes a sentence or two that '
         "situates each chunk, so that searches also find what is only meant.</p>"
@@ -30,7 +30,7 @@ def draw(library: Library) -> None:
 
 @st.fragment
 def live(library: Library) -> None:
-    """How the writing stands, asked for only while in sight."""
+    """Draw the status of writing, updated only while visible."""
     scope = _scope(library)
     try:
         now = library.contexts.status(scope)
@@ -65,14 +65,12 @@ def live(library: Library) -> None:
 
 
 def _scope(library: Library) -> str | None:
-    """The one collection that is looked at; asked only when there are several."""
+    """Return the chosen collection, or ``None`` for all; drawn only when there are several."""
     names = [one.name for one in library.collections.list()]
     if len(names) < 2:
         return None
-    if st.session_state.get(_SCOPE) not in (None, state.ALL, *names):
-        st.session_state.pop(_SCOPE)
-    chosen = st.selectbox(
-        "Collection", [state.ALL, *names], key=_SCOPE, label_visibility="collapsed", width=240
+    chosen = frame.collection_picker(
+        [state.ALL, *names], _SCOPE, state.ALL, state.ALL, label_visibility="collapsed", width=240
     )
     return None if chosen == state.ALL else chosen
 
@@ -97,7 +95,7 @@ def _first(library: Library, scope: str) -> None:
 
 @st.fragment
 def model(library: Library) -> None:
-    """Whether Ollama is there, which of its models writes, and a way to get one."""
+    """Draw whether Ollama answers, which of its models writes, and a way to get one."""
     desk = library.ollama
     look, download = desk.look(), desk.download
     chosen = library.contexts.status().chosen
@@ -118,11 +116,11 @@ def model(library: Library) -> None:
 
 
 def _choice(library: Library, look: OllamaLook, chosen: str) -> None:
-    """The models that can write; the worker takes another one from the next chunk on."""
+    """Draw the models that can write; the worker uses a new choice from the next chunk on."""
     choices = ["", *(one.name for one in look.writers)]
     if chosen not in choices:
         choices.append(chosen)
-    # A select box that is given other choices would take the words of the old one for a value.
+    # With other choices, a select box would take the label of the old choice for a value.
     key = f"context-model-{chosen}-{'|'.join(choices)}"
 
     def choose() -> None:
@@ -140,7 +138,7 @@ def _choice(library: Library, look: OllamaLook, chosen: str) -> None:
 
 
 def _offer(library: Library, look: OllamaLook) -> None:
-    """Offer a small model to those who do not have it."""
+    """Draw the offer of a small model, when it is missing."""
     if any(one.name == SUGGESTED_MODEL for one in look.writers):
         return
     st.button(

@@ -20,12 +20,12 @@ MOST_SHOWN = 300
 
 
 def ask(kind: str, payload: object = None) -> None:
-    """Open a dialog: ``folder``, ``source`` with its id, or ``documents`` with theirs."""
+    """Open a dialog: ``folder``, ``source`` with its id, or ``documents`` with their ids."""
     st.session_state[_DIALOG] = (kind, payload)
 
 
 def close() -> None:
-    """Forget the dialog that is open."""
+    """Close the open dialog."""
     st.session_state.pop(_DIALOG, None)
 
 
@@ -45,7 +45,7 @@ def draw(library: Library, collection: str) -> None:
 
 
 def add_folder(library: Library, collection: str, path: str) -> None:
-    """Make a folder a source and read it; say why when that cannot be."""
+    """Add a folder as a source and read it; show why when that is not possible."""
     if not path.strip():
         st.html('<p class="rk-notice rk-warn">Write the path of a folder first.</p>')
         return
@@ -146,7 +146,7 @@ def files_in(folder: Path) -> int:
 
 @st.dialog("Remove from the library?", on_dismiss=close)
 def confirm_removal(library: Library, source: SourceRecord) -> None:
-    """Ask first, and say what will be lost."""
+    """Ask for confirmation, with what will be lost."""
     st.html(tables.source_html(source) + f"<p>{tables.loss(source)}</p>")
     with st.container(horizontal=True):
         if st.button("Remove", type="primary", key="really-remove"):
@@ -159,7 +159,7 @@ def confirm_removal(library: Library, source: SourceRecord) -> None:
 
 @st.dialog("Remove documents?", on_dismiss=close)
 def confirm_documents(library: Library, chosen: list[DocumentRecord]) -> None:
-    """Ask first; files of a watched folder stay, since they would come back."""
+    """Ask for confirmation; files of a watched folder stay, since they would come back."""
     uploads = {one.id for one in library.sources.list() if one.kind == "uploads"}
     removable = [one for one in chosen if one.source_id in uploads]
     kept = len(chosen) - len(removable)

@@ -1,8 +1,8 @@
-"""A place to drop files and folders; they are stored at once and soon forgotten by the session.
+"""A place to drop files and folders, which are stored at once and soon released by the session.
 
-A drop may come while the one before it is on its way or being stored. An uploader that got files
-is therefore kept until they are stored and for a while after that, since more may be coming to it;
-only a new and empty one can be seen meanwhile.
+A drop may arrive while the one before it is being sent or stored. An uploader that received files
+is therefore kept until they are stored and for a while after that, since more may follow; only a
+new and empty one is visible meanwhile.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pages.parts.common.markup import plural
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 
-# How long an uploader that has been dropped on is kept after the last file has come.
+# How long an uploader that received files is kept after the last one.
 _LINGERS_SECONDS = 60.0
 _TAKES = (
     "Markdown, text, HTML, PDF, Word, PowerPoint, Excel, CSV, EPUB, mail, notebooks, JSON, code"
@@ -28,21 +28,21 @@ _TAKES = (
 
 @dataclass
 class Dropped:
-    """What is known of an uploader that got files: for which collection, and when the last came."""
+    """An uploader that received files: for which collection, and when the last one arrived."""
 
     collection: str
     last: float
 
     def is_due(self, now: float) -> bool:
-        """Whether nothing has come for a while; ``now`` is ``time.monotonic()``."""
+        """Return whether nothing has arrived for a while; ``now`` is ``time.monotonic()``."""
         return self.last <= now - _LINGERS_SECONDS
 
 
 @dataclass
 class Uploaders:
-    """The uploaders of a session: the newest takes files, earlier ones may still be getting some.
+    """The uploaders of a session: the newest takes files, earlier ones may still receive some.
 
-    ``stored`` has the ids of those of their files that are on disk.
+    ``stored`` holds the ids of their files that are on disk.
     """
 
     newest: int = 0
@@ -50,35 +50,37 @@ class Uploaders:
     stored: set[str] = field(default_factory=set)
 
     def arrived(self, number: int, collection: str) -> None:
-        """Note that files came to one of them; the newest gives way to an empty one."""
+        """Record that one received files; a new empty one replaces the newest."""
         first = self.earlier.get(number)
         self.earlier[number] = Dropped(first.collection if first else collection, time.monotonic())
         if number == self.newest:
             self.newest += 1
 
     def waiting(self, files: Sequence[UploadedFile]) -> list[UploadedFile]:
-        """Those of the files that are not on disk yet."""
+        """Return the files that are not on disk yet."""
         return [file for file in files if file.file_id not in self.stored]
 
     def let_go(self, waiting: set[int]) -> None:
-        """Forget those that nothing came to for a while; where files wait, a while begins anew."""
+        """Drop uploaders that received nothing for a while; waiting files restart the time."""
         now = time.monotonic()
         for number in waiting & self.earlier.keys():
             if self.earlier[number].is_due(now):
                 self.earlier[number].last = now
-        self.earlier = {n: one for n, one in self.earlier.items() if not one.is_due(now)}
+        self.earlier = {
+            number: dropped for number, dropped in self.earlier.items() if not dropped.is_due(now)
+        }
 
     def is_due(self) -> bool:
-        """Whether one is to be let go, or its files are to be tried again."""
+        """Return whether an uploader can be dropped, or its files should be tried again."""
         now = time.monotonic()
-        return any(one.is_due(now) for one in self.earlier.values())
+        return any(dropped.is_due(now) for dropped in self.earlier.values())
 
 
 def draw(library: Library, collection: str) -> None:
-    """Draw the place, and store what was dropped."""
+    """Draw the drop zone, and store what was dropped."""
     state.start(**{state.UPLOADERS: Uploaders()})
     uploaders: Uploaders = st.session_state[state.UPLOADERS]
-    # All in this container: what stands below must keep its place for its own redrawing.
+    # All in this container: the elements below must keep their position for their own reruns.
     with st.container(key="drop"):
         # The newest is last, so that those before it keep their places on the page.
         held = {
@@ -93,7 +95,7 @@ def draw(library: Library, collection: str) -> None:
 
 
 def is_due() -> bool:
-    """Whether the place should be drawn again although nothing was dropped."""
+    """Return whether the page should rerun although nothing was dropped."""
     uploaders: Uploaders | None = st.session_state.get(state.UPLOADERS)
     return uploaders is not None and uploaders.is_due()
 
@@ -112,9 +114,9 @@ def _files(uploaders: Uploaders, number: int, collection: str) -> list[UploadedF
 def _store(
     library: Library, collection: str, files: Sequence[UploadedFile], stored: set[str]
 ) -> None:
-    """Write files to disk and ask for them to be read; says why when that fails.
+    """Write files to disk and request that they are read; show why when that fails.
 
-    Another drop ends the run that this is part of: each is noted in ``stored`` when it is there.
+    Another drop ends the current run: each file is added to ``stored`` once it is on disk.
     """
     if not files:
         return

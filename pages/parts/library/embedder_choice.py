@@ -1,4 +1,4 @@
-"""Which embedder finds the meaning, how far a move to another is, and the choice of one."""
+"""The embedder: which one answers, how far a migration to another is, and the choice of one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GET_ONE = "Get one, for example with: ollama pull embeddinggemma"
 
 
 def label(embedder: str) -> str:
-    """What people call an embedder."""
+    """Return an embedder's name as people know it."""
     if embedder == "wordllama":
         return "WordLlama (built in)"
     if embedder.startswith("ollama:"):
@@ -29,7 +29,7 @@ def label(embedder: str) -> str:
 
 
 def line(state: EmbedderState) -> str:
-    """What finds the meaning now, and what goes on about it."""
+    """Return which embedder answers, and the progress of its work."""
     parts = [
         f'<p class="rk-source">Meaning is found by <b>{shown_name(label(state.active))}</b></p>'
     ]
@@ -49,17 +49,17 @@ def line(state: EmbedderState) -> str:
 def _progress(state: EmbedderState) -> str:
     counted = f"{number(state.done)} of {number(state.total)} texts" if state.total else "starting"
     pace = markup.left(state.seconds_left) if state.phase is BackgroundPhase.WORKING else ""
-    said = " · ".join(one for one in (counted, pace) if one)
+    progress = " · ".join(filter(None, (counted, pace)))
     target = shown_name(label(state.target))
     return (
-        f'<div class="rk-progress" role="status"><b>Moving to {target}</b> · {text(said)}'
+        f'<div class="rk-progress" role="status"><b>Moving to {target}</b> · {text(progress)}'
         f"{meter('Texts embedded', state.done, state.total)}</div>"
         f'<p class="rk-soft">{text(label(state.active))} answers until all are done.</p>'
     )
 
 
 def cost(offer: EmbedderOffer, seconds: float | None) -> str:
-    """What choosing an embedder costs, in a sentence."""
+    """Return what choosing an embedder costs, in a sentence."""
     if offer.active:
         return "It answers now."
     if not offer.lacking:
@@ -80,7 +80,7 @@ def _long(seconds: float) -> str:
 
 
 def draw(library: Library) -> None:
-    """The part of the Library page that is about embedders."""
+    """Draw the Library page's part about embedders."""
     st.html("<h2>Meaning</h2>")
     with st.container(key="embedder"):
         live(library)
@@ -88,7 +88,7 @@ def draw(library: Library) -> None:
 
 @st.fragment
 def live(library: Library) -> None:
-    """How it stands, asked for again while in sight."""
+    """Draw the status, updated only while visible."""
     state = library.embedders.status()
     st.html(line(state))
     said, until = st.session_state.get(_SAID, ("", 0.0))
@@ -120,7 +120,7 @@ def _back(library: Library, previous: str) -> None:
         said = f"{label(previous)} answers again; nothing had to be embedded."
     except RagkitError as error:
         said = str(error)
-    # For a while, not for one drawing: the next one may come before anybody has seen it.
+    # For a while, not for one run: the next may come before anybody has seen it.
     st.session_state[_SAID] = (said, time.monotonic() + _SAID_SECONDS)
 
 
@@ -134,7 +134,7 @@ def _open() -> None:
 
 
 def close() -> None:
-    """Forget that the dialog is open."""
+    """Close the dialog."""
     st.session_state.pop(_OPEN, None)
 
 
@@ -151,23 +151,23 @@ def choose(library: Library) -> None:
         with st.spinner("Looking what Ollama has …"):
             st.session_state[_OFFERS] = library.embedders.offers()
     offers: Offers = st.session_state[_OFFERS]
-    by_name = {one.name: one for one in offers.offers}
+    by_name = {offer.name: offer for offer in offers.offers}
     names = list(by_name)
-    here = next((at for at, one in enumerate(offers.offers) if one.active), 0)
+    active = next((place for place, offer in enumerate(offers.offers) if offer.active), 0)
     chosen = st.radio(
         "Embedder",
         names,
-        index=here,
+        index=active,
         key=_CHOSEN,
-        format_func=lambda one: as_label(label(one)[:60]),
-        captions=[_about(one) for one in offers.offers],
+        format_func=lambda embedder: as_label(label(embedder)[:60]),
+        captions=[_about(offer) for offer in offers.offers],
         label_visibility="collapsed",
     )
     if offers.trouble:
         st.html(markup.notices([offers.trouble]))
-    elif not any(one.startswith("ollama:") for one in names):
+    elif not any(embedder.startswith("ollama:") for embedder in names):
         st.html(markup.notices([f"Ollama answers, and has no embedding model. {_GET_ONE}."]))
-    offer = by_name.get(chosen or names[here], offers.offers[here])
+    offer = by_name.get(chosen or names[active], offers.offers[active])
     seconds = _measured(library, offer)
     st.html(f'<p class="rk-soft" role="status">{text(cost(offer, seconds))}</p>')
     with st.container(horizontal=True):
@@ -179,7 +179,7 @@ def choose(library: Library) -> None:
 
 
 def _about(offer: EmbedderOffer) -> str:
-    """Size and length of vectors; nothing of it is anybody's text."""
+    """Return size and dimensions; none of it is text of others."""
     parts = ["answers now"] if offer.active else []
     if offer.size:
         parts.append(markup.size(offer.size))
@@ -191,7 +191,7 @@ def _about(offer: EmbedderOffer) -> str:
 
 
 def _measured(library: Library, offer: EmbedderOffer) -> float | None:
-    """How long it would take, measured once while the dialog is open; says why when it cannot."""
+    """Return the estimated seconds, measured once while the dialog is open, or ``None``."""
     if offer.active or not offer.lacking:
         return None
     costs: dict[str, float | None] = st.session_state.setdefault(_COSTS, {})

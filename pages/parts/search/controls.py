@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.common import state
+from pages.parts.common import frame, state
 from pages.parts.common.markup import name, number, text
 from pages.parts.common.option_controls import control, search_controls
 from pages.parts.search import export, summary
@@ -124,17 +124,13 @@ def _collections(library: Library) -> list[str]:
     if len(names) < 2:
         return names
     active = st.session_state.get(state.ACTIVE, library.settings.collection)
-    first = active if active in names else state.ALL
-    if st.session_state.get(state.COLLECTION, first) not in (*names, state.ALL):
-        st.session_state[state.COLLECTION] = state.ALL
-    return _choose(names, state.COLLECTION, first, label_visibility="collapsed", width=170)
+    return _choose(names, state.COLLECTION, active, label_visibility="collapsed", width=170)
 
 
 def _choose(names: list[str], key: str, first: str, **widget: Any) -> list[str]:
     """Draw the choice of a collection, or of all; ``first`` is chosen to begin with."""
-    state.start(**{key: first})
-    chosen = st.selectbox(
-        "Collection", [*names, state.ALL], key=key, persist_state="session", **widget
+    chosen = frame.collection_picker(
+        [*names, state.ALL], key, first, state.ALL, persist_state="session", **widget
     )
     return names if chosen == state.ALL else [chosen]
 
