@@ -137,7 +137,8 @@ class IndexSearch(Protocol):
 class EntryIndex(Protocol):
     """The entries of one collection at one level, as they stood at one version.
 
-    A change returns another value; searches that run keep theirs whole.
+    A change returns another value; searches that run keep theirs whole. The entries of a chunk
+    follow its own entry, and come and go with it.
     """
 
     @property

@@ -1,0 +1,435 @@
+"""What every index backend must do, against one that works everything out one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from index_rows import each
+from reference_backend import ReferenceBackend, ReferenceIndex
+
+from ragkit.indexes.local.backend import LocalBackend
+from ragkit.indexes.local.collection import CollectionIndex
+from ragkit.indexes.local.generation import build_graph_of, open_newest, write_generation
+from ragkit.indexes.local.hnsw import GraphParameters
+from ragkit.indexes.protocol import (
+    Candidates,
+    Changes,
+    EntryFilter,
+    EntryIndex,
+    IndexBackend,
+    IndexKind,
+    IndexQuery,
+    VectorSearch,
+)
+from ragkit.indexes.rows import EntryRows, TokenColumn, join
+from ragkit.options import IndexMode
+from ragkit.paths import LibraryPaths
+from ragkit.types import INDEXED_LEVELS, LEVEL_CODES, Field, Level
+
+DIMENSIONS, VOCABULARY, PATTERNS = 8, 30, 50
+NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1", "collection_version": 1}
+TITLED = {Field.TEXT: 1.75, Field.TITLE: -0.5}
+GROUP = (Level.CHUNK, Level.CONTEXT, Level.QUESTION, Level.QUESTION)
+
+
+def make_rows(ids: range, *, several: bool = False, seed: int = 0) -> EntryRows:
+    """Rows whose content depends on their id alone; four chunks or groups of entries a document.
+
+    All texts are as long, so that no statistic depends on when an entry came. With ``several``,
+    each chunk has a context and two questions, but for each fifth, which stands alone.
+    """
+    levels, texts, titles, vectors = [], [], [], []
+    for entry_id in ids:
+        group, place = divmod(entry_id, len(GROUP)) if several else (entry_id, 0)
+        levels.append(LEVEL_CODES[Level.CHUNK if group % 5 == 4 else GROUP[place]])
+        own = levels[-1] == LEVEL_CODES[Level.CHUNK] and entry_id % 9 != 1
+        random = np.random.default_rng([seed, entry_id])
+        texts.append((random.zipf(1.5, 6) % VOCABULARY + 3).tolist() if own else [])
+        titles.append([3 + group % 4, 5] if own else [])
+        # Some share a vector, so that there are ties.
+        pattern = np.random.default_rng([seed, entry_id % PATTERNS]).standard_normal(DIMENSIONS)
+        vectors.append(pattern / np.linalg.norm(pattern))
+    numbers = np.array(ids, np.int64)
+    return EntryRows(
+        numbers,
+        numbers // 16,
+        np.array(levels, np.int8),
+        (numbers % 16).astype(np.int32),
+        np.array(vectors, np.float16).reshape(len(ids), DIMENSIONS),
+        numbers % 7 != 0,
+        {Field.TEXT: TokenColumn.of(texts), Field.TITLE: TokenColumn.of(titles)},
+    )
+
+
+def built(rows: EntryRows, _folder: Path) -> CollectionIndex:
+    return CollectionIndex.build(rows)
+
+
+def saved(rows: EntryRows, folder: Path) -> CollectionIndex:
+    write_generation(folder, rows, **NAMES)
+    generation = open_newest(folder)
+    assert generation is not None
+    return generation.index()
+
+
+def with_graph(rows: EntryRows, folder: Path) -> CollectionIndex:
+    build_graph_of(write_generation(folder, rows, **NAMES), GraphParameters(16, 80))
+    generation = open_newest(folder)
+    assert generation is not None
+    return generation.index()
+
+
+def changed(rows: EntryRows, _folder: Path) -> CollectionIndex:
+    """Half the documents at first, some of them of other content; others that went later."""
+    size = len(rows)
+    first, second = np.arange(size // 2 // 16 * 16), np.arange(size // 2 // 16 * 16, size)
+    last = int(rows.entry_ids[-1]) if size else 0
+    strange = make_rows(range(last + 1, last + 33), seed=9)
+    outdated = rows.take(first)
+    outdated.vectors[:16] = outdated.vectors[:16][::-1]
+    index = CollectionIndex.build(join([outdated, strange]))
+    index = index.remove(strange.entry_ids, 1)
+    return index.upsert(rows.take(first[:16]), 2).upsert(rows.take(second), 3)
+
+
+def reference(rows: EntryRows, _folder: Path) -> ReferenceIndex:
+    return ReferenceIndex.of(rows)
+
+
+@dataclass(frozen=True)
+class Made:
+    """An index of some rows, the oracle of the same, and the share of the best that it finds."""
+
+    index: EntryIndex
+    oracle: ReferenceIndex
+    rows: EntryRows
+    recall: float
+    vector_search: VectorSearch | None
+
+
+BACKENDS: dict[str, tuple[Callable[[EntryRows, Path], EntryIndex], float]] = {
+    "reference": (reference, 1.0),
+    "local": (built, 1.0),
+    "local, saved": (saved, 1.0),
+    "local, with a graph": (with_graph, 0.9),
+    "local, changed": (changed, 1.0),
+}
+ANN = VectorSearch(IndexMode.ANN, nprobe=1, overfetch=4)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["one entry", "several entries"])
+def several(request) -> bool:
+    return request.param
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def made(request, several, tmp_path_factory) -> Made:
+    make, recall = BACKENDS[request.param]
+    rows = make_rows(range(16, 208), several=several)
+    index = make(rows, tmp_path_factory.mktemp("index"))
+    return Made(index, ReferenceIndex.of(rows), rows, recall, ANN if recall < 1.0 else None)
+
+
+def queries() -> list[IndexQuery]:
+    vectors = np.random.default_rng(5).standard_normal((4, DIMENSIONS)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    tokens = [[4], [5, 9, 9, 12, 999], [], [6, 3, 4, 11]]
+    found = [IndexQuery(ids, vector) for ids, vector in zip(tokens, vectors, strict=True)]
+    return [*found, IndexQuery([7, 4]), IndexQuery([3], np.zeros(DIMENSIONS, np.float32))]
+
+
+FILTERS = {
+    "none": None,
+    "documents": EntryFilter(document_ids=np.array([2, 5, 9, 10**9])),
+    "most documents": EntryFilter(document_ids=np.arange(2, 13)),
+    "entries": EntryFilter(entry_ids=np.array([20, 33, 48, 49, 50, 51, 10**9])),
+    "both": EntryFilter(np.array([3, 4]), np.arange(40, 66)),
+    "no document": EntryFilter(document_ids=np.zeros(0, np.int64)),
+    "chunks": EntryFilter(levels=(Level.CHUNK,)),
+    "chunks and questions": EntryFilter(levels=(Level.CHUNK, Level.QUESTION)),
+    "no level of it": EntryFilter(levels=(Level.SECTION,)),
+    "representatives": EntryFilter(representatives=True),
+    "representatives of documents": EntryFilter(np.array([2, 3, 8]), representatives=True),
+}
+
+
+def columns(found: Candidates) -> dict[int, tuple[int, ...]]:
+    """What is known of each entry, by its id."""
+    names = ("document_ids", "parent_ids", "chunk_indexes", "levels")
+    values = zip(*(getattr(found, name).tolist() for name in names), strict=True)
+    return dict(zip(found.entry_ids.tolist(), values, strict=True))
+
+
+def assert_agree(found: Candidates, everything: Candidates, depth: int, recall: float) -> None:
+    """Candidates are the best of all that may be found, in order, with their scores."""
+    scores = dict(zip(everything.entry_ids.tolist(), everything.scores.tolist(), strict=True))
+    ids = found.entry_ids.tolist()
+    best = everything.scores[:depth].tolist()
+    assert len(set(ids)) == len(ids) == len(best)
+    keys = list(zip((-found.scores).tolist(), ids, strict=True))
+    assert keys == sorted(keys)
+    assert found.scores.tolist() == pytest.approx([scores[one] for one in ids], abs=2e-6, rel=1e-5)
+    least = best[-1] - 2e-6 if best else 0.0
+    assert sum(score >= least for score in found.scores.tolist()) >= recall * len(best)
+    known = columns(everything)
+    assert columns(found) == {entry_id: known[entry_id] for entry_id in ids}
+
+
+ASKED = {
+    "vectors": (IndexKind.VECTOR, None),
+    "words of texts": (IndexKind.KEYWORD, None),
+    "words of titles": (IndexKind.KEYWORD, {Field.TITLE: 2.0}),
+    "words of two fields": (IndexKind.KEYWORD, TITLED),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_candidates_are_the_best_that_the_filter_lets_through(made: Made, asked: str):
+    kind, weights = ASKED[asked]
+    for entry_filter in FILTERS.values():
+        search = made.index.search(queries(), entry_filter, weights, made.vector_search)
+        oracle = made.oracle.search(queries(), entry_filter, weights)
+        assert search.passing == oracle.passing
+        everything = each(oracle.candidates(kind, 10_000))
+        for depth in (0, 1, 7, 10_000):
+            recall = made.recall if kind is IndexKind.VECTOR and depth == 7 else 1.0
+            recall = 0.0 if made.recall < 1.0 and depth == 1 else recall
+            found = each(search.candidates(kind, depth))
+            for one, other in zip(found, everything, strict=True):
+                assert_agree(one, other, depth, recall)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_any_entry_has_its_score_and_an_unknown_one_none(made: Made, asked: str):
+    kind, weights = ASKED[asked]
+    entry_ids = np.array([207, 16, 10**9, 20, 0, 200, 36, 52, 51, 17])
+    bounds = np.array([0, 3, 3, 5, 8, 9, 10])
+    for entry_filter in FILTERS.values():
+        search = made.index.search(queries(), entry_filter, weights)
+        oracle = made.oracle.search(queries(), entry_filter, weights)
+        expected = oracle.scores(kind, entry_ids, bounds)
+        scores = search.scores(kind, entry_ids, bounds)
+        assert scores.dtype == np.float32
+        assert scores.tolist() == pytest.approx(expected.tolist(), abs=2e-6, rel=1e-5)
+        assert scores[[2, 4]].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["none", "most documents", "representatives"])
+@pytest.mark.parametrize("kind", IndexKind)
+def test_a_batch_says_to_the_last_bit_what_each_query_alone_says(made: Made, name, kind):
+    entry_ids = np.arange(10, 60)
+    bounds = np.arange(len(queries()) + 1) * len(entry_ids)
+    together = made.index.search(queries(), FILTERS[name], None, made.vector_search)
+    scores = together.scores(kind, np.tile(entry_ids, len(queries())), bounds)
+    found = each(together.candidates(kind, 20))
+    for query, one, (start, end) in zip(queries(), found, pairwise(bounds.tolist()), strict=True):
+        alone = made.index.search([query], FILTERS[name], None, made.vector_search)
+        same = alone.candidates(kind, 20)
+        assert same.entry_ids.tolist() == one.entry_ids.tolist()
+        assert same.scores.tolist() == one.scores.tolist()
+        assert alone.scores(kind, entry_ids).tolist() == scores[start:end].tolist()
+
+
+def test_no_query_finds_nothing(made: Made):
+    for kind in IndexKind:
+        found = made.index.search([]).candidates(kind, 5)
+        assert (len(found), found.bounds.tolist()) == (0, [0])
+
+
+def test_tokens_come_back_in_reading_order(made: Made):
+    entry_ids = np.array([190, 16, 10**9, 47, 36])
+    for field in (Field.TEXT, Field.TITLE, Field.QUESTIONS):
+        found, expected = (one.get(entry_ids, field) for one in (made.index, made.oracle))
+        assert found.offsets.tolist() == expected.offsets.tolist()
+        assert found.flat.tolist() == expected.flat.tolist()
+    assert len(made.index.get(np.zeros(0, np.int64), Field.TEXT)) == 0
+    assert made.index.fields >= made.oracle.fields
+
+
+def test_the_rarity_of_tokens_counts_what_is_there(made: Made):
+    tokens = [4, 9, 999, 4]
+    for field in (Field.TEXT, Field.TITLE):
+        assert made.index.idf(tokens, field).tolist() == pytest.approx(
+            made.oracle.idf(tokens, field).tolist(), rel=1e-5
+        )
+
+
+@pytest.mark.parametrize("since", [0, 16, 200, 207, 10**6])
+def test_a_scan_gives_what_came_since(made: Made, since: int):
+    found = made.index.scan(since)
+    expected = made.rows.take(np.flatnonzero(made.rows.entry_ids > since))
+    for name in ("entry_ids", "document_ids", "levels", "chunk_indexes", "has_vector"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+    assert found.vectors[found.has_vector].tolist() == expected.vectors[found.has_vector].tolist()
+    for field, column in expected.tokens.items():
+        if len(column.flat):
+            assert found.tokens[field].offsets.tolist() == column.offsets.tolist()
+            assert found.tokens[field].flat.tolist() == column.flat.tolist()
+    assert made.index.entries == len(made.rows)
+    assert (made.index.entries_per_chunk > 1) == (made.oracle.entries_per_chunk > 1)
+
+
+def found_by(index: EntryIndex, kind: IndexKind, vector_search: VectorSearch | None = None):
+    search = index.search(queries(), None, TITLED, vector_search)
+    return each(search.candidates(kind, 10_000))
+
+
+def test_what_is_upserted_replaces_and_what_is_removed_hides(made: Made):
+    others = make_rows(range(32, 48), seed=3)
+    others = replace(others, tokens={**others.tokens, Field.TEXT: TokenColumn.of([[8] * 6] * 16)})
+    gone = [*range(64, 80), *range(200, 204), 10**9]
+    later, oracle = (one.upsert(others, 7).remove(gone, 8) for one in (made.index, made.oracle))
+    assert (later.version, later.entries) == (8, len(made.rows) - 20)
+    for kind in IndexKind:
+        before = found_by(made.index, kind)
+        for one, other in zip(found_by(later, kind), found_by(oracle, kind), strict=True):
+            assert_agree(one, other, 10_000, 1.0)
+        ids = np.array([200, 35, 64])
+        scores = [one.search(queries()[:1]).scores(kind, ids).tolist() for one in (later, oracle)]
+        assert scores[0] == pytest.approx(scores[1], abs=2e-6)
+        # Who holds the index of before keeps it as it was.
+        for one, other in zip(found_by(made.index, kind), before, strict=True):
+            assert one.scores.tolist() == other.scores.tolist()
+    assert later.get(np.array([200, 35]), Field.TEXT).flat.tolist() == [8] * 6
+    assert later.scan(0).entry_ids.tolist() == oracle.scan(0).entry_ids.tolist()
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.lists(st.integers(0, 12), max_size=4), st.integers(0, 4)),
+        max_size=6,
+    ),
+    st.booleans(),
+)
+@settings(max_examples=40, deadline=None)
+def test_changes_in_any_order_lead_where_the_oracle_leads(changes, several):
+    index: EntryIndex = CollectionIndex.build(make_rows(range(16, 80), several=several))
+    oracle = ReferenceIndex.of(make_rows(range(16, 80), several=several))
+    last = 80
+    for version, (added, removed, replaced) in enumerate(changes, 1):
+        ids = [one for group in removed for one in range(16 + 4 * group, 20 + 4 * group)]
+        rows = make_rows(range(last, last + 4 * added), several=several)
+        again = make_rows(range(16 + 4 * replaced, 20 + 4 * replaced), several=several, seed=2)
+        last += 4 * added
+        index = index.remove(ids, version).upsert(rows, version).upsert(again, version)
+        oracle = oracle.remove(ids, version).upsert(rows, version).upsert(again, version)
+    assert index.entries == oracle.entries
+    assert index.scan(0).entry_ids.tolist() == oracle.scan(0).entry_ids.tolist()
+    for kind in IndexKind:
+        for one, other in zip(found_by(index, kind), found_by(oracle, kind), strict=True):
+            assert_agree(one, other, 10_000, 1.0)
+
+
+@dataclass
+class _Collection:
+    id: int
+    name: str
+
+
+class _Source:
+    """Entries by collection, and what became of them, in memory."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, EntryRows] = {}
+        self.removed: dict[int, list[tuple[int, int]]] = {}
+        self.versions: dict[int, int] = {}
+
+    def change(self, collection: int, added: EntryRows, removed: list[int]) -> None:
+        version = self.versions[collection] = self.versions.get(collection, 0) + 1
+        rows = self.rows.get(collection, EntryRows.empty(DIMENSIONS))
+        kept = rows.take(np.flatnonzero(~np.isin(rows.entry_ids, removed)))
+        self.rows[collection] = join([kept, added])
+        self.removed.setdefault(collection, []).extend((version, one) for one in removed)
+
+    def version(self, collection_id: int) -> int:
+        return self.versions.get(collection_id, 0)
+
+    def count(self, collection_id: int, levels) -> int:
+        return len(self._at(collection_id, levels))
+
+    def changes(self, collection_id, levels, *, fingerprint, dimensions, since=None, after=0):
+        rows = self._at(collection_id, levels)
+        removed = [
+            one
+            for version, one in self.removed.get(collection_id, [])
+            if since is not None and version > since
+        ]
+        added = rows.take(np.flatnonzero(rows.entry_ids > after))
+        return Changes(added, np.array(removed, np.int64), self.version(collection_id))
+
+    def _at(self, collection_id: int, levels) -> EntryRows:
+        rows = self.rows.get(collection_id, EntryRows.empty(DIMENSIONS))
+        codes = [LEVEL_CODES[level] for level in levels]
+        return rows.take(np.flatnonzero(np.isin(rows.levels, codes)))
+
+
+@dataclass
+class _Embedder:
+    fingerprint: str = "hash-1"
+    dimensions: int = DIMENSIONS
+
+
+@pytest.fixture(params=["reference", "local"])
+def backend(request, tmp_path) -> tuple[IndexBackend, _Source]:
+    source = _Source()
+    if request.param == "reference":
+        return ReferenceBackend(source, DIMENSIONS), source
+    paths = LibraryPaths(tmp_path / "library")
+    paths.create()
+    return LocalBackend(source, paths, _Embedder()), source
+
+
+ONE, TWO = _Collection(1, "one"), _Collection(2, "two")
+
+
+def ids_in(backend: IndexBackend, collection: _Collection, level: Level = Level.CHUNK) -> list[int]:
+    return backend.current(collection, level).scan().entry_ids.tolist()
+
+
+def test_collections_and_levels_are_strictly_apart(backend):
+    indexes, source = backend
+    sections = replace(
+        make_rows(range(90, 94)), levels=np.full(4, LEVEL_CODES[Level.SECTION], np.int8)
+    )
+    source.change(1, join([make_rows(range(10, 40)), sections]), [])
+    source.change(2, make_rows(range(40, 80)), [])
+    assert ids_in(indexes, ONE) == list(range(10, 40))
+    assert ids_in(indexes, ONE, Level.SECTION) == list(range(90, 94))
+    assert ids_in(indexes, TWO) == list(range(40, 80))
+    assert [ids_in(indexes, TWO, level) for level in (Level.SECTION, Level.DOCUMENT)] == [[], []]
+    # A token is as rare as it is in the collection that is asked.
+    for collection, rows in ((ONE, make_rows(range(10, 40))), (TWO, make_rows(range(40, 80)))):
+        alone = ReferenceIndex.of(rows)
+        index = indexes.current(collection)
+        assert index.idf([4, 9], Field.TEXT).tolist() == pytest.approx(
+            alone.idf([4, 9], Field.TEXT).tolist(), rel=1e-5
+        )
+        for kind in IndexKind:
+            for one, other in zip(found_by(index, kind), found_by(alone, kind), strict=True):
+                assert_agree(one, other, 10_000, 1.0)
+
+
+def test_the_current_index_is_that_of_the_source(backend):
+    indexes, source = backend
+    assert indexes.current(ONE).entries == 0
+    source.change(1, make_rows(range(10, 30)), [])
+    first = indexes.current(ONE)
+    assert (first.entries, first.version) == (20, 1)
+    indexes.save(ONE, always=True)
+    source.change(1, make_rows(range(30, 40)), [12, 13])
+    expected = [10, 11, *range(14, 40)]
+    assert ids_in(indexes, ONE) == expected
+    assert first.entries == 20
+    for again in (indexes.rebuild, lambda one: indexes.forget(one.id), indexes.save):
+        again(ONE)
+        assert ids_in(indexes, ONE) == expected
+    assert indexes.pop_notice(ONE) == ""
+    assert isinstance(indexes.generation(ONE), str)
+    assert set(INDEXED_LEVELS) == {Level.CHUNK, Level.SECTION, Level.DOCUMENT}
