@@ -14,7 +14,7 @@ from pages.parts.compare import column_editor
 from pages.parts.compare import comparison_html as comparing
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import RagkitError
-from ragkit.evaluation.comparison import Comparison, compare
+from ragkit.evaluation.comparison import Column, Comparison, compare
 from ragkit.evaluation.search_config import (
     FEWEST,
     MOST,
@@ -24,7 +24,6 @@ from ragkit.evaluation.search_config import (
     names,
 )
 from ragkit.library import Library
-from ragkit.options import SearchOptions
 from ragkit.settings import dump_options
 
 _COLUMNS, _ADDRESS, _ROUND, _FOUND = "cmp_columns", "cmp_address", "cmp_round", "cmp_found"
@@ -35,19 +34,19 @@ _FIRST = comparing.PRESETS["Keyword vs. semantic"]
 
 
 def draw() -> None:
-    """The whole page."""
+    """Draw the page."""
     library = frame.begin()
-    columns, strange = current()
+    columns, unknown = current()
     browser.listen("compare-actions", lambda values: act(library, values))
     browser.judging_keys("compare-keys")
     with st.container(key="page-wide"):
         with st.container(key="compare-head"):
             question = box()
-            base = where(library)
+            collection = choose_collection(library)
             columns = settings(library, columns)
         remember(columns)
-        for one in strange:
-            st.html(markup.notices([f'"{one}" in the address is no setting and is left out.']))
+        for name in unknown:
+            st.html(markup.notices([f'"{name}" in the address is no setting and is left out.']))
         if not library.documents.counts().documents:
             st.html(markup.state("Nothing to compare yet", "Add documents first."))
             st.page_link("pages/library.py", label="Library")
@@ -60,12 +59,12 @@ def draw() -> None:
                 )
             )
         else:
-            results(library, question, [replace_where(one, base) for one in columns])
+            results(library, question, [in_collection(column, collection) for column in columns])
 
 
 def box() -> str:
-    """The question, the same as on the Search page and kept in the address as ``?q=``."""
-    asked = st.text_input(
+    """Draw the question's box, shared with the Search page, in the address as ``?q=``."""
+    question = st.text_input(
         "Question to compare with",
         type="search",
         key=state.QUESTION,
@@ -74,46 +73,49 @@ def box() -> str:
         label_visibility="collapsed",
         placeholder="Ask with several settings at once …",
     )
-    return asked or ""
+    return question or ""
 
 
 # -- columns -------------------------------------------------------------------------------------
 
 
 def current() -> tuple[list[SearchConfig], list[str]]:
-    """The columns of the address, or else of this session; and what there is not understood."""
-    said = st.query_params.get_all("c")
-    if said and said != st.session_state.get(_ADDRESS):
-        change(said)
+    """Return the columns of the address or session, and what of the address is unknown."""
+    address = st.query_params.get_all("c")
+    if address and address != st.session_state.get(_ADDRESS):
+        change(address)
     texts = st.session_state.get(_COLUMNS) or list(_FIRST)
-    read = [from_text(one) for one in [*texts, *_FIRST][: max(FEWEST, min(len(texts), MOST))]]
-    return [one for one, _ in read], [part for _, strange in read for part in strange]
+    texts = [*texts, *_FIRST][: max(FEWEST, min(len(texts), MOST))]
+    configs, unknown = zip(*map(from_text, texts), strict=True)
+    return list(configs), [part for parts in unknown for part in parts]
 
 
 def change(texts: list[str]) -> None:
-    """Set all columns at once; their controls begin anew."""
+    """Set all columns at once; their controls start afresh."""
     st.session_state[_COLUMNS] = texts[:MOST]
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
 
 
 def remember(columns: list[SearchConfig]) -> None:
-    """Keep the columns, and say them in the address."""
-    texts = [as_text(one) for one in columns]
+    """Store the columns in the session and in the address."""
+    texts = [as_text(column) for column in columns]
     st.session_state[_COLUMNS] = texts
     if st.session_state.get(_ADDRESS) != texts or st.query_params.get_all("c") != texts:
         st.session_state[_ADDRESS] = texts
         st.query_params["c"] = texts
 
 
-def where(library: Library) -> SearchOptions:
-    """Presets, blind voting, and which collection is searched, beside one another."""
-    collections = [one.name for one in library.collections.list()] or [library.settings.collection]
+def choose_collection(library: Library) -> str:
+    """Draw the choice of a collection, the presets and blind voting; return the collection."""
+    collections = [record.name for record in library.collections.list()] or [
+        library.settings.collection
+    ]
     with st.container(key="compare-controls", horizontal=True, vertical_alignment="center"):
         chosen = library.settings.collection
         if len(collections) > 1:
-            wanted = st.session_state.get(state.COLLECTION, chosen)
+            active = st.session_state.get(state.COLLECTION, chosen)
             chosen = frame.collection_picker(
-                collections, "cmp_collection", wanted, collections[0],
+                collections, "cmp_collection", active, collections[0],
                 label_visibility="collapsed", width=170,
             )  # fmt: skip
         st.selectbox(
@@ -131,9 +133,7 @@ def where(library: Library) -> SearchOptions:
             key=_BLIND,
             help="Columns are shuffled and their settings hidden until you say which is better.",
         )
-    if chosen not in collections:
-        chosen = collections[0]
-    return SearchOptions(collections=(chosen,))
+    return chosen if chosen in collections else collections[0]
 
 
 def _preset() -> None:
@@ -143,13 +143,13 @@ def _preset() -> None:
         st.session_state[_PRESET] = None
 
 
-def replace_where(column: SearchConfig, base: SearchOptions) -> SearchConfig:
-    """The column's settings, in the chosen collection."""
-    return replace(column, options=replace(column.options, collections=base.collections))
+def in_collection(column: SearchConfig, collection: str) -> SearchConfig:
+    """Return the column's settings for a collection."""
+    return replace(column, options=replace(column.options, collections=(collection,)))
 
 
 def settings(library: Library, columns: list[SearchConfig]) -> list[SearchConfig]:
-    """A button for each column, behind which its settings are; hidden while voting blindly."""
+    """Draw a popover with each column's settings; none while voting blindly."""
     if st.session_state.get(_BLIND):
         return columns
     chosen = []
@@ -167,7 +167,7 @@ def settings(library: Library, columns: list[SearchConfig]) -> list[SearchConfig
             st.button("Add a column", key="cmp_add", type="tertiary", on_click=_add)
     if chosen != columns:
         # The heads were drawn from the settings of before.
-        st.session_state[_COLUMNS] = [as_text(one) for one in chosen]
+        st.session_state[_COLUMNS] = [as_text(column) for column in chosen]
         remember(chosen)
         st.rerun()
     return chosen
@@ -188,9 +188,9 @@ def _remove(index: int) -> None:
 
 
 def results(library: Library, question: str, columns: list[SearchConfig]) -> None:
-    """The columns side by side, or why there are none."""
+    """Draw the columns side by side, or why there are none."""
     try:
-        found = asked(library, question, columns)
+        comparison = compared(library, question, columns)
     except RagkitError as error:
         st.html(markup.problem(error.message, error.cure))
         return
@@ -201,7 +201,7 @@ def results(library: Library, question: str, columns: list[SearchConfig]) -> Non
     answered = voted is not None and voted[0] == key
     blind = bool(st.session_state.get(_BLIND)) and not answered
     parts = [judging.counted(library, collection, grades)]
-    parts += [told_vote(library, found, collection, voted[1])] if answered and voted else []
+    parts += [vote_notice(library, comparison, collection, voted[1])] if answered and voted else []
     before = st.session_state.get(_BEFORE)
     if before and before[0] == collection:
         undo = action("unuse", "Undo")
@@ -217,60 +217,61 @@ def results(library: Library, question: str, columns: list[SearchConfig]) -> Non
         blind=blind,
         order=order(key, len(columns)) if blind else (),
     )
-    st.html(f'<div class="rk-compare-page">{"".join(parts)}{comparing.table(found, shown)}</div>')
+    st.html(
+        f'<div class="rk-compare-page">{"".join(parts)}{comparing.table(comparison, shown)}</div>'
+    )
 
 
-def asked(library: Library, question: str, columns: list[SearchConfig]) -> Comparison:
-    """What the columns find; asked once for a state of the collection."""
+def compared(library: Library, question: str, columns: list[SearchConfig]) -> Comparison:
+    """Return the comparison; it is made once for a version of the collection."""
     record = library.collections.get(columns[0].options.collections[0])
     key = (question, tuple(columns), record.id, record.version)
-    known = st.session_state.get(_FOUND)
-    if known is None or known[0] != key:
+    cached = st.session_state.get(_FOUND)
+    if cached is None or cached[0] != key:
         with st.spinner(f"Searching in {plural(len(columns), 'way')} …"):
-            asked_now = compare(library, question, columns)
-        # What a model could not rerank is asked again, so that it may be mended.
-        failed = any(one.rerank and one.rerank.failure for one in asked_now.columns)
-        known = (None if failed else key, asked_now)
-        st.session_state[_FOUND] = known
-    found: Comparison = known[1]
-    return found
+            comparison = compare(library, question, columns)
+        # A failure of the reranking model is not kept: it may be fixed by then.
+        failed = any(column.rerank and column.rerank.failure for column in comparison.columns)
+        cached = (None if failed else key, comparison)
+        st.session_state[_FOUND] = cached
+    return cached[1]
 
 
 # -- votes and settings ----------------------------------------------------------------------------
 
 
 def vote_key(question: str, columns: list[SearchConfig]) -> tuple[str, ...]:
-    """What a vote is about."""
-    return (question, *(as_text(one) for one in columns))
+    """Return what identifies the subject of a vote."""
+    return (question, *map(as_text, columns))
 
 
 def order(key: tuple[str, ...], count: int) -> list[int]:
-    """How the columns are shuffled: anew for each question, the same while it is looked at."""
-    known = st.session_state.get(_ORDER)
-    if known is None or known[0] != key:
-        known = (key, random.sample(range(count), count))
-        st.session_state[_ORDER] = known
-    return list(known[1])
+    """Return the shuffled order of the columns, the same for as long as the key is."""
+    cached = st.session_state.get(_ORDER)
+    if cached is None or cached[0] != key:
+        cached = (key, random.sample(range(count), count))
+        st.session_state[_ORDER] = cached
+    return list(cached[1])
 
 
-def told_vote(library: Library, found: Comparison, collection: str, vote: int) -> str:
-    """What was voted, and how all votes on these settings stand."""
+def vote_notice(library: Library, comparison: Comparison, collection: str, vote_id: int) -> str:
+    """Return what was voted, and the tally of all votes on these settings, as HTML."""
     votes = library.judgments.votes(collection)
-    mine = next((one for one in votes if one.id == vote), None)
-    if mine is None:
+    vote = next((vote for vote in votes if vote.id == vote_id), None)
+    if vote is None:
         return ""
-    texts = [as_text(one.settings) for one in found.columns]
-    said = "You saw no difference"
-    if mine.winner is not None:
-        winner = texts.index(mine.settings[mine.winner])
-        said = f"You chose {found.columns[winner].name}, column {comparing.LETTERS[winner]}"
-    tally = comparing.tally([(one.settings, one.winner) for one in votes], found)
-    undo = action("unvote", "Undo", data_vote=vote)
-    return f'<p class="rk-notice" role="status">{text(said)}. So far {text(tally)}. {undo}</p>'
+    texts = [as_text(column.settings) for column in comparison.columns]
+    choice = "You saw no difference"
+    if vote.winner is not None:
+        winner = texts.index(vote.settings[vote.winner])
+        choice = f"You chose {comparison.columns[winner].name}, column {comparing.LETTERS[winner]}"
+    tally = comparing.tally([(vote.settings, vote.winner) for vote in votes], comparison)
+    undo = action("unvote", "Undo", data_vote=vote_id)
+    return f'<p class="rk-notice" role="status">{text(choice)}. So far {text(tally)}. {undo}</p>'
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:
-    """Do what a button or link of the page asks for."""
+    """Handle a click on a button or link of the page."""
     verb = values.get("rk", "")
     question = st.session_state.get(state.QUESTION) or ""
     if judging.act(library, values, question, Origin.COMPARE):
@@ -278,26 +279,25 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     if verb == "open":
         state.go("pages/document.py", id=values["id"], chunk=values.get("chunk", ""), find=question)
         return
-    known = st.session_state.get(_FOUND)
-    if known is None:
+    cached = st.session_state.get(_FOUND)
+    if cached is None:
         return
-    found: Comparison = known[1]
-    columns = [one.settings for one in found.columns]
+    comparison: Comparison = cached[1]
+    columns = [column.settings for column in comparison.columns]
     collection = columns[0].options.collections[0]
     try:
         if verb == "vote":
-            texts = [as_text(one) for one in columns]
             place = int(values["place"])
             key = vote_key(question, columns)
             winner = None if place < 0 else order(key, len(columns))[place]
-            vote = library.judgments.vote(collection, question, texts, winner)
+            vote = library.judgments.vote(collection, question, key[1:], winner)
             st.session_state[_VOTED] = (key, vote)
             st.session_state.pop(_ORDER, None)
         elif verb == "unvote":
             library.judgments.remove_vote(int(values["vote"]))
             st.session_state.pop(_VOTED, None)
         elif verb == "use":
-            use(library, found, int(values["column"]))
+            use(library, comparison.columns[int(values["column"])])
         elif verb == "unuse":
             before = st.session_state.pop(_BEFORE, None)
             if before:
@@ -307,9 +307,8 @@ def act(library: Library, values: Mapping[str, str]) -> None:
         st.toast(str(error))
 
 
-def use(library: Library, found: Comparison, index: int) -> None:
+def use(library: Library, column: Column) -> None:
     """Search the collection with a column's settings from now on."""
-    column = found.columns[index]
     # Options of no collection are those of the settings file.
     search = dump_options(column.settings.options, library.options(collections=()))
     before = library.collections.set_search(column.settings.options.collections[0], search)

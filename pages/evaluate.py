@@ -1,4 +1,4 @@
-"""Evaluate: how well the questions with known answers are answered, and what changed."""
+"""Evaluate: how well questions with known answers are answered, and what changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.evaluate import evaluation_html as evaluating
-from pages.parts.evaluate import run_tables as measures
 from pages.parts.evaluate import set_writing
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
@@ -21,18 +20,18 @@ from ragkit.evaluation.search_config import SearchConfig, as_text, from_text
 from ragkit.library import Library
 from ragkit.options import SearchOptions
 
-_SET, _WAYS, _SEEN, _COLLECTION = "eval_set", "eval_ways", "eval_seen", "eval_collection"
+_SET, _CONFIGS, _SEEN, _COLLECTION = "eval_set", "eval_ways", "eval_seen", "eval_collection"
 _COMPARED = "cmp_columns"
-_BESIDE = "mode:keyword"
+_SECOND = "mode:keyword"
 
 
 def draw() -> None:
-    """The whole page."""
+    """Draw the page."""
     library = frame.begin()
     browser.listen("evaluate-actions", act)
     with st.container(key="page-wide"):
         st.html("<h1>Evaluate</h1>")
-        collection = where(library)
+        collection = choose_collection(library)
         sets = library.judgments.sets(collection)
         if not library.documents.counts().documents:
             st.html(markup.state("Nothing to measure yet", "Add documents first."))
@@ -59,7 +58,7 @@ def act(values: Mapping[str, str]) -> None:
 
 
 def nothing_judged() -> None:
-    """What to do before there is anything to measure."""
+    """Say what to do before there is anything to measure."""
     st.html(
         markup.state(
             "How good are the answers?",
@@ -76,41 +75,43 @@ def nothing_judged() -> None:
 
 @st.cache_resource(max_entries=8)
 def background(_root: str) -> BackgroundRuns:
-    """What runs beside the pages, for each library."""
+    """Return the background runs of a library."""
     return BackgroundRuns()
 
 
 def runs_of(library: Library) -> BackgroundRuns:
-    """The runs of this library."""
+    """Return the background runs of this library."""
     return background(str(library.paths.root))
 
 
 # -- choosing ------------------------------------------------------------------------------------
 
 
-def where(library: Library) -> str:
-    """The collection that is measured; asked only where there are several."""
-    names = [one.name for one in library.collections.list()] or [library.settings.collection]
+def choose_collection(library: Library) -> str:
+    """Return the collection to measure; a choice is drawn only where there are several."""
+    names = [record.name for record in library.collections.list()] or [library.settings.collection]
     if len(names) == 1:
         return names[0]
-    wanted = st.session_state.get(state.COLLECTION, library.settings.collection)
-    return frame.collection_picker(names, _COLLECTION, wanted, names[0], width=240)
+    active = st.session_state.get(state.COLLECTION, library.settings.collection)
+    return frame.collection_picker(names, _COLLECTION, active, names[0], width=240)
 
 
 def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, int]]) -> str:
-    """The question sets as a list, the settings to run, and the button."""
+    """Draw the question sets, the settings to run, and the button; return the chosen set."""
     origins = library.judgments.origins(collection)
     writers = library.judgments.writers(collection)
     names = list(sets)
-    wanted = set_writing.taken()
-    if wanted in names:
-        st.session_state[_SET] = wanted
+    written = set_writing.pop_finished()
+    if written in names:
+        st.session_state[_SET] = written
     if st.session_state.get(_SET) not in names:
         st.session_state[_SET] = names[0]
-    ways = choices(library, collection)
-    if _WAYS not in st.session_state:
-        st.session_state[_WAYS] = list(dict.fromkeys([next(iter(ways)), _BESIDE]))
-    st.session_state[_WAYS] = [one for one in st.session_state[_WAYS] if one in ways]
+    configs = choices(library, collection)
+    if _CONFIGS not in st.session_state:
+        st.session_state[_CONFIGS] = list(dict.fromkeys([next(iter(configs)), _SECOND]))
+    st.session_state[_CONFIGS] = [
+        address for address in st.session_state[_CONFIGS] if address in configs
+    ]
     left, right = st.columns([2, 3], gap="large")
     with left:
         chosen = st.radio(
@@ -120,15 +121,15 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
             format_func=evaluating.set_title,
             captions=[
                 evaluating.set_caption(
-                    sets[one], origins.get(one, frozenset()), writers.get(one, ())
+                    sets[name], origins.get(name, frozenset()), writers.get(name, ())
                 )
-                for one in names
+                for name in names
             ],
         )
         set_writing.form(library, collection)
     with right, st.container(key="evaluate-controls"):
         picked = st.multiselect(
-            "Settings to ask it with", list(ways), key=_WAYS, format_func=ways.__getitem__
+            "Settings to ask it with", list(configs), key=_CONFIGS, format_func=configs.__getitem__
         )
         busy = runs_of(library).status.running
         if st.button("Run", key="evaluate-run", type="primary", disabled=busy or not picked):
@@ -137,35 +138,34 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
 
 
 def choices(library: Library, collection: str) -> dict[str, str]:
-    """What may be run: the collection's own settings, the usual ones, and Compare's columns."""
+    """Return the settings to choose from, by address: the collection's, usual ones, Compare's."""
     own = SearchConfig(library.options(collections=(collection,)))
-    found = {as_text(own): f"As searches of {collection} are made ({in_words(own)})"}
+    labels = {as_text(own): f"As searches of {collection} are made ({in_words(own)})"}
     for address, label in evaluating.SETTINGS.items():
-        found.setdefault(address, label)
+        labels.setdefault(address, label)
     for address in st.session_state.get(_COMPARED) or ():
-        found.setdefault(address, f"Compared: {in_words(from_text(address)[0])}")
-    return found
+        labels.setdefault(address, f"Compared: {in_words(from_text(address)[0])}")
+    return labels
 
 
 def start(library: Library, collection: str, question_set: str, addresses: Sequence[str]) -> None:
-    """Begin to ask, beside this page."""
+    """Start the runs in the background."""
     base = SearchOptions(collections=(collection,))
-    columns = [from_text(one, base)[0] for one in addresses]
-
+    configs = [from_text(address, base)[0] for address in addresses]
     runs_of(library).start(
         partial(library.experiment, collection, question_set),
-        columns,
+        configs,
         partial(library.runs.keep, collection=collection),
     )
     st.rerun()
 
 
-# -- what came of it -----------------------------------------------------------------------------
+# -- results ------------------------------------------------------------------------------------
 
 
 @st.fragment
 def live(library: Library) -> None:
-    """How far the run is, asked for only while in sight; the page follows when it moves on."""
+    """Draw how far the run is, polled only while in sight; the page is redrawn when it moves on."""
     runs = runs_of(library)
     now = runs.status
     seen = (now.round, now.running, len(now.kept))
@@ -183,9 +183,9 @@ def live(library: Library) -> None:
 
 
 def results(library: Library, collection: str, question_set: str) -> None:
-    """The table and the chart of the set's runs, and what differs between two of them."""
-    wanted = question_set or "judged"
-    kept = [one for one in library.runs.list(collection) if one.run.question_set == wanted]
+    """Draw the table and the chart of the set's runs, and how two of them differ."""
+    name = question_set or "judged"
+    kept = [record for record in library.runs.list(collection) if record.run.question_set == name]
     if not kept and runs_of(library).status.running:
         return
     if not kept:
@@ -199,16 +199,18 @@ def results(library: Library, collection: str, question_set: str) -> None:
         return
     shown = evaluating.latest(kept)
     writers = library.judgments.writers(collection).get(question_set)
-    st.html(measures.table(shown) + markup.notices([optimism_notice(writers)] if writers else []))
-    metric = main_metric([name for name in HEADLINES if name in shown[0].run.means])
-    kinds = library.judgments.question_types(collection, question_set)
+    st.html(
+        evaluating.runs_table(shown) + markup.notices([optimism_notice(writers)] if writers else [])
+    )
+    metric = main_metric([metric for metric in HEADLINES if metric in shown[0].run.means])
+    types = library.judgments.question_types(collection, question_set)
     figures = {
-        one.id: library.runs.by_type(one.id, kinds, metric)
-        for one in (shown if any(kinds.values()) else ())
+        record.id: library.runs.by_type(record.id, types, metric)
+        for record in (shown if any(types.values()) else ())
     }
-    by_kind = measures.kinds_table(shown, figures, metric)
-    if by_kind:
-        st.html(by_kind)
+    by_type = evaluating.types_table(shown, figures, metric)
+    if by_type:
+        st.html(by_type)
     drawn = evaluating.points(shown, metric)
     left, right = st.columns([1, 1], gap="large")
     with left, st.container(key="evaluate-chart"):
@@ -220,28 +222,28 @@ def results(library: Library, collection: str, question_set: str) -> None:
 
 
 def changes(library: Library, collection: str, kept: Sequence[RunRecord]) -> None:
-    """Two kept runs, chosen from lists, and the questions that got better and worse."""
+    """Draw two kept runs to choose, and the questions that got better and worse."""
     st.html("<h2>What changed</h2>")
     if len(kept) < 2:
         st.html('<p class="rk-soft">A second run can be compared with this one.</p>')
         return
-    labels = {one.id: evaluating.run_label(one) for one in kept}
+    labels = {record.id: evaluating.run_label(record) for record in kept}
     ids = list(labels)
     newest = ids[0]
     after = st.selectbox(
         "Run", ids, index=0, format_func=labels.__getitem__, key=f"eval-after-{newest}"
     )
-    others = [one for one in ids if one != after]
+    others = [run_id for run_id in ids if run_id != after]
     before = st.selectbox(
         "Compared with", others, index=0, format_func=labels.__getitem__,
         key=f"eval-before-{newest}-{after}",
     )  # fmt: skip
     try:
-        told = library.runs.compare(int(before), int(after))
+        difference = library.runs.compare(int(before), int(after))
     except RagkitError as error:
         st.html(markup.notices([str(error)]))
         return
-    st.html(evaluating.difference(told, collection) + markup.notices(told.notices))
+    st.html(evaluating.difference_html(difference, collection) + markup.notices(difference.notices))
 
 
 draw()

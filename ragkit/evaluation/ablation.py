@@ -192,10 +192,10 @@ def ablate(
         if reason or chosen is None:
             outcomes.append(Outcome(variant, None, reason))
             continue
-        column = SearchConfig(replace(base or SearchOptions(), **variant.changes))
+        config = SearchConfig(replace(base or SearchOptions(), **variant.changes))
         try:
             evaluation = measure(
-                chosen, column, reporter, timed=timed, phase=f"Asking: {variant.name}"
+                chosen, config, reporter, timed=timed, phase=f"Asking: {variant.name}"
             )
         except (JobCancelled, KeyboardInterrupt):
             if not any(outcome.evaluation for outcome in outcomes):

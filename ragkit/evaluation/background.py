@@ -121,36 +121,36 @@ class BackgroundRuns(BackgroundTask[RunStatus]):
     def start(
         self,
         open_experiment: Callable[[], Experiment],
-        columns: Sequence[SearchConfig],
+        configs: Sequence[SearchConfig],
         keep: Callable[[Evaluation], RunRecord],
     ) -> bool:
         """Start asking with each configuration; False when another run is not over yet.
 
         A cancelled run stops after the current question and is kept as partial.
         """
-        columns = tuple(columns)
+        configs = tuple(configs)
 
         def run() -> None:
             try:
-                self._ask(open_experiment(), columns, keep)
+                self._ask(open_experiment(), configs, keep)
             except JobCancelled:
                 self._update(stopped=True)
 
-        return self._begin(RunStatus(count=len(columns)), run)
+        return self._begin(RunStatus(count=len(configs)), run)
 
     def _ask(
         self,
         experiment: Experiment,
-        columns: Sequence[SearchConfig],
+        configs: Sequence[SearchConfig],
         keep: Callable[[Evaluation], RunRecord],
     ) -> None:
-        for number, column in enumerate(columns, start=1):
-            self._update(number=number, name=in_words(column), progress=Progress("Asking"))
-            evaluation = measure(experiment, column, Reporter(self._report))
+        for number, config in enumerate(configs, start=1):
+            self._update(number=number, name=in_words(config), progress=Progress("Asking"))
+            evaluation = measure(experiment, config, Reporter(self._report))
             record = keep(evaluation)
             self._update(kept=(*self.status.kept, record.id), stopped=evaluation.partial)
             if self.status.cancelled:
-                self._update(stopped=evaluation.partial or number < len(columns))
+                self._update(stopped=evaluation.partial or number < len(configs))
                 break
 
 

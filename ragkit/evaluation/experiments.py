@@ -229,14 +229,14 @@ class Evaluation:
     kinds: tuple[TypeFigures, ...] = ()
 
     @property
-    def column(self) -> SearchConfig:
+    def config(self) -> SearchConfig:
         """The search configuration."""
         return SearchConfig(self.options, self.chunked)
 
 
 def measure(
     experiment: Experiment,
-    column: SearchConfig | None = None,
+    config: SearchConfig | None = None,
     reporter: Reporter | None = None,
     *,
     timed: bool = True,
@@ -251,9 +251,9 @@ def measure(
         EvaluationError: no question could be asked.
         JobCancelled: it was cancelled before the first answer.
     """
-    column = column or SearchConfig()
-    options = replace(column.options, collections=(experiment.collection,))
-    session = _Session(experiment, replace(column, options=options), reporter or Reporter(), timed)
+    config = config or SearchConfig()
+    options = replace(config.options, collections=(experiment.collection,))
+    session = _Session(experiment, replace(config, options=options), reporter or Reporter(), timed)
     started = time.perf_counter()
     partial = session.run(phase)
     seconds = time.perf_counter() - started
@@ -274,7 +274,7 @@ def measure(
         session.stages,
         experiment.index_seconds,
         (*experiment.notices, *session.notices(partial=partial)),
-        column.chunked,
+        config.chunked,
         session.asked,
         partial,
         experiment.tokens,
@@ -288,10 +288,10 @@ class _Session:
     """Asks the questions of an experiment and collects observations, times and failures."""
 
     def __init__(
-        self, experiment: Experiment, column: SearchConfig, reporter: Reporter, timed: bool
+        self, experiment: Experiment, config: SearchConfig, reporter: Reporter, timed: bool
     ) -> None:
         self._experiment = experiment
-        self._column = column
+        self._config = config
         self._timed = timed
         self._reporter = reporter
         self._times: dict[str, list[float]] = {}
@@ -324,7 +324,7 @@ class _Session:
         try:
             self.observed[question.id] = self._observe(question)
             if self._timed:
-                answer = ask(self._experiment.target, question.text, self._column)
+                answer = ask(self._experiment.target, question.text, self._config)
         except QueryError:
             self.refused.append(question.id)
             self.observed[question.id] = self._experiment.scorer.empty(question)
@@ -335,17 +335,17 @@ class _Session:
 
     def _observe(self, question: Question) -> Any:
         """Return the scorer's observation; where reranking fails at times, that without it."""
-        scorer, column = self._experiment.scorer, self._column
+        scorer, config = self._experiment.scorer, self._config
         try:
-            return scorer.observe(question, column)
+            return scorer.observe(question, config)
         except ModelError as error:
             # Figures of a model that has not answered at all would say nothing.
             nothing_reranked = len(self.not_reranked) == len(self.asked)
-            if column.options.rerank is Rerank.NONE or nothing_reranked:
+            if config.options.rerank is Rerank.NONE or nothing_reranked:
                 raise
             self.not_reranked[question.id] = str(error)
-        options = replace(column.options, rerank=Rerank.NONE)
-        return scorer.observe(question, replace(column, options=options))
+        options = replace(config.options, rerank=Rerank.NONE)
+        return scorer.observe(question, replace(config, options=options))
 
     def _record_times(self, answer: Answer) -> None:
         times: dict[str, float] = {"total": answer.trace.ms}
@@ -370,7 +370,7 @@ class _Session:
                 f"nothing: {some_of(self.refused)}."
             )
         grader = self._experiment.target.engine.open_grader
-        options = self._column.options
+        options = self._config.options
         if options.rerank is not Rerank.NONE and grader is not None:
             yield f"{grader().name} reranked the first {options.rerank_depth} chunks."
         if self.not_reranked:

@@ -24,10 +24,10 @@ from ragkit.options import SearchOptions
 
 def keep(catalog: Catalog, evaluation: Evaluation, collection_id: int | None = None) -> RunRecord:
     """Store an evaluation in a catalog; ``collection_id`` names the collection that was asked."""
-    column = evaluation.column
+    config = evaluation.config
     version = 0 if collection_id is None else catalog.collections.version(collection_id)
     draft = RunDraft(
-        collection_id, evaluation.name, in_words(column), as_text(column), settings_of(column),
+        collection_id, evaluation.name, in_words(config), as_text(config), settings_of(config),
         version, evaluation.generation, __version__, revision(), len(evaluation.asked),
         evaluation.questions, evaluation.documents, evaluation.chunks, evaluation.tokens,
         evaluation.seconds,
@@ -44,20 +44,20 @@ def keep(catalog: Catalog, evaluation: Evaluation, collection_id: int | None = N
     return catalog.runs.keep(draft, values)
 
 
-def in_words(column: SearchConfig) -> str:
+def in_words(config: SearchConfig) -> str:
     """Describe a search configuration: its mode, and whatever differs from the defaults."""
-    default = SearchConfig(SearchOptions(collections=column.options.collections))
-    return names([column, default])[0] if column != default else column.options.mode.label
+    default = SearchConfig(SearchOptions(collections=config.options.collections))
+    return names([config, default])[0] if config != default else config.options.mode.label
 
 
-def settings_of(column: SearchConfig) -> dict[str, Any]:
+def settings_of(config: SearchConfig) -> dict[str, Any]:
     """Return all settings of a search configuration as JSON values."""
     settings: dict[str, Any] = {}
     for option in fields(SearchOptions):
-        name, value = option.name, getattr(column.options, option.name)
+        name, value = option.name, getattr(config.options, option.name)
         if name != "filters" and not (value is None and name.startswith(("vec", "field"))):
             settings[name] = list(value) if isinstance(value, tuple) else value
-    return {**settings, "chunked": column.chunked}
+    return {**settings, "chunked": config.chunked}
 
 
 @cache
@@ -188,9 +188,7 @@ def _metric_change(
     name: str, pairs: Sequence[tuple[Mapping[str, float], Mapping[str, float]]]
 ) -> MetricChange:
     values = [(old[name], new[name]) for old, new in pairs if name in old and name in new]
-    before, after = (
-        float(np.mean(column)) if values else 0.0 for column in zip(*values, strict=True)
-    )
+    before, after = (float(np.mean(side)) if values else 0.0 for side in zip(*values, strict=True))
     return MetricChange(name, before, after, paired_p([new - old for old, new in values]))
 
 

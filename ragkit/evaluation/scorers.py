@@ -30,7 +30,7 @@ Spans: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]
 class Scorer(Protocol):
     """Scores searches. The form of what it keeps of each question is its own."""
 
-    def observe(self, question: Question, column: SearchConfig) -> Any:
+    def observe(self, question: Question, config: SearchConfig) -> Any:
         """Ask a question and return what is needed to score it.
 
         Raises:
@@ -57,15 +57,15 @@ class RowScorer:
     judgments: Judgments
     same: Mapping[str, str] = field(default_factory=dict)
 
-    def observe(self, question: Question, column: SearchConfig) -> list[str]:
+    def observe(self, question: Question, config: SearchConfig) -> list[str]:
         """Return the ids of the first hundred rows."""
-        options = replace(_deep(column.options), per_document=0)
+        options = replace(_deep(config.options), per_document=0)
         # Hits alone give the order, in a sixth of the time; filters need the whole search.
-        if not column.chunked and options.mmr_lambda is None and ":" not in question.text:
+        if not config.chunked and options.mmr_lambda is None and ":" not in question.text:
             hits = self.target.engine.best_hits(question.text, options)
             chunks = [(hit.document_id, hit.chunk_index) for hit in hits]
         else:
-            answer = _answered(self.target, question.text, replace(column, options=options))
+            answer = _answered(self.target, question.text, replace(config, options=options))
             chunks = [
                 (result.document.id, result.matched_chunks[0].index) for result in answer.results
             ]
@@ -90,9 +90,9 @@ class DocumentScorer:
     target: SearchTarget
     judgments: Judgments
 
-    def observe(self, question: Question, column: SearchConfig) -> list[str]:
+    def observe(self, question: Question, config: SearchConfig) -> list[str]:
         """Return the paths of the first documents."""
-        deep = replace(column, options=_deep(column.options))
+        deep = replace(config, options=_deep(config.options))
         answer = _answered(self.target, question.text, deep)
         paths: dict[str, None] = {}
         for result in answer.results:
@@ -108,14 +108,14 @@ class DocumentScorer:
         return score(observed, self.judgments)
 
 
-def _answered(target: SearchTarget, question: str, column: SearchConfig) -> Answer:
+def _answered(target: SearchTarget, question: str, config: SearchConfig) -> Answer:
     """Ask; the original order is no answer where a model was to rerank.
 
     Raises:
         QueryError: the question holds an invalid filter.
         ModelError: the model could not rerank.
     """
-    answer = ask(target, question, column)
+    answer = ask(target, question, config)
     if answer.rerank is not None and answer.rerank.failure:
         raise ModelError(answer.rerank.failure)
     return answer
@@ -185,9 +185,9 @@ class SpanScorer:
     target: SearchTarget
     gold: GoldSpans
 
-    def observe(self, question: Question, column: SearchConfig) -> dict[str, float]:
+    def observe(self, question: Question, config: SearchConfig) -> dict[str, float]:
         """Return the metrics of one answer."""
-        answer = _answered(self.target, question.text, column)
+        answer = _answered(self.target, question.text, config)
         return score_spans(answer, self.gold.places[question.id])
 
     def empty(self, question: Question) -> dict[str, float]:

@@ -38,7 +38,7 @@ def evaluation_as_json(evaluation: Evaluation) -> dict[str, Any]:
 
     value = asdict(evaluation)
     del value["values"]
-    return {**value, "options": settings_of(evaluation.column), "asked": len(evaluation.asked)}
+    return {**value, "options": settings_of(evaluation.config), "asked": len(evaluation.asked)}
 
 
 def evaluation_as_text(evaluation: Evaluation) -> list[str]:
@@ -218,7 +218,7 @@ def _outcome_as_json(outcome: Outcome) -> dict[str, Any]:
         return {**value, "reason": outcome.reason}
     return {
         **value,
-        "settings": settings_of(evaluation.column),
+        "settings": settings_of(evaluation.config),
         "questions": len(evaluation.asked),
         "metrics": {
             metric.name: {"value": metric.value, "low": metric.low, "high": metric.high}

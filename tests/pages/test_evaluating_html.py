@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 
 from pages.parts.evaluate import evaluation_html as evaluating
-from pages.parts.evaluate import run_tables as measures
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunDraft, RunRecord
 from ragkit.evaluation.background import RunStatus, WritingStatus
@@ -82,7 +81,9 @@ def test_the_newest_whole_run_of_each_setting_counts():
 
 
 def test_the_best_is_bold_and_a_stopped_run_never_is():
-    html = measures.table([record(1, ndcg=0.9, asked=2), record(2, "a", 0.6), record(3, "b", 0.4)])
+    html = evaluating.runs_table(
+        [record(1, ndcg=0.9, asked=2), record(2, "a", 0.6), record(3, "b", 0.4)]
+    )
     assert "<b>0.600</b><small>0.50 – 0.70</small>" in html
     assert html.count("<b>") == 1
     assert "2 questions, stopped after 2 of 4" in html
@@ -99,7 +100,7 @@ def test_kinds_of_question_stand_beside_each_other():
         )
 
     hostile = {"<i>*a*</i>": 0.25, "": 0.5}
-    html = measures.kinds_table(
+    html = evaluating.types_table(
         [record(1), record(2), record(3, asked=2)],
         {1: figures(number=0.75, **hostile), 2: figures(number=1.0), 3: figures(**{"": 0.6})},
         "mrr",
@@ -114,7 +115,7 @@ def test_kinds_of_question_stand_beside_each_other():
         ["–", "<b>1.000</b>", "–"],
         ["–", "–", "0.600"],
     ]
-    assert measures.kinds_table([record(1)], {1: ()}, "mrr") == ""
+    assert evaluating.types_table([record(1)], {1: ()}, "mrr") == ""
 
 
 def test_progress_says_what_how_far_and_how_long():
@@ -144,7 +145,7 @@ def test_changes_are_told_with_their_chance_and_lead_to_results():
          MetricChange("precision@5", 0.1, 0.2, 0.5)),
         (QuestionChange("a", "who & <why>?", 0.0, 1.0),), (), (),
     )  # fmt: skip
-    html = evaluating.difference(told, "mine")
+    html = evaluating.difference_html(told, "mine")
     assert "<td>+0.250</td><td><b>0.010</b></td>" in html
     assert "<td>=</td><td>1.000</td>" in html
     assert "precision@5" not in html

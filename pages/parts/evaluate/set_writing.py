@@ -1,4 +1,4 @@
-"""The Evaluate page's part about having a model write a question set."""
+"""The part of the Evaluate page where a model is asked to write a question set."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ _LOOKING_SECONDS, _IDLE_SECONDS = 1, 5
 
 @st.cache_resource(max_entries=8)
 def background(_root: str) -> BackgroundWriting:
-    """What is written beside the pages, for each library."""
+    """Return the background writing of a library."""
     return BackgroundWriting()
 
 
 def writing_of(library: Library) -> BackgroundWriting:
-    """The writing of this library."""
+    """Return the background writing of this library."""
     return background(str(library.paths.root))
 
 
-def taken() -> str | None:
-    """The set that was written since the page was last drawn; told once."""
-    done: str | None = st.session_state.pop(_DONE, None)
-    return done
+def pop_finished() -> str | None:
+    """Return, once, the set that was written since the page was last drawn."""
+    return st.session_state.pop(_DONE, None)
 
 
 def form(library: Library, collection: str, *, expanded: bool = False) -> None:
-    """How many questions and by which model, folded away where there are other sets."""
+    """Draw the form in an expander, closed where there are other sets."""
     width = _ALONE if expanded else "stretch"
     with st.expander(
         "Have a model write a set", expanded=expanded, key="evaluate-write", width=width
@@ -45,7 +44,7 @@ def form(library: Library, collection: str, *, expanded: bool = False) -> None:
 
 @st.fragment
 def _form(library: Library, collection: str) -> None:
-    """What can be asked for now; looks again, so that Ollama may come and go."""
+    """Draw what is possible now; it is polled, so that Ollama may come and go."""
     look = library.ollama.look()
     refused = evaluating.nobody_writes(look)
     if look is None or refused:
@@ -57,22 +56,23 @@ def _form(library: Library, collection: str) -> None:
 
 def _fields(library: Library, collection: str, look: OllamaLook) -> None:
     writing = writing_of(library)
-    names = [one.name for one in look.writers]
-    usual = library.contexts.chosen_model() or look.best
-    at = next((names.index(one) for one in (usual, f"{usual}:latest") if one in names), 0)
+    names = [model.name for model in look.writers]
+    preferred = library.contexts.chosen_model() or look.best
+    tagged = (preferred, f"{preferred}:latest")
+    index = next((names.index(name) for name in tagged if name in names), 0)
     st.html(
         '<p class="rk-soft">It is shown passages of this collection, one after the other, and asks '
         f'what they answer. The set is called "{WRITTEN}"; one that was begun is gone on with.</p>'
     )
     st.session_state.setdefault(_COUNT, _USUAL)
-    # A select box that is given other choices would take the words of the old one for a value.
-    choice = f"writing-model-{at}-{'|'.join(names)}"
+    # A select box of the same key would keep its old value when its choices change.
+    key = f"writing-model-{index}-{'|'.join(names)}"
     with st.container(horizontal=True, key="evaluate-write-fields"):
         count = st.number_input(
             "Questions in the set", min_value=1, max_value=MOST_WANTED, step=5, key=_COUNT,
             width=150,
         )  # fmt: skip
-        model = st.selectbox("Model", names, index=at, key=choice, width=230)
+        model = st.selectbox("Model", names, index=index, key=key, width=230)
     running = writing.status.running
     if st.button("Write", key="evaluate-write-begin", disabled=running):
         writing.start(library, collection, count=int(count), model=str(model))
@@ -81,7 +81,7 @@ def _fields(library: Library, collection: str, look: OllamaLook) -> None:
 
 @st.fragment
 def live(library: Library, collection: str) -> None:
-    """How far the writing is, or what came of it; the page follows when it is done."""
+    """Draw how far the writing is, or its report; the page is redrawn when it is done."""
     writing = writing_of(library)
     now = writing.status
     seen = (now.round, now.running)
