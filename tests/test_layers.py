@@ -151,14 +151,25 @@ def test_a_library_is_imported_only_where_it_belongs(library):
     assert elsewhere == []
 
 
+def _reaches_a_catalog(file: Path, owners: tuple[str, ...] | None = None) -> Iterator[str]:
+    """Where a file reads the attribute ``catalog``, of anything or of variables of these names."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Attribute) and node.attr in ("catalog", "_catalog"):
+            owner = node.value.id if isinstance(node.value, ast.Name) else None
+            if owners is None or owner in owners:
+                yield f"{file.relative_to(_ROOT)}:{node.lineno}"
+
+
 @pytest.mark.parametrize("folder", ["pages", "ragkit/surfaces"])
 def test_pages_and_commands_speak_to_the_library_alone(folder):
-    reaching = []
-    for file in sorted((_ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.Attribute) and node.attr in ("catalog", "_catalog"):
-                reaching.append(f"{file.relative_to(_ROOT)}:{node.lineno}")
-    assert reaching == []
+    files = [*sorted((_ROOT / folder).rglob("*.py")), _ROOT / "app.py"]
+    assert [place for file in files for place in _reaches_a_catalog(file)] == []
+
+
+def test_evaluation_is_given_a_catalog_and_takes_none_out_of_a_library():
+    files = [one for one in (_PACKAGE / "evaluation").glob("*.py") if one.stem != "experiments"]
+    owners = ("library", "home", "opened")
+    assert [place for file in files for place in _reaches_a_catalog(file, owners)] == []
 
 
 def test_the_search_for_imports_finds_every_kind():

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
 from ragkit.evaluation.experiments import Evaluation, Experiment, measure
-from ragkit.evaluation.generated_sets import WRITTEN, GenerationReport, Home, write_set
+from ragkit.evaluation.generated_sets import GenerationReport
 from ragkit.evaluation.runs import in_words
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Progress, Reporter
@@ -170,24 +170,15 @@ class BackgroundWriting(BackgroundTask[WritingStatus]):
 
     def start(
         self,
-        home: Home,
         collection: str,
-        *,
-        count: int = 20,
-        name: str = WRITTEN,
-        model: str = "",
-        seed: int = 0,
+        generate: Callable[..., GenerationReport],
     ) -> bool:
-        """Start writing; False when another set is still being written.
+        """Start ``generate(report=...)``; False when another set is still being written.
 
         A cancelled task stops after the current passage.
         """
 
         def write() -> None:
-            report = write_set(
-                home, collection, count=count, name=name, seed=seed, model=model,
-                report=self._report,
-            )  # fmt: skip
-            self._update(report=report)
+            self._update(report=generate(report=self._report))
 
         return self._begin(WritingStatus(collection=collection), write)

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import context_model_name
@@ -28,7 +27,7 @@ from ragkit.models.question_writer import (
     same_question,
 )
 from ragkit.paths import LibraryPaths
-from ragkit.settings import Settings
+from ragkit.settings import ModelSettings
 from ragkit.types import Span, Status
 
 WRITTEN = "written"
@@ -42,14 +41,6 @@ LEAST_TOKENS = 30
 
 _RIGHT = 2
 _MOST_IN_VAIN = 10
-
-
-class Home(Protocol):
-    """The parts of a library that are needed to write a set."""
-
-    settings: Settings
-    paths: LibraryPaths
-    catalog: Catalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,25 +182,32 @@ def _digest(text: str) -> bytes:
 
 
 @contextmanager
-def question_writer(home: Home, collection_id: int, model: str = "") -> Iterator[QuestionWriter]:
+def question_writer(
+    catalog: Catalog,
+    paths: LibraryPaths,
+    settings: ModelSettings,
+    collection_id: int,
+    model: str = "",
+) -> Iterator[QuestionWriter]:
     """Open the model of that name, or the one that writes contexts, with the collection's prompt.
 
     Raises:
         OllamaError: Ollama does not answer, or has no such model.
         SettingsError: the prompt's file is invalid.
     """
-    settings = home.settings.models
     settings = settings.model_copy(
-        update={"context_model": model or context_model_name(home.catalog, settings)}
+        update={"context_model": model or context_model_name(catalog, settings)}
     )
-    folders = home.paths.prompts(collection_id), home.paths.prompts()
+    folders = paths.prompts(collection_id), paths.prompts()
     prompt = next((folder for folder in folders if (folder / f"{PROMPT}.txt").exists()), None)
     with OllamaClient(settings) as client:
         yield QuestionWriter.open(client, settings, prompt)
 
 
 def write_set(
-    home: Home,
+    catalog: Catalog,
+    paths: LibraryPaths,
+    settings: ModelSettings,
     collection: str,
     *,
     count: int = 20,
@@ -228,11 +226,11 @@ def write_set(
         EvaluationError: the set is a person's, or the collection holds nothing to ask about.
         ModelError: the model failed before it had written any question.
     """
-    record = home.catalog.collections.get(collection)
+    record = catalog.collections.get(collection)
     title = " ".join(name.split())
-    check_name(home.catalog, record.id, title)
-    with question_writer(home, record.id, model) as writer:
-        task = _SetWriter(home.catalog, record.id, writer, title, seed, count)
+    check_name(catalog, record.id, title)
+    with question_writer(catalog, paths, settings, record.id, model) as writer:
+        task = _SetWriter(catalog, record.id, writer, title, seed, count)
         stopped, ended = False, ""
         try:
             ended = task.run(report)

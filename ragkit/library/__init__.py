@@ -61,7 +61,7 @@ class Library:
         self.contexts = ContextService(paths, catalog, self.writer)
         self.embedders = EmbedderService(settings, paths, catalog, self._services)
         self.health = HealthService(settings, paths, catalog, self._services, self.worker)
-        self.judgments = JudgmentService(catalog)
+        self.judgments = JudgmentService(settings, paths, catalog)
         self.runs = RunService(catalog)
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from ragkit.catalog.judgments import JudgmentRecord, Origin, VoteRecord
     from ragkit.catalog.runs import RunRecord
     from ragkit.evaluation.experiments import Evaluation
+    from ragkit.evaluation.generated_sets import GenerationReport
     from ragkit.evaluation.judging import Grades
     from ragkit.evaluation.metrics import TypeFigures
     from ragkit.evaluation.question_sets import Imported, JudgedSet
     from ragkit.evaluation.runs import Difference
+    from ragkit.indexing.progress import Progress
+    from ragkit.paths import LibraryPaths
+    from ragkit.settings import Settings
     from ragkit.types import Span
 
 JUDGED = ""
@@ -30,7 +34,9 @@ class JudgmentService:
     ``grades``, which are then empty.
     """
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
+        self._settings = settings
+        self._paths = paths
         self._catalog = catalog
 
     # -- one question ----------------------------------------------------------------------
@@ -96,6 +102,32 @@ class JudgmentService:
         from ragkit.evaluation.question_sets import collect
 
         return collect(self._catalog, self._collection(collection).id, question_set)
+
+    def generate(
+        self,
+        collection: str,
+        *,
+        count: int = 20,
+        name: str = "written",
+        seed: int = 0,
+        model: str = "",
+        report: Callable[[Progress], bool] = lambda _: True,
+    ) -> GenerationReport:
+        """Have a model write a question set until it has ``count`` questions.
+
+        A set that a model has begun is continued. What was written is kept when the model fails
+        or ``report`` returns False.
+
+        Raises:
+            EvaluationError: the set is a person's, or the collection holds nothing to ask about.
+            ModelError: the model failed before it had written any question.
+        """
+        from ragkit.evaluation.generated_sets import write_set
+
+        return write_set(
+            self._catalog, self._paths, self._settings.models, collection,
+            count=count, name=name, seed=seed, model=model, report=report,
+        )  # fmt: skip
 
     def export(self, collection: str, judged: JudgedSet, folder: Path) -> None:
         """Write a question set as a BEIR folder and as questions.jsonl."""

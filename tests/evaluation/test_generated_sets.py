@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
+from functools import partial
 
 import pytest
 from ollama_failures import asked_about, passage_of
@@ -14,7 +15,7 @@ from ragkit.catalog.judgments import Origin
 from ragkit.errors import EvaluationError, ModelMissingError, OllamaUnreachableError
 from ragkit.evaluation.background import BackgroundWriting
 from ragkit.evaluation.experiments import judged_experiment, measure
-from ragkit.evaluation.generated_sets import sample_chunks, write_set
+from ragkit.evaluation.generated_sets import sample_chunks
 from ragkit.evaluation.judging import Judging
 from ragkit.evaluation.question_sets import collect, export_set, import_set, optimism_notice
 from ragkit.evaluation.search_config import SearchConfig
@@ -100,8 +101,8 @@ def test_each_document_has_its_turn_before_one_has_a_second(library, tmp_path):
 
 def test_questions_are_kept_as_judgments_of_their_passages(library, server):
     told = []
-    found = write_set(
-        library, "default", count=5, report=lambda now: told.append((now.done, now.total)) or True
+    found = library.judgments.generate(
+        "default", count=5, report=lambda now: told.append((now.done, now.total)) or True
     )
     assert (found.total, len(found.questions), found.passages, found.ended) == (5, 5, 3, "")
     assert found.kinds == {"exact term": 3, "number": 2}
@@ -122,20 +123,20 @@ def test_questions_are_kept_as_judgments_of_their_passages(library, server):
 
 def test_the_same_seed_writes_the_same_set_and_another_one_does_not(library):
     for name, seed in (("a", 0), ("b", 0), ("c", 1), ("d", 2)):
-        write_set(library, "default", count=4, name=name, seed=seed)
+        library.judgments.generate("default", count=4, name=name, seed=seed)
     assert texts(library, "a") == texts(library, "b")
     assert any(texts(library, name) != texts(library, "a") for name in "cd")
 
 
 def test_a_set_is_gone_on_with_and_never_asks_a_passage_twice(library, server):
-    write_set(library, "default", count=4)
-    more = write_set(library, "default", count=8)
+    library.judgments.generate("default", count=4)
+    more = library.judgments.generate("default", count=8)
     assert (more.total, len(more.questions)) == (8, 4)
     assert len(server.asked("/api/chat")) == 4
-    full = write_set(library, "default", count=8)
+    full = library.judgments.generate("default", count=8)
     assert full.sentences == ('"written" has 8 questions already: ask for more than that.',)
     assert len(server.asked("/api/chat")) == 4
-    rest = write_set(library, "default", count=100)
+    rest = library.judgments.generate("default", count=100)
     assert (rest.total, rest.ended) == (12, "There is no other passage to ask about.")
 
 
@@ -149,7 +150,7 @@ def test_duplicates_refusals_and_other_forms_are_counted_and_left_out(library, s
         {"questions": [{"question": "What costs money in Oberhafen?", "kind": "number"}]},
     ]  # fmt: skip
     server.reply = lambda _: json.dumps(answers[len(server.asked("/api/chat")) - 1])
-    found = write_set(library, "default", count=2)
+    found = library.judgments.generate("default", count=2)
     assert texts(library) == ["Who looks after the harbour?", "What costs money in Oberhafen?"]
     assert (found.left_out, found.failed) == ({"refusal": 1, "twice": 1, "form": 1}, 1)
     assert found.sentences == (
@@ -162,7 +163,7 @@ def test_duplicates_refusals_and_other_forms_are_counted_and_left_out(library, s
 def test_a_model_that_writes_nothing_of_use_is_given_up(library, server, monkeypatch):
     monkeypatch.setattr("ragkit.evaluation.generated_sets._MOST_IN_VAIN", 3)
     server.failure = "refusal"
-    found = write_set(library, "default")
+    found = library.judgments.generate("default")
     assert (found.total, found.passages, found.left_out) == (0, 3, {"form": 3})
     assert "choose another model" in found.ended
     assert library.catalog.judgments.sets(home(library)) == {}
@@ -179,7 +180,7 @@ def test_a_document_that_gives_orders_is_neither_obeyed_nor_an_obstacle(library,
         return json.dumps({"questions": [bad, *good]})
 
     server.reply = obeys
-    found = write_set(library, "default", count=4)
+    found = library.judgments.generate("default", count=4)
     assert (found.total, found.left_out) == (4, {"instructions": 2})
     assert not any("ignore" in one.casefold() for one in texts(library))
 
@@ -191,13 +192,13 @@ def test_what_was_written_is_kept_when_the_model_dies(library, server):
         return json.dumps(asked_about(passage_of(messages)))
 
     server.reply = dies
-    found = write_set(library, "default", count=12)
+    found = library.judgments.generate("default", count=12)
     assert len(texts(library)) == found.total == 6
     assert "memory" in found.ended
     assert found.ended.endswith("What was written is kept: ask again to go on.")
     assert found.sentences[-1] == found.ended
     server.failure, server.reply = "", None
-    again = write_set(library, "default", count=12)
+    again = library.judgments.generate("default", count=12)
     assert (again.total, len(again.questions), again.ended) == (12, 6, "")
 
 
@@ -210,29 +211,29 @@ def test_whoever_stops_it_keeps_what_was_written(library, server, way):
             raise KeyboardInterrupt
         return False
 
-    found = write_set(library, "default", count=12, report=report)
+    found = library.judgments.generate("default", count=12, report=report)
     assert (found.stopped, found.total, len(texts(library))) == (True, 4, 4)
     assert len(server.asked("/api/chat")) == 2
 
 
 def test_what_cannot_begin_says_why(library, server):
     with pytest.raises(ModelMissingError, match="nowhere"):
-        write_set(library, "default", model="nowhere:1b")
+        library.judgments.generate("default", model="nowhere:1b")
     Judging(library.catalog).judge(home(library), "mine?", library.documents.list()[0].id, 2)
     with pytest.raises(EvaluationError, match="set without a name"):
-        write_set(library, "default", name="  ")
+        library.judgments.generate("default", name="  ")
     import_from = library.paths.root / "people.csv"
     import_from.write_text("question,path\nmine?,buoy.md\n", "utf-8")
     import_set(library.catalog, home(library), import_from)
     with pytest.raises(EvaluationError, match='"people" holds what people') as caught:
-        write_set(library, "default", name="people")
+        library.judgments.generate("default", name="people")
     assert "another name" in caught.value.cure
     library.catalog.collections.ensure("empty")
     with pytest.raises(EvaluationError, match="no passage that is long enough"):
-        write_set(library, "empty")
+        library.judgments.generate("empty")
     server.stop()
     with pytest.raises(OllamaUnreachableError):
-        write_set(library, "default")
+        library.judgments.generate("default")
     server.start()
     assert texts(library) == []
 
@@ -243,8 +244,8 @@ def test_another_model_and_a_prompt_of_ones_own_are_used(library, server):
     folder.mkdir(parents=True)
     (folder / "questions.txt").write_text("My own words.\n=====\n{{passage}}", "utf-8")
     library.contexts.choose_model("other:1b")
-    write_set(library, "default", count=1)
-    write_set(library, "default", count=2, model=WRITER)
+    library.judgments.generate("default", count=1)
+    library.judgments.generate("default", count=2, model=WRITER)
     one, two = (asked.body for asked in server.asked("/api/chat"))
     assert one["messages"][0]["content"] == "My own words."
     assert (one["model"], two["model"]) == ("other:1b", WRITER)
@@ -255,7 +256,7 @@ def test_another_model_and_a_prompt_of_ones_own_are_used(library, server):
 
 
 def test_its_figures_say_that_they_are_too_kind(library):
-    write_set(library, "default", count=6)
+    library.judgments.generate("default", count=6)
     experiment = judged_experiment(library, library.catalog, "default", "written")
     found = measure(experiment, SearchConfig())
     assert optimism_notice([WRITER]) in found.notices
@@ -269,7 +270,7 @@ def test_its_figures_say_that_they_are_too_kind(library):
 
 @pytest.mark.parametrize("place", ["", "questions.jsonl"])
 def test_its_mark_goes_with_it_into_another_library(library, tmp_path, place):
-    write_set(library, "default", count=3)
+    library.judgments.generate("default", count=3)
     given = collect(library.catalog, home(library), "written")
     export_set(library.catalog, home(library), given, tmp_path / "out")
     import_set(library.catalog, home(library), tmp_path / "out" / place, "back")
@@ -279,6 +280,10 @@ def test_its_mark_goes_with_it_into_another_library(library, tmp_path, place):
 
 
 # -- beside the pages ----------------------------------------------------------------------------
+
+
+def generated(library, **options):
+    return partial(library.judgments.generate, "default", **options)
 
 
 def test_it_is_written_beside_the_pages_one_at_a_time(library, server):
@@ -291,8 +296,8 @@ def test_it_is_written_beside_the_pages_one_at_a_time(library, server):
         return json.dumps(asked_about(passage_of(messages)))
 
     server.reply = waits
-    assert writing.start(library, "default", count=4)
-    assert not writing.start(library, "default", count=4)
+    assert writing.start("default", generated(library, count=4))
+    assert not writing.start("default", generated(library, count=4))
     gate.set()
     assert writing.wait(60)
     now = writing.status
@@ -310,7 +315,7 @@ def test_a_cancelled_one_keeps_what_was_written(library, server):
         return json.dumps(asked_about(passage_of(messages)))
 
     server.reply = cancels
-    assert writing.start(library, "default", count=12)
+    assert writing.start("default", generated(library, count=12))
     assert writing.wait(60)
     found = writing.status.report
     assert found is not None
@@ -319,7 +324,7 @@ def test_a_cancelled_one_keeps_what_was_written(library, server):
     )  # fmt: skip
     assert len(texts(library)) == 4
     server.reply = None
-    assert writing.start(library, "default", count=12)
+    assert writing.start("default", generated(library, count=12))
     assert writing.wait(60)
     assert writing.status.report is not None
     assert (writing.status.report.total, writing.status.round) == (12, 2)
@@ -328,7 +333,7 @@ def test_a_cancelled_one_keeps_what_was_written(library, server):
 def test_what_went_wrong_is_said_beside_the_pages(library, server):
     writing = BackgroundWriting()
     server.stop()
-    assert writing.start(library, "default")
+    assert writing.start("default", generated(library))
     assert writing.wait(60)
     assert "Ollama" in writing.status.problem
     assert writing.status.cure

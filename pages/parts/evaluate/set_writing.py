@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.parts.common import browser
@@ -75,7 +77,10 @@ def _fields(library: Library, collection: str, look: OllamaLook) -> None:
         model = st.selectbox("Model", names, index=index, key=key, width=230)
     running = writing.status.running
     if st.button("Write", key="evaluate-write-begin", disabled=running):
-        writing.start(library, collection, count=int(count), model=str(model))
+        generate = partial(
+            library.judgments.generate, collection, count=int(count), model=str(model)
+        )
+        writing.start(collection, generate)
         st.rerun()
 
 

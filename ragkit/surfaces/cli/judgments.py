@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ragkit.errors import EvaluationError
-from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN, write_set
+from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
@@ -73,9 +73,9 @@ def write(
     """
     opened = open_library(library, collection)
     with console.progress_bar() as watch:
-        report = write_set(
-            opened, opened.settings.collection, count=count, name=question_set, seed=seed,
-            model=model, report=watch,
+        report = opened.judgments.generate(
+            opened.settings.collection, count=count, name=question_set, seed=seed, model=model,
+            report=watch,
         )  # fmt: skip
     if json_:
         value = {**asdict(report), "set": report.name, "kinds": report.kinds}
