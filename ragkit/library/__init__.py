@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ragkit.evaluation.experiments import Experiment
+    from ragkit.health.backup import ArchiveReport
     from ragkit.indexes.local.backend import LocalBackend
     from ragkit.indexing.writer import Writer
-    from ragkit.library.archive import ArchiveReport
     from ragkit.models.base import Embedder
     from ragkit.models.ollama_monitor import OllamaMonitor
     from ragkit.options import ChunkedOptions, SearchOptions
@@ -204,7 +204,7 @@ class Library:
         Raises:
             LibraryError: there is such a file already, or it cannot be written.
         """
-        from ragkit.library.archive import export_library
+        from ragkit.health.backup import export_library
 
         return export_library(self.settings, self.paths, self.catalog, file, overwrite=overwrite)
 

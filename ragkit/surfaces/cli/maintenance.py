@@ -112,7 +112,7 @@ def import_(
     collection: CollectionOption = None,
 ) -> None:
     """Make a new library from an archive. A library with contents is never overwritten."""
-    from ragkit.library.archive import import_library
+    from ragkit.health.backup import import_library
 
     settings = load_settings(library=library, collection=collection)
     report = import_library(file, settings.library, settings)

@@ -1,8 +1,8 @@
-"""A whole library as one file: written at one moment, checked byte by byte when it is read.
+"""Backup of a library as one archive file, written at one moment and checked when it is read.
 
 An archive is a ZIP of ``catalog.sqlite``, ``settings.json``, ``uploads/…`` and, last,
 ``manifest.json`` with the size and BLAKE2b hash of every other file. Index files are left out:
-they are made anew from the catalog without one model call.
+they are rebuilt from the catalog without one model call.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _MOST_RATIO = 200
 _SMALL_BYTES = 100_000_000
 _SPARE_BYTES = 200_000_000
 _BLOCK = 1 << 20
-_TOLD = ("chunking", "models")
+_SETTING_GROUPS = ("chunking", "models")
 _DAMAGED = "Export the library again, or use another copy of the archive."
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedFile:
-    """How long a file of an archive is, its BLAKE2b hash, and when it was changed."""
+    """Size of an archived file in bytes, its BLAKE2b hash, and when it was changed."""
 
     size: int
     hash: str
@@ -56,7 +56,7 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveReport:
-    """What went into or came out of an archive. ``notes`` are sentences for the person."""
+    """Counts and bytes of what was archived or restored; ``notes`` are sentences for the person."""
 
     documents: int
     uploads: int
@@ -72,7 +72,7 @@ def export_library(
     *,
     overwrite: bool = False,
 ) -> ArchiveReport:
-    """Write the library as it stands now to ``target``: all of it, or nothing.
+    """Write the library as it is now to ``target``: all of it, or nothing.
 
     Raises:
         LibraryError: there is such a file already, or it cannot be written.
@@ -102,7 +102,7 @@ def _write(
     copied = Catalog.open(snapshot)
     try:
         counts = copied.documents.counts()
-        wanted = {
+        indexed = {
             Path(root, path).relative_to(paths.uploads.absolute()).as_posix(): Path(root, path)
             for root, path in copied.integrity.upload_paths()
             if Path(root, path).is_relative_to(paths.uploads.absolute())
@@ -112,11 +112,11 @@ def _write(
         copied.close()
     files: dict[str, ArchivedFile] = {}
     notes: list[str] = []
-    told = {name: getattr(settings, name).model_dump(mode="json") for name in _TOLD}
+    recorded = {name: getattr(settings, name).model_dump(mode="json") for name in _SETTING_GROUPS}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         files[_CATALOG] = _add(archive, _CATALOG, snapshot)
-        files[_SETTINGS] = _add_text(archive, _SETTINGS, json.dumps(told, indent=1))
-        for name, path in sorted({**_uploads(paths), **wanted}.items()):
+        files[_SETTINGS] = _add_text(archive, _SETTINGS, json.dumps(recorded, indent=1))
+        for name, path in sorted({**_uploads(paths), **indexed}.items()):
             member = f"{_UPLOADS}/{name}"
             if not _is_plain(member):
                 notes.append(f"{name!r} was left out: not every system takes that name.")
@@ -142,7 +142,7 @@ def _write(
 
 
 def _uploads(paths: LibraryPaths) -> dict[str, Path]:
-    """Every uploaded file, indexed or not. Links are left out: they may lead anywhere."""
+    """Return every uploaded file, indexed or not, but no links: they may lead anywhere."""
     if not paths.uploads.is_dir():
         return {}
     return {
@@ -175,7 +175,7 @@ def _add_text(archive: zipfile.ZipFile, name: str, text: str) -> ArchivedFile:
 
 
 def import_library(archive: Path, directory: Path, settings: Settings) -> ArchiveReport:
-    """Make a library in ``directory`` from an archive. The catalog comes last, in one step.
+    """Restore a library into ``directory`` from an archive; the catalog comes last, in one step.
 
     Raises:
         LibraryError: the archive is damaged or hostile, or there is a library with contents.
@@ -225,12 +225,12 @@ def _import(archive: Path, paths: LibraryPaths, settings: Settings) -> ArchiveRe
 
 
 def _refuse_contents(paths: LibraryPaths) -> None:
-    """Leave a library alone that holds anything."""
+    """Raise if the library holds anything."""
     if not paths.catalog.exists():
-        strange = [one for one in _strangers(paths) if not one.is_dir() or any(one.iterdir())]
-        if strange:
+        others = [path for path in _other_files(paths) if not path.is_dir() or any(path.iterdir())]
+        if others:
             raise LibraryError(
-                f"{paths.root} holds other files ({strange[0].name}).",
+                f"{paths.root} holds other files ({others[0].name}).",
                 "Name an empty directory with --library.",
             )
         return
@@ -247,14 +247,14 @@ def _refuse_contents(paths: LibraryPaths) -> None:
         )
 
 
-def _strangers(paths: LibraryPaths) -> Iterator[Path]:
+def _other_files(paths: LibraryPaths) -> Iterator[Path]:
     own = {paths.logs, paths.temporary, paths.indexes, paths.lock, paths.lock.with_suffix(".json")}
     if paths.root.is_dir():
-        yield from (one for one in paths.root.iterdir() if one not in own)
+        yield from (path for path in paths.root.iterdir() if path not in own)
 
 
 def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, ArchivedFile]]:
-    """Read and check what an archive says of itself."""
+    """Read and check the manifest of an archive."""
     names = archive.namelist()
     if len(set(names)) != len(names):
         raise _refusal("it holds a name twice")
@@ -293,14 +293,14 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, Archi
 
 
 def _refuse_name(info: zipfile.ZipInfo) -> None:
-    """Let nothing through that could be written outside, or is no plain file."""
+    """Raise for a member that would be written outside, or is no plain file."""
     kind = stat.S_IFMT(info.external_attr >> 16)
     if not _is_plain(info.filename) or kind not in (0, stat.S_IFREG):
         raise _refusal(f"it holds {info.filename[:200]!r}, which no library has")
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name is one that a library's file may have, on every system."""
+    """Return whether a library's file may have this name, on every system."""
     if name in (_CATALOG, _SETTINGS, _MANIFEST):
         return True
     parts = name.split("/")
@@ -318,7 +318,7 @@ def _is_plain(name: str) -> bool:
 def _refuse_bomb(
     archive: zipfile.ZipFile, files: dict[str, ArchivedFile], paths: LibraryPaths
 ) -> None:
-    """Refuse what would unpack to far more than it is, or than the disk can take."""
+    """Raise if the archive would unpack to far more than its size, or than the disk has free."""
     for name, record in files.items():
         if record.size != archive.getinfo(name).file_size:
             raise _refusal(f"the size of {name} is not that of the manifest")
@@ -362,7 +362,7 @@ def _read(source: IO[bytes], size: int) -> bytes:
 
 
 def _adopt(file: Path, paths: LibraryPaths) -> None:
-    """Check a catalog from elsewhere, bring it up to date, and tell it where its uploads lie."""
+    """Check a catalog from elsewhere, migrate it, and point it at its uploads."""
     examine(file)
     catalog = Catalog.open(file)
     try:
@@ -373,7 +373,7 @@ def _adopt(file: Path, paths: LibraryPaths) -> None:
 
 
 def _move_in(unpacked: Path, paths: LibraryPaths) -> None:
-    """Uploads first, the catalog last: until then the library is what it was, empty."""
+    """Move uploads first and the catalog last: until then the library stays empty."""
     for folder in sorted(paths.indexes.iterdir()):
         shutil.rmtree(folder, ignore_errors=True)
     uploads = unpacked / _UPLOADS
@@ -387,15 +387,15 @@ def _move_in(unpacked: Path, paths: LibraryPaths) -> None:
 
 
 def _differences(file: Path, settings: Settings) -> tuple[str, ...]:
-    """Say where the archive was made with other settings: they are never taken over silently."""
+    """Return a sentence for each setting of the archive that differs here; none is taken over."""
     try:
-        told = json.loads(file.read_text("utf-8"))
+        recorded = json.loads(file.read_text("utf-8"))
         return tuple(
-            f"It was made with {group}.{name} = {told[group][name]}; here it is {value}. "
+            f"It was made with {group}.{name} = {recorded[group][name]}; here it is {value}. "
             "The next sync reads its files again."
-            for group in _TOLD
+            for group in _SETTING_GROUPS
             for name, value in getattr(settings, group).model_dump(mode="json").items()
-            if name in told[group] and told[group][name] != value and name != "ollama_url"
+            if name in recorded[group] and recorded[group][name] != value and name != "ollama_url"
         )
     except (OSError, ValueError, KeyError, TypeError):
         return ()
