@@ -1,9 +1,15 @@
+from __future__ import annotations
+
 from importlib import import_module
 
 import pytest
+from reading_files import SETTINGS, read
 
-from ragkit.reading.formats import DOCUMENT_SUFFIXES, Format, readable_suffixes
+from ragkit.errors import ReadingError, SkippedError
+from ragkit.reading import READER_VERSION, read_file, readable_suffixes
+from ragkit.reading.formats import DOCUMENT_SUFFIXES, Format
 from ragkit.reading.readers import BYTE_READERS, TEXT_READERS
+from ragkit.settings import ReadingSettings
 
 
 def test_each_format_has_one_reader():
@@ -32,3 +38,40 @@ def test_a_format_is_its_documents_word():
         "xl/workbook.xml",
         "META-INF/container.xml",
     ]
+
+
+def test_the_public_names_are_usable():
+    assert READER_VERSION
+    assert {".md", ".pdf", ".docx", ".py", ".eml", ".ipynb"} <= readable_suffixes()
+    assert all(suffix == suffix.lower() and suffix[0] == "." for suffix in readable_suffixes())
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\xef\xbb\xbf", b"  \n\t\n", b"\x00\x00\x00", b"---\na: 1\n---\n"]
+)
+def test_files_without_text_are_skipped(tmp_path, data):
+    with pytest.raises(SkippedError) as caught:
+        read(tmp_path, "a.md", data)
+    assert caught.value.cure
+
+
+def test_size_caps_are_said_in_numbers(tmp_path):
+    with pytest.raises(SkippedError, match=r"larger than 0\.5 MB \(it has 0\.6 MB\)"):
+        read(tmp_path, "a.txt", b"x" * 600_000, ReadingSettings(max_file_mb=0.5))
+    with pytest.raises(ReadingError, match=r"more than 0\.5 MB of text") as caught:
+        read(tmp_path, "a.txt", b"x" * 600_000, ReadingSettings(max_text_mb=0.5))
+    assert not isinstance(caught.value, SkippedError)
+
+
+def test_missing_files_and_folders_are_explained(tmp_path):
+    with pytest.raises(ReadingError, match="no longer there"):
+        read_file(tmp_path / "gone.md", "gone.md", SETTINGS)
+    with pytest.raises(SkippedError, match="not an ordinary file"):
+        read_file(tmp_path, "folder", SETTINGS)
+
+
+def test_huge_lines_and_words_are_read(tmp_path):
+    assert len(read(tmp_path, "a.txt", b"word " * 400_000).text) == 2_000_000
+    assert len(read(tmp_path, "b.txt", b"x" * 1_000_000).text) == 1_000_000
+    assert len(read(tmp_path, "c.md", b"#" * 1_000_000).text) == 1_000_000
+    assert len(read(tmp_path, "d.md", b"[" * 300_000 + b"\n").text) == 300_001

@@ -1,5 +1,3 @@
-"""The watcher against a real file system and the real watchdog."""
-
 from __future__ import annotations
 
 import errno
@@ -13,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -21,9 +18,17 @@ from ragkit.sources import inotify, pending, watch
 from ragkit.sources.observing import Observing
 from ragkit.sources.watch import Change, FolderWatcher, WatchState
 
+"""The watcher against a real file system and the real watchdog."""
+
+
 QUIET = 0.06
+
+
 SETTLED = 0.17
+
+
 """Longer than the quiet time and a move's other half (see ``quick_checks``) together."""
+
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is watched")
 
@@ -504,17 +509,6 @@ def test_stopping_ends_every_thread_and_every_wait(root):
 
 
 @linux
-def test_what_is_watched_is_counted(watcher, root):
-    for number in range(10):
-        (root / "a" / str(number)).mkdir(parents=True)
-    (root / ".git" / "objects").mkdir(parents=True)
-    assert inotify.coverage(root, gitignore=True).folders == 12
-    assert len(inotify.coverage(root, gitignore=True).unwatched) == 12
-    watcher.watch({1: root})
-    assert inotify.coverage(root, gitignore=True) == inotify.Coverage(12)
-
-
-@linux
 def test_a_short_limit_leads_to_polling_and_says_what_mends_it(root, monkeypatch):
     write(root / "a.md")
     write(root / "b.md")
@@ -582,22 +576,6 @@ def test_a_large_unwatched_source_is_compared_whole_each_time(root, monkeypatch)
         assert "nfs4" in watcher.state(1).reason
         for _ in range(3):
             assert watcher.changes(3) == [Change(1, (), everything=True)]
-
-
-def test_silent_file_systems_are_known_by_their_mount(monkeypatch):
-    import psutil
-
-    mounts = [
-        SimpleNamespace(mountpoint="/", fstype="ext4"),
-        SimpleNamespace(mountpoint="/mnt/share", fstype="nfs4"),
-        SimpleNamespace(mountpoint="/mnt/share/local", fstype="xfs"),
-    ]
-    monkeypatch.setattr(psutil, "disk_partitions", lambda **_: mounts)
-    found = [
-        inotify.silent_file_system(Path(path))
-        for path in ("/", "/mnt/share", "/mnt/share/a", "/mnt/shared", "/mnt/share/local/a")
-    ]
-    assert found == ["", "nfs4", "nfs4", "", ""]
 
 
 def test_a_dead_watcher_is_replaced_and_one_that_dies_again_is_not_trusted(

@@ -7,11 +7,10 @@ import time
 import numpy as np
 import pytest
 
-from ragkit.errors import ModelError, SettingsError
+from ragkit.errors import ModelError
 from ragkit.models import wordllama as module
-from ragkit.models.base import Embedder, to_unit_length
+from ragkit.models.base import Embedder
 from ragkit.models.factory import open_embedder
-from ragkit.models.hashing import HashEmbedder
 from ragkit.models.wordllama import WordLlamaEmbedder, plain_words
 from ragkit.settings import ModelSettings
 
@@ -24,29 +23,6 @@ def wordllama() -> WordLlamaEmbedder:
 @pytest.fixture(params=["wordllama", "hash"])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     return open_embedder(ModelSettings(embedder=request.param))
-
-
-def test_every_embedder_keeps_the_contract(embedder: Embedder):
-    assert isinstance(embedder, Embedder)
-    texts = [
-        "a database connection",
-        "",
-        "  \n ",
-        "日本語の文書",
-        "a database connection",
-        "x" * 5000,
-    ]
-    vectors = embedder.embed_passages(texts)
-    assert vectors.shape == (6, embedder.dimensions)
-    assert vectors.dtype == np.float32
-    lengths = np.linalg.norm(vectors, axis=1)
-    assert lengths == pytest.approx([1, 0, 0, 1, 1, 1], abs=1e-5)
-    assert np.array_equal(vectors[0], vectors[4])
-    query = embedder.embed_query("a database connection")
-    assert query.shape == (embedder.dimensions,)
-    assert float(query @ vectors[0]) == pytest.approx(1.0, abs=1e-5)
-    assert not embedder.embed_query("").any()
-    assert embedder.embed_passages([]).shape == (0, embedder.dimensions)
 
 
 def test_opened_twice_it_has_one_fingerprint_and_one_result(embedder: Embedder):
@@ -162,26 +138,6 @@ def test_threads_agree(wordllama: WordLlamaEmbedder):
     for thread in threads:
         thread.join()
     assert seen == [True] * 4
-
-
-def test_the_hash_embedder_never_changes():
-    vector = HashEmbedder(8).embed_query("ragkit")
-    assert (vector * np.sqrt(8)).round().astype(int).tolist() == [1, 1, -1, 1, -1, -1, 1, -1]
-    both = HashEmbedder().embed_passages(["red apple", "red pear", "blue sky"])
-    assert both[0] @ both[1] > both[0] @ both[2]
-
-
-def test_an_unknown_embedder_names_the_choices():
-    with pytest.raises(SettingsError, match="magic") as caught:
-        open_embedder(ModelSettings(embedder="magic"))
-    assert "wordllama" in caught.value.cure
-
-
-def test_rows_that_cannot_be_scaled_become_zeros():
-    rows = np.array([[3, 4], [0, 0], [np.nan, 1], [np.inf, 1], [1e-20, 0]], np.float32)
-    assert to_unit_length(rows) == pytest.approx(
-        np.array([[0.6, 0.8], [0, 0], [0, 0], [0, 0], [0, 0]])
-    )
 
 
 _AWKWARD = (

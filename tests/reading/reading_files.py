@@ -1,0 +1,69 @@
+"""What tests of readers share: files to read, and what a reading shows."""
+
+from __future__ import annotations
+
+import json
+
+from ragkit.reading import read_file
+from ragkit.settings import ReadingSettings
+
+SETTINGS = ReadingSettings()
+
+DAY = [
+    {"type": "message", "ts": "1770127533.000100", "user": "U01ANN", "text": "Hi <@U02BOB>, see "
+     "<https://a.example/x|the plan> &amp; <https://b.example> in <#C01GEN|general> <!here>"},
+    {"type": "message", "ts": "1770127600.000200", "user": "U02BOB", "text": "a < b",
+     "thread_ts": "1770127533.000100", "files": [{"name": "plan.pdf"}]},
+    {"type": "message", "subtype": "bot_message", "ts": "1770127700.000300", "username": "Deploy",
+     "text": "", "attachments": [{"title": "Build 7", "text": "passed for <@U01ANN>"}]},
+    {"type": "message", "subtype": "channel_join", "ts": "1770127500.0", "user": "U03CYD",
+     "text": "<@U03CYD> has joined the channel"},
+]  # fmt: skip  # fmt: skip
+
+TELEGRAM = {
+    "name": "Family",
+    "type": "private_group",
+    "id": 1,
+    "messages": [
+        {"id": 1, "type": "service", "date": "2026-02-03T14:00:00", "actor": "Ann",
+         "action": "create_group", "text": ""},
+        {"id": 2, "type": "message", "date": "2026-02-03T14:05:33", "date_unixtime": "1770123933",
+         "from": "Ann", "text": ["See ", {"type": "text_link", "text": "this", "href": "https://a.example"},
+                                 " and ", {"type": "code", "text": "x"}]},
+        {"id": 3, "type": "message", "date": "2026-07-03T14:06:00", "date_unixtime": "1783080360",
+         "from": "Bob", "text": "Yes", "reply_to_message_id": 2, "photo": "photos/1.jpg"},
+        {"id": 4, "type": "message", "date": "2026-07-03T14:07:00", "from": None,
+         "from_id": "user9", "text": "", "media_type": "voice_message", "file": "(not included)"},
+    ],
+}  # fmt: skip  # fmt: skip
+
+
+def read(folder, name, data, settings=SETTINGS):
+    """Write a file under the last part of its name and read it."""
+    path = folder / name.rpartition("/")[2]
+    if isinstance(data, dict | list):
+        data = json.dumps(data, ensure_ascii=False)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return read_file(path, name, settings)
+
+
+def said(reading):
+    """Author, time and text of each message, as the spans of the text have them."""
+    messages = []
+    for span in reading.messages:
+        header, _, text = reading.text[span.start : span.end].partition("\n")
+        assert span.author in header.replace("\\*", "*")
+        messages.append((span.author, span.at, text))
+    return messages
+
+
+def headers(reading):
+    return [reading.text[span.start : span.end].partition("\n")[0] for span in reading.messages]
+
+
+def sessions(reading):
+    return [entry.title for entry in reading.outline]
+
+
+def symbols(reading):
+    return [(entry.level, entry.title) for entry in reading.outline]

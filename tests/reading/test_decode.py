@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from reading_files import read
+
+from ragkit.reading.decode import clean, decode
+
+ENCODED = [
+    ("Résumé of the naïve café: “quoted” – 5€ and more words. " * 5, "cp1252"),
+    ("日本語の文書です。検索できますか。\n" * 10, "shift_jis"),
+    ("日本語の文書です。検索できますか。\n" * 10, "euc_jp"),
+    ("日本語の文書です。検索できますか。\n" * 10, "iso2022_jp"),
+    ("日本語の文書です。検索できますか。\n" * 10, "utf-16-le"),
+    ("日本語の文書です。検索できますか。\n" * 10, "utf-16-be"),
+    ("这是一个中文文档，用于检索测试。\n" * 10, "gb18030"),
+    ("這是一個中文文檔，用於檢索測試。\n" * 10, "big5"),
+    ("한국어 문서입니다. 검색 시험.\n" * 10, "euc_kr"),
+    ("Это русский документ для проверки поиска.\n" * 10, "koi8_r"),
+    ("Это русский документ для проверки поиска.\n" * 10, "cp1251"),
+    ("Αυτό είναι ένα ελληνικό έγγραφο.\n" * 10, "iso8859_7"),
+    ("זה מסמך בעברית לבדיקת החיפוש.\n" * 10, "cp1255"),
+    ("هذه وثيقة عربية للاختبار.\n" * 10, "cp1256"),
+    ("Plain words, nothing else at all.\n" * 10, "utf-16-le"),
+    ("Plain words, nothing else at all.\n" * 10, "utf-32-be"),
+    ("Plain words with a mark.\n" * 10, "utf-16"),
+    ("Grüße 日本 👩‍👧\n" * 10, "utf-8-sig"),
+]
+
+
+@pytest.mark.parametrize(("text", "encoding"), ENCODED, ids=[one[1] for one in ENCODED])
+def test_encodings_are_found_out(tmp_path, text, encoding):
+    assert read(tmp_path, "a.txt", text.encode(encoding)).text == text
+
+
+def test_broken_bytes_in_utf8_are_replaced_with_a_warning():
+    text, warnings = decode("Grüße aus Köln, schöne Grüße".encode() + b"\xff\xfe end")
+    assert text.startswith("Grüße aus Köln")
+    assert text.endswith(" end")
+    assert "replaced" in warnings[0]
+
+
+def test_clean_text_is_composed_and_without_controls():
+    assert clean("a\r\nb\rc\x00\x07d\x1b[31me\x85f\u2028g") == "a\nb\ncde\nf\ng"
+    assert clean(unicodedata.normalize("NFD", "é ü")) == "é ü"
+    assert clean("\ufeffx\u200by") == "x\u200by"
+    assert clean("a\ud800b").encode()

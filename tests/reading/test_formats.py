@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from ragkit.errors import ReadingError, SkippedError
+from ragkit.reading import sniff
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(50), SkippedError),
+        ("a.md", b"\x89PNG\r\n\x1a\n" + bytes(50), SkippedError),
+        ("a.zip", b"PK\x03\x04" + bytes(50), SkippedError),
+        ("a.docx", b"PK\x03\x04" + bytes(50), ReadingError),
+        ("a.docx", b"just words", ReadingError),
+        ("a.exe", b"MZ\x90\x00" + bytes(50), SkippedError),
+        ("a.txt", bytes(range(256)) * 20, SkippedError),
+        ("a.svg", b"<svg/>", SkippedError),
+        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), ReadingError),
+        ("a.rtf", b"{\\rtf1 hello}", ReadingError),
+    ],
+)
+def test_what_is_not_read_is_refused_with_a_cure(name, data, kind):
+    with pytest.raises(ReadingError) as caught:
+        sniff(name, data)
+    assert type(caught.value) is kind
+    assert caught.value.message.endswith(".")
+    assert caught.value.cure.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "found"),
+    [
+        ("README", b"hello", "text"),
+        ("page.pdf", b"<!DOCTYPE html><html></html>", "html"),
+        ("paper.txt", b"%PDF-1.4\n", "pdf"),
+        ("paper.pdf", b"junk before\n%PDF-1.4\n", "pdf"),
+        ("page", b"<html><body>x</body></html>", "html"),
+        ("run", b"#!/usr/bin/env python3\nprint()\n", "code"),
+        ("Makefile", b"all:\n", "code"),
+        ("A.MD", b"# x", "markdown"),
+        ("about-pdf.md", b"The header is %PDF-1.4", "markdown"),
+        ("BMW.txt", b"BMW is a maker of cars", "text"),
+        ("strange.xyz", b"words", "text"),
+    ],
+)
+def test_formats_are_told_by_content_and_name(name, data, found):
+    assert sniff(name, data) == found

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from reading_files import read
+
+
+def test_html_becomes_markdown_without_scripts(tmp_path):
+    reading = read(
+        tmp_path,
+        "a.html",
+        '<!doctype html><html lang="de"><head><title>Shop &amp; Hilfe</title>'
+        '<meta name="author" content="Kim"><style>p{}</style></head><body><script>evil()</script>'
+        "<h1>Refunds</h1><p>Within <b>14</b> days.</p>"
+        "<table><tr><th>Land</th><th>Tage</th></tr><tr><td>DE</td><td>14</td></tr></table>"
+        "<ul><li>One</li><li>Two</li></ul></body></html>",
+    )
+    assert (reading.title, reading.language, reading.metadata) == (
+        "Shop & Hilfe",
+        "de",
+        {"author": "Kim"},
+    )
+    assert reading.text.startswith("# Refunds\n\nWithin **14** days.")
+    assert "| DE" in reading.text
+    assert "- One\n- Two" in reading.text
+    assert "evil" not in reading.text
+    assert "p{}" not in reading.text
+
+
+def test_html_in_its_declared_encoding(tmp_path):
+    page = '<html><head><meta charset="shift_jis"><title>題</title></head><p>検索</p></html>'
+    reading = read(tmp_path, "a.html", page.encode("shift_jis"))
+    assert (reading.title, reading.text) == ("題", "検索")
+
+
+def test_deeply_nested_html_keeps_its_words(tmp_path):
+    reading = read(
+        tmp_path, "a.html", "<html>" + "<div>" * 20_000 + "deep words" + "</div>" * 20_000
+    )
+    assert reading.text == "deep words"

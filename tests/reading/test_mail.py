@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+from reading_files import read
+
+from ragkit.errors import ReadingError
+from ragkit.types import Markup
+
+
+def test_mail_shows_who_when_and_what(tmp_path):
+    reading = read(
+        tmp_path,
+        "a.eml",
+        "From: Ann <ann@example.org>\nTo: b@example.org\nDate: Tue, 03 Mar 2026 10:00:00 +0100\n"
+        "Subject: =?utf-8?B?UsOpdW5pb24=?=\nMIME-Version: 1.0\n"
+        "Content-Type: multipart/mixed; boundary=x\n\n--x\n"
+        "Content-Type: text/plain; charset=iso-8859-1\n"
+        "Content-Transfer-Encoding: quoted-printable\n\n"
+        "R=E9union =E0 10h\n--x\nContent-Type: application/pdf; name=plan.pdf\n"
+        "Content-Disposition: attachment; filename=plan.pdf\n"
+        "Content-Transfer-Encoding: base64\n\nAAAA\n--x--\n",
+    )
+    assert reading.title == "Réunion"
+    assert reading.text == (
+        "From: Ann <ann@example.org>\nTo: b@example.org\nDate: Tue, 03 Mar 2026 10:00:00 +0100\n\n"
+        "Réunion à 10h\n\nAttachments: plan.pdf"
+    )
+    assert reading.metadata == {
+        "author": "Ann <ann@example.org>",
+        "to": "b@example.org",
+        "date": "2026-03-03T10:00:00+01:00",
+        "attachments": ["plan.pdf"],
+    }
+
+
+def test_mail_with_only_html_is_converted(tmp_path):
+    reading = read(
+        tmp_path,
+        "a.eml",
+        "Subject: s\nContent-Type: text/html\n\n<h2>Hi</h2><p>There <b>you</b> go</p>",
+    )
+    assert reading.text == "## Hi\n\nThere **you** go"
+    assert reading.markup is Markup.MARKDOWN
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Subject: broken\nContent-Type: multipart/mixed; boundary=zzz\n\nno boundary ever\n",
+        "Subject: x\nFrom: =?utf-8?q?=\nTo: <<<>>>,;;\nDate: never\n"
+        "Content-Type: text/plain; charset=nope\n\nwords\n",
+        "Subject: x\nContent-Type: text/plain\n"
+        "Content-Transfer-Encoding: base64\n\n@@@not base64@@@\n",
+        "no headers at all, just words\n",
+    ],
+)
+def test_broken_mail_is_read_as_far_as_it_makes_sense(tmp_path, source):
+    reading = read(tmp_path, "a.eml", source)
+    assert reading.text.strip()
+    assert reading.title
+
+
+def test_mail_nested_beyond_reason_ends_with_a_reason(tmp_path):
+    levels = (f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(3000))
+    with pytest.raises(ReadingError) as caught:
+        read(tmp_path, "a.eml", "Subject: deep\n" + "".join(levels))
+    assert caught.value.cure

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ragkit.sources import inotify, watch
+from ragkit.sources.watch import FolderWatcher
+
+"""The watcher against a real file system and the real watchdog."""
+
+
+QUIET = 0.06
+
+
+"""Longer than the quiet time and a move's other half (see ``quick_checks``) together."""
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is watched")
+
+
+@pytest.fixture(autouse=True)
+def quick_checks(monkeypatch):
+    monkeypatch.setattr(watch, "CHECK_SECONDS", 0.1)
+    if sys.platform == "linux":
+        from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGrouper
+
+        monkeypatch.setattr(InotifyMoveEventGrouper, "delay", 0.08)
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def watcher() -> Iterator[FolderWatcher]:
+    with FolderWatcher(QUIET) as opened:
+        yield opened
+
+
+@linux
+def test_what_is_watched_is_counted(watcher, root):
+    for number in range(10):
+        (root / "a" / str(number)).mkdir(parents=True)
+    (root / ".git" / "objects").mkdir(parents=True)
+    assert inotify.coverage(root, gitignore=True).folders == 12
+    assert len(inotify.coverage(root, gitignore=True).unwatched) == 12
+    watcher.watch({1: root})
+    assert inotify.coverage(root, gitignore=True) == inotify.Coverage(12)
+
+
+def test_silent_file_systems_are_known_by_their_mount(monkeypatch):
+    import psutil
+
+    mounts = [
+        SimpleNamespace(mountpoint="/", fstype="ext4"),
+        SimpleNamespace(mountpoint="/mnt/share", fstype="nfs4"),
+        SimpleNamespace(mountpoint="/mnt/share/local", fstype="xfs"),
+    ]
+    monkeypatch.setattr(psutil, "disk_partitions", lambda **_: mounts)
+    found = [
+        inotify.silent_file_system(Path(path))
+        for path in ("/", "/mnt/share", "/mnt/share/a", "/mnt/shared", "/mnt/share/local/a")
+    ]
+    assert found == ["", "nfs4", "nfs4", "", ""]
