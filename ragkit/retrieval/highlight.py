@@ -1,4 +1,4 @@
-"""Highlighting: which words of a text the question matched, found by the indexes' tokenizer."""
+"""Highlighting: the words of a text that a query matched, by the indexes' tokenizer."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ LONGEST_HIGHLIGHTED = 200_000
 
 _Spans: TypeAlias = tuple[tuple[int, int], ...]
 
-_REMEMBERED = 16_384
+_CACHED_SPANS = 16_384
 _MOST_MET = 150_000
-_LONGEST_REMEMBERED = 160
+_LONGEST_CACHED = 160
 _MOST_WORDS = 200
 
 # No word runs over white space or any of these, so that what stands between two of them can be
@@ -34,6 +34,7 @@ _UNSEEN = (
 # Stems whose second letter is not that of every word that has them: dying, lying, tying.
 _CHANGED = {"die": "dy", "lie": "ly", "tie": "ty"}
 _CHANGED_ONES = frozenset(_CHANGED.values())
+_NONE: frozenset[str] = frozenset()
 _WITHOUT_MARKS = str.maketrans("", "", string.punctuation)
 _AROUND_WORDS = ".,;:!?()[]{}\"'`*_<>-"
 _SENTENCE_START = re.compile(r"(?:[.!?]['\")\]]?\s+|[。！？]|\n\s*)(?=\S)")
@@ -42,10 +43,10 @@ _SPACE = re.compile(r"\s")
 
 
 class Highlighter:
-    """Finds the words of one question in any number of texts.
+    """Finds the words of one query in any number of texts.
 
-    Stop words are passed over unless the question has no others. Remembers the words that it
-    has met: make one for each question. Safe to share between threads.
+    Stop words are passed over unless the query has no others. Caches the words that it has met:
+    make one for each query. Safe to share between threads.
     """
 
     def __init__(
@@ -53,9 +54,9 @@ class Highlighter:
         query_tokens: Collection[str],
         query_words: Sequence[str] | Callable[[], Sequence[str]] = (),
     ) -> None:
-        """Take a question's tokens, and its words or what gives them when they are needed."""
-        self._given = tuple(query_tokens)
-        self._words_given = query_words
+        """``query_words`` may be a function, which is called when they are needed."""
+        self._query_tokens = tuple(query_tokens)
+        self._query_words = query_words
         self._met: set[str] = set()
         self._hits: dict[str, tuple[_Spans, frozenset[str]]] = {}
         self._texts: dict[str, set[str]] = {}
@@ -64,76 +65,75 @@ class Highlighter:
     @cached_property
     def _tokens(self) -> frozenset[str]:
         # Sorted, so that a set's order can never show.
-        return frozenset(without_stop_words(sorted(set(self._given))))
+        return frozenset(without_stop_words(sorted(set(self._query_tokens))))
 
     @cached_property
     def _words(self) -> list[tuple[str, frozenset[str]]]:
-        given = self._words_given
-        words = given() if callable(given) else given
+        words = self._query_words
+        words = words() if callable(words) else words
         return [
             (word, self._tokens.intersection(tokenize(word)))
             for word in dict.fromkeys(words[:_MOST_WORDS])
         ]
 
     def spans(self, text: str) -> _Spans:
-        """Give the slices of a text to highlight: in order, apart from each other."""
+        """Return the slices of a text to highlight: in order, apart from each other."""
         text = text[:LONGEST_HIGHLIGHTED]
         hits = self._pieces_hit(text)
         if not hits:
             return ()
-        found: list[tuple[int, int]] = []
-        for piece, at in _places(text, hits):
-            found.extend([(at + start, at + end) for start, end in self._hits[piece][0]])
-        found.sort()
-        return tuple(found)
+        spans: list[tuple[int, int]] = []
+        for piece, offset in _places(text, hits):
+            spans.extend([(offset + start, offset + end) for start, end in self._hits[piece][0]])
+        return tuple(sorted(spans))
 
     def terms(self, text: str) -> tuple[str, ...]:
-        """Give those of the question's words that the text has, in the question's order."""
+        """Return those of the query's words that the text has, in the query's order."""
         matched: set[str] = set()
         for piece in self._pieces_hit(text[:LONGEST_HIGHLIGHTED]):
             matched |= self._hits[piece][1]
         return tuple(word for word, tokens in self._words if not matched.isdisjoint(tokens))
 
     def _pieces_hit(self, text: str) -> set[str]:
-        """Find the pieces of a text that have a token of the question."""
+        """Return the pieces of a text that have a token of the query."""
         if not self._tokens:
             return set()
         with self._guard:
-            known = self._texts.get(text)
-            if known is None:
+            hits = self._texts.get(text)
+            if hits is None:
                 pieces = set(text.split() if _only_spaces(text) else _PIECE.findall(text))
                 for piece in _with_tokens(pieces, self._tokens) - self._met:
                     self._look(piece)
-                known = self._texts[text] = pieces.intersection(self._hits)
-        return known
+                hits = self._texts[text] = pieces.intersection(self._hits)
+        return hits
 
     def _look(self, piece: str) -> None:
-        """Find the question's tokens in a piece of text, and remember."""
+        """Find the query's tokens in a piece of text, and cache them."""
         self._met.add(piece)
-        short = len(piece) <= _LONGEST_REMEMBERED
+        short = len(piece) <= _LONGEST_CACHED
         matched = self._tokens.intersection(tokenize(piece))
         if not matched:
             return
         all_spans = _token_spans(piece) if short else token_spans(piece)
         seen = len(piece.rstrip(_UNSEEN))
         spans = [
-            (one.start, min(one.end, seen) if one.end == len(piece) else one.end)
-            for one in all_spans
-            if one.token in matched
+            (span.start, min(span.end, seen) if span.end == len(piece) else span.end)
+            for span in all_spans
+            if span.token in matched
         ]
         self._hits[piece] = (merge_spans(spans), matched)
 
 
 def highlight(text: str, query_tokens: Collection[str]) -> _Spans:
-    """Give the slices of a text whose tokens are among the question's, merged where they touch."""
+    """Return the slices of a text whose tokens are among the query's, merged where they touch."""
     return Highlighter(query_tokens).spans(text)
 
 
 def question_words(question: str) -> tuple[str, ...]:
-    """Give the words of a question as they are written: identifiers whole, Chinese in pairs."""
+    """Return the words of a question as they are written: identifiers whole, Chinese in pairs."""
     words: list[str] = []
     last_start, last_end = -1, -1
-    for span in sorted(token_spans(question), key=lambda one: (one.start, -one.end)):
+    for span in sorted(token_spans(question), key=lambda span: (span.start, -span.end)):
         if span.end <= last_end and span.start >= last_start:
             continue
         last_start, last_end = span.start, span.end
@@ -142,7 +142,7 @@ def question_words(question: str) -> tuple[str, ...]:
 
 
 def merge_spans(spans: Iterable[tuple[int, int]]) -> _Spans:
-    """Join spans that overlap or touch, and put them in order."""
+    """Join spans that overlap or touch, and sort them."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -165,7 +165,7 @@ def best_window(text: str, highlights: Sequence[tuple[int, int]], width: int) ->
     low = max(min(last - width, high), 0)
     start = low
     if low > 0:
-        sentences = [one.end() for one in _SENTENCE_START.finditer(text, low, high + 1)]
+        sentences = [match.end() for match in _SENTENCE_START.finditer(text, low, high + 1)]
         aim = min(max(first - max(width - (last - first), 0) // 2, low), high)
         word = _WORD_START.search(text, aim, first + 1)
         start = sentences[-1] if sentences else word.start() if word else aim
@@ -173,12 +173,12 @@ def best_window(text: str, highlights: Sequence[tuple[int, int]], width: int) ->
 
 
 def _only_spaces(text: str) -> bool:
-    """Tell whether nothing but white space divides a text into pieces."""
+    """Return whether nothing but white space divides a text into pieces."""
     return text.isascii() or not _BORDER.search(text)
 
 
 def _places(text: str, pieces: Collection[str]) -> Iterator[tuple[str, int]]:
-    """Give the offsets of certain pieces of a text."""
+    """Yield certain pieces of a text with their offsets."""
     if not _only_spaces(text):
         for match in _PIECE.finditer(text):
             if match.group() in pieces:
@@ -194,10 +194,10 @@ def _places(text: str, pieces: Collection[str]) -> Iterator[tuple[str, int]]:
             at = text.find(piece, end if alone else at + 1)
 
 
-class _Memory:
-    """Pieces of text that any question has met, by their tokens. Shared between threads.
+class _PieceCache:
+    """Pieces of text that any query has met, by their tokens. Shared between threads.
 
-    What a search shows are mostly words seen before: finding those of a question among them
+    What a search shows are mostly words seen before: finding those of a query among them
     takes two set operations instead of a look at each.
     """
 
@@ -210,22 +210,22 @@ class _Memory:
         self._others: dict[str, str] = {}
 
     def add(self, piece: str) -> None:
-        """Remember a piece."""
+        """Add a piece."""
         word = piece.strip(_AROUND_WORDS)
         if not piece.isascii():
             self._take_apart(piece)
         elif word.isalpha() and (word.islower() or word.istitle()):
             self._words.setdefault(word[:2].lower(), set()).add(piece)
         else:
-            self._others[piece] = _written(piece)
+            self._others[piece] = _spellings(piece)
         # Last, so that no thread takes a piece for known before its tokens are.
         self.met.add(piece)
 
     def having(self, pieces: set[str], tokens: Collection[str]) -> set[str]:
-        """Give those of the pieces, all met before, that have one of the tokens."""
+        """Return those of the pieces, all met before, that have one of the tokens."""
         beginnings = {token[:2] for token in tokens}
         beginnings.update(_CHANGED[token] for token in tokens if token in _CHANGED)
-        longer = {token[: _sure(token)] for token in tokens}.union(beginnings & _CHANGED_ONES)
+        longer = {token[: _certain(token)] for token in tokens}.union(beginnings & _CHANGED_ONES)
         begins = re.compile("|".join(map(re.escape, sorted(longer)))).search
         for piece in self._others.keys() & pieces:
             waits = self._others.get(piece)
@@ -237,58 +237,56 @@ class _Memory:
             for piece in pieces & waiting:
                 self._take_apart(piece)
                 waiting.discard(piece)
-        found: set[str] = set()
+        having: set[str] = set()
         for token in tokens:
-            known = self.by_token.get(token)
-            if known:
-                found |= pieces & known
-        return found
+            having |= pieces & self.by_token.get(token, _NONE)
+        return having
 
     def _take_apart(self, piece: str) -> None:
         for token in tokenize(piece):
             self.by_token.setdefault(token, set()).add(piece)
 
 
-def _written(piece: str) -> str:
-    """Give all ways in which the tokens of an ASCII piece may stand in it."""
+def _spellings(piece: str) -> str:
+    """Return all ways in which the tokens of an ASCII piece may be spelled in it."""
     lower = piece.lower().replace("\\", "/")
     # "5,000" has the token "5000", "2'O-methyl" the token "2o-methyl".
     return f"{lower} {lower.translate(_WITHOUT_MARKS)} {lower.replace(chr(39), '')}"
 
 
-def _sure(token: str) -> int:
-    """Say how many letters of a token are those of every word that has it.
+def _certain(token: str) -> int:
+    """Return how many letters of a token are those of every word that has it.
 
     Stemming changes what is left of a word's end: of short words all but two letters.
     """
     return 4 if len(token) > 4 else 3 if len(token) == 4 else 2
 
 
-_memory = [_Memory()]
+_cache = [_PieceCache()]
 
 
 def _with_tokens(pieces: set[str], tokens: Collection[str]) -> set[str]:
-    """Give the pieces that have one of the tokens, and those too long to be remembered."""
-    memory = _memory[0]
-    if len(memory.met) > _MOST_MET:
-        memory = _memory[0] = _Memory()
-    found: set[str] = set()
-    for piece in pieces - memory.met:
-        if len(piece) <= _LONGEST_REMEMBERED:
-            memory.add(piece)
+    """Return the pieces that have one of the tokens, and those too long to be cached."""
+    cache = _cache[0]
+    if len(cache.met) > _MOST_MET:
+        cache = _cache[0] = _PieceCache()
+    long: set[str] = set()
+    for piece in pieces - cache.met:
+        if len(piece) <= _LONGEST_CACHED:
+            cache.add(piece)
         else:
-            found.add(piece)
-    return found | memory.having(pieces, tokens)
+            long.add(piece)
+    return long | cache.having(pieces, tokens)
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED_SPANS)
 def _token_spans(piece: str) -> tuple[TokenSpan, ...]:
-    """Give the tokens of a short piece of text with their offsets."""
+    """Return the tokens of a short piece of text with their offsets."""
     return tuple(token_spans(piece))
 
 
 def _densest(highlights: Sequence[tuple[int, int]], width: int) -> tuple[int, int]:
-    """Find the stretch of at most ``width`` characters with the most highlighted ones."""
+    """Return the stretch of at most ``width`` characters with the most highlighted ones."""
     best, most, inside, left = (0, 0), 0, 0, 0
     for start, end in highlights:
         inside += end - start
@@ -301,9 +299,9 @@ def _densest(highlights: Sequence[tuple[int, int]], width: int) -> tuple[int, in
 
 
 def _word_end(text: str, start: int, end: int, last: int) -> int:
-    """Move the end of a slice back to that of a word, but not before ``last``."""
+    """Return the end of the last word in a slice, but not before ``last``."""
     if end == len(text) or text[end].isspace():
         return end
     border = max(last, start + 1)
-    spaces = [one.start() for one in _SPACE.finditer(text, border, end)]
+    spaces = [match.start() for match in _SPACE.finditer(text, border, end)]
     return spaces[-1] if spaces else end

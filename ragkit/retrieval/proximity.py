@@ -1,4 +1,4 @@
-"""Phrases and titles: how much of questions stands in chunks as neighbours, or in titles."""
+"""Phrases and titles: how much of queries stands in chunks as neighbours, or in titles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Scores: TypeAlias = NDArray[np.float64]
 ShareOf: TypeAlias = Callable[
     [Sequence[Sequence[int]], NDArray[np.float32], TokenColumn, NDArray[np.int64]], Scores
 ]
-"""What ``phrase_shares`` and ``title_shares`` are."""
+"""The type of ``phrase_shares`` and ``title_shares``."""
 
 _FEW_TOKENS = 12
 
@@ -27,41 +27,43 @@ def phrase_shares(
     chunks: TokenColumn,
     bounds: NDArray[np.int64],
 ) -> Scores:
-    """How much of its question stands in each chunk as neighbouring words, from 0 to 1, (n,).
+    """Return how much of its query each chunk holds as neighbouring words, from 0 to 1, (n,).
 
     ``queries`` hold their tokens in order, ``idf`` (m,) the weights of all of them one after the
-    other. ``chunks[bounds[i]:bounds[i + 1]]`` are looked at for question ``i``. A pair of
-    neighbours counts its rarer half's smaller weight when the chunk has both in that order with
-    at most one token between.
+    other. ``chunks[bounds[i]:bounds[i + 1]]`` are compared with query ``i``. A pair of neighbours
+    counts its rarer half's smaller weight when the chunk has both in that order with at most one
+    token between.
     """
-    of, known, codes = _distinct(queries)
-    width = len(known)
-    within = of[1:] == of[:-1]
+    owners, tokens, codes = _distinct(queries)
+    width = len(tokens)
+    within = owners[1:] == owners[:-1]
     pairs, first = np.unique(
-        ((of[:-1] * width + codes[:-1]) * width + codes[1:])[within], return_index=True
+        ((owners[:-1] * width + codes[:-1]) * width + codes[1:])[within], return_index=True
     )
     weights = np.minimum(idf[:-1], idf[1:])[within][first].astype(np.float64)
     shares = np.zeros(len(chunks))
     if not len(pairs):
         return shares
-    at, code, row = _places(chunks, known)
-    asked = np.repeat(np.arange(len(queries)), np.diff(bounds))
+    places, code, row = _occurrences(chunks, tokens)
+    query = np.repeat(np.arange(len(queries)), np.diff(bounds))
     if len(queries) > 1:
         own = np.zeros((len(queries), width), np.bool_)
-        own[of, codes] = True
-        kept = own[asked[row], code]
-        at, code, row = at[kept], code[kept], row[kept]
-    seen = []
-    # Between two of the question's tokens that are at most two places apart stands at most one.
+        own[owners, codes] = True
+        kept = own[query[row], code]
+        places, code, row = places[kept], code[kept], row[kept]
+    matches = []
+    # Between two of the query's tokens that are at most two places apart stands at most one.
     for step in (1, 2):
-        close = np.flatnonzero((at[step:] - at[:-step] <= 2) & (row[step:] == row[:-step]))
-        key = (asked[row[close]] * width + code[close]) * width + code[close + step]
-        place = np.minimum(np.searchsorted(pairs, key), len(pairs) - 1)
-        among = pairs[place] == key
-        seen.append(row[close][among] * len(pairs) + place[among])
-    once = np.unique(np.concatenate(seen))
+        near = (places[step:] - places[:-step] <= 2) & (row[step:] == row[:-step])
+        close = np.flatnonzero(near)
+        key = (query[row[close]] * width + code[close]) * width + code[close + step]
+        pair = np.minimum(np.searchsorted(pairs, key), len(pairs) - 1)
+        among = pairs[pair] == key
+        matches.append(row[close][among] * len(pairs) + pair[among])
+    once = np.unique(np.concatenate(matches))
     np.add.at(shares, once // len(pairs), weights[once % len(pairs)])
-    return _divided(shares, np.bincount(of, idf, len(queries)).astype(np.float64)[asked])
+    totals = np.bincount(owners, idf, len(queries)).astype(np.float64)
+    return _divided(shares, totals[query])
 
 
 def title_shares(
@@ -70,59 +72,56 @@ def title_shares(
     titles: TokenColumn,
     bounds: NDArray[np.int64],
 ) -> Scores:
-    """How much of its question stands in each title, by the rarity of words, from 0 to 1, (n,).
+    """Return how much of its query each title holds, by the rarity of words, from 0 to 1, (n,).
 
     The parameters are those of ``phrase_shares``; words in any order, each counted once.
     """
-    of, known, codes = _distinct(queries)
-    weights = np.zeros((len(queries), len(known)))
-    weights[of, codes] = idf
-    distinct, first = np.unique(of * len(known) + codes, return_index=True)
-    totals = np.bincount(distinct // max(len(known), 1), idf[first], len(queries)).astype(
-        np.float64
-    )
-    _at, code, row = _places(titles, known)
-    once = np.unique(row * len(known) + code)
-    asked = np.repeat(np.arange(len(queries)), np.diff(bounds))
+    owners, tokens, codes = _distinct(queries)
+    width = max(len(tokens), 1)
+    weights = np.zeros((len(queries), width))
+    weights[owners, codes] = idf
+    _places, code, row = _occurrences(titles, tokens)
+    query = np.repeat(np.arange(len(queries)), np.diff(bounds))
+    row, code = np.divmod(np.unique(row * width + code), width)
     shares = np.zeros(len(titles))
-    if len(once):
-        row, code = np.divmod(once, len(known))
-        np.add.at(shares, row, weights[asked[row], code])
+    np.add.at(shares, row, weights[query[row], code])
     # Added up token by token, so that a total is the same in any batch.
-    return _divided(shares, totals[asked])
+    distinct, first = np.unique(owners * width + codes, return_index=True)
+    totals = np.bincount(distinct // width, idf[first], len(queries)).astype(np.float64)
+    return _divided(shares, totals[query])
 
 
 def _distinct(
     queries: Sequence[Sequence[int]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Of all questions' tokens in a row: whose each is (m,), the distinct ones, and which (m,)."""
-    known, codes = np.unique(
-        np.array([token for one in queries for token in one], np.int64), return_inverse=True
+    """Return the query of each token (m,), the distinct tokens, and which of them each is (m,)."""
+    tokens, codes = np.unique(
+        np.array([token for query in queries for token in query], np.int64), return_inverse=True
     )
-    of = np.repeat(np.arange(len(queries)), [len(one) for one in queries])
-    return of, known, codes.reshape(-1)
+    owners = np.repeat(np.arange(len(queries)), [len(query) for query in queries])
+    return owners, tokens, codes.reshape(-1)
 
 
-def _places(
-    texts: TokenColumn, known: NDArray[np.int64]
+def _occurrences(
+    texts: TokenColumn, tokens: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Where some tokens, ascending, stand in texts, in order, which each is, and in which text."""
+    """Return the places of some ascending tokens in texts, which each is, and its text's row."""
     flat = texts.flat
-    if len(known) > _FEW_TOKENS and len(flat):
-        code_of = np.zeros(int(max(flat.max(), known[-1])) + 1, np.uint32)
-        code_of[known] = np.arange(1, len(known) + 1)
-        which = np.take(code_of, flat)
+    if len(tokens) > _FEW_TOKENS and len(flat):
+        code_of = np.zeros(int(max(flat.max(), tokens[-1])) + 1, np.uint32)
+        code_of[tokens] = np.arange(1, len(tokens) + 1)
+        codes = np.take(code_of, flat)
     else:
         # A comparison with each is quicker than a table of the whole vocabulary.
-        which = np.zeros(len(flat), np.uint32)
-        for code, token in enumerate(known.tolist()):
-            which[flat == token] = code + 1
-    at = np.flatnonzero(which)
-    row = np.searchsorted(texts.offsets, at, side="right") - 1
-    return at, which[at].astype(np.int64) - 1, row
+        codes = np.zeros(len(flat), np.uint32)
+        for code, token in enumerate(tokens.tolist()):
+            codes[flat == token] = code + 1
+    places = np.flatnonzero(codes)
+    rows = np.searchsorted(texts.offsets, places, side="right") - 1
+    return places, codes[places].astype(np.int64) - 1, rows
 
 
 def _divided(shares: Scores, totals: Scores) -> Scores:
-    """Divide by the weight of all that was asked for, where there is any."""
-    found: Scores = shares / np.where(totals > 0, totals, 1.0)
-    return found
+    """Divide by the weight of the whole query, where it has any."""
+    divided: Scores = shares / np.where(totals > 0, totals, 1.0)
+    return divided

@@ -96,21 +96,21 @@ class ParsedQuery:
 
 
 def parse_query(text: str, known_fields: Sequence[str] = ()) -> ParsedQuery:
-    """Take the filters out of a query.
+    """Parse the filters of a query, and return them apart from its text.
 
     ``known_fields`` are the names of front-matter fields that the library has. Letter case does
     not matter in names of filters and fields; a space in a field's name is written ``_``.
 
     Raises:
-        QueryError: a filter is unknown, or its date or number makes no sense.
+        QueryError: a filter is unknown, or its date or number is invalid.
     """
-    asked = text[:LONGEST_QUERY]
-    strict = len(asked) <= _TYPED and "\n" not in asked.strip()
+    query = text[:LONGEST_QUERY]
+    strict = len(query) <= _TYPED and "\n" not in query.strip()
     names = _names(known_fields)
-    found: dict[str, list[str]] = {}
+    values_of: dict[str, list[str]] = {}
     kept: list[str] = []
     last = 0
-    for token in _TOKEN.finditer(asked):
+    for token in _TOKEN.finditer(query):
         if token["phrase"] is not None:
             continue
         name = names.get(token["key"].casefold())
@@ -121,20 +121,20 @@ def parse_query(text: str, known_fields: Sequence[str] = ()) -> ParsedQuery:
         values = _checked(name, _values(token["value"]), strict=strict)
         if values is None:
             continue
-        found.setdefault(name, []).extend(values)
-        kept.append(asked[last : token.start()])
+        values_of.setdefault(name, []).extend(values)
+        kept.append(query[last : token.start()])
         last = token.end()
-    kept.append(asked[last:])
+    kept.append(query[last:])
     return ParsedQuery(
         text=" ".join(part for part in map(str.strip, kept) if part),
-        filters=_filters(found),
-        collections=_unique(found, "collection"),
+        filters=_filters(values_of),
+        collections=_unique(values_of, "collection"),
         cut=len(text) > LONGEST_QUERY,
     )
 
 
 def format_filters(filters: Filters, collections: Sequence[str] = ()) -> str:
-    """Write filters as they would be typed; ``parse_query`` reads them back."""
+    """Format filters as they would be typed; ``parse_query`` reads them back."""
     documents = tuple(str(number) for number in filters.documents)
     parts: list[tuple[str, Sequence[str]]] = [
         ("type", filters.types),
@@ -150,29 +150,29 @@ def format_filters(filters: Filters, collections: Sequence[str] = ()) -> str:
         ("before", (filters.before,)),
         ("collection", collections),
     ]
-    parts += [(_written(name), (value,)) for name, value in filters.fields]
-    written = []
+    parts += [(_as_word(name), (value,)) for name, value in filters.fields]
+    filters_as_text = []
     for name, values in parts:
-        given = ",".join(_quoted(value) for value in values if value)
-        if given:
-            written.append(f"{name}:{given}")
-    return " ".join(written)
+        joined = ",".join(_quoted(value) for value in values if value)
+        if joined:
+            filters_as_text.append(f"{name}:{joined}")
+    return " ".join(filters_as_text)
 
 
 def _names(known_fields: Sequence[str]) -> dict[str, str]:
     """Map what may be written to the filter, or to ``=`` and the field, that it means."""
-    names = {_written(name).casefold(): f"={name}" for name in known_fields}
+    names = {_as_word(name).casefold(): f"={name}" for name in known_fields}
     return {**names, **{name: name for name in FILTER_NAMES}}
 
 
-def _written(name: str) -> str:
-    """Give a field's name as one word."""
+def _as_word(name: str) -> str:
+    """Return a field's name as one word."""
     return re.sub(r"[^\w.-]+", "_", name.strip())
 
 
 def _values(raw: str) -> list[str]:
-    """Divide a value at its commas and take off the quotes."""
-    found = []
+    """Split a value at its commas and strip the quotes."""
+    values = []
     for match in _PARTS.finditer(raw):
         part = match.group()
         if len(part) > 1 and part[0] in '"“„”' and part[-1] in '"“”':
@@ -180,12 +180,12 @@ def _values(raw: str) -> list[str]:
         else:
             part = part.strip('"“”„')
         if part.strip():
-            found.append(part.strip())
-    return found
+            values.append(part.strip())
+    return values
 
 
 def _quoted(value: str) -> str:
-    """Write a value, in quotes where it needs them."""
+    """Return a value, in quotes where it needs them."""
     if _BARE.fullmatch(value):
         return value
     doubled = value.replace('"', '""')
@@ -193,7 +193,7 @@ def _quoted(value: str) -> str:
 
 
 def _looks_like_filter(token: re.Match[str], names: Mapping[str, str]) -> bool:
-    """Tell whether a word is more likely a mistaken filter than ordinary text."""
+    """Return whether a word is more likely a mistaken filter than ordinary text."""
     key, value = token["key"], token["value"]
     if not _UNKNOWN.fullmatch(f"{key}:{value.split()[0]}") or key in _SCHEMES:
         return False
@@ -204,14 +204,14 @@ def _looks_like_filter(token: re.Match[str], names: Mapping[str, str]) -> bool:
 
 
 def _suggestion(key: str, names: Mapping[str, str]) -> str:
-    """Guess which filter was meant."""
+    """Return the filter that was probably meant, or an empty string."""
     if key in _MEANT:
         return _MEANT[key]
     return next(iter(difflib.get_close_matches(key, list(names), n=1, cutoff=0.75)), "")
 
 
 def _unknown(token: re.Match[str], names: Mapping[str, str]) -> QueryError:
-    """Say that there is no such filter, and which there are."""
+    """Build the error that names the filters there are."""
     key = token["key"]
     meant = _suggestion(key, names)
     fields = sorted(name for name, means in names.items() if means.startswith("="))
@@ -227,7 +227,7 @@ def _unknown(token: re.Match[str], names: Mapping[str, str]) -> QueryError:
 
 
 def _checked(name: str, values: Sequence[str], *, strict: bool) -> list[str] | None:
-    """Bring values into their usual form; ``None`` when lenient and they make no sense."""
+    """Normalise values; ``None`` when they are invalid and that is no error."""
     if name in ("after", "before"):
         dates = [_iso_date(value) for value in values]
         if all(dates):
@@ -248,9 +248,9 @@ def _checked(name: str, values: Sequence[str], *, strict: bool) -> list[str] | N
     return None
 
 
-def _iso_date(written: str) -> str:
-    """Give a year, month or day with all its digits; an empty string when it is none."""
-    match = _DATE.fullmatch(written)
+def _iso_date(value: str) -> str:
+    """Return a year, month or day with all its digits; an empty string when it is none."""
+    match = _DATE.fullmatch(value)
     if match is None:
         return ""
     numbers = [int(part) for part in match.groups() if part is not None]
@@ -261,34 +261,34 @@ def _iso_date(written: str) -> str:
     return "-".join([match[1], *(f"{number:02}" for number in numbers[1:])])
 
 
-def _filters(found: Mapping[str, Sequence[str]]) -> Filters:
+def _filters(values_of: Mapping[str, Sequence[str]]) -> Filters:
     """Gather the values; of several dates the one that leaves more documents counts."""
-    if not found:
+    if not values_of:
         return Filters()
     return Filters(
-        types=_unique(found, "type"),
-        paths=_unique(found, "path"),
-        titles=_unique(found, "title"),
-        headings=_unique(found, "in"),
-        languages=_unique(found, "lang"),
-        tags=_unique(found, "tag"),
-        sources=_unique(found, "source"),
-        speakers=_unique(found, "speaker"),
-        documents=tuple(int(number) for number in _unique(found, "document")),
-        after=min(found.get("after", ()), default=""),
-        before=max(found.get("before", ()), default=""),
-        fields=tuple(dict.fromkeys(_fields(found))),
+        types=_unique(values_of, "type"),
+        paths=_unique(values_of, "path"),
+        titles=_unique(values_of, "title"),
+        headings=_unique(values_of, "in"),
+        languages=_unique(values_of, "lang"),
+        tags=_unique(values_of, "tag"),
+        sources=_unique(values_of, "source"),
+        speakers=_unique(values_of, "speaker"),
+        documents=tuple(int(number) for number in _unique(values_of, "document")),
+        after=min(values_of.get("after", ()), default=""),
+        before=max(values_of.get("before", ()), default=""),
+        fields=tuple(dict.fromkeys(_fields(values_of))),
     )
 
 
-def _fields(found: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Give the (name, value) pairs of front matter."""
-    for name, values in found.items():
+def _fields(values_of: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Yield the (name, value) pairs of front matter."""
+    for name, values in values_of.items():
         if name.startswith("="):
             for value in values:
                 yield name[1:], value
 
 
-def _unique(found: Mapping[str, Sequence[str]], name: str) -> tuple[str, ...]:
-    """Give the different values of one filter, in the order of writing."""
-    return tuple(dict.fromkeys(found.get(name, ())))
+def _unique(values_of: Mapping[str, Sequence[str]], name: str) -> tuple[str, ...]:
+    """Return the different values of one filter, in the order of writing."""
+    return tuple(dict.fromkeys(values_of.get(name, ())))
