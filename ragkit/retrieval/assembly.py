@@ -29,14 +29,14 @@ def assemble(
     ids.update(document for group in groups for document in group.also_in)
     with catalog.connections.read():
         records = catalog.documents.get_many(ids)
-        plans = _plans(catalog, [one for one in groups if one.document_id in records], records,
-                       options)  # fmt: skip
+        present = [group for group in groups if group.document_id in records]
+        plans = _plans(catalog, present, records, options)
         spans = [
             (group.document_id, passage.start, passage.end)
             for group, plan in plans
             for passage in plan.passages
         ]
-        short = {one.id for one in records.values() if one.characters < _READ_WHOLE}
+        short = {record.id for record in records.values() if record.characters < _READ_WHOLE}
         slices = iter(catalog.documents.slices(spans, short))
     return [
         _result(group, plan, [next(slices) for _ in plan.passages], records, highlighter)

@@ -109,24 +109,26 @@ def find_candidates(
     def by_keyword() -> Candidates:
         return keyword_candidates(searches, len(queries), depth)
 
-    found: dict[IndexKind, Candidates] = {}
+    candidates: dict[IndexKind, Candidates] = {}
     if options.mode is not Mode.KEYWORD:
         with timer.stage(f"vector{suffix}", total) as stage:
-            strategies = [one.strategy(_vector_depth(one, depth, options)) for one in searches]
+            strategies = [
+                search.strategy(_vector_depth(search, depth, options)) for search in searches
+            ]
             notes = list(dict.fromkeys(strategy.why for strategy in strategies))
             if options.mode is Mode.HYBRID and len(queries) == 1 and total >= _WORTH_A_THREAD:
                 by_both = run_concurrently(by_vector, by_keyword)
-                found = dict(zip((IndexKind.VECTOR, IndexKind.KEYWORD), by_both, strict=True))
+                candidates = dict(zip((IndexKind.VECTOR, IndexKind.KEYWORD), by_both, strict=True))
                 notes.append("beside keyword")
             else:
-                found[IndexKind.VECTOR] = by_vector()
-            stage.out, stage.note = len(found[IndexKind.VECTOR]), "; ".join(notes)
+                candidates[IndexKind.VECTOR] = by_vector()
+            stage.out, stage.note = len(candidates[IndexKind.VECTOR]), "; ".join(notes)
     if options.mode is not Mode.VECTOR:
         with timer.stage(f"keyword{suffix}", total) as stage:
-            if IndexKind.KEYWORD not in found:
-                found[IndexKind.KEYWORD] = by_keyword()
-            stage.out = len(found[IndexKind.KEYWORD])
-    return found
+            if IndexKind.KEYWORD not in candidates:
+                candidates[IndexKind.KEYWORD] = by_keyword()
+            stage.out = len(candidates[IndexKind.KEYWORD])
+    return candidates
 
 
 def vector_candidates(
@@ -136,12 +138,12 @@ def vector_candidates(
 
     Chunks with several vectors are looked for as deep as it takes to find enough of them.
     """
-    found = [
+    of_collections = [
         search.candidates(IndexKind.VECTOR, _vector_depth(search, depth, options))
         for search in searches
     ]
     alone = all(search.index.entries_per_chunk == 1.0 for search in searches)
-    joined = _joined(found, count, depth if alone else None)
+    joined = _joined(of_collections, count, depth if alone else None)
     if alone and options.question_merge is not QuestionMerge.SUM:
         return joined
     return by_chunk(joined, options.question_merge, options.rrf_k, depth)
@@ -149,27 +151,27 @@ def vector_candidates(
 
 def keyword_candidates(searches: Sequence[IndexSearch], count: int, depth: int) -> Candidates:
     """Return for each of ``count`` queries the entries with the best BM25 scores."""
-    found = [search.candidates(IndexKind.KEYWORD, depth) for search in searches]
-    return _joined(found, count, depth)
+    of_collections = [search.candidates(IndexKind.KEYWORD, depth) for search in searches]
+    return _joined(of_collections, count, depth)
 
 
-def by_chunk(found: Candidates, merge: QuestionMerge, rrf_k: int, depth: int) -> Candidates:
+def by_chunk(candidates: Candidates, merge: QuestionMerge, rrf_k: int, depth: int) -> Candidates:
     """Keep one candidate a chunk, under the id of the chunk's own entry; best first.
 
     By SUM a chunk's score is the sum of ``1 / (rrf_k + rank)`` over its entries, and decides its
     rank; else it has those of its best entry. The level says what was found best, where that is
     one of the chunk's questions.
     """
-    queries = queries_of(found.bounds)
-    keys = queries * (int(found.parent_ids.max(initial=0)) + 1) + found.parent_ids
+    queries = queries_of(candidates.bounds)
+    keys = queries * (int(candidates.parent_ids.max(initial=0)) + 1) + candidates.parent_ids
     distinct, first, group = np.unique(keys, return_index=True, return_inverse=True)
     if merge is QuestionMerge.SUM:
         sums = np.zeros(len(distinct))
-        np.add.at(sums, group.reshape(-1), 1.0 / (rrf_k + 1.0 + places_of(found.bounds)))
+        np.add.at(sums, group.reshape(-1), 1.0 / (rrf_k + 1.0 + places_of(candidates.bounds)))
         order = np.lexsort((distinct, -sums, queries[first]))
-        chunks = replace(take_rows(found, first[order]), scores=sums[order])
+        chunks = replace(take_rows(candidates, first[order]), scores=sums[order])
     else:
-        chunks = take_rows(found, np.sort(first))
+        chunks = take_rows(candidates, np.sort(first))
     contexts = chunks.levels == LEVEL_CODES[Level.CONTEXT]
     levels = np.where(contexts, LEVEL_CODES[Level.CHUNK], chunks.levels).astype(np.int8)
     return _cut(replace(chunks, entry_ids=chunks.parent_ids, levels=levels), depth)
@@ -268,11 +270,11 @@ def _entry_filter(
         levels = (level, *options.vector_levels)
     documents: list[Ids] = []
     entries: list[Ids] = []
-    for one in filters:
-        documents.append(catalog.filters.documents(collection.id, replace(one, headings=())))
-        if one.headings:
-            entries.append(catalog.filters.entries_under(collection.id, one.headings))
-        by_speaker = catalog.filters.entries_by_speaker(collection.id, one)
+    for part in filters:
+        documents.append(catalog.filters.documents(collection.id, replace(part, headings=())))
+        if part.headings:
+            entries.append(catalog.filters.entries_under(collection.id, part.headings))
+        by_speaker = catalog.filters.entries_by_speaker(collection.id, part)
         if by_speaker is not None:
             entries.append(by_speaker)
     return EntryFilter(
@@ -283,44 +285,44 @@ def _entry_filter(
     )
 
 
-def _joined(found: Sequence[Candidates], count: int, depth: int | None) -> Candidates:
+def _joined(of_collections: Sequence[Candidates], count: int, depth: int | None) -> Candidates:
     """Join what collections have for each query; ties go to the smaller entry id."""
-    if len(found) == 1:
-        return found[0]
+    if len(of_collections) == 1:
+        return of_collections[0]
     ids = np.zeros(0, np.int64)
-    if not found:
+    if not of_collections:
         none = np.zeros(0, np.int32), np.zeros(0, np.int8), np.zeros(0, np.float32)
         return Candidates(np.zeros(count + 1, np.int64), ids, ids, ids, *none)
-    queries = np.concatenate([queries_of(one.bounds) for one in found])
-    ids = np.concatenate([one.entry_ids for one in found])
-    scores = np.concatenate([one.scores for one in found])
+    queries = np.concatenate([queries_of(found.bounds) for found in of_collections])
+    ids = np.concatenate([found.entry_ids for found in of_collections])
+    scores = np.concatenate([found.scores for found in of_collections])
     order = np.lexsort((ids, -scores, queries))
     joined = Candidates(
         np.searchsorted(queries[order], np.arange(count + 1)),
         ids[order],
-        np.concatenate([one.document_ids for one in found])[order],
-        np.concatenate([one.parent_ids for one in found])[order],
-        np.concatenate([one.chunk_indexes for one in found])[order],
-        np.concatenate([one.levels for one in found])[order],
+        np.concatenate([found.document_ids for found in of_collections])[order],
+        np.concatenate([found.parent_ids for found in of_collections])[order],
+        np.concatenate([found.chunk_indexes for found in of_collections])[order],
+        np.concatenate([found.levels for found in of_collections])[order],
         scores[order],
     )
     return joined if depth is None else _cut(joined, depth)
 
 
-def _cut(found: Candidates, depth: int) -> Candidates:
+def _cut(candidates: Candidates, depth: int) -> Candidates:
     """Keep the first ``depth`` candidates of each query."""
-    return take_rows(found, np.flatnonzero(places_of(found.bounds) < depth))
+    return take_rows(candidates, np.flatnonzero(places_of(candidates.bounds) < depth))
 
 
-def take_rows(found: Candidates, rows: Ids) -> Candidates:
+def take_rows(candidates: Candidates, rows: Ids) -> Candidates:
     """Return some rows, which must be sorted by query."""
-    bounds = np.searchsorted(queries_of(found.bounds)[rows], np.arange(len(found.bounds)))
+    bounds = np.searchsorted(queries_of(candidates.bounds)[rows], np.arange(len(candidates.bounds)))
     return Candidates(
         bounds,
-        found.entry_ids[rows],
-        found.document_ids[rows],
-        found.parent_ids[rows],
-        found.chunk_indexes[rows],
-        found.levels[rows],
-        found.scores[rows],
+        candidates.entry_ids[rows],
+        candidates.document_ids[rows],
+        candidates.parent_ids[rows],
+        candidates.chunk_indexes[rows],
+        candidates.levels[rows],
+        candidates.scores[rows],
     )

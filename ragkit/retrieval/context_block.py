@@ -24,12 +24,12 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def format_as_context(answer: Answer | ChunkedAnswer, budget_tokens: int = 2000) -> str:
-    """The best results as a block "Related documents", in at most that many tokens.
+    """Format the best results as a block "Related documents", in at most that many tokens.
 
     Each has title, date, path, tags, similarity and an excerpt. Excerpts stand in fences that
     they cannot close, and titles are escaped: nothing in a document can pass for the block's own
     text. Results for which there is no room are left out, weakest first. Tokens are estimated:
-    four Latin characters each, or one of any other script. Gives an empty string when there are
+    four Latin characters each, or one of any other script. Returns an empty string when there are
     no results, or no room for one.
     """
     results = _results(answer)
@@ -48,14 +48,14 @@ def format_as_context(answer: Answer | ChunkedAnswer, budget_tokens: int = 2000)
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a model makes of a text."""
+    """Estimate how many tokens a model makes of a text."""
     plain = sum(character.isascii() for character in text)
     return -(-plain // _CHARACTERS_PER_TOKEN) + len(text) - plain
 
 
 def _results(answer: Answer | ChunkedAnswer) -> Sequence[Result]:
     if isinstance(answer, ChunkedAnswer):
-        return [one.result for one in answer.results]
+        return [found.result for found in answer.results]
     return answer.results
 
 
@@ -69,8 +69,8 @@ def _head(number: int, result: Result) -> str:
         named = [_line(str(tag))[:_LONGEST_TAG] for tag in tags[:_MOST_TAGS]]
         facts.append(f"tags: {', '.join(named)}")
     facts.append(f"similarity {result.score:.2f}")
-    said = " · ".join(_escaped(fact) for fact in facts)
-    return f"### {number}. {_escaped(title)}\n\n{said}\n\n"
+    line = " · ".join(_escaped(fact) for fact in facts)
+    return f"### {number}. {_escaped(title)}\n\n{line}\n\n"
 
 
 def _line(text: str) -> str:
@@ -82,9 +82,9 @@ def _escaped(text: str) -> str:
 
 
 def _passage(result: Result) -> Passage | None:
-    """The passage with the best matched chunk."""
+    """Return the passage with the best matched chunk."""
     best = result.matched_chunks[0].index if result.matched_chunks else -1
-    inside = (one for one in result.passages if one.chunks[0] <= best <= one.chunks[1])
+    inside = (shown for shown in result.passages if shown.chunks[0] <= best <= shown.chunks[1])
     return next(inside, result.passages[0] if result.passages else None)
 
 
@@ -108,7 +108,7 @@ def _fenced(text: str) -> str:
 
 
 def _excerpt(result: Result, tokens: int) -> str:
-    """The most telling slice of the best passage that fits, on whole words."""
+    """Return the slice of the best passage with the most matched words that fits."""
     passage = _passage(result)
     if passage is None:
         return ""

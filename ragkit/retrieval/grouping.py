@@ -27,7 +27,7 @@ Clusters: TypeAlias = list[list[Hit]]
 """The kept hits, each followed by those that were folded into it, best first."""
 
 _Twin: TypeAlias = Callable[[int, Sequence[int]], int | None]
-"""Given the row of a hit and those kept so far, names the kept one that it repeats, if any."""
+"""Returns the row of the kept hit that a row repeats, from those kept so far, if any."""
 
 _COMPARED = 20_000
 _CLOSE = 0.9
@@ -77,9 +77,9 @@ def group(hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups) -> G
         left = kept_hits(clusters)
     groups = _gather(left, options, also)
     if options.mmr_lambda is not None and len(groups) > 1:
-        leads = _by_place([one.hits[0] for one in groups])
+        leads = _by_place([own.hits[0] for own in groups])
         order = mmr(leads, lookups.vectors(leads), options.mmr_lambda, options.limit)
-        by_entry = {one.hits[0].entry_id: one for one in groups}
+        by_entry = {own.hits[0].entry_id: own for own in groups}
         groups = [by_entry[hit.entry_id] for hit in order]
         notes.append("reordered for variety")
     return Grouping(tuple(groups[: options.limit]), tuple(left), ", ".join(notes))
@@ -116,7 +116,7 @@ def _best_per_parent(hits: Sequence[Hit], options: SearchOptions, lookups: HitLo
 
 
 def _by_place(leads: list[Hit]) -> list[Hit]:
-    """Give reranked hits scores that fall with their places, so that their order counts."""
+    """Replace the scores of reranked hits by falling ones, so that their order counts."""
     if all(hit.grade is None for hit in leads):
         return leads
     scores = sorted((hit.score for hit in leads), reverse=True)

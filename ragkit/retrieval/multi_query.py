@@ -63,7 +63,7 @@ class ChunkedResult:
 
 @dataclass(frozen=True, slots=True)
 class ChunkedAnswer:
-    """What a long text finds. ``pieces``, ``hits`` and ``documents`` count what led to it."""
+    """The answer to a long text; ``pieces``, ``hits`` and ``documents`` count what led to it."""
 
     topics: tuple[TopicAnswer, ...]
     results: tuple[ChunkedResult, ...]
@@ -76,7 +76,7 @@ class ChunkedAnswer:
 
     @property
     def summary(self) -> str:
-        """The counts in a line: "7 pieces → 35 hits → 12 documents → 5 shown"."""
+        """Return the counts in a line: "7 pieces → 35 hits → 12 documents → 5 shown"."""
         counted = [(self.pieces, "piece"), (self.hits, "hit"), (self.documents, "document")]
         parts = [f"{count} {word}{'' if count == 1 else 's'}" for count, word in counted]
         return " → ".join([*parts, f"{len(self.results)} shown"])
@@ -108,7 +108,7 @@ def query_per_chunk(
 
 @dataclass(frozen=True, slots=True)
 class _TopicHits:
-    """What all topics found: the hits of each, and what is known of them."""
+    """The hits of each topic, how many there were, and the words and copies to show."""
 
     lists: list[list[Hit]]
     hits: int
@@ -141,27 +141,27 @@ class ChunkedSearch:
             topics = cut_question(text, partial(embed_queries, self._segmenter), chunked)
             pieces = sum(len(topic.pieces) for topic in topics)
             stage.out, stage.note = len(topics), f"{pieces} pieces"
-        found = self._find(text, topics, options, chunked, timer)
-        with timer.stage("merge", found.hits) as stage:
-            merged, groups, documents = self._merged(found, options, chunked)
+        topic_hits = self._find(text, topics, options, chunked, timer)
+        with timer.stage("merge", topic_hits.hits) as stage:
+            merged, groups, documents = self._merged(topic_hits, options, chunked)
             stage.out, stage.note = len(merged), chunked.merge.value
         with timer.stage("reconstruction", len(merged)) as stage:
-            results = self._engine.assemble(groups, options, found.tokens, "")
+            results = self._engine.assemble(groups, options, topic_hits.tokens, "")
             stage.out = len(results)
         rerank = _not_reranked(options)
         answer = ChunkedAnswer(
             topics=tuple(
                 TopicAnswer(topic, _documents(hits))
-                for topic, hits in zip(topics, found.lists, strict=False)
+                for topic, hits in zip(topics, topic_hits.lists, strict=False)
             ),
             results=_with_topics(results, groups, merged, len(topics)),
             pieces=pieces,
-            hits=found.hits,
+            hits=topic_hits.hits,
             documents=documents,
             trace=Trace(tuple(timer.stages)),
             notices=(
                 *_notices(text, topics),
-                *found.notices,
+                *topic_hits.notices,
                 *self._engine.index_notices(options),
                 *([rerank.notice] if rerank else []),
             ),
@@ -178,7 +178,7 @@ class ChunkedSearch:
         chunked: ChunkedOptions,
         timer: StageTimer,
     ) -> _TopicHits:
-        """Ask all pieces, their backgrounds and the whole text in one batch.
+        """Search with all pieces, their backgrounds and the whole text in one batch.
 
         A last list, of no topic, holds what the whole text alone finds.
         """
@@ -193,7 +193,7 @@ class ChunkedSearch:
             candidates=min(options.candidates, _DEEPER * max(each, chunked.limit)),
             mmr_lambda=None,
         )
-        found = self._engine.find([one[:LONGEST_QUERY] for one in texts], options, timer)
+        found = self._engine.find([text[:LONGEST_QUERY] for text in texts], options, timer)
         hits_of_text = [
             [hit for hit in grouping.hits if hit.document_id not in chunked.exclude]
             for _query, grouping in found
@@ -233,12 +233,12 @@ class ChunkedSearch:
         return keep_best(strong, chunked.dedup, chunked.per_document, sections)
 
     def _merged(
-        self, found: _TopicHits, options: SearchOptions, chunked: ChunkedOptions
+        self, topic_hits: _TopicHits, options: SearchOptions, chunked: ChunkedOptions
     ) -> tuple[list[Merged], list[Group], int]:
         """Join the topics' lists into groups of hits; also count the documents in them."""
-        everything = _best(found.lists)
+        everything = _best(topic_hits.lists)
         lookups = self._engine.lookups()
-        # Twins that different pieces found; each piece's own are folded already.
+        # Twins that different pieces topic_hits; each piece's own are folded already.
         pooled = kept_hits(fold_identical(everything, lookups.content_keys(everything)))
         pooled = self._best_each(pooled, chunked)
         homes = {hit.document_id for hit in pooled}
@@ -250,24 +250,24 @@ class ChunkedSearch:
         leads = {key(hit): hit for hit in pooled}
         lists = [
             [_Item(key(hit), hit.score) for hit in hits if key(hit) in leads]
-            for hits in found.lists
+            for hits in topic_hits.lists
         ]
         limit = chunked.limit if options.mmr_lambda is None else len(leads)
         merged = merge_topics(lists, chunked.merge, limit)
         if options.mmr_lambda is not None and merged:
-            ranked = [leads[int(one.document_id)] for one in merged]
+            ranked = [leads[int(item.document_id)] for item in merged]
             chosen = mmr(ranked, lookups.vectors(ranked), options.mmr_lambda, chunked.limit)
-            by_key = {int(one.document_id): one for one in merged}
+            by_key = {int(item.document_id): item for item in merged}
             merged = [by_key[key(hit)] for hit in chosen]
         groups = []
-        for one in merged:
-            lead = leads[int(one.document_id)]
+        for item in merged:
+            lead = leads[int(item.document_id)]
             others = [
                 hit
                 for hit in everything
                 if by_document and hit.document_id == lead.document_id and hit is not lead
             ]
-            copies = found.also_in.get(lead.document_id, ())
+            copies = topic_hits.also_in.get(lead.document_id, ())
             also_in = tuple(document for document in copies if document not in homes)
             groups.append(Group(lead.document_id, (lead, *others), (), also_in))
         return merged, groups, len(homes)
@@ -275,7 +275,7 @@ class ChunkedSearch:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """What is merged: a document, or one hit. ``document_id`` is the one's or the other's."""
+    """What is merged: a document, or one hit, whose entry id then stands in ``document_id``."""
 
     document_id: int
     score: float
@@ -312,9 +312,9 @@ def _with_topics(
     """Add to each result the topics that found it; documents that have gone are left out."""
     found_by = {
         (group.document_id, group.hits[0].chunk_index): tuple(
-            number for number in one.topics if number < topics
+            number for number in item.topics if number < topics
         )
-        for group, one in zip(groups, merged, strict=True)
+        for group, item in zip(groups, merged, strict=True)
     }
     by_document = {document: numbers for (document, _chunk), numbers in found_by.items()}
     return tuple(

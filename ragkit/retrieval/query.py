@@ -98,7 +98,7 @@ class QueryEncoder:
                 text=query.text,
                 tokens=words,
                 collections=tuple(map(get, query.collections)) or tuple(collections),
-                filters=tuple(one for one in (options.filters, query.filters) if not one.empty),
+                filters=tuple(part for part in (options.filters, query.filters) if not part.empty),
                 cut=query.cut,
                 trouble=trouble,
             )

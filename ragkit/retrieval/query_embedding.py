@@ -1,4 +1,4 @@
-"""Vectors of questions, within a time limit: an embedder that is away never holds up a search."""
+"""Vectors of queries within a time limit: an embedder that is away never holds up a search."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Vectors = Sequence[NDArray[np.float32] | None]
 
 
 @dataclass
-class _Try:
-    """A question that is being embedded in a thread of its own."""
+class _Request:
+    """Texts that are being embedded in a thread of their own."""
 
     done: threading.Event = field(default_factory=threading.Event)
     vectors: NDArray[np.float32] | None = None
@@ -35,7 +35,7 @@ class _Try:
 
 
 class QueryEmbedder:
-    """Embeds questions. Safe between threads.
+    """Embeds queries. Safe to share between threads.
 
     A server is asked in a thread, so that a search can go on without it: the first that waits in
     vain waits ``longest`` seconds, those after it not at all while that call is under way, and
@@ -47,19 +47,19 @@ class QueryEmbedder:
         self._longest = longest
         self._guard = threading.Lock()
         self._trouble = ""
-        self._late: _Try | None = None
+        self._latest: _Request | None = None
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, str]:
-        """The vector of each text, (d,), and nothing; or none, and a sentence on why."""
+        """Return the vector of each text, (d,), and nothing; or none, and a sentence on why."""
         if not is_remote(self._embedder.name):
-            return self._here(texts)
+            return self._in_process(texts)
         with self._guard:
-            late, trouble = self._late, self._trouble
-            if trouble and late is not None and not late.done.is_set():
+            latest, trouble = self._latest, self._trouble
+            if trouble and latest is not None and not latest.done.is_set():
                 return [None] * len(texts), trouble
-            self._late = current = _Try()
+            self._latest = current = _Request()
         thread = threading.Thread(
-            target=self._ask, args=(current, list(texts)), name="ragkit-question", daemon=True
+            target=self._request, args=(current, list(texts)), name="ragkit-question", daemon=True
         )
         thread.start()
         waited = LONGEST_WAIT_IN_TROUBLE if trouble else self._longest
@@ -74,13 +74,13 @@ class QueryEmbedder:
             return [None] * len(texts), current.trouble
         return list(current.vectors), ""
 
-    def _here(self, texts: Sequence[str]) -> tuple[Vectors, str]:
+    def _in_process(self, texts: Sequence[str]) -> tuple[Vectors, str]:
         try:
             return list(embed_queries(self._embedder, texts)), ""
         except RagkitError as error:
             return [None] * len(texts), _notice(str(error))
 
-    def _ask(self, current: _Try, texts: list[str]) -> None:
+    def _request(self, current: _Request, texts: list[str]) -> None:
         try:
             vectors = embed_queries(self._embedder, texts)
             if vectors.shape == (len(texts), self._embedder.dimensions):

@@ -158,7 +158,7 @@ class Ranking:
 def _contributions(parts: Sequence[Part], query: int, row: int) -> tuple[Contribution, ...]:
     """Return the parts of one row's score; those that add nothing are not named."""
     contributions = [part.contribution(query, row) for part in parts]
-    return tuple(one for one in contributions if one.value != 0.0 or one.rank)
+    return tuple(part for part in contributions if part.value != 0.0 or part.rank)
 
 
 def rank(
@@ -217,7 +217,7 @@ def fuse(
         for (kind, found), share in zip(candidates.items(), shares, strict=True)
         if share.any()
     }
-    width = 1 + max((int(one.entry_ids.max(initial=0)) for _, one in used.values()), default=0)
+    width = 1 + max((int(found.entry_ids.max(initial=0)) for _, found in used.values()), default=0)
     keyed = [queries_of(found.bounds) * width + found.entry_ids for _, found in used.values()]
     keys = np.unique(np.concatenate([np.zeros(0, np.int64), *keyed]))
     queries, entry_ids = np.divmod(keys, width)
@@ -256,14 +256,15 @@ def _weight_shares(weights: Sequence[Scores], count: int) -> list[Scores]:
     positive = [np.maximum(weight, 0.0) for weight in weights]
     total = sum(positive, np.zeros(count))
     divisor = np.where(total > 0.0, total, 1.0)
-    return [np.where(total > 0.0, one / divisor, 1.0 / len(weights)) for one in positive]
+    return [np.where(total > 0.0, weight / divisor, 1.0 / len(weights)) for weight in positive]
 
 
-def _counted(found: Candidates, share: Scores) -> Candidates:
+def _counted(candidates: Candidates, share: Scores) -> Candidates:
     """Leave out the candidates of queries for which an index does not count."""
     if bool(np.all(share > 0.0)):
-        return found
-    return take_rows(found, np.flatnonzero(share[queries_of(found.bounds)] > 0.0))
+        return candidates
+    rows = np.flatnonzero(share[queries_of(candidates.bounds)] > 0.0)
+    return take_rows(candidates, rows)
 
 
 def shares_of_best(raw: Scores, bounds: Ids, least: float = 0.0) -> Scores:

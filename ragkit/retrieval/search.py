@@ -79,14 +79,14 @@ class SearchEngine:
             "search %.1f ms, %d results, stages %s",
             answer.trace.ms,
             len(answer.results),
-            " ".join(f"{one.name}:{one.count_in}>{one.count_out}" for one in answer.trace.stages),
+            " ".join(f"{s.name}:{s.count_in}>{s.count_out}" for s in answer.trace.stages),
         )
         return answer
 
     def find(
         self, texts: Sequence[str], options: SearchOptions, timer: StageTimer
     ) -> list[tuple[Query, Grouping]]:
-        """Rank and group what each of several plain texts finds, in one batch.
+        """Search with several plain texts in one batch, and group the hits of each.
 
         Filters in the texts are not read, and nothing is looked for deeper to fill a page.
 
@@ -124,7 +124,7 @@ class SearchEngine:
         grouping, outcome = self._grouped(query, query.possible(options), StageTimer())
         if outcome and outcome.failure:
             raise ModelError(outcome.failure)
-        return [one.hits[0] for one in grouping.groups]
+        return [best.hits[0] for best in grouping.groups]
 
     def assemble(
         self, groups: Sequence[Group], options: SearchOptions, tokens: Sequence[str], text: str
@@ -171,14 +171,15 @@ class SearchEngine:
             *([outcome.notice] if outcome and outcome.notice else ()),
         )
         generation = "+".join(
-            f"{one.name}@{one.version}:{self._indexes.generation(one) or 'memory'}"
-            for one in query.collections
+            f"{collection.name}@{collection.version}:"
+            f"{self._indexes.generation(collection) or 'memory'}"
+            for collection in query.collections
         )
         trace = Trace(tuple(timer.stages), generation)
         seconds = 0.0 if query.trouble else _CACHED_SECONDS
         if outcome and outcome.failure:
             # A page is drawn often: what took long to fail is not tried each time.
-            took = sum(one.ms for one in trace.stages if one.name == "reranking") / 1000
+            took = sum(stage.ms for stage in trace.stages if stage.name == "reranking") / 1000
             seconds = min(seconds, _REST_AFTER_FAILURE * took) if took > _SLOW_SECONDS else 0.0
         return Answer(question, tuple(results), trace, notices, outcome), seconds
 
@@ -226,7 +227,7 @@ class SearchEngine:
                 for of_query, best in zip(hits, ranking.hits(depth), strict=True):
                     stage.out += len(best)
                     of_query += best
-                shares = ", ".join(f"{one.index} {one.weights[-1]:.2f}" for one in ranking.parts)
+                shares = ", ".join(f"{part.index} {part.weights[-1]:.2f}" for part in ranking.parts)
                 stage.note = f"{options.fusion.value}: {shares}"
         return hits if len(levels) == 1 else [prefer_finer(of_query) for of_query in hits]
 
@@ -247,7 +248,8 @@ class SearchEngine:
         if options.rerank is not Rerank.NONE and self.open_grader is not None:
             with suppress(RagkitError):
                 model = self.open_grader().name
-        return (question, options, model, tuple((one.id, one.version) for one in collections))
+        versions = tuple((collection.id, collection.version) for collection in collections)
+        return (question, options, model, versions)
 
 
 def _timed_group(

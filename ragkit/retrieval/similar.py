@@ -1,4 +1,4 @@
-"""Which documents are most like a document."""
+"""Similar documents, by the vectors of whole documents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Similar:
 def similar_documents(
     catalog: Catalog, indexes: IndexBackend, embedder: Embedder, document_id: int, limit: int
 ) -> list[Similar]:
-    """The documents of the same collection that are most like one; copies of it left out.
+    """Return the documents of the same collection that are most like one, without copies of it.
 
     Raises:
         NotFoundError: when the document is gone.
@@ -38,12 +38,13 @@ def similar_documents(
         return []
     index = indexes.current(catalog.collections.get(record.collection), Level.DOCUMENT)
     vector = np.frombuffer(data, "<f2").astype(np.float32)
-    found = index.search([IndexQuery(vector=vector)]).candidates(IndexKind.VECTOR, limit + _COPIES)
-    scores = dict(zip(found.document_ids.tolist(), found.scores.tolist(), strict=True))
+    search = index.search([IndexQuery(vector=vector)])
+    nearest = search.candidates(IndexKind.VECTOR, limit + _COPIES)
+    scores = dict(zip(nearest.document_ids.tolist(), nearest.scores.tolist(), strict=True))
     records = catalog.documents.get_many(scores)
     others = [
-        Similar(records[one], score)
-        for one, score in scores.items()
-        if one != document_id and one in records and records[one].hash != record.hash
+        Similar(records[other], score)
+        for other, score in scores.items()
+        if other != document_id and other in records and records[other].hash != record.hash
     ]
     return others[:limit]
