@@ -119,7 +119,7 @@ def test_why_adds_up(open_page):
     card.get_by_text("Why here").click()
     line = card.locator(".rk-why li").first
     expect(line).to_contain_text("semantic rank")
-    expect(line).to_contain_text("words rank")
+    expect(line).to_contain_text("keyword rank")
     score = card.locator(".rk-score").inner_text()
     expect(line).to_contain_text(f"= {score}")
     parts = re.findall(r"(\d\.\d\d) × (\d\.\d\d)", line.inner_text())

@@ -39,8 +39,8 @@ def write_again(library: Library, document_id: int, index: int | None = None) ->
 
 
 def _of_person(library: Library, document_id: int, index: int) -> bool:
-    known = library.contexts.at([(document_id, index)]).get((document_id, index))
-    return known is not None and known.answer.by_person
+    record = library.contexts.at([(document_id, index)]).get((document_id, index))
+    return record is not None and record.answer.by_person
 
 
 def close() -> None:
@@ -62,24 +62,24 @@ def draw(library: Library, document_id: int) -> None:
 @st.dialog("Write what situates this chunk", on_dismiss=close)
 def edit(library: Library, document_id: int, index: int) -> None:
     """Let the person write a context."""
-    known = library.contexts.at([(document_id, index)]).get((document_id, index))
+    record = library.contexts.at([(document_id, index)]).get((document_id, index))
     st.caption(
         f"Chunk {index + 1}. Say in a sentence or two what it is about and where it belongs. "
         "Searches use it, it is marked as yours, and no model changes it."
     )
-    said = st.text_area(
+    written = st.text_area(
         "Context",
-        value=known.answer.context if known else "",
+        value=record.answer.context if record else "",
         max_chars=_LONGEST,
         height=160,
         key=f"context-text-{document_id}-{index}",
     )
     with st.container(horizontal=True):
         if st.button("Save", type="primary", key="context-save"):
-            if not said.strip():
+            if not written.strip():
                 st.html(markup.notices(["Write something first, or have it written again."]))
                 return
-            job = library.contexts.edit(document_id, index, said)
+            job = library.contexts.edit(document_id, index, written)
             st.session_state[_JOB] = (document_id, job)
             library.worker.ensure_running()
             close()
@@ -110,7 +110,7 @@ def outcome(library: Library, document_id: int) -> tuple[str, bool]:
     job = library.jobs.get(job_id) if of == document_id else None
     if job is None:
         return "", False
-    said = _UNDER_WAY.get(job.state, job.message)
+    sentence = _UNDER_WAY.get(job.state, job.message)
     style = "rk-error-text" if job.state is JobState.FAILED else "rk-soft"
-    html = f'<p class="{style}" id="context-outcome" role="status">{name(said)}</p>'
+    html = f'<p class="{style}" id="context-outcome" role="status">{name(sentence)}</p>'
     return html, job.state in _UNDER_WAY

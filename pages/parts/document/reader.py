@@ -122,17 +122,17 @@ def outline(
 def body(
     value: str,
     window: Window,
-    here: tuple[int, int] | None,
+    passage: tuple[int, int] | None,
     sections: Sequence[Section],
     highlights: Sequence[tuple[int, int]],
     markup: str,
 ) -> str:
-    """Return a window of the stored text, with the requested passage ``here`` highlighted.
+    """Return a window of the stored text, with the requested ``passage`` highlighted.
 
     ``highlights`` are offsets into the whole text.
     """
-    if here:
-        here = _with_indent(value, here)
+    if passage:
+        passage = _with_indent(value, passage)
     cuts = {window.start, window.end}
     anchors = {
         section.start: section.index
@@ -140,17 +140,17 @@ def body(
         if window.start <= section.start < window.end
     }
     cuts.update(anchors)
-    if here:
-        cuts.update(min(max(offset, window.start), window.end) for offset in here)
+    if passage:
+        cuts.update(min(max(offset, window.start), window.end) for offset in passage)
     parts = []
     first = True
     for start, end in pairwise(sorted(cuts)):
         if start in anchors:
             parts.append(f'<span class="rk-anchor" id="rk-section-{anchors[start]}"></span>')
         inner = marked(value, highlights, start, end)
-        if here and here[0] <= start < here[1]:
+        if passage and passage[0] <= start < passage[1]:
             identity = ' id="rk-here"' if first else ""
-            kind = "rk-here rk-block" if _whole_lines(value, here) else "rk-here"
+            kind = "rk-here rk-block" if _whole_lines(value, passage) else "rk-here"
             inner = f'<span class="{kind}"{identity}>{inner}</span>'
             first = False
         parts.append(inner)
@@ -158,15 +158,15 @@ def body(
     return f'<div class="rk-text{kind}" dir="auto">{"".join(parts)}</div>'
 
 
-def _with_indent(value: str, here: tuple[int, int]) -> tuple[int, int]:
+def _with_indent(value: str, passage: tuple[int, int]) -> tuple[int, int]:
     """Extend a passage to the start of its line, when only spaces precede it."""
-    line = value.rfind("\n", 0, here[0]) + 1
-    return (line, here[1]) if not value[line : here[0]].strip() else here
+    line = value.rfind("\n", 0, passage[0]) + 1
+    return (line, passage[1]) if not value[line : passage[0]].strip() else passage
 
 
-def _whole_lines(value: str, here: tuple[int, int]) -> bool:
+def _whole_lines(value: str, passage: tuple[int, int]) -> bool:
     """Return whether a passage starts and ends with lines, so that it can be shown as a block."""
-    start, end = here
+    start, end = passage
     begins = start == 0 or value[start - 1 : start] == "\n"
     return begins and (end >= len(value) or "\n" in value[end - 1 : end + 1])
 
@@ -175,7 +175,7 @@ def chunk_list(
     chunks: Sequence[ChunkRecord],
     value: str,
     document_id: int,
-    here: int | None,
+    current: int | None,
     find: str,
     contexts: Mapping[int, ContextRecord],
 ) -> str:
@@ -185,7 +185,7 @@ def chunk_list(
         chunk = record.chunk
         own = value[chunk.start : chunk.end]
         pages = f" · {page_range(*chunk.pages)}" if chunk.pages else ""
-        current = ' aria-current="true"' if chunk.index == here else ""
+        mark = ' aria-current="true"' if chunk.index == current else ""
         data = attributes(
             href=document_url(document_id, chunk.index, find),
             data_rk="open",
@@ -195,7 +195,7 @@ def chunk_list(
         context = f'<p class="rk-context" dir="auto">{text(record.context[:600])}</p>'
         written = chunk_context(contexts.get(chunk.index), chunk.index)
         items.append(
-            f'<div class="rk-chunk" id="rk-chunk-{chunk.index}"{current}>'
+            f'<div class="rk-chunk" id="rk-chunk-{chunk.index}"{mark}>'
             f'<a target="_self"{data}>Chunk {chunk.index + 1}</a>'
             f'<span class="rk-soft"> · {number(len(own.split()))} words{pages}</span>{context}'
             f'<p dir="auto">{excerpt(own, (), 180)}</p>{written}</div>'
@@ -209,13 +209,13 @@ def chunk_list(
 def author_label(answer: ContextAnswer) -> str:
     """Return a label of who wrote a context, with the model's name on hover."""
     if answer.by_person:
-        said, more = "written by you", "You wrote this. No model changes it."
+        label, more = "written by you", "You wrote this. No model changes it."
     elif answer.model == RECORDED:
-        said, more = "recorded with the sample", "It came with the sample documents, in a file."
+        label, more = "recorded with the sample", "It came with the sample documents, in a file."
     else:
         model = f"Model: {answer.model}. " if answer.model else ""
-        said, more = "written by a model", f"{model}It may be wrong; the passage below is not it."
-    return f'<span class="rk-by" tabindex="0" role="note" title="{text(more)}">{said}</span>'
+        label, more = "written by a model", f"{model}It may be wrong; the passage below is not it."
+    return f'<span class="rk-by" tabindex="0" role="note" title="{text(more)}">{label}</span>'
 
 
 def card_context(record: ContextRecord | None) -> str:
@@ -268,22 +268,22 @@ def _context_status(record: ContextRecord | None, written: bool) -> str:
 def _facts(record: ContextRecord) -> list[tuple[str, str]]:
     answer = record.answer
     state = [_STATUS_WORDS[record.status], moment(record.changed_at)]
-    found = [("State", text(" · ".join(state)))]
+    facts = [("State", text(" · ".join(state)))]
     if answer.model and not answer.by_person:
-        found.append(("Model", name(answer.model)))
-    found.append(("Attempts", number(record.attempts)))
+        facts.append(("Model", name(answer.model)))
+    facts.append(("Attempts", number(record.attempts)))
     if answer.seconds and not answer.by_person:
         cost = f"{answer.seconds:.1f} s · {plural(answer.tokens, 'token')}"
-        found.append(("Cost", text(cost)))
+        facts.append(("Cost", text(cost)))
     if answer.keywords:
-        found.append(("Keywords", text(", ".join(answer.keywords[:_MOST_ITEMS]))))
+        facts.append(("Keywords", text(", ".join(answer.keywords[:_MOST_ITEMS]))))
     if answer.questions:
-        asked = "".join(f"<li>{text(one)}</li>" for one in answer.questions[:_MOST_ITEMS])
-        found.append(("Questions that it answers", f"<ul>{asked}</ul>"))
-    found += [(text(key.replace("_", " ").capitalize()), said) for key, said in _details(answer)]
+        items = "".join(f"<li>{text(question)}</li>" for question in answer.questions[:_MOST_ITEMS])
+        facts.append(("Questions that it answers", f"<ul>{items}</ul>"))
+    facts += [(text(key.replace("_", " ").capitalize()), value) for key, value in _details(answer)]
     if record.error:
-        found.append(("Last error", name(record.error)))
-    return found
+        facts.append(("Last error", name(record.error)))
+    return facts
 
 
 def _details(answer: ContextAnswer) -> list[tuple[str, str]]:

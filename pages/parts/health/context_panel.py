@@ -66,7 +66,7 @@ def live(library: Library) -> None:
 
 def _scope(library: Library) -> str | None:
     """Return the chosen collection, or ``None`` for all; drawn only when there are several."""
-    names = [one.name for one in library.collections.list()]
+    names = [collection.name for collection in library.collections.list()]
     if len(names) < 2:
         return None
     chosen = frame.collection_picker(
@@ -117,7 +117,7 @@ def model(library: Library) -> None:
 
 def _choice(library: Library, look: OllamaLook, chosen: str) -> None:
     """Draw the models that can write; the worker uses a new choice from the next chunk on."""
-    choices = ["", *(one.name for one in look.writers)]
+    choices = ["", *(model.name for model in look.writers)]
     if chosen not in choices:
         choices.append(chosen)
     # With other choices, a select box would take the label of the old choice for a value.
@@ -130,7 +130,7 @@ def _choice(library: Library, look: OllamaLook, chosen: str) -> None:
         "Model that writes contexts",
         choices,
         index=choices.index(chosen),
-        format_func=lambda one: one or _BEST,
+        format_func=lambda name: name or _BEST,
         key=key,
         on_change=choose,
         help="It takes effect with the next chunk. What is written already stays as it is.",
@@ -139,7 +139,7 @@ def _choice(library: Library, look: OllamaLook, chosen: str) -> None:
 
 def _offer(library: Library, look: OllamaLook) -> None:
     """Draw the offer of a small model, when it is missing."""
-    if any(one.name == SUGGESTED_MODEL for one in look.writers):
+    if any(model.name == SUGGESTED_MODEL for model in look.writers):
         return
     st.button(
         f"Get {SUGGESTED_MODEL} ({size(SUGGESTED_BYTES)})",

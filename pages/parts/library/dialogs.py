@@ -35,13 +35,11 @@ def draw(library: Library, collection: str) -> None:
     if kind == "folder":
         choose_folder(library, collection)
     elif kind == "source":
-        found = [one for one in library.sources.list() if one.id == payload]
-        if found:
-            confirm_removal(library, found[0])
+        source = next((item for item in library.sources.list() if item.id == payload), None)
+        if source is not None:
+            confirm_removal(library, source)
     elif kind == "documents":
-        wanted = set(payload)
-        shown = [one for one in library.documents.list(collection) if one.id in wanted]
-        confirm_documents(library, shown)
+        confirm_documents(library, list(library.documents.records(payload).values()))
 
 
 def add_folder(library: Library, collection: str, path: str) -> None:
@@ -66,12 +64,12 @@ def choose_folder(library: Library, collection: str) -> None:
     if not allowed:
         st.write("None of the allowed folders is there.")
         return
-    here = Path(st.session_state.get(_BROWSE) or allowed[0])
-    if not inside(here, allowed):
-        here = allowed[0]
-    st.text(str(here))
-    st.caption(plural(files_in(here), "file") + " directly in it")
-    above = parent(here, allowed)
+    current = Path(st.session_state.get(_BROWSE) or allowed[0])
+    if not inside(current, allowed):
+        current = allowed[0]
+    st.text(str(current))
+    st.caption(plural(files_in(current), "file") + " directly in it")
+    above = parent(current, allowed)
     with st.container(height=320):
         if above is not None:
             st.button("Up", key="browse-up", on_click=_look_at, args=(above,), type="tertiary",
@@ -79,7 +77,7 @@ def choose_folder(library: Library, collection: str) -> None:
         elif len(allowed) > 1:
             for root in allowed:
                 st.button(str(root), key=f"root-{root}", on_click=_look_at, args=(root,))
-        folders = subfolders(here, allowed)
+        folders = subfolders(current, allowed)
         for place, folder in enumerate(folders):
             st.button(
                 as_label(folder.name[:80]),
@@ -92,7 +90,7 @@ def choose_folder(library: Library, collection: str) -> None:
         if not folders:
             st.caption("No folders in here.")
     if st.button("Add this folder", type="primary", key="browse-add"):
-        add_folder(library, collection, str(here))
+        add_folder(library, collection, str(current))
 
 
 def _look_at(folder: Path) -> None:
@@ -160,8 +158,8 @@ def confirm_removal(library: Library, source: SourceRecord) -> None:
 @st.dialog("Remove documents?", on_dismiss=close)
 def confirm_documents(library: Library, chosen: list[DocumentRecord]) -> None:
     """Ask for confirmation; files of a watched folder stay, since they would come back."""
-    uploads = {one.id for one in library.sources.list() if one.kind == "uploads"}
-    removable = [one for one in chosen if one.source_id in uploads]
+    uploads = {source.id for source in library.sources.list() if source.kind == "uploads"}
+    removable = [record for record in chosen if record.source_id in uploads]
     kept = len(chosen) - len(removable)
     if removable:
         st.html(
@@ -175,7 +173,7 @@ def confirm_documents(library: Library, chosen: list[DocumentRecord]) -> None:
         )
     with st.container(horizontal=True):
         if st.button("Remove", type="primary", key="really", disabled=not removable):
-            library.documents.remove([one.id for one in removable])
+            library.documents.remove([record.id for record in removable])
             close()
             st.rerun()
         if st.button("Keep", key="keep-documents", on_click=close):

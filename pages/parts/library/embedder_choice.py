@@ -14,8 +14,8 @@ from ragkit.library import Library
 from ragkit.library.embedders import BackgroundPhase, EmbedderOffer, EmbedderState, Offers
 
 _OPEN, _OFFERS, _COSTS = "embedder_dialog", "embedder_offers", "embedder_costs"
-_CHOSEN, _SAID = "embedder_chosen", "embedder_said"
-_SAID_SECONDS = 20.0
+_CHOSEN, _OUTCOME = "embedder_chosen", "embedder_said"
+_OUTCOME_SECONDS = 20.0
 _GET_ONE = "Get one, for example with: ollama pull embeddinggemma"
 
 
@@ -37,8 +37,10 @@ def line(state: EmbedderState) -> str:
         parts.append(_progress(state))
     elif state.waiting:
         wait = "waits" if state.waiting == 1 else "wait"
-        said = f"{plural(state.waiting, 'document')} {wait} for vectors; words find them already."
-        parts.append(f'<p class="rk-soft" role="status">{text(said)}</p>')
+        sentence = (
+            f"{plural(state.waiting, 'document')} {wait} for vectors; words find them already."
+        )
+        parts.append(f'<p class="rk-soft" role="status">{text(sentence)}</p>')
     if state.paused:
         parts.append('<p class="rk-notice">The work rests until you let it go on.</p>')
     elif state.message and (state.target or state.waiting):
@@ -91,9 +93,9 @@ def live(library: Library) -> None:
     """Draw the status, updated only while visible."""
     state = library.embedders.status()
     st.html(line(state))
-    said, until = st.session_state.get(_SAID, ("", 0.0))
-    if said and time.monotonic() < until:
-        st.html(markup.notices([said]))
+    outcome, until = st.session_state.get(_OUTCOME, ("", 0.0))
+    if outcome and time.monotonic() < until:
+        st.html(markup.notices([outcome]))
     with st.container(horizontal=True, gap="small"):
         busy = bool(state.target or state.waiting)
         if busy and state.paused:
@@ -117,11 +119,11 @@ def live(library: Library) -> None:
 def _back(library: Library, previous: str) -> None:
     try:
         library.embedders.revert()
-        said = f"{label(previous)} answers again; nothing had to be embedded."
+        outcome = f"{label(previous)} answers again; nothing had to be embedded."
     except RagkitError as error:
-        said = str(error)
+        outcome = str(error)
     # For a while, not for one run: the next may come before anybody has seen it.
-    st.session_state[_SAID] = (said, time.monotonic() + _SAID_SECONDS)
+    st.session_state[_OUTCOME] = (outcome, time.monotonic() + _OUTCOME_SECONDS)
 
 
 # -- choosing ------------------------------------------------------------------------------------

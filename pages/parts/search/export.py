@@ -15,12 +15,12 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~])")
 
 
 def as_json(answer: Answer) -> str:
-    """The same object as ``ragkit search --json`` prints."""
+    """Return the same object as ``ragkit search --json`` prints."""
     return json.dumps(answer_as_json(answer), ensure_ascii=False, indent=2) + "\n"
 
 
 def as_markdown(answer: Answer) -> str:
-    """A list of results with their passages as quotations."""
+    """Return results with their passages as quotations."""
     lines = [f"# {_plain(answer.query)}", ""]
     for result in answer.results:
         document = result.document
@@ -31,7 +31,7 @@ def as_markdown(answer: Answer) -> str:
             "",
         ]
         for passage in result.passages:
-            where = " › ".join(_plain(one) for one in passage.heading_path)
+            where = " › ".join(_plain(title) for title in passage.heading_path)
             page = f"p. {passage.page}" if passage.page else ""
             if where or page:
                 lines += [" · ".join(filter(None, (where, page))), ""]
@@ -41,7 +41,7 @@ def as_markdown(answer: Answer) -> str:
 
 
 def as_csv(answer: Answer) -> str:
-    """One line a passage; no cell that a spreadsheet would take for a formula."""
+    """Return one line for each passage, with no cell that a spreadsheet takes for a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
@@ -67,7 +67,7 @@ def as_csv(answer: Answer) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escape what Markdown would take for its own."""
+    """Escape Markdown."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 

@@ -1,4 +1,4 @@
-"""A long question as HTML: its topics in the text, the results by topic, the small map. Pure."""
+"""A long question as HTML: its topics in the text, results by topic, a small map."""
 
 from __future__ import annotations
 
@@ -16,53 +16,54 @@ _EXCERPT, _TITLE = 260, 60
 
 
 def colour(topic: int) -> str:
-    """The class that gives a topic its colour; they come round again after ``COLOURS``."""
+    """Return the class of a topic's colour; colours repeat after ``COLOURS``."""
     return f"rk-topic-{topic % COLOURS}"
 
 
 def topic_list(topics: Sequence[TopicAnswer], chosen: int | None) -> str:
-    """A line for each topic, which chooses it."""
-    items = "".join(_topic(one, one.topic.index == chosen) for one in topics)
+    """Return a line for each topic, which chooses it."""
+    items = "".join(_topic(answer, answer.topic.index == chosen) for answer in topics)
     return f'<ul class="rk-topics" aria-label="Topics">{items}</ul>'
 
 
-def _topic(one: TopicAnswer, pressed: bool) -> str:
-    number = one.topic.index
+def _topic(answer: TopicAnswer, pressed: bool) -> str:
+    number = answer.topic.index
     data = attributes(data_rk="topic", data_number=number, aria_pressed=str(pressed).lower())
     return (
         f'<li><button type="button" class="rk-topic {colour(number)}"{data}>{dot(number)}'
-        f"<bdi>{name(one.topic.name)}</bdi>"
-        f'<span class="rk-soft">{len(one.documents)}</span></button></li>'
+        f"<bdi>{name(answer.topic.name)}</bdi>"
+        f'<span class="rk-soft">{len(answer.documents)}</span></button></li>'
     )
 
 
 def dot(topic: int) -> str:
-    """A topic's number in its colour."""
+    """Return a topic's number in its colour."""
     return f'<span class="rk-dot {colour(topic)}" title="Topic {topic + 1}">{topic + 1}</span>'
 
 
 def dots(topics: Sequence[int]) -> str:
-    """The topics that found something."""
+    """Return the topics that found a result."""
     if not topics:
         return '<span class="rk-soft">found by the whole text</span>'
-    said = f"Found by {plural(len(topics), 'topic')}"
-    inner = "".join(dot(one) for one in topics)
-    return f'<span class="rk-dots" role="note" aria-label="{said}">{inner}</span>'
+    label = f"Found by {plural(len(topics), 'topic')}"
+    inner = "".join(dot(topic) for topic in topics)
+    return f'<span class="rk-dots" role="note" aria-label="{label}">{inner}</span>'
 
 
 def coloured(value: str, topics: Sequence[TopicAnswer], chosen: int | None) -> str:
-    """The text with each topic's span in its colour; the text is only ever text."""
+    """Return the text with each topic's span in its colour; the text is only ever text."""
     parts, position = [], 0
     stop = min(len(value), LONGEST_SHOWN)
-    for one in topics:
-        start, end = min(one.topic.start, stop), min(one.topic.end, stop)
+    for answer in topics:
+        topic = answer.topic
+        start, end = min(topic.start, stop), min(topic.end, stop)
         if start >= end:
             continue
-        mark = " rk-chosen" if one.topic.index == chosen else ""
+        mark = " rk-chosen" if topic.index == chosen else ""
         parts += [
             text(value[position:start].strip()),
-            f'<span class="rk-span {colour(one.topic.index)}{mark}" '
-            f'id="rk-span-{one.topic.index}" title="Topic {one.topic.index + 1}">',
+            f'<span class="rk-span {colour(topic.index)}{mark}" '
+            f'id="rk-span-{topic.index}" title="Topic {topic.index + 1}">',
             text(value[start:end].strip()),
             "</span>",
         ]
@@ -73,7 +74,7 @@ def coloured(value: str, topics: Sequence[TopicAnswer], chosen: int | None) -> s
 
 
 def summary(answer: ChunkedAnswer) -> str:
-    """``7 pieces → 35 hits → 12 documents → 5 shown``."""
+    """Return ``7 pieces → 35 hits → 12 documents → 5 shown``."""
     return (
         '<p class="rk-summary" role="status"><span class="rk-counts" title="Each piece of the '
         'text asks for itself; what they find is joined and the best are shown.">'
@@ -82,13 +83,13 @@ def summary(answer: ChunkedAnswer) -> str:
 
 
 def matrix(answer: ChunkedAnswer) -> str:
-    """Which topic found which of the results, and how well: a small map."""
+    """Return a map of which topic found which of the results, and how well."""
     if len(answer.topics) < 2 or not answer.results:
         return ""
-    scores = [dict(one.documents) for one in answer.topics]
-    best = max((s for found in scores for s in found.values()), default=0.0) or 1.0
-    head = "".join(f"<th scope=col>{dot(one.topic.index)}</th>" for one in answer.topics)
-    rows = {one.result.document.id: one.result for one in answer.results}
+    scores = [dict(topic.documents) for topic in answer.topics]
+    best = max((score for row in scores for score in row.values()), default=0.0) or 1.0
+    head = "".join(f"<th scope=col>{dot(topic.topic.index)}</th>" for topic in answer.topics)
+    rows = {found.result.document.id: found.result for found in answer.results}
     body = "".join(_row(result, scores, best) for result in rows.values())
     return (
         '<div class="rk-wide"><table class="rk-matrix"><caption class="rk-soft">Topics × '
@@ -100,53 +101,56 @@ def matrix(answer: ChunkedAnswer) -> str:
 def _row(result: Result, scores: Sequence[Mapping[int, float]], best: float) -> str:
     document = result.document
     cells = []
-    for number, found in enumerate(scores):
-        score = found.get(document.id)
+    for number, by_document in enumerate(scores):
+        score = by_document.get(document.id)
         if score is None:
             cells.append(f'<td aria-label="topic {number + 1}: not found"></td>')
             continue
-        said = f"topic {number + 1}: {score:.2f}"
+        label = f"topic {number + 1}: {score:.2f}"
         strength = round(0.35 + 0.65 * max(0.0, score) / best, 2)
         cells.append(
-            f'<td class="{colour(number)}" title="{said}" aria-label="{said}">'
+            f'<td class="{colour(number)}" title="{label}" aria-label="{label}">'
             f'<i style="opacity:{strength}"></i></td>'
         )
     title = name((document.title or document.path)[:_TITLE])
     return f"<tr><th scope=row><bdi>{title}</bdi></th>{''.join(cells)}</tr>"
 
 
-def compact_card(found: ChunkedResult, number: int) -> str:
-    """One result, short, with the topics that found it."""
-    result = found.result
+def compact_card(chunked: ChunkedResult, number: int) -> str:
+    """Return one result, short, with the topics that found it."""
+    result = chunked.result
     document = result.document
-    best = result.matched_chunks[0].index if result.matched_chunks else 0
     facts = [f'<span class="rk-path"><bdi>{name(document.path)}</bdi></span>']
     if document.date:
         facts.append(f"<span>{name(document.date[:10])}</span>")
-    inside = [one for one in result.passages if one.chunks[0] <= best <= one.chunks[1]]
-    passage = next(iter(inside or result.passages), None)
+    with_best = [
+        passage
+        for passage in result.passages
+        if passage.chunks[0] <= result.best_index <= passage.chunks[1]
+    ]
+    passage = next(iter(with_best or result.passages), None)
     shown = excerpt(passage.text, passage.highlights, _EXCERPT) if passage else ""
     return (
         f'<article class="rk-card rk-compact" id="rk-result-{number}"'
         f"{attributes(data_document=document.id, data_path=document.path)}>"
-        f'<header class="rk-card-head"><h2 class="rk-title">{open_link(result, best, "")}</h2>'
+        f'<header class="rk-card-head"><h2 class="rk-title">{open_link(result, "")}</h2>'
         f'<span class="rk-score" title="How well the best passage fits">{result.score:.2f}</span>'
         f'</header><p class="rk-where">{" · ".join(facts)}</p>'
-        f'<div class="rk-cover">{dots(found.topics)}{coverage_bar(result)}'
+        f'<div class="rk-cover">{dots(chunked.topics)}{coverage_bar(result)}'
         f'<span class="rk-coverage">{text(result.chunk_coverage)}</span></div>'
         f'<p class="rk-passage">{shown}</p></article>'
     )
 
 
-def topic_results(one: TopicAnswer, records: Mapping[int, DocumentRecord]) -> str:
-    """What a topic found by itself."""
-    number = one.topic.index
+def topic_results(answer: TopicAnswer, records: Mapping[int, DocumentRecord]) -> str:
+    """Return what a topic found by itself."""
+    number = answer.topic.index
     items = "".join(
         f'<li><a class="rk-link" target="_self" data-rk="open" href="document?id={document}"'
         f' data-id="{document}"><bdi>{name(record.title or record.path)}</bdi></a> '
         f'<span class="rk-number"><b>{score:.2f}</b></span> '
         f'<span class="rk-soft"><bdi>{name(record.path)}</bdi></span></li>'
-        for document, score in one.documents
+        for document, score in answer.documents
         for record in [records.get(document)]
         if record is not None
     )
@@ -154,6 +158,6 @@ def topic_results(one: TopicAnswer, records: Mapping[int, DocumentRecord]) -> st
     back = action("topic", "Show all topics", data_number="")
     return (
         f'<section class="rk-notice rk-of-topic {colour(number)}" aria-label="Results of topic '
-        f'{number + 1}"><p>{dot(number)} <bdi>{name(one.topic.name)}</bdi></p>{body}{back}'
+        f'{number + 1}"><p>{dot(number)} <bdi>{name(answer.topic.name)}</bdi></p>{body}{back}'
         "</section>"
     )
