@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -73,7 +73,6 @@ def run_job(
 
 
 def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    started = time.time()
     source_id = arguments.get("source_id")
     collections = writer.catalog.collections
     if source_id is not None:
@@ -81,28 +80,31 @@ def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> s
     else:
         name = arguments.get("collection")
         sources = collections.sources(None if name is None else collections.get(str(name)).id)
-    reports = [
-        sync_source(
-            writer,
-            source,
-            reporter,
-            paths=arguments.get("paths"),
-            accept_empty=bool(arguments.get("accept_empty", False)),
-        )
-        for source in sources
-    ]
-    _restore_contexts(writer, started)
-    _save_indexes(writer, sources, reporter)
-    return summary(reports)
+    paths, accept_empty = arguments.get("paths"), bool(arguments.get("accept_empty", False))
+    return _sync_all(writer, sources, reporter, paths=paths, accept_empty=accept_empty)
 
 
 def _retry(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
-    started = time.time()
     documents = writer.catalog.documents.get_many(map(int, arguments["document_ids"]))
     writer.catalog.documents.forget_attempt(list(documents))
     numbers = sorted({document.source_id for document in documents.values()})
     sources = [writer.catalog.collections.source(number) for number in numbers]
-    reports = [sync_source(writer, source, reporter) for source in sources]
+    return _sync_all(writer, sources, reporter)
+
+
+def _sync_all(
+    writer: Writer,
+    sources: list[SourceRecord],
+    reporter: Reporter,
+    *,
+    paths: Sequence[str] | None = None,
+    accept_empty: bool = False,
+) -> str:
+    started = time.time()
+    reports = [
+        sync_source(writer, source, reporter, paths=paths, accept_empty=accept_empty)
+        for source in sources
+    ]
     _restore_contexts(writer, started)
     _save_indexes(writer, sources, reporter)
     return summary(reports)

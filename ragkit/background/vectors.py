@@ -24,7 +24,7 @@ from ragkit.catalog.integrity import StoredDocument
 from ragkit.catalog.vectors import EmbedderChoice
 from ragkit.chunking.structural_context import text_hash
 from ragkit.errors import OllamaAnswerError, RagkitError
-from ragkit.health.consistency import embedded_texts
+from ragkit.health.consistency import stored_texts
 from ragkit.indexes.local.backend import LocalBackend
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
@@ -301,9 +301,9 @@ def missing_texts(catalog: Catalog, document_id: int, hashes: Set[bytes]) -> dic
         stored = catalog.integrity.stored(document_id)
         if stored is None:
             return {}
-        texts = [text for _level, _position, text in embedded_texts(stored)]
-        texts += _texts_of_contexts(catalog, stored)
-    return {name: text for text in texts if (name := text_hash(text)) in hashes}
+        texts = {entry.text_hash: entry.text for entry in stored_texts(stored)}
+        texts |= {text_hash(text): text for text in _texts_of_contexts(catalog, stored)}
+    return {name: text for name, text in texts.items() if name in hashes}
 
 
 def _texts_of_contexts(catalog: Catalog, stored: StoredDocument) -> Iterator[str]:

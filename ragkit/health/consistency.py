@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -11,18 +10,13 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.catalog.integrity import StoredDocument
 from ragkit.catalog.records import CollectionRecord
-from ragkit.chunking.structural_context import (
-    chunk_text,
-    document_name,
-    document_text,
-    section_text,
-    text_hash,
-)
+from ragkit.chunking.structural_context import document_name
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.local.generation import Generation, open_newest
 from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
+from ragkit.indexing.preparation import EmbeddedText, embedded_texts
 from ragkit.models.base import Embedder
 from ragkit.types import LEVEL_CODES, Level
 
@@ -90,8 +84,8 @@ def _entry_fault(document: StoredDocument) -> str:
         if entry.level in _COMPARED
     ]
     expected = [
-        (LEVEL_CODES[level], position, text_hash(text))
-        for level, position, text in embedded_texts(document)
+        (LEVEL_CODES[entry.level], entry.chunks[0].index, entry.text_hash)
+        for entry in stored_texts(document)
     ]
     if sorted(stored) == sorted(expected):
         return ""
@@ -100,24 +94,12 @@ def _entry_fault(document: StoredDocument) -> str:
     return "its entries are of another text"
 
 
-def embedded_texts(document: StoredDocument) -> list[tuple[Level, int, str]]:
-    """Return level, position and embedded text of every entry but those of model contexts."""
-    if not document.chunks:
-        return []
-    text = document.text
-    texts = [
-        (Level.CHUNK, record.chunk.index, chunk_text(record.context, text, record.chunk))
-        for record in document.chunks
-    ]
-    for _section, records in groupby(document.chunks, key=lambda record: record.chunk.section):
-        inside = list(records)
-        chunks = [record.chunk for record in inside]
-        context = inside[0].context
-        texts.append((Level.SECTION, chunks[0].index, section_text(context, text, chunks)))
+def stored_texts(document: StoredDocument) -> list[EmbeddedText]:
+    """Return the texts of all entries that a document should have, without model contexts."""
     name = document_name(document.title, document.markup, document.path)
     chunks = [record.chunk for record in document.chunks]
-    texts.append((Level.DOCUMENT, chunks[0].index, document_text(name, text, chunks)))
-    return texts
+    contexts = [record.context for record in document.chunks]
+    return embedded_texts(name, document.text, chunks, contexts)
 
 
 def compare_index(

@@ -1,4 +1,4 @@
-"""The llama-index pipeline: files that were read in, drafts with contexts, levels and vectors out.
+"""The llama-index pipeline: files that were read in, drafts with entries and vectors out.
 
 Importing this module imports llama_index (about 2 s), so only the writer does, and only when a
 file has to be read.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -24,64 +22,35 @@ from ragkit.catalog.records import (
     NumberedTokens,
     SpeakerRecord,
 )
-from ragkit.chunking.structural_context import (
-    chunk_text,
-    document_text,
-    section_text,
-    structural_context,
-    text_hash,
-)
-from ragkit.indexing.preparation import PreparedDocument
+from ragkit.chunking import structural_context
+from ragkit.indexing.preparation import EmbeddedText, PreparedDocument, embedded_texts
 from ragkit.indexing.writer import ReadFile
 from ragkit.models.base import Embedder
 from ragkit.models.llama_index import LlamaIndexEmbedding
-from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
-_RECORD = "record"
+_FILE, _DOCUMENT, _ENTRY = "file", "document", "entry"
 _MOST_COARSE_WORDS = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedText:
-    """What a node of the pipeline stands for: chunks of a file at a level.
+class EntryParser(TransformComponent):
+    """Makes the nodes of files: their chunks with structural contexts, and coarser levels."""
 
-    ``context`` is the structural context at the beginning of the node's text.
-    """
-
-    file: ReadFile
-    level: Level
-    chunks: tuple[Chunk, ...]
-    context: str
-    text_hash: bytes
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """The span of its chunks together."""
-        return self.chunks[0].start, self.chunks[-1].end
-
-
-class ChunkParser(TransformComponent):
-    """Makes a node of each chunk of a file: title, headings and page stand before its text."""
+    chunks_only: bool = False
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Return the chunks of all files, in order."""
+        """Return the nodes of all files, in order."""
         return [
-            _chunk_node(file, chunk) for file in map(_file, nodes) for chunk in file.document.chunks
+            # Named here, since making random names takes as long as all the rest of a node.
+            TextNode(
+                id_=f"{node.node_id}/{entry.level}/{entry.chunks[0].index}",
+                text=entry.text,
+                metadata={_FILE: node.node_id, _ENTRY: entry},
+            )
+            for node in nodes
+            for entry in _entries(node.metadata[_DOCUMENT])
+            if entry.level is Level.CHUNK or not self.chunks_only
         ]
-
-
-class CoarserLevels(TransformComponent):
-    """Adds a node for each section and one for each document, made of their chunks."""
-
-    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Add the nodes after the chunks of all files."""
-        added: list[BaseNode] = []
-        for _path, of_file in groupby(map(_entry, nodes), key=lambda entry: entry.file.state.path):
-            chunks = list(of_file)
-            sections = groupby(chunks, key=lambda entry: entry.chunks[0].section)
-            added += [_section_node(list(inside)) for _number, inside in sections]
-            added.append(_document_node(chunks))
-        return [*nodes, *added]
 
 
 class EmbedMissing(TransformComponent):
@@ -101,7 +70,7 @@ class EmbedMissing(TransformComponent):
         """Set the embedding of the nodes whose text is new."""
         first: dict[bytes, BaseNode] = {}
         for node in nodes:
-            first.setdefault(_entry(node).text_hash, node)
+            first.setdefault(node.metadata[_ENTRY].text_hash, node)
         existing = self._existing(first)
         missing = [node for name, node in first.items() if name not in existing]
         texts = [node.get_content(MetadataMode.NONE) for node in missing]
@@ -125,66 +94,34 @@ class Pipeline:
         *,
         chunks_only: bool = False,
     ) -> None:
-        levels = [] if chunks_only else [CoarserLevels()]
-        embed = EmbedMissing(LlamaIndexEmbedding(embedder), existing)
         self._pipeline = IngestionPipeline(
-            transformations=[ChunkParser(), *levels, embed], disable_cache=True
+            transformations=[
+                EntryParser(chunks_only=chunks_only),
+                EmbedMissing(LlamaIndexEmbedding(embedder), existing),
+            ],
+            disable_cache=True,
         )
 
     def run(self, files: Sequence[ReadFile]) -> list[DocumentDraft]:
         """Return the drafts of files with different paths, in their order."""
         documents = [
-            Document(id_=file.state.path, text=file.document.reading.text, metadata={_RECORD: file})
+            Document(
+                id_=file.state.path,
+                text=file.document.reading.text,
+                metadata={_DOCUMENT: file.document},
+            )
             for file in files
         ]
         nodes: dict[str, list[BaseNode]] = {document.node_id: [] for document in documents}
         for node in self._pipeline.run(documents=documents):
-            nodes[_entry(node).file.state.path].append(node)
+            nodes[node.metadata[_FILE]].append(node)
         return [_draft(file, nodes[file.state.path]) for file in files]
 
 
-# -- nodes ---------------------------------------------------------------------------------
-
-
-def _file(node: BaseNode) -> ReadFile:
-    file: ReadFile = node.metadata[_RECORD]
-    return file
-
-
-def _entry(node: BaseNode) -> EmbeddedText:
-    entry: EmbeddedText = node.metadata[_RECORD]
-    return entry
-
-
-def _node(
-    file: ReadFile, level: Level, chunks: tuple[Chunk, ...], context: str, text: str
-) -> TextNode:
-    entry = EmbeddedText(file, level, chunks, context, text_hash(text))
-    # Named here, since making random names takes as long as all the rest of a node.
-    name = f"{file.state.path}/{level}/{chunks[0].index}"
-    return TextNode(id_=name, text=text, metadata={_RECORD: entry})
-
-
-def _chunk_node(file: ReadFile, chunk: Chunk) -> TextNode:
-    reading = file.document.reading
-    context = structural_context(file.document.name, chunk, reading.pages)
-    return _node(file, Level.CHUNK, (chunk,), context, chunk_text(context, reading.text, chunk))
-
-
-def _section_node(inside: Sequence[EmbeddedText]) -> TextNode:
-    """Build the node of a section: its context and its beginning; of one chunk, the same text."""
-    file, context = inside[0].file, inside[0].context
-    chunks = tuple(entry.chunks[0] for entry in inside)
-    text = section_text(context, file.document.reading.text, chunks)
-    return _node(file, Level.SECTION, chunks, context, text)
-
-
-def _document_node(inside: Sequence[EmbeddedText]) -> TextNode:
-    """Build the node of a document: its title, its headings and its beginning."""
-    document = inside[0].file.document
-    chunks = tuple(entry.chunks[0] for entry in inside)
-    text = document_text(document.name, document.reading.text, chunks)
-    return _node(inside[0].file, Level.DOCUMENT, chunks, document.name, text)
+def _entries(document: PreparedDocument) -> list[EmbeddedText]:
+    reading, chunks = document.reading, document.chunks
+    contexts = [structural_context(document.name, chunk, reading.pages) for chunk in chunks]
+    return embedded_texts(document.name, reading.text, chunks, contexts)
 
 
 # -- drafts --------------------------------------------------------------------------------
@@ -194,7 +131,7 @@ def _draft(file: ReadFile, nodes: Sequence[BaseNode]) -> DocumentDraft:
     """Build what the catalog is to hold of a file; ``vectors`` are float16, little-endian."""
     document = file.document
     reading = document.reading
-    entries = [_entry(node) for node in nodes]
+    entries: list[EmbeddedText] = [node.metadata[_ENTRY] for node in nodes]
     return DocumentDraft(
         source_id=file.source_id,
         collection_id=file.collection_id,
@@ -220,8 +157,8 @@ def _draft(file: ReadFile, nodes: Sequence[BaseNode]) -> DocumentDraft:
         ),
         entries=tuple(_entry_drafts(document, entries)),
         vectors={
-            _entry(node).text_hash: np.asarray(node.embedding, dtype="<f2").tobytes()
-            for node in nodes
+            entry.text_hash: np.asarray(node.embedding, dtype="<f2").tobytes()
+            for node, entry in zip(nodes, entries, strict=True)
             if node.embedding is not None
         },
         seconds=file.seconds,

@@ -1,6 +1,6 @@
-"""What indexing needs of a reading besides its vectors: chunks, and their words.
+"""What indexing needs of a reading besides its vectors: chunks, their words, texts to embed.
 
-Reading processes do this, under the same limits as reading, so that this module imports neither
+Reading processes use this module, under the same limits as reading, so that it imports neither
 numpy nor pydantic.
 """
 
@@ -14,9 +14,16 @@ from typing import Any
 
 from ragkit.chunking import divide, structural_context
 from ragkit.chunking.sizes import ChunkSizes
-from ragkit.chunking.structural_context import content_key, document_name
+from ragkit.chunking.structural_context import (
+    chunk_text,
+    content_key,
+    document_name,
+    document_text,
+    section_text,
+    text_hash,
+)
 from ragkit.indexes.tokenizer import index_tokens
-from ragkit.types import Chunk, Divided, Reading, Section
+from ragkit.types import Chunk, Divided, Level, Reading, Section
 
 _KEY_BYTES = 16
 _LARGEST = 2**53
@@ -83,6 +90,53 @@ def _spans(chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
     if chunks:
         spans.append((chunks[0].start, chunks[-1].end))
     return list(dict.fromkeys(spans))
+
+
+# -- texts to embed ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedText:
+    """A text that gets a vector: it stands for some chunks of a document at a level.
+
+    ``context`` is the structural context at its beginning.
+    """
+
+    level: Level
+    chunks: tuple[Chunk, ...]
+    context: str
+    text: str
+    text_hash: bytes
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The span of its chunks together."""
+        return self.chunks[0].start, self.chunks[-1].end
+
+
+def embedded_texts(
+    name: str, text: str, chunks: Sequence[Chunk], contexts: Sequence[str]
+) -> list[EmbeddedText]:
+    """Build the texts of a document's chunks, then those of its sections, then its own.
+
+    A section is represented by its context and its beginning, the document by its ``name``, its
+    headings and its beginning. ``contexts`` are the structural contexts of the chunks.
+    """
+
+    def entry(level: Level, inside: Sequence[Chunk], context: str, embedded: str) -> EmbeddedText:
+        return EmbeddedText(level, tuple(inside), context, embedded, text_hash(embedded))
+
+    texts = [
+        entry(Level.CHUNK, [chunk], context, chunk_text(context, text, chunk))
+        for chunk, context in zip(chunks, contexts, strict=True)
+    ]
+    for _section, group in groupby(texts[:], key=lambda one: one.chunks[0].section):
+        of_section = list(group)
+        inside, context = [one.chunks[0] for one in of_section], of_section[0].context
+        texts.append(entry(Level.SECTION, inside, context, section_text(context, text, inside)))
+    if chunks:
+        texts.append(entry(Level.DOCUMENT, chunks, name, document_text(name, text, chunks)))
+    return texts
 
 
 # -- between processes ---------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -171,16 +171,7 @@ def sync_source(
         reporter.start("Removing", len(report.removed))
         catalog.documents.remove([plan.known[path].document_id for path in report.removed])
     catalog.collections.set_source_state(source.id, "ready", _unreadable(plan.scan))
-    tally = ingest.tally
-    return replace(
-        report,
-        indexed=tally.indexed,
-        touched=tally.touched,
-        skipped=tally.skipped,
-        failed=tally.failed,
-        unsettled=tally.unsettled,
-        seconds=time.perf_counter() - started,
-    )
+    return replace(report, **asdict(ingest.tally), seconds=time.perf_counter() - started)
 
 
 def _follow_moves(writer: Writer, plan: SyncPlan, again: frozenset[str]) -> dict[str, KnownFile]:
