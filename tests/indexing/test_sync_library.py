@@ -343,11 +343,11 @@ def test_a_change_of_the_chunk_size_divides_everything_again(folder, tmp_path):
     write_files(folder, {"long.txt": words})
     small = open_library(tmp_path / "library", chunking={"words": 60, "overlap": 10})
     add(small, folder)
-    few = next(one.chunks for one in small.documents() if one.path == "long.txt")
+    few = next(one.chunks for one in small.documents.list() if one.path == "long.txt")
     small.close()
     large = open_library(tmp_path / "library")
     assert sync(large).message.startswith("6 indexed")
-    fewer = next(one.chunks for one in large.documents() if one.path == "long.txt")
+    fewer = next(one.chunks for one in large.documents.list() if one.path == "long.txt")
     assert fewer < few
     large.close()
 
