@@ -1,4 +1,4 @@
-"""Counts and sizes as people read them."""
+"""Counts, sizes and times as people read them."""
 
 from __future__ import annotations
 
@@ -12,3 +12,11 @@ def plural(count: int, word: str, shown: str = "") -> str:
 def megabytes(size: int) -> str:
     """Return a size in bytes as megabytes or gigabytes."""
     return f"{size / 1e9:.1f} GB" if size >= 1_000_000_000 else f"{size / 1e6:.1f} MB"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in seconds as "40 s", "12 min" or "3 h 20 min"."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,4 +1,4 @@
-"""Running the page server and the worker."""
+"""Run the page server and the worker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PORTS_TO_TRY = 20
 
 
 def app_folder() -> Path:
-    """Where ``app.py`` lies: inside the installed package, or beside it in a checkout."""
+    """Return the folder of ``app.py``: in the installed package, or beside it in a checkout."""
     package = Path(__file__).resolve().parent.parent
     for folder in (package / "_app", package.parent):
         if (folder / "app.py").is_file():
@@ -32,17 +32,17 @@ def app_folder() -> Path:
 
 
 def sample_folder() -> Path:
-    """Where the sample documents lie."""
+    """Return the folder of the sample documents."""
     return app_folder() / "sample_data" / "library"
 
 
 def sample_contexts() -> Path:
-    """The recorded contexts of the sample documents."""
+    """Return the file of the sample documents' recorded contexts."""
     return sample_folder().with_name("contexts.jsonl")
 
 
 def run_app(library: Library, *, port: int, sample: bool, browser: bool) -> int:
-    """Serve the pages on this machine until stopped; returns the server's exit code."""
+    """Serve the pages on this machine until stopped; return the server's exit code."""
     if sample and not library.sources.list():
         _index_sample(library)
     free = _free_port(port)
@@ -83,7 +83,7 @@ def _index_sample(library: Library) -> None:
 
 
 def run_worker(library: Library) -> None:
-    """Be the worker until stopped. Ends at once, and quietly, when there is one already."""
+    """Run the worker until stopped; return at once when there is one already."""
     from ragkit.background.worker import Worker
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
@@ -102,7 +102,7 @@ def run_worker(library: Library) -> None:
 
 
 def stop_worker(library: Library) -> None:
-    """Ask the library's worker, if one runs, to finish what it writes and stop."""
+    """Ask the library's worker, if one is running, to finish what it writes and stop."""
     state = library.worker.state()
     if state.running and state.record is not None and state.record.notes.get("role") == "worker":
         try:
@@ -112,7 +112,7 @@ def stop_worker(library: Library) -> None:
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """Being told to stop ends as Ctrl+C does: the pages and the worker stop as well."""
+    """End like Ctrl+C does, so that the pages and the worker stop as well."""
     raise KeyboardInterrupt
 
 
@@ -125,8 +125,8 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
             server.kill()
 
 
-def _free_port(wanted: int) -> int:
-    for port in range(wanted, min(wanted + _PORTS_TO_TRY, 65536)):
+def _free_port(first: int) -> int:
+    for port in range(first, min(first + _PORTS_TO_TRY, 65536)):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -134,7 +134,7 @@ def _free_port(wanted: int) -> int:
             except OSError:
                 continue
             return port
-    raise RagkitError(f"No free port from {wanted} on.", "Name another with --port.")
+    raise RagkitError(f"No free port from {first} on.", "Name another with --port.")
 
 
 def _open_when_up(url: str, port: int) -> None:

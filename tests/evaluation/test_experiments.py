@@ -1,23 +1,15 @@
-"""Evaluation: a question set goes through the real library, and the command prints its table."""
+"""Experiments: a published question set goes through the real library."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
-from typer.testing import CliRunner
 
-from ragkit.errors import EvaluationError, SettingsError
+from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Excerpt, Question, QuestionSet, Row
 from ragkit.evaluation.experiments import ephemeral_experiment, measure
-from ragkit.evaluation.scorers import length, overlap
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import SearchOptions
 from ragkit.settings import load_settings
-from ragkit.surfaces.cli.app import app
-
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 ROWS = (
     Row("tide", "/src/tide_gauge.rs", "fn read_level() reports how high the water stands"),
@@ -103,53 +95,3 @@ def test_passages_are_held_against_excerpts(tmp_path):
     assert 0 < values["token_precision"] < 0.1
     assert values["token_iou"] < values["token_precision"]
     assert found.notices == ("1 excerpts do not stand in the text as it was read.",)
-
-
-def test_spans_are_counted_once():
-    assert length([(0, 5), (3, 8), (10, 12)]) == 10
-    assert overlap([(0, 5), (3, 8)], [(4, 11), (4, 6)]) == 4
-    assert overlap([], [(0, 1)]) == 0
-
-
-def write_set(folder):
-    folder.mkdir()
-    rows = [{"_id": row.id, "title": row.title, "text": row.text} for row in ROWS[:3]]
-    asked = [{"_id": "q1", "text": "What does read_level report?"}]
-    for name, lines in (("corpus", rows), ("queries", asked)):
-        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ttide\t1\n", "utf-8")
-    return folder
-
-
-def test_the_command_prints_a_table_or_json(tmp_path):
-    folder = write_set(tmp_path / "set")
-    shown = CliRunner().invoke(app, ["eval", "--corpus", str(folder)])
-    assert shown.exit_code == 0, shown.output
-    lines = shown.stdout.splitlines()
-    assert lines[0].startswith("set: 1 questions, 2 documents, 3 chunks, indexed in ")
-    assert "ndcg@10             1.0000   1.0000 to 1.0000" in lines
-    as_json = CliRunner().invoke(app, ["eval", "--corpus", str(folder), "--json"])
-    found = json.loads(as_json.stdout)
-    assert found["questions"] == 1
-    assert found["options"]["candidates"] == 100
-    assert {metric["name"]: metric["value"] for metric in found["metrics"]}["mrr"] == 1.0
-    assert found["stages"][0]["name"] == "total"
-
-
-def test_a_floor_fails_the_command(tmp_path):
-    command = ["eval", "--corpus", str(write_set(tmp_path / "set")), "--fail-under"]
-    assert CliRunner().invoke(app, [*command, "ndcg@10=0.99"]).exit_code == 0
-    low = CliRunner().invoke(app, [*command, "precision@5=0.5"])
-    assert isinstance(low.exception, EvaluationError)
-    assert "precision@5 is 0.2000" in str(low.exception)
-    for wrong in ("ndcg@10", "ndcg@7=0.5"):
-        assert isinstance(CliRunner().invoke(app, [*command, wrong]).exception, SettingsError)
-
-
-def test_a_published_set_is_answered_well():
-    folder = SHARED / "anthropic_codebase"
-    if not folder.is_dir():
-        pytest.skip("anthropic_codebase is not beside the project")
-    command = ["eval", "--corpus", str(folder), "--limit", "60", "--fail-under", "pass@10=0.85"]
-    run = CliRunner().invoke(app, command)
-    assert run.exit_code == 0, run.output

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from ragkit.background.worker import Worker
 from ragkit.catalog.records import ContextCounts
 from ragkit.errors import OllamaUnreachableError
+from ragkit.formatting import duration
 from ragkit.surfaces.cli.app import app
-from ragkit.surfaces.cli.contextualize import duration
 
 
 @pytest.fixture

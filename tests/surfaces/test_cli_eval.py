@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from published_set import write_published
 from small_library import HANDBOOK, add, open_library, write_files
+from typer.testing import CliRunner
+
+from ragkit.errors import EvaluationError, SettingsError
+from ragkit.surfaces.cli.app import app
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 JUDGED = [
     {"id": "a", "text": "refund?", "relevant": [{"path": "handbook/refunds.md"}]},
@@ -180,3 +187,55 @@ def test_an_ablation_of_a_librarys_own_set_says_what_is_missing(ragkit, tmp_path
     blocked = ragkit("ablate", "--set", "mine", "--table", "keywords", "--out", "file")
     assert blocked.returncode == 1
     assert "file cannot be written" in blocked.stderr
+
+
+def write_set(folder):
+    folder.mkdir()
+    rows = [
+        {
+            "_id": "tide",
+            "title": "/src/gauge.rs",
+            "text": "fn read_level() reports the water level",
+        },
+        {"_id": "wind", "title": "/src/gauge.rs", "text": "fn read_speed() reports the wind"},
+        {"_id": "cake", "title": "", "text": "A recipe for apple cake with cinnamon"},
+    ]
+    asked = [{"_id": "q1", "text": "What does read_level report?"}]
+    for name, lines in (("corpus", rows), ("queries", asked)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ttide\t1\n", "utf-8")
+    return folder
+
+
+def test_the_command_prints_a_table_or_json(tmp_path):
+    folder = write_set(tmp_path / "set")
+    shown = CliRunner().invoke(app, ["eval", "--corpus", str(folder)])
+    assert shown.exit_code == 0, shown.output
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("set: 1 questions, 2 documents, 3 chunks, indexed in ")
+    assert "ndcg@10             1.0000   1.0000 to 1.0000" in lines
+    as_json = CliRunner().invoke(app, ["eval", "--corpus", str(folder), "--json"])
+    found = json.loads(as_json.stdout)
+    assert found["questions"] == 1
+    assert found["options"]["candidates"] == 100
+    assert {metric["name"]: metric["value"] for metric in found["metrics"]}["mrr"] == 1.0
+    assert found["stages"][0]["name"] == "total"
+
+
+def test_a_floor_fails_the_command(tmp_path):
+    command = ["eval", "--corpus", str(write_set(tmp_path / "set")), "--fail-under"]
+    assert CliRunner().invoke(app, [*command, "ndcg@10=0.99"]).exit_code == 0
+    low = CliRunner().invoke(app, [*command, "precision@5=0.5"])
+    assert isinstance(low.exception, EvaluationError)
+    assert "precision@5 is 0.2000" in str(low.exception)
+    for wrong in ("ndcg@10", "ndcg@7=0.5"):
+        assert isinstance(CliRunner().invoke(app, [*command, wrong]).exception, SettingsError)
+
+
+def test_a_published_set_is_answered_well():
+    folder = SHARED / "anthropic_codebase"
+    if not folder.is_dir():
+        pytest.skip("anthropic_codebase is not beside the project")
+    command = ["eval", "--corpus", str(folder), "--limit", "60", "--fail-under", "pass@10=0.85"]
+    run = CliRunner().invoke(app, command)
+    assert run.exit_code == 0, run.output

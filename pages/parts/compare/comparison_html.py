@@ -1,4 +1,4 @@
-"""Columns side by side as HTML, and the presets to begin with. Pure functions."""
+"""HTML of columns side by side, and the presets of the Compare page. Pure functions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _HEADINGS = re.compile(r"\s*(?:#{1,6} [^\n]*\n\s*)+")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is needed beside the comparison: the grades of what it shows, by collection.
+    """What is shown besides the comparison: the grades of what it shows, by collection.
 
     ``blind`` hides which settings a column has; ``order`` is then how columns are shuffled.
     ``usable`` says that the settings may be written to the collection.
@@ -50,8 +50,8 @@ class Shown:
 
 
 def table(comparison: Comparison, shown: Shown) -> str:
-    """All columns, joined by document."""
-    hues = {one: number % _HUES for number, one in enumerate(comparison.shared)}
+    """Build all columns, aligned by document."""
+    hues = {document: number % _HUES for number, document in enumerate(comparison.shared)}
     order = shown.order or range(len(comparison.columns))
     columns = [_column(comparison, place, index, hues, shown) for place, index in enumerate(order)]
     return f'<div class="rk-compare" style="--columns:{len(columns)}">{"".join(columns)}</div>'
@@ -74,7 +74,7 @@ def _column(
         body = '<p class="rk-soft">Nothing found.</p>'
     else:
         items = "".join(
-            f"<li>{_item(comparison, index, one, hues, shown)}</li>" for one in column.results
+            f"<li>{_item(comparison, index, ranked, hues, shown)}</li>" for ranked in column.results
         )
         body = f'<ol class="rk-items">{items}</ol>'
     gone = "" if shown.blind else _gone(column)
@@ -94,7 +94,7 @@ def _blind_head(letter: str, place: int) -> str:
 
 
 def _head(column: Column, index: int, letter: str, depth: int, usable: bool) -> str:
-    notices = "".join(f'<p class="rk-soft">{text(one)}</p>' for one in column.notices)
+    notices = "".join(f'<p class="rk-soft">{text(notice)}</p>' for notice in column.notices)
     agreement = "" if index else "The others are compared with this one."
     if index and not column.problem:
         agreement = (
@@ -124,12 +124,12 @@ def _head(column: Column, index: int, letter: str, depth: int, usable: bool) -> 
 
 
 def _item(
-    comparison: Comparison, column: int, cell: RankedResult, hues: Mapping[int, int], shown: Shown
+    comparison: Comparison, column: int, ranked: RankedResult, hues: Mapping[int, int], shown: Shown
 ) -> str:
-    result, document = cell.result, cell.result.document
+    result, document = ranked.result, ranked.result.document
     span = span_of(result)
-    known = shown.grades.get(document.collection)
-    grade = known.of(document.id, span) if known else None
+    grades = shown.grades.get(document.collection)
+    grade = grades.of(document.id, span) if grades else None
     joined = document.id in hues
     hue = f"--hue:var(--hue-{hues[document.id]})" if joined else None
     best = result.matched_chunks[0].index if result.matched_chunks else 0
@@ -138,37 +138,37 @@ def _item(
         data_id=document.id,
         data_chunk=best + 1,
     )
-    label = f"rk-item-{column}-{cell.rank}-title"
+    label = f"rk-item-{column}-{ranked.rank}-title"
     return (
         '<article class="rk-item"'
         + attributes(
-            id=f"rk-item-{column}-{cell.rank}", tabindex=0, aria_labelledby=label, style=hue,
+            id=f"rk-item-{column}-{ranked.rank}", tabindex=0, aria_labelledby=label, style=hue,
             data_doc=document.id, data_path=document.path,
-            title=None if shown.blind else _elsewhere(comparison, column, cell),
-            data_joined="" if joined and cell.movement.change is not RankChange.AGAIN else None,
+            title=None if shown.blind else _elsewhere(comparison, column, ranked),
+            data_joined="" if joined and ranked.movement.change is not RankChange.AGAIN else None,
         )
-        + f'><div class="rk-item-head"><span class="rk-place">{cell.rank}</span>'
+        + f'><div class="rk-item-head"><span class="rk-place">{ranked.rank}</span>'
         f'<a class="rk-link" id="{label}" target="_self" data-rk="open"{link}>'
-        f"<bdi>{name(document.title or document.path)}</bdi></a>{_move(cell, shown.blind)}</div>"
+        f"<bdi>{name(document.title or document.path)}</bdi></a>{_move(ranked, shown.blind)}</div>"
         f'<p class="rk-item-where"><bdi>{name(document.path)}</bdi>'
-        f"{_score(cell, shown.blind)}</p>"
+        f"{_score(ranked, shown.blind)}</p>"
         f'<p class="rk-snippet" dir="auto">{snippet(result)}</p>'
         f"{buttons(result, span, grade)}</article>"
     )  # fmt: skip
 
 
-def _score(cell: RankedResult, blind: bool) -> str:
+def _score(ranked: RankedResult, blind: bool) -> str:
     """The score, and whether no other column has the document; either would tell columns apart."""
     if blind:
         return ""
-    score = f'<span title="How well the best passage fits">{cell.result.score:.2f}</span>'
-    only = ' <span class="rk-only">only here</span>' if cell.only else ""
+    score = f'<span title="How well the best passage fits">{ranked.result.score:.2f}</span>'
+    only = ' <span class="rk-only">only here</span>' if ranked.only else ""
     return f" · {score}{only}"
 
 
-def _move(cell: RankedResult, blind: bool) -> str:
+def _move(ranked: RankedResult, blind: bool) -> str:
     """``▲3``, ``▼1``, ``new``: how the document stands against column A."""
-    move = cell.movement
+    move = ranked.movement
     words = {
         RankChange.UP: (f"▲{move.steps}", f"{plural(move.steps, 'rank')} higher than in A"),
         RankChange.DOWN: (f"▼{move.steps}", f"{plural(move.steps, 'rank')} lower than in A"),
@@ -178,29 +178,33 @@ def _move(cell: RankedResult, blind: bool) -> str:
     }.get(move.change)
     if words is None or (blind and move.change is not RankChange.AGAIN):
         return ""
-    shown, said = words
+    shown, title = words
     return (
         f'<span class="rk-move" data-change="{move.change.value}" role="note" '
-        f'title="{said}" aria-label="{said}">{shown}</span>'
+        f'title="{title}" aria-label="{title}">{shown}</span>'
     )
 
 
-def _elsewhere(comparison: Comparison, column: int, cell: RankedResult) -> str | None:
+def _elsewhere(comparison: Comparison, column: int, ranked: RankedResult) -> str | None:
     """Where else the document stands: ``Also in B at rank 3``."""
-    found = []
+    places = []
     for index, other in enumerate(comparison.columns):
         ranks = [
-            one.rank for one in other.results if one.result.document.id == cell.result.document.id
+            same.rank
+            for same in other.results
+            if same.result.document.id == ranked.result.document.id
         ]
         if index != column and ranks:
-            found.append(f"{LETTERS[index]} at rank {ranks[0]}")
-    return f"Also in {', '.join(found)}" if found else None
+            places.append(f"{LETTERS[index]} at rank {ranks[0]}")
+    return f"Also in {', '.join(places)}" if places else None
 
 
 def _gone(column: Column) -> str:
     if not column.gone:
         return ""
-    listed = ", ".join(f"<bdi>{name(one.title or one.path)}</bdi>" for one in column.gone[:_GONE])
+    listed = ", ".join(
+        f"<bdi>{name(document.title or document.path)}</bdi>" for document in column.gone[:_GONE]
+    )
     rest = len(column.gone) - _GONE
     return f'<p class="rk-gone">Gone from A: {listed}{f" and {rest} more" if rest > 0 else ""}</p>'
 
@@ -225,7 +229,7 @@ def snippet(result: Result) -> str:
 
 def tally(votes: Sequence[tuple[tuple[str, ...], int | None]], comparison: Comparison) -> str:
     """``2 votes for Keyword, 1 for Semantic, 1 undecided`` for these very settings."""
-    texts = [as_text(one.settings) for one in comparison.columns]
+    texts = [as_text(column.settings) for column in comparison.columns]
     counts = dict.fromkeys(texts, 0)
     undecided = 0
     for settings, winner in votes:
@@ -237,7 +241,7 @@ def tally(votes: Sequence[tuple[tuple[str, ...], int | None]], comparison: Compa
             counts[settings[winner]] += 1
     if not undecided and not any(counts.values()):
         return ""
-    named = dict(zip(texts, (one.name for one in comparison.columns), strict=True))
+    named = dict(zip(texts, (column.name for column in comparison.columns), strict=True))
     parts = [f"{plural(count, 'vote')} for {named[one]}" for one, count in counts.items()]
     parts += [f"{undecided} undecided"] if undecided else []
     return "; ".join(parts)

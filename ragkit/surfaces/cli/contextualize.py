@@ -1,4 +1,4 @@
-"""``ragkit contextualize``: have a local model write what situates each chunk."""
+"""``ragkit contextualize``: have a local model write the context of each chunk."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
+from ragkit.formatting import duration
 from ragkit.indexing.lock import lock_is_held
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library
@@ -64,7 +65,7 @@ def contextualize(
 
 
 def _follow(library: Library, collection: str | None) -> BackfillState:
-    """Watch the worker do it, until nothing waits or it cannot go on."""
+    """Follow the worker until nothing waits or it cannot go on."""
     library.contexts.resume()
     console.say("The worker writes the contexts; stopping this command does not stop it.")
     state = library.contexts.status(collection)
@@ -101,11 +102,3 @@ def _tell(state: BackfillState, as_json: bool, *, retry_failed: bool = False) ->
         console.put(f"To do     {to_do} chunks, {time_left}")
     if counts.failed and state.last_error:
         console.put(f"Last      {state.last_error}")
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it: "40 s", "12 min", "3 h 20 min"."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,4 +1,4 @@
-"""``ragkit embedder``: which embedder answers, which there are, and to move to another."""
+"""``ragkit embedder``: show the embedders, or move the library to another one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typing import Annotated
 import typer
 
 from ragkit.catalog.background_state import BackgroundPhase, EmbedderState
-from ragkit.formatting import megabytes, plural
+from ragkit.formatting import duration, megabytes, plural
 from ragkit.indexing.lock import lock_is_held
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library
 from ragkit.library.embedders import Offers
 from ragkit.models.factory import is_remote
 from ragkit.surfaces.cli import console
-from ragkit.surfaces.cli.contextualize import duration
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
 
 _POLL_SECONDS = 0.5
@@ -70,7 +69,7 @@ def embedder(
 
 
 def status_lines(library: Library) -> Iterator[str]:
-    """What ``ragkit status`` says when vectors are made in the background."""
+    """Yield what ``ragkit status`` prints while vectors are made in the background."""
     choice = library.embedders.choice()
     if choice is None or not (choice.target or is_remote(choice.active.name)):
         return
@@ -89,7 +88,7 @@ def _here(library: Library) -> str:
 
 
 def _follow(library: Library) -> str:
-    """Watch the worker do it until it is done, paused, or cannot go on."""
+    """Follow the worker until it is done, paused, or cannot go on; return what stops it."""
     state = library.embedders.status()
     if not state.target:
         return ""
@@ -108,15 +107,15 @@ def _follow(library: Library) -> str:
 
 def _show(state: EmbedderState, offers: Offers, as_json: bool) -> None:
     if as_json:
-        known = [asdict(one) for one in offers.offers]
-        console.put_json({**_as_json(state), "offers": known, "trouble": offers.trouble})
+        listed = [asdict(offer) for offer in offers.offers]
+        console.put_json({**_as_json(state), "offers": listed, "trouble": offers.trouble})
         return
     _put_state(state)
-    for one in offers.offers:
-        mark = "*" if one.active else " "
-        size = f"  {megabytes(one.size)}" if one.size else ""
-        left = f"{plural(one.lacking, 'text')} to embed" if one.lacking else "every text embedded"
-        console.put(f"{mark} {one.name}{size}  {left}")
+    for offer in offers.offers:
+        mark = "*" if offer.active else " "
+        size = f"  {megabytes(offer.size)}" if offer.size else ""
+        left = plural(offer.lacking, "text") + " to embed" if offer.lacking else ""
+        console.put(f"{mark} {offer.name}{size}  {left or 'every text embedded'}")
     if offers.trouble:
         console.say(offers.trouble)
 

@@ -129,26 +129,28 @@ def import_(
 
 def _mend(library: Library, findings: Sequence[Finding]) -> bool:
     """Do each mend once, in the order found; returns whether anything was done."""
-    wanted = dict.fromkeys(one.fix for one in findings if not one.ok and one.fix in FIXES)
-    for name in wanted:
+    fixes = dict.fromkeys(
+        finding.fix for finding in findings if not finding.ok and finding.fix in FIXES
+    )
+    for name in fixes:
         console.say(f"Mending: {name}")
         job_id = library.health.fix(name)
         if job_id is not None:
             with console.progress_bar() as watch:
                 job = library.jobs.wait(job_id, watch)
             console.say(job.message)
-    return bool(wanted)
+    return bool(fixes)
 
 
 def _show(findings: Sequence[Finding], json_: bool) -> None:
-    bad = sum(not one.ok for one in findings)
+    bad = sum(not finding.ok for finding in findings)
     if json_:
-        console.put_json({"ok": not bad, "findings": [one.as_json() for one in findings]})
+        console.put_json({"ok": not bad, "findings": [finding.as_json() for finding in findings]})
     else:
-        for one in findings:
-            fix = f"  [{one.fix}]" if one.fix else ""
-            mark = "ok " if one.ok else "NOT"
-            console.put(f"{mark}  {one.name:<10} {render.plain(one.sentence + fix)}")
+        for finding in findings:
+            fix = f"  [{finding.fix}]" if finding.fix else ""
+            mark = "ok " if finding.ok else "NOT"
+            console.put(f"{mark}  {finding.name:<10} {render.plain(finding.sentence + fix)}")
         console.say(f"Not well: {bad} of {len(findings)}." if bad else "All is well.")
     if bad:
         raise typer.Exit(1)
