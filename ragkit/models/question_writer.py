@@ -13,9 +13,9 @@ from ragkit.models.context_checks import (
     check_harmless,
     check_says_something,
     clean,
+    in_another_language,
     is_copied,
 )
-from ragkit.models.context_language import in_another_language
 from ragkit.models.context_prompt import (
     divided,
     fenced,

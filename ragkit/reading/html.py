@@ -6,11 +6,11 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
-from ragkit.reading.converter import convert
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.front_matter import metadata_from
 from ragkit.reading.markdown import first_heading, strip_embedded
+from ragkit.reading.office import convert
 from ragkit.reading.reading_parts import one_line, put, stem, tidy
 from ragkit.types import Markup, Reading
 

@@ -1,4 +1,4 @@
-"""Word documents and workbooks, through the converter."""
+"""Word documents and workbooks, and the converter: the only code that imports kreuzberg."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from ragkit.reading.converter import convert
+from ragkit.errors import ReadingError
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.front_matter import metadata_from
+from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, strip_embedded
 from ragkit.reading.reading_parts import one_line, put, stem, table, tidy, tile
 from ragkit.reading.zip_container import open_archive
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
     from ragkit.types import Metadata
 
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_MEDIA_TYPES = {
+    "docx": f"{_OFFICE}wordprocessingml.document",
+    "xlsx": f"{_OFFICE}spreadsheetml.sheet",
+    "html": "text/html",
+}
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _HEADING_NEAR_TOP = 500
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -30,6 +37,29 @@ _PARAGRAPH_STYLE = re.compile(
     rb"(<w:pPr(?:\s[^>]*)?>\s*<w:pStyle\s[^>]{0,80}?w:val=\"([^\"]{1,200})\"[^>]{0,80}/>)((?:(?!</w:pPr>|<w:numPr).){0,3000})(</w:pPr>|<w:numPr)",
     re.S,
 )
+
+
+def convert(data: bytes, kind: str, label: str) -> Any:
+    """Convert ``docx``, ``xlsx`` or ``html``; return kreuzberg's content, tables and metadata.
+
+    Raises:
+        ReadingError: when the converter cannot make sense of the bytes.
+    """
+    import kreuzberg
+
+    config = kreuzberg.ExtractionConfig(
+        use_cache=False,
+        enable_quality_processing=False,
+        output_format="markdown",
+    )
+    try:
+        return kreuzberg.extract_bytes_sync(data, _MEDIA_TYPES[kind], config)
+    except (MemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except ReadingError:
+        raise
+    except BaseException as error:  # a panic in Rust arrives past Exception
+        raise damaged(label) from error
 
 
 def read_word(data: bytes, name: str, limits: Limits) -> Reading:

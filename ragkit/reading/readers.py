@@ -26,7 +26,7 @@ BYTE_READERS: dict[Format, tuple[str, str]] = {
     Format.EPUB: ("epub", "read_epub"),
     Format.EML: ("mail", "read_mail"),
     Format.MBOX: ("conversations.mbox", "read_mbox"),
-    Format.EXPORT: ("conversations.export_archives", "read_archive"),
+    Format.EXPORT: ("conversations.detection", "read_archive"),
 }
 """Module and function of each reader that takes (data, name, limits)."""
 

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
-import pytest
-from reading_files import read, said
+import io
+import json
+import zipfile
 
-from ragkit.errors import SkippedError
+import pytest
+from reading_files import DAY, read, said, sessions
+
+from ragkit.errors import ReadingError, SkippedError
 
 
 def test_lines_in_several_encodings_are_all_read(tmp_path):
@@ -33,3 +37,66 @@ def test_a_message_a_thousand_times_is_read_a_thousand_times(tmp_path):
 def test_an_empty_export_is_skipped(tmp_path, name):
     with pytest.raises(SkippedError, match="The file is empty"):
         read(tmp_path, name, "")
+
+
+PEOPLE = [
+    {"id": "U01ANN", "name": "ann", "profile": {"real_name": "Ann Lee"}},
+    {"id": "U02BOB", "name": "bob", "real_name": "Bob Ray"},
+    {"id": "U03CYD", "name": "cyd"},
+]
+
+
+def zipped(files):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in files.items():
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            archive.writestr(name, text)
+    return target.getvalue()
+
+
+def test_a_whole_slack_export(tmp_path):
+    later = [{"type": "message", "ts": "1770213933.0", "user": "U01ANN", "text": "done",
+              "thread_ts": "1770127533.000100"}]  # fmt: skip
+    talk = [{"type": "message", "ts": "1770127533.0", "user": "U02BOB", "text": "psst"}]
+    data = zipped(
+        {
+            "users.json": PEOPLE,
+            "channels.json": [{"id": "C01GEN", "name": "general"}],
+            "dms.json": [{"id": "D01", "members": ["U01ANN", "U02BOB"]}],
+            "general/2026-02-04.json": later,
+            "general/2026-02-03.json": DAY,
+            "D01/2026-02-03.json": talk,
+            "D01/2026-02-05.json": "[{broken",
+        }
+    )
+    reading = read(tmp_path, "Kolk Slack export.zip", data)
+    assert (reading.title, reading.format) == ("Kolk Slack export", "conversation")
+    assert sessions(reading) == [
+        "Ann Lee, Bob Ray, Tuesday, 3 February 2026",
+        "#general, Tuesday, 3 February 2026",
+        "#general, Wednesday, 4 February 2026",
+    ]
+    assert [(one[0], one[2].split("\n")[0]) for one in said(reading)] == [
+        ("Bob Ray", "psst"),
+        ("", "@cyd has joined the channel"),
+        ("Ann Lee",
+         "Hi @Bob Ray, see [the plan](https://a.example/x) & https://b.example in #general @here"),
+        ("Bob Ray", "a < b"),
+        ("Deploy", "> Build 7"),
+        ("Ann Lee", "done"),
+    ]  # fmt: skip
+    assert reading.metadata["participants"] == ["Bob Ray", "Ann Lee", "Deploy"]
+    assert reading.warnings == ("D01/2026-02-05.json is not valid JSON and was left out.",)
+
+
+def test_other_zipped_exports(tmp_path):
+    chat = "03/02/2026, 14:05 - Ann: hello\n03/02/2026, 14:06 - Bob: there\n"
+    reading = read(tmp_path, "WhatsApp Chat - Ann.zip", zipped({"_chat.txt": chat, "a.jpg": "x"}))
+    assert (reading.title, len(reading.messages)) == ("Ann", 2)
+    with pytest.raises(SkippedError, match="Archives are not read"):
+        read(tmp_path, "a.zip", zipped({"result.json": {"scores": [1, 2]}}))
+    with pytest.raises(SkippedError, match="Archives are not read"):
+        read(tmp_path, "b.zip", zipped({"photos/2026-02-03.json": []}))
+    with pytest.raises(ReadingError, match="unpacks to far more"):
+        read(tmp_path, "c.zip", zipped({"result.json": " " * 400_000_000}))
