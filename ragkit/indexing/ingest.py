@@ -42,7 +42,7 @@ class Tally:
 
 
 class Ingest:
-    """Brings some files of one source into the catalog."""
+    """Reads files of one source and writes them into the catalog."""
 
     def __init__(
         self,
@@ -120,13 +120,13 @@ class Ingest:
             yield ReadTask(key=key, path=path, name=file.path, size=file.size)
 
     def _is_unchanged(self, file: FileState, content_hash: str) -> bool:
-        known = self._known.get(file.path)
+        before = self._known.get(file.path)
         return (
-            known is not None
+            before is not None
             and content_hash != ""
-            and known.hash == content_hash
-            and known.pipeline_fingerprint == self._fingerprint
-            and known.status is not Status.PENDING
+            and before.hash == content_hash
+            and before.pipeline_fingerprint == self._fingerprint
+            and before.status is not Status.PENDING
         )
 
     def _batches(self, outcomes: Iterable[ReadOutcome]) -> Iterator[list[ReadFile]]:
@@ -168,7 +168,7 @@ class Ingest:
         return None
 
     def _stood_still(self, file: FileState) -> bool:
-        """True when the file is what the scan saw: no half-written text is taken for whole."""
+        """Return whether the file is as the scan saw it: no half-written file is indexed."""
         try:
             status = (self._root / file.path).lstat()
         except OSError:
@@ -176,7 +176,7 @@ class Ingest:
         return (status.st_size, status.st_mtime_ns) == (file.size, file.mtime_ns)
 
     def _leave(self, file: FileState) -> None:
-        """Leave a file that changes or has just gone to the next look."""
+        """Leave a file that changes or has just gone to the next sync."""
         self.tally.unsettled += 1
         self._reporter.step(file.path)
 

@@ -15,12 +15,12 @@ from filelock import FileLock, Timeout
 from ragkit.errors import LibraryBusyError, LibraryError
 
 _LONGEST_LOOK_SECONDS = 0.25
-"""``lock_is_held`` takes the lock for a moment; whoever means to write waits that out."""
+"""``lock_is_held`` takes the lock for a moment, which a writer waits out."""
 
 
 @dataclass(frozen=True, slots=True)
 class LockHolder:
-    """Who holds the lock. ``started_at`` is in seconds since the epoch."""
+    """The process that holds the lock. ``started_at`` is in seconds since the epoch."""
 
     pid: int
     started_at: float
@@ -53,7 +53,7 @@ def writer_lock(file: Path, role: str, *, wait_seconds: float = 0.0) -> Iterator
 
 
 def lock_is_held(file: Path) -> bool:
-    """True when some process holds the writer's lock now."""
+    """Return whether some process holds the writer's lock now."""
     if not file.exists():
         return False
     lock = FileLock(str(file))
@@ -68,10 +68,10 @@ def lock_is_held(file: Path) -> bool:
 
 
 def lock_holder(file: Path) -> LockHolder | None:
-    """Who took the lock last, if that is known."""
+    """Return the process that took the lock last, if that is known."""
     try:
-        noted = json.loads(_note_file(file).read_text("utf-8"))
-        return LockHolder(int(noted["pid"]), float(noted["started_at"]), str(noted["role"]))
+        note = json.loads(_note_file(file).read_text("utf-8"))
+        return LockHolder(int(note["pid"]), float(note["started_at"]), str(note["role"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -1,4 +1,4 @@
-"""How far a job is, told to whoever watches, and whether it should stop."""
+"""The progress of a job, reported to a watcher that may stop the job."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SECONDS_BETWEEN_REPORTS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a job is. ``current`` is the file at hand; ``started_at`` of this phase."""
+    """The progress of a job's phase. ``current`` is the file at hand."""
 
     phase: str = ""
     done: int = 0
@@ -30,12 +30,12 @@ class Progress:
         return max(0.0, pace * (self.total - self.done))
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as JSON values."""
+        """Return the same as JSON values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Progress:
-        """Read back what ``as_dict`` gave; unknown names are ignored."""
+        """Build it from what ``as_dict`` returned; unknown names are ignored."""
         return cls(**{name: values[name] for name in cls.__slots__ if name in values})
 
 
@@ -44,23 +44,24 @@ class JobCancelled(Exception):  # noqa: N818 - it is a request, not an error
 
 
 class Reporter:
-    """Passes progress on, a few times a second at most, and the end of each phase always."""
+    """Reports progress a few times a second at most, and the end of each phase always."""
 
-    def __init__(self, tell: Callable[[Progress], bool] | None = None) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[Progress], bool] | None = None) -> None:
+        """``report`` returns False to stop the job."""
+        self._report = report
         self._last = 0.0
         self.progress = Progress()
 
     def start(self, phase: str, total: int) -> None:
         """Begin a phase of so many steps."""
         self.progress = Progress(phase=phase, total=total, started_at=time.time())
-        self._pass_on()
+        self._send()
 
     def step(self, current: str = "", *, done: int = 1, failed: int = 0) -> None:
-        """Say that ``done`` more steps are done.
+        """Count ``done`` more steps.
 
         Raises:
-            JobCancelled: when whoever watches asked to stop.
+            JobCancelled: the watcher stops the job.
         """
         now = self.progress
         self.progress = replace(
@@ -68,9 +69,9 @@ class Reporter:
         )
         last = self.progress.done == self.progress.total
         if last or time.monotonic() - self._last >= _SECONDS_BETWEEN_REPORTS:
-            self._pass_on()
+            self._send()
 
-    def _pass_on(self) -> None:
+    def _send(self) -> None:
         self._last = time.monotonic()
-        if self._tell is not None and not self._tell(self.progress):
+        if self._report is not None and not self._report(self.progress):
             raise JobCancelled

@@ -1,4 +1,4 @@
-"""Making the library agree with a source: read what is new or changed, drop what is gone."""
+"""Syncing a source: files that are new or changed are read, those that are gone are removed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class SyncPlan:
-    """What a look at a source found. ``moved`` maps a new path to the known file it was."""
+    """What a scan of a source found. ``moved`` maps a new path to the file that it was before."""
 
     scan: Scan
     changes: Changes
@@ -59,7 +59,7 @@ def plan_sync(
     paths: Sequence[str] | None = None,
     accept_empty: bool = False,
 ) -> SyncPlan:
-    """Look at a source, or at some paths of it, without changing anything.
+    """Scan a source, or some paths of it, without changing anything.
 
     Raises:
         SourceError: when the folder is gone, or empty after having had files.
@@ -99,7 +99,7 @@ def plan_sync(
 def _moved(
     root: Path, scan: Scan, changes: Changes, known: dict[str, KnownFile]
 ) -> dict[str, KnownFile]:
-    """Find new files that hold the bytes of files that are gone: these were moved."""
+    """Return the new files that hold the bytes of files that are gone: these were moved."""
     gone: dict[int, list[KnownFile]] = {}
     for path in changes.gone:
         if known[path].hash:
@@ -114,8 +114,8 @@ def _moved(
         except OSError:
             continue
         name = PurePosixPath(path).name
-        twins = [one for one in same_size if one.hash == content]
-        twins.sort(key=lambda one: (PurePosixPath(one.path).name != name, one.path))
+        twins = [file for file in same_size if file.hash == content]
+        twins.sort(key=lambda file: (PurePosixPath(file.path).name != name, file.path))
         if twins:
             moved[path] = twins[0]
             same_size.remove(twins[0])
@@ -131,9 +131,9 @@ def sync_source(
     dry_run: bool = False,
     accept_empty: bool = False,
 ) -> SyncReport:
-    """Make the library agree with one source, or with some paths of it.
+    """Bring the library up to date with one source, or with some paths of it.
 
-    What is gone is removed last, so that nothing vanishes before its successor is there.
+    Documents of files that are gone are removed last: a successor is there before.
     """
     started = time.perf_counter()
     catalog = writer.catalog
@@ -184,7 +184,7 @@ def _follow_moves(writer: Writer, plan: SyncPlan, again: frozenset[str]) -> dict
 
 
 def _read_again(plan: SyncPlan) -> frozenset[str]:
-    """Moved files whose path or name is part of what is indexed of them."""
+    """Return the moved files whose path or name is part of their indexed text."""
     return frozenset(
         path
         for path, file in plan.moved.items()
@@ -202,8 +202,8 @@ def _skip_unnameable(ingest: Ingest, plan: SyncPlan) -> None:
 
 
 def _state(scan: Scan, path: str) -> FileState:
-    found = scan.files[path]
-    return FileState(found.path, found.size, found.mtime_ns)
+    file = scan.files[path]
+    return FileState(file.path, file.size, file.mtime_ns)
 
 
 def _unreadable(scan: Scan) -> str:

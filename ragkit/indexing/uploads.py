@@ -1,4 +1,4 @@
-"""Files that were dropped into the browser: stored in one step, under names that are safe."""
+"""Files dropped into the browser, stored atomically under safe names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for
 
 
 def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) -> str:
-    """Stream a file to disk under a safe name that no other file has, in one step."""
+    """Write a stream to disk atomically, under a safe name that no other file has."""
     parts = [safe_name(part) for part in re.split(r"[\\/]+", name) if part not in ("", ".", "..")]
     relative = Path(*(parts or ["unnamed"]))
     scratch = temporary / f"upload-{os.getpid()}-{time.monotonic_ns()}"
@@ -52,7 +52,7 @@ def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) ->
 
 
 def _take_place(scratch: Path, place: Path) -> bool:
-    """Give a file its name unless another has it, whoever else tries at the same moment."""
+    """Give a file its name unless another file has it, without a race."""
     try:
         os.link(scratch, place)
     except FileExistsError:
@@ -68,7 +68,7 @@ def _take_place(scratch: Path, place: Path) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """A file name that every file system takes: no separators, control characters or tricks."""
+    """Return a file name that every file system accepts: no separators or control characters."""
     text = name.encode("utf-8", "replace").decode("utf-8")
     cleaned = re.sub(r'[\x00-\x1f\x7f<>:"|?*\\/]', "_", text).strip(" .\u3000") or "unnamed"
     base, dot, suffix = cleaned.rpartition(".")
