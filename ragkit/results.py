@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 
 
 class Later(Sequence[_T], Generic[_T]):
-    """A tuple that is made when it is first looked at, and equal to that tuple.
+    """A lazy tuple: made when it is first looked at, and equal to that tuple.
 
     ``make`` must give the same whenever it is called. Pickled and copied as the tuple.
     """
@@ -67,7 +67,7 @@ class Later(Sequence[_T], Generic[_T]):
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one index added to a score: ``value == weight * normalised``.
+    """The part of a score that one index added: ``value == weight * normalised``.
 
     ``rank`` counts from 1 in that index's own list; 0 when the entry is not in it, or when the
     part is no index's: "title", "phrase" and "document" (see ``SearchOptions``).
@@ -123,7 +123,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRef:
-    """What a result says of its document. ``file`` is where it lies now (it may be gone)."""
+    """The document of a result. ``file`` is its path on this machine; it may be gone."""
 
     id: int
     path: str
@@ -161,18 +161,18 @@ class Result:
 
     @property
     def max_score(self) -> float:
-        """The best matched chunk's score."""
+        """Return the best matched chunk's score."""
         return max((chunk.score for chunk in self.matched_chunks), default=self.score)
 
     @property
     def avg_score(self) -> float:
-        """The mean score of the matched chunks."""
+        """Return the mean score of the matched chunks."""
         scores = [chunk.score for chunk in self.matched_chunks]
         return sum(scores) / len(scores) if scores else self.score
 
     @property
     def best_index(self) -> int:
-        """The index of the best matched chunk; 0 when there is none."""
+        """Return the index of the best matched chunk; 0 when there is none."""
         return self.matched_chunks[0].index if self.matched_chunks else 0
 
     @property
@@ -183,7 +183,7 @@ class Result:
 
     @property
     def chunk_coverage(self) -> str:
-        """What is shown, counted from 1: "chunks 2-5 of 12", "chunks 1-3,7-9 of 12"."""
+        """Describe what is shown, counted from 1: "chunks 2-5 of 12", "chunks 1-3,7-9 of 12"."""
         total = self.document.chunks
         parts: list[list[int]] = []
         for index in self.shown_chunks:
@@ -233,20 +233,20 @@ class StageTimer:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an answer came about."""
+    """The stages of a search, and the index generations that it read."""
 
     stages: tuple[Stage, ...] = ()
     generation: str = ""
 
     @property
     def ms(self) -> float:
-        """The time of all stages, in milliseconds."""
+        """Return the time of all stages, in milliseconds."""
         return sum(stage.ms for stage in self.stages)
 
 
 @dataclass(frozen=True, slots=True)
 class RerankOutcome:
-    """What became of reranking: how many chunks a model was to read, and how many it graded.
+    """The outcome of reranking: how many chunks a model was to read, and how many it graded.
 
     ``failure`` says why the results are in the usual order; it is empty when they are reranked.
     ``note`` is for the trace, ``notice`` for the person.
@@ -263,7 +263,7 @@ class RerankOutcome:
 class Answer:
     """Everything that a search returns. ``notices`` are sentences for the person.
 
-    ``rerank`` says what became of reranking, where it was asked for.
+    ``rerank`` is the outcome of reranking, where it was asked for.
     """
 
     query: str

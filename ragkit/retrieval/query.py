@@ -64,7 +64,7 @@ class QueryEncoder:
         """Encode one query; filters in it are read.
 
         Raises:
-            QueryError: when a filter in the query makes no sense.
+            QueryError: a filter in the query is invalid.
             NotFoundError: when a collection that it names is not there.
         """
         # Half characters, such as a badly decoded command line gives, stop some tokenizers.

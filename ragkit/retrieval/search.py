@@ -65,7 +65,7 @@ class SearchEngine:
         """Answer a question; the same library, question and options give the same answer.
 
         Raises:
-            QueryError: when a filter in the question makes no sense.
+            QueryError: a filter in the question is invalid.
             NotFoundError: when a collection is not there.
         """
         collections = self._collections(options)
