@@ -8,9 +8,9 @@ import os
 
 def main() -> None:
     """Load the command line and run it."""
-    # Modules stay, so that the collector would walk them again and again for nothing.
+    # Imported modules stay: the garbage collector would walk them repeatedly for nothing.
     gc.disable()
-    # Looking for them among all installed packages takes longer than making the settings.
+    # Looking for plugins in all installed packages takes longer than building the settings.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from ragkit.surfaces.cli.app import main as command_line
 

@@ -104,18 +104,18 @@ class Library:
         """
         from ragkit.settings import apply_options, parse_option
 
-        given = {name: value for name, value in changes.items() if value is not None}
-        for name, value in given.items():
+        changes = {name: value for name, value in changes.items() if value is not None}
+        for name, value in changes.items():
             if name == "collections":
-                given[name] = (value,) if isinstance(value, str) else tuple(value)
+                changes[name] = (value,) if isinstance(value, str) else tuple(value)
             elif isinstance(value, str):
-                given[name] = parse_option(name, value)
-        collections = given.get("collections", (self.settings.collection,))
+                changes[name] = parse_option(name, value)
+        collections = changes.get("collections", (self.settings.collection,))
         options = self.settings.search.options(collections=collections)
         if len(collections) == 1:
             record = self.catalog.collections.find(collections[0])
             options = apply_options(options, record.settings.get("search", {}) if record else {})
-        return replace(options, **given)
+        return replace(options, **changes)
 
     def search(self, question: str, options: SearchOptions | None = None, **changes: Any) -> Answer:
         """Answer a question, with these options, or with those of the settings and ``changes``.
