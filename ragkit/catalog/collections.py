@@ -7,7 +7,7 @@ import sqlite3
 import time
 from typing import Any
 
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import Connections, conditions
 from ragkit.catalog.records import CollectionRecord, SourceRecord
 from ragkit.errors import NotFoundError
 
@@ -98,9 +98,8 @@ class Collections:
 
     def sources(self, collection_id: int | None = None) -> list[SourceRecord]:
         """Return all sources, or those of one collection, oldest first."""
-        where = "" if collection_id is None else "WHERE s.collection_id = ?"
-        parameters = () if collection_id is None else (collection_id,)
-        rows = self._connections.rows(f"{_SOURCE} {where} ORDER BY s.id", parameters)
+        where, parameters = conditions(("s.collection_id = ?", collection_id))
+        rows = self._connections.rows(f"{_SOURCE} WHERE 1{where} ORDER BY s.id", parameters)
         return [SourceRecord(*row) for row in rows]
 
     def roots(self) -> dict[int, str]:

@@ -204,6 +204,13 @@ def folded(value: object) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
+def conditions(*pairs: tuple[str, Any]) -> tuple[str, list[Any]]:
+    """Join conditions whose value is not ``None``: `` AND a = ? AND b = ?`` and the values."""
+    chosen = [(condition, value) for condition, value in pairs if value is not None]
+    where = "".join(f" AND {condition}" for condition, _value in chosen)
+    return where, [value for _condition, value in chosen]
+
+
 def id_list(ids: Iterable[int]) -> str:
     """Return ids as the JSON list that ``json_each`` takes apart in a query."""
     return json.dumps([int(value) for value in ids])

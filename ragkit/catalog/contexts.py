@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import Connections, conditions
 from ragkit.catalog.context_writing import put_contexts, remember_answer, unpack_answer
 from ragkit.catalog.entries import Vocabulary
 from ragkit.catalog.records import (
@@ -47,15 +47,14 @@ class Contexts:
 
     def counts(self, collection_id: int | None = None) -> ContextCounts:
         """Count chunks by status, in one collection or in all."""
-        where = "" if collection_id is None else "WHERE d.collection_id = ?"
-        parameters = () if collection_id is None else (collection_id,)
-        join = "" if collection_id is None else "JOIN documents d ON d.id = c.document_id"
+        where, parameters = conditions(("d.collection_id = ?", collection_id))
+        join = "JOIN documents d ON d.id = c.document_id" if where else ""
         chunks = self._connections.row(
-            f"SELECT TOTAL(d.chunks) FROM documents d {where}", parameters
+            f"SELECT TOTAL(d.chunks) FROM documents d WHERE 1{where}", parameters
         )
         by_status = dict(
             self._connections.rows(
-                f"SELECT c.status, COUNT(*) FROM contexts c {join} {where} GROUP BY c.status",
+                f"SELECT c.status, COUNT(*) FROM contexts c {join} WHERE 1{where} GROUP BY 1",
                 parameters,
             )
         )
@@ -92,13 +91,12 @@ class Contexts:
 
         Documents that have not changed after ``since`` are left out.
         """
-        where = "" if collection_id is None else "AND d.collection_id = ?"
-        parameters = () if collection_id is None else (collection_id,)
+        where, parameters = conditions(("d.collection_id = ?", collection_id))
         return self._connections.column(
             f"SELECT d.id FROM documents d LEFT JOIN json_each(?) f ON f.value = d.id "
             "WHERE d.status = 'indexed' AND d.changed_at >= ? AND d.chunks > "
             "(SELECT COUNT(*) FROM contexts c "
-            f"WHERE c.document_id = d.id AND {_SETTLED}) {where} "
+            f"WHERE c.document_id = d.id AND {_SETTLED}){where} "
             "ORDER BY f.key IS NULL, f.key, d.changed_at DESC, d.id DESC LIMIT ?",
             (json.dumps(list(dict.fromkeys(first))), since, *parameters, limit),
         )
@@ -123,12 +121,11 @@ class Contexts:
 
     def failures(self, collection_id: int | None = None, limit: int = 5) -> list[FailedContext]:
         """Return the chunks that failed last, newest first."""
-        where = "" if collection_id is None else "AND d.collection_id = ?"
-        parameters = () if collection_id is None else (collection_id,)
+        where, parameters = conditions(("d.collection_id = ?", collection_id))
         rows = self._connections.rows(
             "SELECT c.document_id, d.path, c.chunk_idx, c.error, c.attempts, c.changed_at "
             "FROM contexts c JOIN documents d ON d.id = c.document_id "
-            f"WHERE c.status = 'failed' {where} "
+            f"WHERE c.status = 'failed'{where} "
             "ORDER BY c.changed_at DESC, c.document_id, c.chunk_idx LIMIT ?",
             (*parameters, limit),
         )
@@ -252,29 +249,20 @@ class Contexts:
 
         A person's context is replaced only when its chunk is named.
         """
-        where = ["status <> 'pending'"]
-        parameters: list[Any] = []
-        for condition, value in (
-            ("status = ?", status.value if status else None),
-            (
-                "document_id IN (SELECT id FROM documents WHERE collection_id = ?)",
-                collection_id,
-            ),
+        where, parameters = conditions(
+            ("status = ?", status and status.value),
+            ("document_id IN (SELECT id FROM documents WHERE collection_id = ?)", collection_id),
             ("document_id = ?", document_id),
             ("chunk_idx = ?", chunk_index),
-        ):
-            if value is not None:
-                where.append(condition)
-                parameters.append(value)
-        if chunk_index is None:
-            where.append("model <> ?")
-            parameters.append(BY_PERSON)
+            ("model <> ?", BY_PERSON if chunk_index is None else None),
+        )
         with self._connections.write() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO meta VALUES (?, ?)", (_ASKED, json.dumps(time.time()))
             )
             return connection.execute(
-                f"UPDATE contexts SET status = 'pending' WHERE {' AND '.join(where)}", parameters
+                f"UPDATE contexts SET status = 'pending' WHERE status <> 'pending'{where}",
+                parameters,
             ).rowcount
 
     def change_token(self) -> tuple[object, ...]:

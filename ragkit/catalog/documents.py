@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ragkit.catalog.connection import Connections, id_list
+from ragkit.catalog.connection import Connections, conditions, id_list
 from ragkit.catalog.document_writing import (
     CHUNK_COLUMNS,
     clear_document,
@@ -73,14 +73,13 @@ class Documents:
 
     def counts(self, collection_id: int | None = None) -> Counts:
         """Count documents by status, their chunks and their entries."""
-        where = "" if collection_id is None else "WHERE collection_id = ?"
-        parameters = () if collection_id is None else (collection_id,)
+        where, parameters = conditions(("collection_id = ?", collection_id))
         rows = self._connections.rows(
-            f"SELECT status, COUNT(*), SUM(chunks) FROM documents {where} GROUP BY status",
+            f"SELECT status, COUNT(*), SUM(chunks) FROM documents WHERE 1{where} GROUP BY status",
             parameters,
         )
         by_status = {row[0]: int(row[1]) for row in rows}
-        entries = self._connections.row(f"SELECT COUNT(*) FROM entries {where}", parameters)
+        entries = self._connections.row(f"SELECT COUNT(*) FROM entries WHERE 1{where}", parameters)
         return Counts(
             **{status.value: by_status.get(status.value, 0) for status in Status},
             chunks=sum(int(row[2] or 0) for row in rows),
@@ -178,21 +177,14 @@ class Documents:
         offset: int = 0,
     ) -> list[DocumentRecord]:
         """Return documents by path, failed ones first, then pending ones."""
-        where = ["1"]
-        parameters: list[Any] = []
-        for condition, value in (
+        where, parameters = conditions(
             ("d.collection_id = ?", collection_id),
             ("d.source_id = ?", source_id),
-            ("d.status = ?", status.value if status else None),
-        ):
-            if value is not None:
-                where.append(condition)
-                parameters.append(value)
-        if containing:
-            where.append("(instr(folded(d.path), folded(?)) OR instr(folded(d.title), folded(?)))")
-            parameters += [containing, containing]
+            ("d.status = ?", status and status.value),
+            ("instr(folded(d.path) || char(0) || folded(d.title), folded(?))", containing or None),
+        )
         rows = self._connections.rows(
-            f"{_DOCUMENT} WHERE {' AND '.join(where)} ORDER BY "
+            f"{_DOCUMENT} WHERE 1{where} ORDER BY "
             "CASE d.status WHEN 'failed' THEN 0 WHEN 'pending' THEN 1 ELSE 2 END, d.path, d.id "
             "LIMIT ? OFFSET ?",
             (*parameters, limit, offset),

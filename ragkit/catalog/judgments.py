@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ragkit.catalog.connection import Connections, id_list
+from ragkit.catalog.connection import Connections, conditions, id_list
 
 _COLUMNS = (
     "question_set, question_key, question, kind, document_id, path, content_hash, start, stop, "
@@ -134,16 +134,14 @@ class Judgments:
         question: str | None = None,
     ) -> list[JudgmentRecord]:
         """Return the judgments that hold now: the last of each place, oldest first."""
-        where = ["collection_id = ?"]
-        parameters: list[Any] = [collection_id]
-        for condition, value in (("question_set = ?", question_set), ("question = ?", question)):
-            if value is not None:
-                where.append(condition)
-                parameters.append(value)
-        condition = " AND ".join(where)
+        where, parameters = conditions(
+            ("collection_id = ?", collection_id),
+            ("question_set = ?", question_set),
+            ("question = ?", question),
+        )
         rows = self._connections.rows(
             f"SELECT id, {_COLUMNS} FROM judgments WHERE id IN "
-            f"(SELECT MAX(id) FROM judgments WHERE {condition} GROUP BY {_SAME_PLACE}) ORDER BY id",
+            f"(SELECT MAX(id) FROM judgments WHERE 1{where} GROUP BY {_SAME_PLACE}) ORDER BY id",
             parameters,
         )
         return [_judgment(row) for row in rows]

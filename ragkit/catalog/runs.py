@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragkit.catalog.connection import Connections
+from ragkit.catalog.connection import Connections, conditions
 from ragkit.errors import NotFoundError
 
 _COLUMNS = (
@@ -121,10 +121,9 @@ class Runs:
 
     def all(self, collection_id: int | None = None) -> list[RunRecord]:
         """Return the runs of one collection, or of all and of published sets; newest first."""
-        where = "" if collection_id is None else "WHERE collection_id = ?"
+        where, parameters = conditions(("collection_id = ?", collection_id))
         rows = self._connections.rows(
-            f"SELECT id, {_COLUMNS} FROM runs {where} ORDER BY id DESC",
-            () if collection_id is None else (collection_id,),
+            f"SELECT id, {_COLUMNS} FROM runs WHERE 1{where} ORDER BY id DESC", parameters
         )
         return [_record(row) for row in rows]
 

@@ -378,7 +378,8 @@ def test_a_value_is_stored_under_its_key_until_it_is_deleted(shelf):
 def test_a_library_of_the_first_version_is_brought_up_to_date(library_paths, monkeypatch):
     monkeypatch.setattr("ragkit.catalog.schema.MIGRATIONS", MIGRATIONS[:1])
     old = Catalog.open(library_paths.catalog, create=True)
-    old.collections.ensure("kept")
+    with old.connections.write() as connection:
+        connection.execute("INSERT INTO collections (name, created_at) VALUES ('kept', 0)")
     old.close()
     monkeypatch.undo()
     opened = Catalog.open(library_paths.catalog)

@@ -64,9 +64,11 @@ def test_a_library_of_before_gets_the_tables(library_paths, monkeypatch):
     number = next(i for i, step in enumerate(MIGRATIONS) if step.__name__.endswith("_runs"))
     monkeypatch.setattr("ragkit.catalog.schema.MIGRATIONS", MIGRATIONS[:number])
     old = Catalog.open(library_paths.catalog, create=True)
-    collection = old.collections.ensure("default").id
+    with old.connections.write() as connection:
+        connection.execute("INSERT INTO collections (name, created_at) VALUES ('default', 0)")
     old.close()
     monkeypatch.undo()
     opened = Catalog.open(library_paths.catalog)
+    collection = opened.collections.get("default").id
     assert opened.runs.keep(draft(collection), VALUES).id == 1
     opened.close()
