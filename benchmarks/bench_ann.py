@@ -84,9 +84,7 @@ def compared(
     for question in asked:
         for one in (0, width):
             started = time.thread_time()
-            [(found, _scores)] = index.search_many(
-                question[None], depth, mask, SearchStrategy(one, "")
-            )
+            [(found, _scores)] = index.search(question[None], depth, mask, SearchStrategy(one, ""))
             times[one].append((time.thread_time() - started) * 1000)
             rows[one].append(found)
     exact, graph = (statistics.median(times[one]) for one in (0, width))

@@ -23,7 +23,7 @@ i if in into is it its me my no not of on or our she should so such than that th
 these they this to was we were what when where which who whom whose why will with would you your
 """
 STOP_WORDS = frozenset(_STOP.split())
-"""English words that say nothing in a search, those that ask a question included."""
+"""English words that carry no meaning in a search, question words included."""
 
 _LONGEST_WORD = 1000
 _CONNECTOR = re.compile(CONNECTORS)
@@ -58,15 +58,15 @@ class Piece(NamedTuple):
 
 
 def analyse(word: str) -> tuple[Piece, ...]:
-    """Give the tokens of one match of the word pattern: the whole first, then its parts."""
+    """Return the tokens of one match of the word pattern: the whole first, then its parts."""
     if word.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):
         return (Piece(_stem(word.lower()), 0, len(word)),)
-    found = dict.fromkeys(_pieces(word))
-    return tuple(piece for piece in found if piece.token)
+    pieces = dict.fromkeys(_pieces(word))
+    return tuple(piece for piece in pieces if piece.token)
 
 
 def tokens_of(word: str) -> tuple[str, ...]:
-    """Give the tokens of ``analyse`` alone, quickly for long runs without spaces."""
+    """Return the tokens of ``analyse`` alone, quickly for long runs without spaces."""
     if not word.isascii() and _RUN.fullmatch(word) and not _OTHER_DIGIT.search(word):
         units = _units(word)
         alone = units if len(units) == 1 else filter(_HAN.match, units)
@@ -74,8 +74,8 @@ def tokens_of(word: str) -> tuple[str, ...]:
     return tuple(piece.token for piece in analyse(word))
 
 
-def telling_tokens(word: str) -> tuple[str, ...]:
-    """Give the tokens of ``analyse`` without those that a stop word gave."""
+def content_tokens(word: str) -> tuple[str, ...]:
+    """Return the tokens of ``analyse`` without those of stop words."""
     if word.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):
         lower = word.lower()
         return () if lower in STOP_WORDS else (_stem(lower),)
@@ -84,17 +84,17 @@ def telling_tokens(word: str) -> tuple[str, ...]:
     if word.isascii() and len(word) <= _LONGEST_WORD and _PATH.fullmatch(word):
         segments = filter(None, _SEPARATORS.split(word))
         whole = _bounded(word.replace("\\", "/").casefold())
-        return (whole, *chain.from_iterable(map(_telling_segment, segments)))
-    return _telling(word, analyse(word))
+        return (whole, *chain.from_iterable(map(_content_of_segment, segments)))
+    return _content(word, analyse(word))
 
 
 @lru_cache(maxsize=20_000)
-def _telling_segment(segment: str) -> tuple[str, ...]:
-    """Addresses and paths repeat most of their segments."""
-    return _telling(segment, dict.fromkeys(_dotted(segment, 0)))
+def _content_of_segment(segment: str) -> tuple[str, ...]:
+    """Return a segment's tokens; addresses and paths repeat most of their segments."""
+    return _content(segment, dict.fromkeys(_dotted(segment, 0)))
 
 
-def _telling(word: str, pieces: Iterable[Piece]) -> tuple[str, ...]:
+def _content(word: str, pieces: Iterable[Piece]) -> tuple[str, ...]:
     return tuple(
         piece.token
         for piece in pieces
@@ -103,7 +103,7 @@ def _telling(word: str, pieces: Iterable[Piece]) -> tuple[str, ...]:
 
 
 def _pieces(word: str) -> Iterator[Piece]:
-    """Tell apart runs without spaces from the rest."""
+    """Yield the pieces of runs without spaces, and of the rest."""
     if word.isascii():
         is_name = len(word) <= _LONGEST_WORD and word.replace("_", "a").isalnum()
         yield from _name(word, 0) if is_name else _compound(word, 0)
@@ -118,14 +118,14 @@ def _pieces(word: str) -> Iterator[Piece]:
 
 
 def _between(word: str, start: int, end: int) -> Iterator[Piece]:
-    """Analyse what stands beside a run, without the connectors that led to it."""
+    """Yield the pieces beside a run, without the connectors next to it."""
     inner = word[start:end].strip(".'-/\\@&:")
     if inner:
         yield from _compound(inner, word.index(inner, start))
 
 
 def _pairs(run: str, at: int) -> Iterator[Piece]:
-    """Overlapping pairs of characters, and each Han character alone, since it can be a word."""
+    """Yield overlapping pairs of characters, and each Han character, since it can be a word."""
     units = _units(run)
     ends = list(accumulate(map(len, units), initial=at))
     for i, unit in enumerate(units):
@@ -136,12 +136,12 @@ def _pairs(run: str, at: int) -> Iterator[Piece]:
 
 
 def _units(run: str) -> Sequence[str]:
-    """The characters of a run, each with the marks that belong to it."""
+    """Return the characters of a run, each with the marks that belong to it."""
     return _marked_unit().findall(run) if _any_mark().search(run) else run
 
 
 def _compound(word: str, at: int) -> Iterator[Piece]:
-    """Give an identifier, address, path or number, whole and in parts."""
+    """Yield an identifier, address, path or number, whole and in parts."""
     size = len(word)
     if "," in word:
         yield Piece(_bounded(word.replace(",", "")), at, at + size)
@@ -160,7 +160,7 @@ def _compound(word: str, at: int) -> Iterator[Piece]:
 
 
 def _symbolic(word: str, at: int) -> Iterator[Piece]:
-    """``C++``, ``C++17``, ``C#``, ``notepad++``: the sign belongs to the name."""
+    """Yield ``C++``, ``C++17``, ``C#``, ``notepad++``: the sign belongs to the name."""
     name = re.split(r"\+\+|#", word, maxsplit=1)[0]
     signed = word[: len(name) + (1 if word[len(name)] == "#" else 2)]
     yield Piece(_bounded(word.casefold()), at, at + len(word))
@@ -172,7 +172,7 @@ def _symbolic(word: str, at: int) -> Iterator[Piece]:
 
 
 def _dotted(word: str, at: int) -> Iterator[Piece]:
-    """Give a segment without separators: names joined by dots, hyphens or apostrophes."""
+    """Yield a segment without separators: names joined by dots, hyphens or apostrophes."""
     size = len(word)
     if _INITIALS.fullmatch(word):
         yield Piece(_bounded(word.replace(".", "").casefold()), at, at + size)
@@ -200,7 +200,7 @@ def _dotted(word: str, at: int) -> Iterator[Piece]:
 
 
 def _name(word: str, at: int) -> Iterator[Piece]:
-    """Give one name: ``snake_case``, ``camelCase``, letters with digits, or a plain word."""
+    """Yield one name: ``snake_case``, ``camelCase``, letters with digits, or a plain word."""
     whole = word.casefold()
     size = len(word)
     parts = [] if size > LONGEST_TOKEN else _parts(word)
@@ -218,14 +218,14 @@ def _parts(name: str) -> list[tuple[str, int]]:
     """Cut a name at underscores, between letters and digits, and where its case changes."""
     if name.isascii():
         return [(part.group(), part.start()) for part in _PART.finditer(name)]
-    found = []
+    parts = []
     for run in _run_of_letters().finditer(name):
         letters, start = run.group(), 0
         for i in range(1, len(letters) + 1):
             if i == len(letters) or (letters[i].isupper() and letters[i - 1].islower()):
-                found.append((letters[start:i], run.start() + start))
+                parts.append((letters[start:i], run.start() + start))
                 start = i
-    return found
+    return parts
 
 
 def _simple_parts(word: str, at: int) -> Iterator[Piece]:

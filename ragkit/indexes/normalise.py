@@ -41,7 +41,7 @@ def fold(text: str) -> str:
 
 
 def fold_with_offsets(text: str) -> tuple[str, list[int], list[int]]:
-    """Fold, and say for each folded character where its original starts and ends."""
+    """Return the folded text, and where the original of each of its characters starts and ends."""
     if text.isascii():
         return text, list(range(len(text))), list(range(1, len(text) + 1))
     folded: list[str] = []
@@ -72,8 +72,9 @@ def _cluster_end(text: str, start: int) -> int:
         if following.isascii() or _STANDALONE.match(following):
             break
         if ord(following) not in _BEFORE and not unicodedata.category(following).startswith("M"):
-            here = text[start:end]
-            if _fold_cluster(here + following) == _fold_cluster(here) + _fold_cluster(following):
+            cluster = text[start:end]
+            apart = _fold_cluster(cluster) + _fold_cluster(following)
+            if _fold_cluster(cluster + following) == apart:
                 break
         elif _BEFORE.get(ord(following), "") != "":
             break
@@ -83,22 +84,22 @@ def _cluster_end(text: str, start: int) -> int:
 
 @cache
 def marks() -> str:
-    """Give the combining marks outside Latin, Greek and Cyrillic, as the inside of a class."""
-    found = []
+    """Return the combining marks outside Latin, Greek and Cyrillic, as the inside of a class."""
+    ranges = []
     first = last = -2
     for code in range(0x483, 0x1E94B):
         if unicodedata.category(chr(code)).startswith("M"):
             if code != last + 1:
                 if first >= 0:
-                    found.append((first, last))
+                    ranges.append((first, last))
                 first = code
             last = code
-    found.append((first, last))
-    return "".join(f"{chr(a)}-{chr(b)}" for a, b in found)
+    ranges.append((first, last))
+    return "".join(f"{chr(a)}-{chr(b)}" for a, b in ranges)
 
 
 def word_pattern(folded: str) -> re.Pattern[str]:
-    """Give the pattern of a word, identifier, address or path in a folded text."""
+    """Return the pattern of a word, identifier, address or path in a folded text."""
     return _ascii_word() if folded.isascii() else _any_word()
 
 

@@ -30,7 +30,7 @@ class TokenColumn:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]]) -> TokenColumn:
-        """Make a column of one list of token ids a row."""
+        """Build a column from one list of token ids a row."""
         offsets = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=offsets[1:])
         flat = np.fromiter((token for row in rows for token in row), np.uint32, int(offsets[-1]))
@@ -46,7 +46,7 @@ class TokenColumn:
         return np.diff(self.offsets)
 
     def take(self, rows: Ids) -> TokenColumn:
-        """Give the column of some rows, in their order."""
+        """Return the column of some rows, in their order."""
         # Not by ``lengths``, which would cost what the whole column holds.
         starts = self.offsets[rows]
         lengths = self.offsets[rows + 1] - starts
@@ -93,7 +93,7 @@ class EntryRows:
 
     @classmethod
     def empty(cls, dimensions: int, fields: Sequence[Field] = ()) -> EntryRows:
-        """Make rows of which there are none."""
+        """Return no rows."""
         return cls(
             entry_ids=np.zeros(0, np.int64),
             document_ids=np.zeros(0, np.int64),
@@ -105,7 +105,7 @@ class EntryRows:
         )
 
     def take(self, rows: Ids) -> EntryRows:
-        """Give some rows; ``rows`` are ascending positions."""
+        """Return some rows; ``rows`` are ascending positions."""
         return EntryRows(
             entry_ids=self.entry_ids[rows],
             document_ids=self.document_ids[rows],
@@ -117,8 +117,22 @@ class EntryRows:
         )
 
 
+def positions_in(ascending: NDArray[Any], values: NDArray[Any]) -> tuple[Ids, Bools]:
+    """Find values among ascending ones: their positions (m,), and which are there.
+
+    A value that is not there has position 0.
+    """
+    if not len(ascending):
+        return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
+    # Of the same type as those searched, which would all be copied otherwise.
+    typed = values.astype(ascending.dtype, copy=False)
+    positions = np.minimum(np.searchsorted(ascending, typed), len(ascending) - 1)
+    present: Bools = ascending[positions] == values
+    return np.where(present, positions, 0), present
+
+
 def join(parts: Sequence[EntryRows]) -> EntryRows:
-    """Put rows together, ordered by entry id; a field that a part lacks is empty there."""
+    """Join rows, ordered by entry id; a field that is missing in a part is empty there."""
     fields = sorted({name for part in parts for name in part.tokens})
     ids = np.concatenate([part.entry_ids for part in parts])
     order: Ids | None = np.argsort(ids, kind="stable")
@@ -142,7 +156,7 @@ def join(parts: Sequence[EntryRows]) -> EntryRows:
 
 
 def _joined_column(parts: Sequence[EntryRows], name: Field) -> TokenColumn:
-    """Put the columns of one field behind one another."""
+    """Concatenate the columns of one field."""
     columns = [part.tokens.get(name) or TokenColumn.of([()] * len(part)) for part in parts]
     offsets = np.zeros(sum(len(column) for column in columns) + 1, dtype=np.int64)
     np.cumsum(np.concatenate([column.lengths for column in columns]), out=offsets[1:])
@@ -150,7 +164,7 @@ def _joined_column(parts: Sequence[EntryRows], name: Field) -> TokenColumn:
 
 
 def with_texts(rows: EntryRows) -> EntryRows:
-    """Put a share of its chunk's own vector into that of each context, which stands for both.
+    """Mix a share of its chunk's own vector into that of each context, which represents both.
 
     A context says what a chunk is about, and leaves out what else is in it. Vectors stay of
     length 1; a context stays as it is where its chunk has no vector.
@@ -161,7 +175,7 @@ def with_texts(rows: EntryRows) -> EntryRows:
     contexts, own = contexts[both], own[both]
     if not len(contexts):
         return rows
-    of_context, of_text = (rows.vectors[one].astype(np.float32) for one in (contexts, own))
+    of_context, of_text = (rows.vectors[each].astype(np.float32) for each in (contexts, own))
     joined = (1 - TEXT_SHARE) * of_context + TEXT_SHARE * of_text
     lengths = np.linalg.norm(joined, axis=1, keepdims=True)
     vectors = rows.vectors.copy()
@@ -176,14 +190,14 @@ class ChunkGroups:
     """
 
     def __init__(self, levels: NDArray[Any]) -> None:
-        """Take the level codes of all rows, (n,)."""
+        """Keep the level codes of all rows, (n,)."""
         self._size = len(levels)
         self._levels = levels
         self._parents = np.flatnonzero(levels == LEVEL_CODES[Level.CHUNK]).astype(np.int64)
         self._alone = len(self._parents) in (0, self._size)
 
     def representatives(self) -> Bools | None:
-        """Which rows stand for what they belong to: a context for its chunk, and questions never.
+        """Return which rows represent their chunk: its contexts where it has some, questions never.
 
         ``None`` where every row does.
         """
@@ -202,14 +216,14 @@ class ChunkGroups:
         return len(self._parents) or self._size
 
     def parents(self, rows: Ids) -> Ids:
-        """The own row of the chunk that each row belongs to, (m,)."""
+        """Return the own row of the chunk that each row belongs to, (m,)."""
         if self._alone:
             return rows
         at = np.searchsorted(self._parents, rows, side="right") - 1
         return np.where(at >= 0, self._parents[np.maximum(at, 0)], rows)
 
     def members(self, rows: Ids) -> tuple[Ids, Ids]:
-        """All rows of chunks given by their own rows (m,), and whose place in ``rows`` each has."""
+        """Return all rows of chunks named by their own rows (m,), and each one's place in these."""
         if self._alone or not len(rows):
             return rows, np.arange(len(rows), dtype=np.int64)
         at = np.searchsorted(self._parents, rows)

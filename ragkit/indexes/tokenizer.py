@@ -1,4 +1,4 @@
-"""Words of documents and questions alike, and where they stand in the original text."""
+"""Tokens of documents and queries alike, and their places in the original text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from ragkit.indexes.analyzer import STOP_WORDS, Piece, analyse, telling_tokens, tokens_of
+from ragkit.indexes.analyzer import STOP_WORDS, Piece, analyse, content_tokens, tokens_of
 from ragkit.indexes.normalise import fold, fold_with_offsets, word_pattern
 from ragkit.versions import TOKENIZER_VERSION
 
@@ -33,10 +33,10 @@ class TokenSpan:
 
 
 def tokenize(text: str) -> list[str]:
-    """Give the tokens of a text, in reading order.
+    """Return the tokens of a text, in reading order.
 
-    An identifier gives itself first and then its parts; a run of Chinese, Japanese, Korean or
-    Thai gives overlapping pairs. No word is dropped: stop words are kept.
+    An identifier comes whole first and then in parts; a run of Chinese, Japanese, Korean or Thai
+    comes as overlapping pairs. No word is dropped: stop words are kept.
     """
     folded = fold(text)
     words = word_pattern(folded).findall(folded)
@@ -44,9 +44,9 @@ def tokenize(text: str) -> list[str]:
 
 
 def index_tokens(text: str) -> list[str]:
-    """Give the tokens that are indexed and asked for: those of ``tokenize`` but stop words.
+    """Return the tokens to index and to search for: those of ``tokenize`` without stop words.
 
-    A question of stop words alone has none, so that its vector alone answers it.
+    A query of stop words alone has none, so that its vector alone answers it.
     """
     folded = fold(text)
     words = word_pattern(folded).findall(folded)
@@ -54,26 +54,26 @@ def index_tokens(text: str) -> list[str]:
 
 
 def token_spans(text: str) -> list[TokenSpan]:
-    """Give the tokens of a text with their offsets in it; the same tokens as ``tokenize``.
+    """Return the tokens of a text with their offsets in it; the same tokens as ``tokenize``.
 
     Spans may overlap, as an identifier's do with those of its parts. Meant for the few passages
     that are shown: far slower than ``tokenize`` on text that is not ASCII.
     """
     folded, starts, ends = fold_with_offsets(text)
-    found = []
+    spans = []
     for match in word_pattern(folded).finditer(folded):
         at = match.start()
         for piece in _pieces_of[match.group()]:
             first, last = at + piece.start, at + piece.end - 1
-            found.append(TokenSpan(piece.token, starts[first], ends[last]))
-    return found
+            spans.append(TokenSpan(piece.token, starts[first], ends[last]))
+    return spans
 
 
 def without_stop_words(tokens: Iterable[str]) -> list[str]:
-    """Leave out the English words that say nothing, unless there are no others."""
+    """Return the tokens without English stop words, unless there are no others."""
     kept = list(tokens)
-    telling = [token for token in kept if token not in STOP_WORDS]
-    return telling or kept
+    content = [token for token in kept if token not in STOP_WORDS]
+    return content or kept
 
 
 class _PieceCache(dict[str, Sequence[Piece]]):
@@ -106,4 +106,4 @@ class _TokenCache(dict[str, Sequence[str]]):
 
 _pieces_of = _PieceCache()
 _tokens_of = _TokenCache(tokens_of)
-_index_tokens_of = _TokenCache(telling_tokens)
+_index_tokens_of = _TokenCache(content_tokens)

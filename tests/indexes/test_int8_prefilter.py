@@ -116,12 +116,12 @@ def test_many_queries_find_what_each_alone_finds(halves, masked, monkeypatch, tm
     monkeypatch.setattr(
         VectorIndex, "_of_rows", lambda self, rows: taken.append(len(rows)) or narrowed(self, rows)
     )
-    together = index.search_many(queries, 20, mask)
+    together = index.search(queries, 20, mask)
     assert taken
     assert taken[0] < 2000
     monkeypatch.setattr(vector_module, "_WORTH_NARROWING", 10**9)
     for query, (rows, scores) in zip(queries, together, strict=True):
-        alone_rows, alone_scores = index.search(query, 20, mask)
+        [(alone_rows, alone_scores)] = index.search(query[None], 20, mask)
         assert rows.tolist() == alone_rows.tolist()
         assert scores.tolist() == alone_scores.tolist()
 

@@ -6,14 +6,12 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit.errors import NotFoundError, QueryError
-from ragkit.indexes.local.vector import VectorIndex
 from ragkit.library import Library
 from ragkit.options import ChunkedOptions, Contexts, CutMethod, Dedup, Granularity, Merge, Mode
 from ragkit.results import StageTimer
@@ -159,23 +157,6 @@ def test_pieces_are_embedded_and_searched_together(library):
     assert [stage.name for stage in clock.stages] == [
         "question", "filters", "vector", "keyword", "fusion", "deduplication",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("masked", [False, True])
-def test_several_queries_find_in_an_index_what_each_finds(masked):
-    random = np.random.default_rng(3)
-    vectors = random.normal(size=(300, 16)).astype(np.float16)
-    vectors[100:140] = vectors[100]
-    index = VectorIndex.build(vectors, np.ones(300, np.bool_))
-    queries = random.normal(size=(9, 16)).astype(np.float32)
-    queries[3] = 0
-    queries[4] = vectors[100]
-    mask = np.arange(300) % 3 > 0 if masked else None
-    for depth in (1, 10, 500):
-        for found, query in zip(index.search_many(queries, depth, mask), queries, strict=True):
-            rows, scores = index.search(query, depth, mask)
-            assert found[0].tolist() == rows.tolist()
-            assert found[1].tolist() == scores.tolist()
 
 
 def test_a_collection_is_kept_apart(library):

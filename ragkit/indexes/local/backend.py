@@ -23,7 +23,7 @@ from ragkit.types import INDEXED_LEVELS, Level
 logger = logging.getLogger(__name__)
 
 MOST_OPEN = 96
-"""How many indexes stay open; the one used longest ago is closed first."""
+"""How many indexes stay open; the least recently used is closed first."""
 
 SMALL_INDEX = 5000
 """An index of so few entries is merged after every change: a tenth of a second, and exact."""
@@ -64,17 +64,17 @@ class LocalBackend:
         self._guard = threading.Lock()
 
     def current(self, collection: Collection, level: Level = Level.CHUNK) -> CollectionIndex:
-        """The index of exactly the collection's present entries of that level."""
+        """Return the index of exactly the collection's present entries of that level."""
         place = self._place(collection.id, level)
         with place.guard:
             return self._refreshed(collection, level, place)
 
     def generation(self, collection: Collection) -> str:
-        """The name of the generation that the current chunk index stands on; empty for none."""
+        """Return the name of the generation of the current chunk index; empty for none."""
         return self._place(collection.id, Level.CHUNK).generation
 
     def pop_notice(self, collection: Collection) -> str:
-        """A sentence about a repair that has not been told yet, or an empty string."""
+        """Return a sentence about a repair that nobody was told of yet, or an empty string."""
         notice = ""
         for level in INDEXED_LEVELS:
             place = self._place(collection.id, level)
@@ -192,7 +192,7 @@ class LocalBackend:
         *,
         in_memory: bool = False,
     ) -> CollectionIndex:
-        """Put rows on disk and open them; a reader that may not write keeps them in memory."""
+        """Write rows to disk and open them; a reader that may not write keeps them in memory."""
         index: CollectionIndex | None = None
         place.generation = ""
         if len(rows) and not in_memory:

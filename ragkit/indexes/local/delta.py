@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.local.keyword import KeywordIndex, Postings, Totals, totals_of
 from ragkit.indexes.local.vector import VectorIndex
-from ragkit.indexes.rows import Bools, EntryRows, Ids, join
+from ragkit.indexes.rows import Bools, EntryRows, Ids, join, positions_in
 from ragkit.types import Field
 
 _ROW_BITS = np.uint64(32)
@@ -123,11 +123,11 @@ class Tombstones:
 
     def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
         """Return in how many removed rows each token stood."""
-        known, counts = self.tokens.get(name, (np.zeros(0, np.uint32), np.zeros(0, np.int64)))
-        if not len(known):
+        if name not in self.tokens:
             return np.zeros(len(token_ids), np.int64)
-        places = np.minimum(np.searchsorted(known, token_ids), len(known) - 1)
-        return np.where(known[places] == token_ids, counts[places], 0)
+        tokens, counts = self.tokens[name]
+        positions, present = positions_in(tokens, token_ids)
+        return np.where(present, counts[positions], 0) if len(tokens) else positions
 
     def with_rows(self, rows: Ids, keywords: Mapping[Field, KeywordIndex]) -> Tombstones:
         """Return these and more removed rows of the segment; ``keywords`` are its indexes."""

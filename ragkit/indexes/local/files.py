@@ -1,4 +1,4 @@
-"""Files of an index on disk: found, measured, checked, and made sure of. Imports no numpy."""
+"""Files of an index on disk: listed, measured, checked and flushed. Imports no numpy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 MANIFEST = "manifest.json"
-"""What a generation says of itself, written last."""
+"""The description of a generation, written last."""
 
 PREFIX = "generation-"
 """What stands before its number in the name of a generation's folder."""
@@ -25,7 +25,7 @@ class FileRecord:
 
 
 def record(path: Path, *, flush: bool = False) -> FileRecord:
-    """Measure a file, and make sure that it is on the disk if asked to."""
+    """Return the size and checksum of a file, flushed to the disk if asked for."""
     checksum = size = 0
     with path.open("rb+" if flush else "rb") as file:
         while block := file.read(1 << 22):
@@ -36,21 +36,24 @@ def record(path: Path, *, flush: bool = False) -> FileRecord:
     return FileRecord(size, checksum)
 
 
-def fault_of(folder: Path, name: str, wanted: FileRecord, *, checksums: bool) -> str:
-    """Say how a file differs from its record, or nothing; the bytes are read if asked to."""
+def fault_of(folder: Path, name: str, expected: FileRecord, *, checksums: bool) -> str:
+    """Return how a file differs from its record, or an empty string.
+
+    Its bytes are read with ``checksums`` only.
+    """
     path = folder / name
     if not path.is_file():
         return f"{name} is missing"
     size = path.stat().st_size
-    if size != wanted.size:
-        return f"{name} has {size} bytes, not {wanted.size}"
-    if checksums and record(path).crc32 != wanted.crc32:
+    if size != expected.size:
+        return f"{name} has {size} bytes, not {expected.size}"
+    if checksums and record(path).crc32 != expected.crc32:
         return f"the bytes of {name} have changed"
     return ""
 
 
 def flush_folder(path: Path) -> None:
-    """Make sure that a folder's names are on the disk, where the system can do that."""
+    """Flush a folder's names to the disk, where the system can do that."""
     if os.name == "nt":
         return
     handle = os.open(path, os.O_RDONLY)
@@ -61,15 +64,15 @@ def flush_folder(path: Path) -> None:
 
 
 def generations(folder: Path) -> list[Path]:
-    """Give the folders of all generations, oldest first; unfinished ones are not among them."""
+    """Return the folders of all finished generations, oldest first."""
     if not folder.is_dir():
         return []
-    found = [path for path in folder.iterdir() if number_of(path.name) is not None]
-    return sorted(found, key=lambda path: number_of(path.name) or 0)
+    paths = [path for path in folder.iterdir() if number_of(path.name) is not None]
+    return sorted(paths, key=lambda path: number_of(path.name) or 0)
 
 
 def number_of(name: str) -> int | None:
-    """Give the number in the name of a generation's folder."""
+    """Return the number in the name of a generation's folder."""
     digits = name.removeprefix(PREFIX)
     return int(digits) if name.startswith(PREFIX) and digits.isdecimal() else None
 

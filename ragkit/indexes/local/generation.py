@@ -44,7 +44,7 @@ _CURE = "It is made anew from the catalog."
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a generation says of itself."""
+    """The description of a generation."""
 
     format_version: int
     fingerprint: str
@@ -68,13 +68,13 @@ class Generation:
     segment: Segment
 
     def index(self) -> CollectionIndex:
-        """Give an index over it, without any change since."""
+        """Return an index over it, without any change since."""
         return CollectionIndex.over(self.segment, self.manifest.collection_version)
 
 
 @dataclass(frozen=True, slots=True)
 class NewestGraph:
-    """The folder of the newest generation, how many vectors it has, and its graph's state."""
+    """The folder of the newest generation, its number of vectors, and the state of its graph."""
 
     path: Path
     vectors: int
@@ -90,7 +90,7 @@ def write_generation(
     collection_version: int,
     parameters: Bm25Parameters | None = None,
 ) -> Path:
-    """Index rows and write them as the newest generation in ``folder``; give its path.
+    """Index rows and write them as the newest generation in ``folder``; return its path.
 
     Raises:
         OSError: the disk is full or may not be written; what was there stays.
@@ -140,10 +140,10 @@ def open_newest(
     parameters: Bm25Parameters | None = None,
     checksums: bool = True,
 ) -> Generation | None:
-    """Open the newest generation, or give ``None`` when there is none.
+    """Open the newest generation; ``None`` when there is none.
 
-    What is given must be what it was made with. Sizes and counts are always checked, and with
-    ``checksums`` every byte (about 0.1 s for 100,000 chunks).
+    It must have been made with the arguments that are given. Sizes and counts are always checked,
+    and with ``checksums`` every byte (about 0.1 s for 100,000 chunks).
 
     Raises:
         IndexCorruptError: it is damaged or does not fit; the message names what.
@@ -174,9 +174,9 @@ def _open(
         ("k1", manifest.k1, parameters.k1 if parameters else None),
         ("b", manifest.b, parameters.b if parameters else None),
     ]
-    for what, found, wanted in expected:
-        if wanted is not None and found != wanted:
-            raise _corrupt(path, f"{what} is {found}, not {wanted}")
+    for what, actual, required in expected:
+        if required is not None and actual != required:
+            raise _corrupt(path, f"{what} is {actual}, not {required}")
     _check_files(path, manifest, checksums)
     try:
         segment = Segment.load(path, LateGraph(path, manifest.files[VECTORS]))
@@ -189,9 +189,9 @@ def _open(
         ("tokens", sum(i.totals.tokens for i in segment.keywords.values()), manifest.tokens),
         ("highest entry id", last, manifest.max_entry_id),
     ]
-    for what, found, wanted in counts:
-        if found != wanted:
-            raise _corrupt(path, f"{what}: {found} in its files, {wanted} in its manifest")
+    for what, counted, recorded in counts:
+        if counted != recorded:
+            raise _corrupt(path, f"{what}: {counted} in its files, {recorded} in its manifest")
     return Generation(path.name, manifest, segment)
 
 
@@ -212,7 +212,7 @@ def build_graph_of(path: Path, parameters: GraphParameters | None = None) -> Non
 
 
 def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
-    """Say how the graph of the newest generation stands; ``None`` when there is no generation.
+    """Return the state of the newest generation's graph; ``None`` without a generation.
 
     Raises:
         IndexCorruptError: the generation is damaged.
@@ -229,7 +229,7 @@ def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
 
 
 def prune(folder: Path, keep: int = 1) -> int:
-    """Delete all but the newest generations and what dead writers left; give how many went.
+    """Delete all but the newest generations and what dead writers left; return how many.
 
     Only the one writer of a library may call it. Readers that have a generation open keep it.
     """
@@ -244,11 +244,11 @@ def prune(folder: Path, keep: int = 1) -> int:
 
 
 def _read_manifest(path: Path) -> Manifest:
-    """Read a manifest, or say what is wrong with it."""
+    """Read a manifest; an error names what is wrong with it."""
     try:
-        found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-        files = {name: FileRecord(**one) for name, one in found.pop("files").items()}
-        return Manifest(files=files, **found)
+        content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        files = {name: FileRecord(**file) for name, file in content.pop("files").items()}
+        return Manifest(files=files, **content)
     except FileNotFoundError as error:
         raise _corrupt(path, f"{MANIFEST} is missing") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -257,18 +257,18 @@ def _read_manifest(path: Path) -> Manifest:
 
 def _check_files(path: Path, manifest: Manifest, checksums: bool) -> None:
     """Compare every file with its record."""
-    for name, wanted in manifest.files.items():
-        fault = fault_of(path, name, wanted, checksums=checksums)
+    for name, expected in manifest.files.items():
+        fault = fault_of(path, name, expected, checksums=checksums)
         if fault:
             raise _corrupt(path, fault)
 
 
 def _next_number(folder: Path) -> int:
-    """Give the number after the highest in use."""
+    """Return the number after the highest in use."""
     numbers = [number_of(path.name) or 0 for path in folder.iterdir()]
     return max(numbers, default=0) + 1
 
 
 def _corrupt(path: Path, what: str) -> IndexCorruptError:
-    """Name what does not fit."""
+    """Return the error that names what does not fit."""
     return IndexCorruptError(f"The index {path.name} does not fit: {what}.", _CURE)

@@ -1,7 +1,7 @@
 """A graph over vectors (HNSW): finds most of the nearest ones without looking at all.
 
 It holds links only; the vectors are those of the exact index, so that scores are exact. It is
-built after its generation, beside the files of that, and never needed: without one, search is
+built after its generation, into the same folder, and never needed: without one, search is
 exact. ``graph.json`` is written last and names the generation's vectors, so that a graph is whole
 and of these vectors, or there is none.
 """
@@ -28,7 +28,7 @@ from ragkit.indexes.local.files import FileRecord, fault_of, flush_folder, recor
 logger = logging.getLogger(__name__)
 
 GRAPH_FORMAT = 1
-"""Changes whenever graphs of an older version could not be read; they are then built anew."""
+"""Changes whenever graphs of an older version could not be read; they are then built again."""
 
 LOOK_SECONDS = 2.0
 """Least time between two looks for a graph that is not there yet."""
@@ -51,7 +51,7 @@ class Graph:
     """Links between the positions of an exact index. Immutable, and safe between threads."""
 
     def __init__(self, index: Any, flat: Any) -> None:
-        """Join a faiss graph without vectors to the faiss index that has them."""
+        """Attach a faiss graph without vectors to the faiss index that has them."""
         index.storage = flat
         index.own_fields = False
         self._index = index
@@ -66,7 +66,7 @@ class Graph:
         bits: NDArray[np.uint8] | None,
         threads: int = 1,
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Give scores and positions (q, fetch) for queries (q, d), best first, -1 where short.
+        """Return scores and positions (q, fetch) for queries (q, d), best first, padded with -1.
 
         The ``width`` best found so far lead on to others. ``bits`` says, one bit a position,
         little end first, which may be found. Queries are shared out among ``threads``.
@@ -91,7 +91,7 @@ def build_graph(
 ) -> None:
     """Link vectors (n, d), usable ones, in one thread, and write the links to a file.
 
-    ``step`` is told after some thousand vectors how many are done.
+    ``step`` is called after some thousand vectors with how many are done.
 
     Raises:
         OSError: the file cannot be written.
@@ -134,7 +134,7 @@ def load_graph(path: Path, flat: Any) -> Graph:
 
 
 class GraphState(StrEnum):
-    """How the graph of a generation stands."""
+    """The state of a generation's graph."""
 
     NONE = "none"
     WHOLE = "whole"
@@ -143,7 +143,7 @@ class GraphState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GraphAbout:
-    """What a graph says of itself; ``vectors`` is the record of the file whose vectors it links."""
+    """The description of a graph; ``vectors`` is the record of the file whose vectors it links."""
 
     format_version: int
     rows: int
@@ -194,7 +194,7 @@ def write_graph(
 
 
 def graph_state(folder: Path, vectors_record: FileRecord, *, checksums: bool = True) -> GraphState:
-    """Say how the graph of a generation stands; with ``checksums`` every byte is read."""
+    """Return the state of a generation's graph; with ``checksums`` every byte is read."""
     try:
         about = _read_about(folder)
         if about is None:
@@ -206,10 +206,10 @@ def graph_state(folder: Path, vectors_record: FileRecord, *, checksums: bool = T
 
 
 class LateGraph:
-    """Gives a generation's graph once it is there. Safe between threads, which never wait."""
+    """A generation's graph, used once it is there. Safe between threads, which never wait."""
 
     def __init__(self, folder: Path, vectors_record: FileRecord) -> None:
-        """Look in ``folder``, for a graph of the vectors of that record."""
+        """Expect a graph in ``folder``, of the vectors of that record."""
         self._folder = folder
         self._record = vectors_record
         self._guard = threading.Lock()
@@ -218,7 +218,7 @@ class LateGraph:
         self._refused = (0, 0)
 
     def of(self, flat: Any) -> Graph | None:
-        """The graph, joined to the exact faiss index; ``None`` while there is none."""
+        """Return the graph, attached to the exact faiss index; ``None`` while there is none."""
         if self._graph is not None or time.monotonic() < self._next_look:
             return self._graph
         if not self._guard.acquire(blocking=False):
@@ -252,9 +252,9 @@ class LateGraph:
 
 def _read_about(folder: Path) -> GraphAbout | None:
     try:
-        found = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
-        vectors, graph = FileRecord(**found.pop("vectors")), FileRecord(**found.pop("graph"))
-        return GraphAbout(**found, vectors=vectors, graph=graph)
+        content = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+        vectors, graph = FileRecord(**content.pop("vectors")), FileRecord(**content.pop("graph"))
+        return GraphAbout(**content, vectors=vectors, graph=graph)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -277,7 +277,7 @@ def _corrupt(folder: Path, what: str) -> IndexCorruptError:
 
 
 def _faiss() -> Any:
-    """The module; what it knows of its own types is not right for graphs."""
+    """Return the module as untyped: its own types are wrong for graphs."""
     import faiss
 
     return faiss

@@ -30,9 +30,9 @@ _INEXACT = 1e-4
 
 
 def promising_rows(scores: NDArray[np.float32], depth: int) -> Ids:
-    """Give rows (n,), ascending, that hold the ``depth`` best scores, and not many more.
+    """Return rows (n,), ascending: those of the ``depth`` best scores, and not many more.
 
-    All rows but those of 0 where too few are above 0 for that.
+    All rows but those of 0, where too few are above 0 for that.
     """
     slices = len(scores) // _LONG_SLICE
     sliced = scores[: slices * _LONG_SLICE].reshape(_LONG_SLICE, slices)
@@ -48,7 +48,7 @@ def promising_rows(scores: NDArray[np.float32], depth: int) -> Ids:
 
 
 def reached_by_slices(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
-    """Give for each column of slices' best scores (s, q) what ``depth`` rows reach; 0 if unknown.
+    """Return what ``depth`` rows reach in each column of slices' best scores (s, q); 0 if unknown.
 
     Each of the best ``depth`` slices has a row as good as the worst of their maxima.
     """
@@ -60,7 +60,7 @@ def reached_by_slices(maxima: NDArray[np.float32], depth: int) -> NDArray[np.flo
 
 @dataclass(frozen=True, slots=True)
 class Int8Prefilter:
-    """Vectors by one byte a number, to be looked through before the vectors themselves.
+    """Vectors by one byte a number, scanned before the vectors themselves.
 
     ``codes`` int8 (n, d) times ``scale`` float32 (d,) are near the vectors; measured in scales,
     none is further away than ``error``.
@@ -91,21 +91,21 @@ class Int8Prefilter:
     def likely_rows(
         self, queries: NDArray[np.float32], depth: int, allowed: Bools | None = None
     ) -> Ids | None:
-        """Give rows, ascending, that hold the ``depth`` best of each query, and not many more.
+        """Return rows, ascending: the ``depth`` best of each query, and not many more.
 
         ``queries`` (q, d) should be of length 1; ``allowed`` (n,) says which rows may be found.
         ``None`` where too few rows are like a query.
         """
-        found = []
+        likely = []
         for first in range(0, len(queries), _QUERIES):
-            some = queries[first : first + _QUERIES]
-            scaled = some * self.scale
-            # What is among the best may seem too small by the error, and what is not too large.
-            doubt = 2 * self.error * _lengths(scaled) + _INEXACT * _lengths(some)
+            batch = queries[first : first + _QUERIES]
+            scaled = batch * self.scale
+            # One of the best may seem too small by the error, and another row too large.
+            doubt = 2 * self.error * _lengths(scaled) + _INEXACT * _lengths(batch)
             for start in range(0, len(self.codes), _ROWS):
                 part = slice(start, start + _ROWS)
-                given = None if allowed is None else allowed[part]
-                scores, maxima = _products(self.codes[part], scaled, given)
+                within = None if allowed is None else allowed[part]
+                scores, maxima = _products(self.codes[part], scaled, within)
                 least = reached_by_slices(_longer(maxima, depth), depth) - doubt
                 if (least <= 0).any():
                     return None
@@ -114,12 +114,12 @@ class Int8Prefilter:
                 near = scores[block, :, place, asked]
                 pair, at = np.nonzero(near >= least[asked, None])
                 rows = (block[pair] * scores.shape[1] + at) * scores.shape[2] + place[pair]
-                found.append(rows + start)
-        return np.unique(np.concatenate(found)) if found else None
+                likely.append(rows + start)
+        return np.unique(np.concatenate(likely)) if likely else None
 
 
 def _longer(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
-    """Join slices where there are many: fewer are quicker to order, and tell nearly as much."""
+    """Join slices where there are many: fewer are quicker to order, and bound nearly as well."""
     joined = _LONG_SLICE // _SLICE
     longer = len(maxima) // joined
     if longer < _ENOUGH * depth:
@@ -150,28 +150,28 @@ def _products(
                 number = left.popleft()
             except IndexError:  # Another thread took the last one.
                 return
-            here = slice(number * block, min((number + 1) * block, len(codes)))
-            count = here.stop - here.start
-            np.copyto(wide[:count], codes[here])
+            span = slice(number * block, min((number + 1) * block, len(codes)))
+            count = span.stop - span.start
+            np.copyto(wide[:count], codes[span])
             wide[count:] = 0.0
             near = scores[number].reshape(block, -1)
             products = wide.reshape(-1, 2 * pairs, len(turned))
             np.matmul(products, turned, out=near.reshape(*products.shape[:2], -1))
             if allowed is not None:
-                near[:count] *= allowed[here, None]
+                near[:count] *= allowed[span, None]
             scores[number].max(axis=0, out=maxima[number])
 
-    others = [_helpers().submit(multiply) for _ in range(min(_helping(), blocks - 1))]
+    futures = [_helpers().submit(multiply) for _ in range(min(_helping(), blocks - 1))]
     multiply()
-    for one in others:
+    for future in futures:
         # One that has not begun, because others search too, has nothing left to do.
-        if not one.cancel():
-            one.result()
+        if not future.cancel():
+            future.result()
     return scores, maxima.reshape(-1, len(scaled))
 
 
 def _helping() -> int:
-    """How many threads multiply beside the one that asks."""
+    """How many threads multiply beside the calling one."""
     return max(min(os.cpu_count() or 1, _MOST_THREADS) - 1, 1)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.local.int8_prefilter import promising_rows
-from ragkit.indexes.rows import Ids, TokenColumn
+from ragkit.indexes.rows import Ids, TokenColumn, positions_in
 
 if TYPE_CHECKING:
     import bm25s
@@ -31,7 +31,7 @@ _ROW_MASK = np.uint64(0xFFFFFFFF)
 
 @dataclass(frozen=True, slots=True)
 class Bm25Parameters:
-    """How BM25 weighs: ``k1`` how soon repetition stops counting, ``b`` how much length counts."""
+    """``k1``: how soon repetition stops counting; ``b``: how much length counts."""
 
     k1: float = 1.2
     b: float = 0.75
@@ -39,13 +39,13 @@ class Bm25Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What BM25 knows of a whole field. Rows without a token in the field do not count."""
+    """The statistics of a whole field. Rows without a token in it do not count."""
 
     rows: int
     tokens: int
 
     def norms(self, lengths: Ids, parameters: Bm25Parameters) -> NDArray[np.float32]:
-        """Give what is added to the term frequency for rows of these lengths."""
+        """Return what is added to the term frequency for rows of these lengths."""
         average = self.tokens / self.rows if self.rows else 1.0
         relative = lengths / average
         norms: NDArray[np.float32] = (
@@ -54,7 +54,7 @@ class Totals:
         return norms
 
     def idf(self, document_frequencies: Ids) -> NDArray[np.float32]:
-        """Give the inverse document frequency of tokens, by Lucene's formula."""
+        """Return the inverse document frequency of tokens, by Lucene's formula."""
         rarity = (self.rows - document_frequencies + 0.5) / (document_frequencies + 0.5)
         idf: NDArray[np.float32] = np.log1p(rarity).astype(np.float32)
         return idf
@@ -62,7 +62,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Which token stands in which row how often, ordered by token, then row.
+    """How often each token stands in each row, ordered by token, then row.
 
     ``keys`` uint64 (p,): token id in the upper half, row in the lower; ``counts`` float32 (p,).
     """
@@ -98,7 +98,7 @@ class KeywordIndex:
     def __init__(
         self, bm25: bm25s.BM25, token_ids: NDArray[np.uint32], column: TokenColumn
     ) -> None:
-        """Take the ascending ids of the tokens, whose positions bm25s knows, and those by row."""
+        """Keep a scorer of the ascending token ids' positions, those ids, and the tokens by row."""
         self.bm25 = bm25
         self.token_ids = token_ids
         self.column = column
@@ -130,10 +130,10 @@ class KeywordIndex:
 
     def document_frequencies(self, token_ids: Ids) -> Ids:
         """Return in how many rows each token stands; 0 for unknown tokens."""
-        if not len(self.token_ids):
-            return np.zeros(len(token_ids), np.int64)
         positions, known = self.positions(token_ids)
         indptr = self.bm25.scores["indptr"]
+        if not len(self.token_ids):
+            return positions
         return np.where(known, indptr[positions + 1] - indptr[positions], 0)
 
     def scores(
@@ -205,13 +205,7 @@ class KeywordIndex:
 
     def positions(self, token_ids: Ids) -> tuple[Ids, NDArray[np.bool_]]:
         """Find tokens among the ascending ids; unknown ones have position 0 and False."""
-        if not len(self.token_ids):
-            return np.zeros(len(token_ids), np.int64), np.zeros(len(token_ids), np.bool_)
-        # Of the same type as the ids searched, which would all be copied otherwise.
-        typed = token_ids.astype(self.token_ids.dtype)
-        positions = np.minimum(np.searchsorted(self.token_ids, typed), len(self.token_ids) - 1)
-        known = self.token_ids[positions] == token_ids
-        return np.where(known, positions, 0), known
+        return positions_in(self.token_ids, token_ids)
 
 
 class _Hidden:
@@ -250,7 +244,7 @@ def totals_of(column: TokenColumn) -> Totals:
 
 
 def _first_of_each(ordered: NDArray[Any]) -> Ids:
-    """Give where each new value begins."""
+    """Return where each new value begins."""
     changes = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=changes[1:])
     return np.flatnonzero(changes).astype(np.int64)
@@ -267,15 +261,15 @@ def plain_view(mapped: NDArray[Any]) -> NDArray[Any]:
 
 
 def best_rows(scores: NDArray[np.float32], depth: int) -> Ids:
-    """Give the rows with the highest scores, best first, ties by row; zeros never come back."""
+    """Return the rows with the highest scores, best first, ties by row, without zeros."""
     if not len(scores):
         return np.zeros(0, np.int64)
     rows = promising_rows(scores, depth)
     if len(rows) > depth > 0:
-        found = scores[rows]
-        edge = np.partition(found, len(found) - depth)[len(found) - depth]
-        above = rows[found > edge]
-        level = rows[found == edge][: depth - len(above)]
-        rows = np.sort(np.concatenate([above, level]))
+        best = scores[rows]
+        edge = np.partition(best, len(best) - depth)[len(best) - depth]
+        above = rows[best > edge]
+        tied = rows[best == edge][: depth - len(above)]
+        rows = np.sort(np.concatenate([above, tied]))
     order = np.argsort(-scores[rows], kind="stable")
     return rows[order][: max(depth, 0)].astype(np.int64)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.local.delta import Delta, Tombstones
-from ragkit.indexes.local.segment import Segment, lookup_mask
-from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, join
+from ragkit.indexes.local.segment import Segment
+from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, join, positions_in
 from ragkit.types import LEVEL_CODES, Level
 
 
@@ -100,10 +100,10 @@ class IndexParts:
         An entry that is not there has row 0.
         """
         base, delta = self.id_columns
-        rows, present = _rows_of(base, entry_ids)
+        rows, present = positions_in(base, entry_ids)
         if len(self.tombstones.rows) and len(base):
             present = present & self.alive[rows]
-        return (rows, present), _rows_of(delta, entry_ids)
+        return (rows, present), positions_in(delta, entry_ids)
 
     @cached_property
     def representatives(self) -> EntryMask | None:
@@ -137,10 +137,7 @@ class IndexParts:
 
     @staticmethod
     def _among(base: NDArray[Any], delta: NDArray[Any], allowed: Ids) -> EntryMask:
-        return EntryMask(
-            lookup_mask(base.astype(np.int64, copy=False), allowed),
-            lookup_mask(delta.astype(np.int64, copy=False), allowed),
-        )
+        return EntryMask(_is_among(base, allowed), _is_among(delta, allowed))
 
     @cached_property
     def _level_codes(self) -> set[int]:
@@ -149,10 +146,9 @@ class IndexParts:
         return set(codes.tolist())
 
 
-def _rows_of(ids: Ids, wanted: Ids) -> tuple[Ids, Bools]:
-    """Find entries among ascending ids; those that are missing have row 0 and False."""
-    if not len(ids):
-        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
-    rows = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-    present: Bools = ids[rows] == wanted
-    return np.where(present, rows, 0), present
+def _is_among(values: NDArray[Any], allowed: Ids) -> Bools:
+    """Return which values are among the allowed ones, by a table where that stays small."""
+    span = int(allowed.max() - allowed.min()) if len(allowed) else 0
+    small = span <= 8 * len(values) + 1_000_000
+    among: Bools = np.isin(values, allowed, kind="table" if small else "sort")
+    return among

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
 from operator import and_
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ragkit.indexes.local.keyword import best_rows
 from ragkit.indexes.local.parts import EntryMask, IndexParts
 from ragkit.indexes.local.scorer import BM25Scorer, RowScores
 from ragkit.indexes.local.segment import Segment
-from ragkit.indexes.local.vector import choose_strategy
+from ragkit.indexes.local.vector import RankedRows, choose_strategy
 from ragkit.indexes.protocol import (
     Candidates,
     EntryFilter,
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 _FEW_REMOVED = 1000
 _EXACT = SearchStrategy(0, "exact")
-_Ranked: TypeAlias = tuple[Ids, NDArray[np.float32]]
-_NOTHING: _Ranked = (np.zeros(0, np.int64), np.zeros(0, np.float32))
+_NOTHING: RankedRows = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
 class LocalSearch:
@@ -90,11 +89,9 @@ class LocalSearch:
 
     def candidates(self, kind: IndexKind, depth: int) -> Candidates:
         """Return the best entries of each query (``IndexSearch``)."""
-        if kind is IndexKind.VECTOR:
-            base, delta = self._by_vector(depth)
-        else:
-            base, delta = self._by_keyword(depth)
-        return self._merged(base, delta, max(depth, 0))
+        depth = max(depth, 0)
+        ranked = self._by_vector if kind is IndexKind.VECTOR else self._by_keyword
+        return self._merged(*ranked(depth), depth)
 
     def scores(
         self, kind: IndexKind, entry_ids: Ids, bounds: Ids | None = None
@@ -116,7 +113,7 @@ class LocalSearch:
                     of_query[there] = of_rows[rows[start:end][there]]
         return scores
 
-    def _by_vector(self, depth: int) -> tuple[list[_Ranked], list[_Ranked]]:
+    def _by_vector(self, depth: int) -> tuple[list[RankedRows], list[RankedRows]]:
         """Search both parts for every query that has a vector, one pass each."""
         parts, mask = self._parts, self._vector_mask
         removed = parts.tombstones.rows
@@ -127,28 +124,22 @@ class LocalSearch:
         ):
             allowed = parts.alive if allowed is None else allowed & parts.alive
             removed = removed[:0]
-        asked = np.flatnonzero(self._vectors.any(axis=1))
-        queries = self._vectors[asked]
-        base: list[_Ranked] = [_NOTHING] * len(self._vectors)
-        delta = list(base)
-        found = parts.base.vectors.search_many(queries, depth + len(removed), allowed, strategy)
-        for number, (rows, scores) in zip(asked.tolist(), found, strict=True):
-            if len(removed):
-                alive = parts.alive[rows]
-                rows, scores = rows[alive], scores[alive]
-            base[number] = (rows[: max(depth, 0)], scores[: max(depth, 0)])
-        if len(parts.delta):
-            found = parts.delta.vectors.search_many(
-                queries, depth, None if mask is None else mask.delta
-            )
-            for number, ranked in zip(asked.tolist(), found, strict=True):
-                delta[number] = ranked
-        return base, delta
+        base = parts.base.vectors.search(self._vectors, depth + len(removed), allowed, strategy)
+        if len(removed):
+            live = [parts.alive[rows] for rows, _scores in base]
+            base = [
+                (rows[kept][:depth], scores[kept][:depth])
+                for (rows, scores), kept in zip(base, live, strict=True)
+            ]
+        if not len(parts.delta):
+            return base, [_NOTHING] * len(base)
+        allowed = None if mask is None else mask.delta
+        return base, parts.delta.vectors.search(self._vectors, depth, allowed)
 
-    def _by_keyword(self, depth: int) -> tuple[list[_Ranked], list[_Ranked]]:
+    def _by_keyword(self, depth: int) -> tuple[list[RankedRows], list[RankedRows]]:
         """Rank the rows of both parts by the scores of every query that has tokens."""
-        base: list[_Ranked] = []
-        delta: list[_Ranked] = []
+        base: list[RankedRows] = []
+        delta: list[RankedRows] = []
         for number, query in enumerate(self._queries):
             if not query.token_ids:
                 base.append(_NOTHING)
@@ -204,7 +195,9 @@ class LocalSearch:
         parts = self._parts
         return mask.base & parts.alive if len(parts.tombstones.rows) else mask.base
 
-    def _merged(self, base: Sequence[_Ranked], delta: Sequence[_Ranked], depth: int) -> Candidates:
+    def _merged(
+        self, base: Sequence[RankedRows], delta: Sequence[RankedRows], depth: int
+    ) -> Candidates:
         """Merge the ranked rows of both parts, query by query, into columns of entries."""
         parts = self._parts
         columns = _columns(parts.base, parts.groups[0], base)
@@ -233,7 +226,7 @@ def _both(*masks: EntryMask | None) -> EntryMask | None:
 
 
 def _columns(
-    part: Segment | EntryRows, groups: ChunkGroups, ranked: Sequence[_Ranked]
+    part: Segment | EntryRows, groups: ChunkGroups, ranked: Sequence[RankedRows]
 ) -> tuple[NDArray[Any], ...]:
     """Return the columns of ``Candidates`` for the ranked rows of all queries."""
     ranked = ranked or [_NOTHING]

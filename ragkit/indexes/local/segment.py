@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from ragkit.indexes.local.hnsw import LateGraph
 from ragkit.indexes.local.keyword import Bm25Parameters, KeywordIndex, load_array
 from ragkit.indexes.local.vector import VectorIndex
-from ragkit.indexes.rows import Bools, EntryRows, Ids
+from ragkit.indexes.rows import EntryRows, Ids, positions_in
 from ragkit.types import Field
 
 VECTORS = "vectors.faiss"
 """The file of the vectors in a segment's folder."""
 
+# Names of files; the last says which rows have a vector.
 _COLUMNS = ("entry_ids", "document_ids", "levels", "chunk_indexes", "found")
 _FIELDS = "fields.json"
 
@@ -56,7 +57,7 @@ class Segment:
         return len(self.entry_ids)
 
     def rows(self) -> EntryRows:
-        """Give back what it was built from."""
+        """Return what it was built from."""
         return EntryRows(
             self.entry_ids,
             self.document_ids,
@@ -69,23 +70,18 @@ class Segment:
 
     def positions(self, entry_ids: Ids) -> Ids:
         """Find the rows of those entries that it holds, ascending."""
-        if not len(self.entry_ids) or not len(entry_ids):
-            return np.zeros(0, np.int64)
-        wanted = np.unique(entry_ids)
-        places = np.minimum(np.searchsorted(self.entry_ids, wanted), len(self.entry_ids) - 1)
-        positions: Ids = places[self.entry_ids[places] == wanted].astype(np.int64)
-        return positions
+        positions, present = positions_in(self.entry_ids, np.unique(entry_ids))
+        return positions[present]
 
     def save(self, folder: Path) -> None:
         """Write everything into a new folder."""
         folder.mkdir(parents=True)
-        found = self.vectors.has_vector
         columns: Sequence[NDArray[Any]] = (
             self.entry_ids,
             self.document_ids,
             self.levels,
             self.chunk_indexes,
-            found,
+            self.vectors.has_vector,
         )
         for name, column in zip(_COLUMNS, columns, strict=True):
             np.save(folder / f"{name}.npy", column, allow_pickle=False)
@@ -101,19 +97,19 @@ class Segment:
 
     @classmethod
     def load(cls, folder: Path, graph: LateGraph | None = None) -> Segment:
-        """Map a saved segment into memory; ``graph`` is of its vectors, if there is to be one.
+        """Map a saved segment into memory, with the graph of its vectors if there is to be one.
 
         Raises:
             OSError, ValueError, KeyError: the files are not what ``save`` wrote.
         """
         about = json.loads((folder / _FIELDS).read_text(encoding="utf-8"))
-        entry_ids, document_ids, levels, chunk_indexes, found = (
+        entry_ids, document_ids, levels, chunk_indexes, has_vector = (
             load_array(folder / f"{name}.npy") for name in _COLUMNS
         )
         keywords = {
             Field(name): KeywordIndex.load(folder / f"keyword-{name}") for name in about["fields"]
         }
-        lengths = {len(document_ids), len(levels), len(chunk_indexes), len(found)}
+        lengths = {len(document_ids), len(levels), len(chunk_indexes), len(has_vector)}
         lengths.update(len(index) for index in keywords.values())
         if lengths != {len(entry_ids)}:
             raise ValueError(f"columns of {sorted(lengths)} rows for {len(entry_ids)} entries")
@@ -122,23 +118,7 @@ class Segment:
             document_ids,
             levels,
             chunk_indexes,
-            VectorIndex.load(folder / VECTORS, found, graph),
+            VectorIndex.load(folder / VECTORS, has_vector, graph),
             keywords,
             Bm25Parameters(about["k1"], about["b"]),
         )
-
-
-def lookup_mask(values: Ids, allowed: Ids) -> Bools:
-    """Say of each value whether it is among the allowed ones."""
-    if not len(values) or not len(allowed):
-        return np.zeros(len(values), dtype=np.bool_)
-    kept = np.unique(allowed)
-    if kept[-1] - kept[0] > 8 * len(values) + 1_000_000:
-        places = np.minimum(np.searchsorted(kept, values), len(kept) - 1)
-        found: Bools = kept[places] == values
-        return found
-    table = np.zeros(int(kept[-1] - kept[0]) + 1, dtype=np.bool_)
-    table[kept - kept[0]] = True
-    inside = (values >= kept[0]) & (values <= kept[-1])
-    among: Bools = inside & table[np.where(inside, values - kept[0], 0)]
-    return among

@@ -6,7 +6,7 @@ import math
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ragkit.indexes.local.hnsw import Graph, LateGraph
 from ragkit.indexes.local.int8_prefilter import Int8Prefilter
 from ragkit.indexes.protocol import SearchStrategy, VectorSearch
-from ragkit.indexes.rows import Bools, Ids
+from ragkit.indexes.rows import Bools, Ids, positions_in
 from ragkit.options import IndexMode
 
 WIDTH_PER_PROBE = 32
@@ -26,13 +26,17 @@ ROWS_PER_WIDTH = 200
 LEAST_SHARE = 0.85
 """Where a filter leaves a smaller share of the vectors, the graph misses too many of them."""
 
+RankedRows: TypeAlias = tuple[Ids, NDArray[np.float32]]
+"""Rows or positions, best first, and their scores."""
+
 _MARGIN = 8
 _WIDEN = 8
 _MOST_THREADS = 4
 _EXACT = SearchStrategy(0, "exact")
+_NOTHING: RankedRows = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 _MANY = 6
 _WORTH_NARROWING = 20_000
-_MOST_COARSE = 128 << 20
+_LARGEST_PREFILTER = 128 << 20
 
 
 class VectorIndex:
@@ -42,13 +46,13 @@ class VectorIndex:
     """
 
     def __init__(self, index: Any, rows: Ids, size: int, graph: LateGraph | None = None) -> None:
-        """Take a faiss index whose position ``i`` is row ``rows[i]`` of ``size`` rows."""
+        """Keep a faiss index whose position ``i`` is row ``rows[i]`` of ``size`` rows."""
         self._index = index
         self._rows = rows
         self._size = size
         self._all = len(rows) == size
         self._late_graph = graph
-        self._coarse: Int8Prefilter | None = None
+        self._prefilter: Int8Prefilter | None = None
         self._guard = threading.Lock()
 
     @classmethod
@@ -68,7 +72,7 @@ class VectorIndex:
         return int(self._index.d)
 
     def usable_vectors(self) -> NDArray[np.float16]:
-        """The vectors of the rows that can be found, in their order; a view of the index."""
+        """Return the vectors of the rows that can be found, in their order; a view of the index."""
         import faiss
 
         if not len(self):
@@ -78,33 +82,53 @@ class VectorIndex:
         return codes.view(np.float16).reshape(len(self), self.dimensions)
 
     def vectors(self) -> NDArray[np.float16]:
-        """Give all rows' vectors (n, d); zeros for rows without one."""
+        """Return all rows' vectors (n, d); zeros for rows without one."""
         out = np.zeros((self._size, self.dimensions), dtype=np.float16)
         if len(self._rows):
             out[self._rows] = self._index.reconstruct_n(0, len(self._rows))
         return out
 
     def search(
-        self, query: NDArray[np.float32], depth: int, mask: Bools | None = None
-    ) -> tuple[Ids, NDArray[np.float32]]:
-        """Give the rows most like a query (d,): rows and scores, best first, ties by row.
+        self,
+        queries: NDArray[np.float32],
+        depth: int,
+        mask: Bools | None = None,
+        strategy: SearchStrategy = _EXACT,
+    ) -> list[RankedRows]:
+        """Return for each query (q, d) the rows most like it, best first, ties by row.
 
-        ``mask`` (n,) says which rows may be found. A query of zeros finds nothing.
+        ``mask`` (n,) says which rows may be found. A query of zeros, or one that is not finite,
+        finds nothing. A ``strategy`` with a width may miss some of the best; scores are exact.
         """
         allowed = self._allowed(mask)
         count = len(self) if allowed is None else int(np.count_nonzero(allowed))
-        wanted = min(depth, count)
-        length = float(np.dot(query, query))
-        if wanted <= 0 or not 0.0 < length < np.inf:
-            return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        fetch = min(count, wanted + _MARGIN)
-        while True:
-            positions, scores = self._nearest(query, fetch, allowed)
-            # What ties with the last one wanted must be seen whole, to break the tie by row.
-            if fetch == count or scores[wanted - 1] != scores[-1]:
-                break
+        depth = min(depth, count)
+        ranked: list[RankedRows] = [_NOTHING] * len(queries)
+        lengths = np.vecdot(queries, queries)
+        left = np.flatnonzero((lengths > 0.0) & (lengths < np.inf)) if depth > 0 else _NOTHING[0]
+        graph = self._graph() if strategy.width and len(left) else None
+        if graph is not None:
+            near = self._linked(graph, queries[left], depth + _MARGIN, strategy.width, allowed)
+            for number, (positions, scores) in zip(left.tolist(), near, strict=True):
+                if len(positions) >= depth:
+                    ranked[number] = self._ranked(positions, scores, depth)
+            left = np.array([number for number in left.tolist() if ranked[number] is _NOTHING], int)
+        fetch = min(count, depth + _MARGIN)
+        while len(left):
+            near = self._nearest(queries[left], fetch, allowed)
+            tied = []
+            for number, (positions, scores) in zip(left.tolist(), near, strict=True):
+                if fetch < count and scores[depth - 1] == scores[-1]:
+                    # All that tie with the last one must be seen, to break the tie by row.
+                    tied.append(number)
+                else:
+                    ranked[number] = self._ranked(positions, scores, depth)
+            left = np.array(tied, int)
             fetch = min(count, fetch * _WIDEN)
-        order = np.lexsort((positions, -scores))[:wanted]
+        return ranked
+
+    def _ranked(self, positions: Ids, scores: NDArray[np.float32], depth: int) -> RankedRows:
+        order = np.lexsort((positions, -scores))[:depth]
         return self._rows[positions[order]], scores[order]
 
     @property
@@ -113,69 +137,28 @@ class VectorIndex:
         return self._graph() is not None
 
     def count(self, mask: Bools) -> int:
-        """How many of the rows that a mask (n,) lets through can be found."""
+        """Count the rows with a vector that a mask (n,) lets through."""
         return int(np.count_nonzero(mask if self._all else mask[self._rows]))
-
-    def search_many(
-        self,
-        queries: NDArray[np.float32],
-        depth: int,
-        mask: Bools | None = None,
-        way: SearchStrategy = _EXACT,
-    ) -> list[tuple[Ids, NDArray[np.float32]]]:
-        """Give for each query (q, d) what ``search`` gives, in one pass where that is enough.
-
-        A ``way`` with a width may miss some of the best rows. What it finds has exact scores.
-        """
-        allowed = self._allowed(mask)
-        count = len(self) if allowed is None else int(np.count_nonzero(allowed))
-        wanted = min(depth, count)
-        graph = self._graph() if way.width and wanted > 0 else None
-        if graph is not None and np.isfinite(queries).all():
-            return self._linked(graph, queries, wanted, way.width, mask)
-        if len(queries) < 2 or wanted <= 0 or not np.isfinite(queries).all():
-            return [self.search(query, depth, mask) for query in queries]
-        fetch = min(count, wanted + _MARGIN)
-        found = []
-        for query, (positions, scores) in zip(
-            queries, self._nearest_of_all(queries, fetch, allowed), strict=True
-        ):
-            if not query.any() or (fetch < count and scores[wanted - 1] == scores[-1]):
-                found.append(self.search(query, depth, mask))
-                continue
-            order = np.lexsort((positions, -scores))[:wanted]
-            found.append((self._rows[positions[order]], scores[order]))
-        return found
 
     def _linked(
         self,
         graph: Graph,
         queries: NDArray[np.float32],
-        wanted: int,
+        fetch: int,
         width: int,
-        mask: Bools | None,
-    ) -> list[tuple[Ids, NDArray[np.float32]]]:
-        """Search by the graph; exactly where it finds too few."""
-        allowed = self._allowed(mask)
+        allowed: Bools | None,
+    ) -> list[RankedRows]:
+        """Return the positions and scores that the graph finds, which may be too few."""
         bits = None if allowed is None else np.packbits(allowed, bitorder="little")
         threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
-        scores, positions = graph.search(queries, wanted + _MARGIN, width, bits, threads)
-        found = []
-        for query, places, given in zip(queries, positions, scores, strict=True):
-            places, given = places[places >= 0], given[places >= 0]
-            if len(places) < wanted or not query.any():
-                found.append(self.search(query, wanted, mask))
-                continue
-            order = np.lexsort((places, -given))[:wanted]
-            found.append((self._rows[places[order]], given[order]))
-        return found
+        return _found(*graph.search(queries, fetch, width, bits, threads))
 
     def _graph(self) -> Graph | None:
-        """The graph, where there is one by now."""
+        """Return the graph, where there is one by now."""
         return None if self._late_graph is None else self._late_graph.of(self._index)
 
     def _allowed(self, mask: Bools | None) -> Bools | None:
-        """Which positions may be found, by which rows may."""
+        """Return which positions may be found; ``mask`` says which rows may."""
         return None if mask is None else mask if self._all else mask[self._rows]
 
     def scores_of(
@@ -185,37 +168,30 @@ class VectorIndex:
 
         Rows without a vector have 0.
         """
-        places = rows if self._all else np.searchsorted(self._rows, rows)
-        inside = places < len(self)
+        positions, inside = rows, np.ones(len(rows), np.bool_)
         if not self._all:
-            inside[inside] = self._rows[places[inside]] == rows[inside]
+            positions, inside = positions_in(self._rows, rows)
         scores = np.zeros(len(rows), np.float32)
         if inside.any():
-            vectors = self.usable_vectors()[places[inside]].astype(np.float32)
+            vectors = self.usable_vectors()[positions[inside]].astype(np.float32)
             # One product a row, which no other row changes: a batch gives the bits of its queries.
             asked = queries if len(queries) == 1 else queries[numbers[inside]]
             scores[inside] = np.vecdot(vectors, asked)
         return scores
 
     def _nearest(
-        self, query: NDArray[np.float32], fetch: int, allowed: Bools | None
-    ) -> tuple[Ids, NDArray[np.float32]]:
-        """Ask faiss for as many positions as can be had."""
-        return self._nearest_of_all(query[None, :], fetch, allowed)[0]
-
-    def _nearest_of_all(
         self, queries: NDArray[np.float32], fetch: int, allowed: Bools | None
-    ) -> list[tuple[Ids, NDArray[np.float32]]]:
-        """Ask faiss for several queries (q, d) at once."""
+    ) -> list[RankedRows]:
+        """Return the best positions and their scores from faiss, in one pass for all queries."""
         import faiss
 
-        index, parameters, among = self._index, None, None
+        index, parameters, near = self._index, None, None
         threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
         if len(queries) >= _MANY and self._worth_narrowing:
-            among = self._looked_through().likely_rows(queries, fetch, allowed)
-        if among is not None:
+            near = self._int8().likely_rows(queries, fetch, allowed)
+        if near is not None:
             # So few are scored that threads would only wait, busily, for each other.
-            index, threads = self._of_rows(among), 1
+            index, threads = self._of_rows(near), 1
         elif allowed is not None:
             bits = np.packbits(allowed, bitorder="little")
             selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
@@ -226,27 +202,22 @@ class VectorIndex:
         scores, positions = index.search(
             np.ascontiguousarray(queries, dtype=np.float32), fetch, params=parameters
         )
-        if among is not None:
-            positions = among[positions]
-        return [
-            (places[places >= 0], given[places >= 0])
-            for places, given in zip(positions, scores, strict=True)
-        ]
+        return _found(scores, positions if near is None else near[positions])
 
     @property
     def _worth_narrowing(self) -> bool:
-        """Whether there is much to score, and not too much to keep once more by the byte."""
-        return len(self) >= _WORTH_NARROWING and len(self) * self.dimensions <= _MOST_COARSE
+        """Whether there is much to score, and not too much to keep a second time as bytes."""
+        return len(self) >= _WORTH_NARROWING and len(self) * self.dimensions <= _LARGEST_PREFILTER
 
-    def _looked_through(self) -> Int8Prefilter:
-        """The vectors by one byte a number, made when they are first needed."""
+    def _int8(self) -> Int8Prefilter:
+        """Return the vectors by one byte a number, made when they are first needed."""
         with self._guard:
-            if self._coarse is None:
-                self._coarse = Int8Prefilter.of(self.usable_vectors())
-            return self._coarse
+            if self._prefilter is None:
+                self._prefilter = Int8Prefilter.of(self.usable_vectors())
+            return self._prefilter
 
     def _of_rows(self, positions: Ids) -> Any:
-        """A faiss index of some positions, which scores them to the last bit as the whole one."""
+        """Build an index of some positions, which scores them to the last bit as the whole one."""
         return _scalar_index(self.usable_vectors()[positions])
 
     def save(self, path: Path) -> None:
@@ -259,7 +230,7 @@ class VectorIndex:
     def load(cls, path: Path, has_vector: Bools, graph: LateGraph | None = None) -> VectorIndex:
         """Map a saved index into memory; ``has_vector`` (n,) as it was when it was built.
 
-        ``graph`` is of its vectors, if there is to be one.
+        ``graph`` is the one of its vectors, if there is to be any.
 
         Raises:
             OSError, ValueError: the file is not what ``save`` wrote for these rows.
@@ -279,9 +250,9 @@ class VectorIndex:
     @property
     def has_vector(self) -> Bools:
         """Which rows can be found, bool (n,)."""
-        found = np.zeros(self._size, dtype=np.bool_)
-        found[self._rows] = True
-        return found
+        has_vector = np.zeros(self._size, dtype=np.bool_)
+        has_vector[self._rows] = True
+        return has_vector
 
 
 def choose_strategy(
@@ -311,8 +282,15 @@ def choose_strategy(
     return SearchStrategy(width, f"ann: {there}, {width} wide")
 
 
+def _found(scores: NDArray[np.float32], positions: Ids) -> list[RankedRows]:
+    """Return what was found for each query, without the places that stayed empty."""
+    return [
+        (row[row >= 0], of_row[row >= 0]) for row, of_row in zip(positions, scores, strict=True)
+    ]
+
+
 def _scalar_index(vectors: NDArray[np.float16]) -> Any:
-    """Make a faiss index of contiguous vectors (n, d)."""
+    """Build a faiss index of contiguous vectors (n, d)."""
     import faiss
 
     index = faiss.IndexScalarQuantizer(
@@ -325,7 +303,7 @@ def _scalar_index(vectors: NDArray[np.float16]) -> Any:
 
 
 def _usable(vectors: NDArray[np.float16]) -> Bools:
-    """Say which rows are finite and not zero, by their largest exponent and fraction."""
+    """Return which rows are finite and not zero, by their largest exponent and fraction."""
     if not vectors.size:
         return np.zeros(len(vectors), dtype=np.bool_)
     largest = (vectors.view(np.uint16) & np.uint16(0x7FFF)).max(axis=1)
