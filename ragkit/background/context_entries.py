@@ -136,7 +136,7 @@ def store_contexts(writer: Writer, finished: Sequence[FinishedContext]) -> int:
 
 def context_drafts(writer: Writer, finished: Sequence[FinishedContext]) -> list[ContextDraft]:
     """Build what is written for those chunks. Only texts without a vector are embedded."""
-    texts = [context_texts(one.answer, one.record) for one in finished]
+    texts = [context_texts(context.answer, context.record) for context in finished]
     hashes = {text: text_hash(text) for group in texts for _, text in group}
     vectors: dict[bytes, bytes] = {}
     if not writer.embeds_in_background:

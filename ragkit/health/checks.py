@@ -129,13 +129,13 @@ def _catalog(parts: Parts, depth: Depth) -> Iterator[Finding]:
     integrity = parts.catalog.integrity
     damage = integrity.damage(whole=depth is Depth.VERIFY)
     if damage:
-        said = f"The catalog is damaged: {damage[0]}"
-        yield Finding("catalog", False, said, _CATALOG_CURE, len(damage))
+        text = f"The catalog is damaged: {damage[0]}"
+        yield Finding("catalog", False, text, _CATALOG_CURE, len(damage))
         return
     broken = integrity.broken_references()
     if broken:
-        said = f"Rows of the catalog that belong to nothing: {broken}."
-        yield Finding("catalog", False, said, _CATALOG_CURE, broken)
+        text = f"Rows of the catalog that belong to nothing: {broken}."
+        yield Finding("catalog", False, text, _CATALOG_CURE, broken)
         return
     size, spare = integrity.space()
     spares = f", {megabytes(spare)} of it spare" if spare else ""
@@ -152,11 +152,11 @@ def _contents(parts: Parts, depth: Depth) -> Iterator[Finding]:
     if faults:
         examples = parts.catalog.documents.get_many(islice(faults, _MOST_NAMED)).values()
         named = "; ".join(f"{document.path}: {faults[document.id]}" for document in examples)
-        said = f"Torn: {plural(len(faults), 'document')} ({named})."
-        yield Finding("contents", False, said, "reread", len(faults))
+        text = f"Torn: {plural(len(faults), 'document')} ({named})."
+        yield Finding("contents", False, text, "reread", len(faults))
     if extra:
-        said = f"Not indexed, with contents nevertheless: {plural(len(extra), 'document')}."
-        yield Finding("contents", False, said, "reread", len(extra))
+        text = f"Not indexed, with contents nevertheless: {plural(len(extra), 'document')}."
+        yield Finding("contents", False, text, "reread", len(extra))
     if not faults and not extra:
         count = len(integrity.document_ids(parts.collection_id))
         yield Finding("contents", True, "Every indexed document is whole.", count=count)
@@ -187,27 +187,27 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
         yield _waiting(parts, name, len(lost))
     elif lost:
         count = sum(lost.values())
-        said = f"{plural(count, 'entry')} without a vector of {name}: only words find them."
-        yield Finding("embedder", False, said, "reread", count)
+        text = f"{plural(count, 'entry')} without a vector of {name}: only words find them."
+        yield Finding("embedder", False, text, "reread", count)
     elif stale:
-        said = (
+        text = (
             f"{plural(len(stale), 'document')} made by older rules; the next sync reads them again."
         )
-        yield Finding("embedder", True, said, "sync", len(stale))
+        yield Finding("embedder", True, text, "sync", len(stale))
     else:
-        said = f"Every entry has a vector of {name} ({parts.embedder.dimensions} numbers each)."
-        yield Finding("embedder", True, said + _to_come(parts))
+        text = f"Every entry has a vector of {name} ({parts.embedder.dimensions} numbers each)."
+        yield Finding("embedder", True, text + _to_come(parts))
 
 
 def _waiting(parts: Parts, name: str, documents: int) -> Finding:
     """Report vectors to come: that is well, unless the embedder cannot be asked."""
     state = read_embedder_state(parts.catalog)
     many = documents != 1
-    said = (
+    text = (
         f"{plural(documents, 'document')} wait{'' if many else 's'} for vectors of {name}; "
         f"{'their' if many else 'its'} words are found."
     )
-    return Finding("embedder", not state.message, f"{said} {state.message}".strip(), "", documents)
+    return Finding("embedder", not state.message, f"{text} {state.message}".strip(), "", documents)
 
 
 def _to_come(parts: Parts) -> str:
@@ -248,8 +248,8 @@ def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
             graph = _graph(parts, folder, closely=depth is not Depth.GLANCE)
             graphs += [graph] if graph else []
             if graph is GraphState.DAMAGED:
-                said = "its approximate index is damaged, and search is exact."
-                faults.append(f"{collection.name}, {level.value}: {said}")
+                text = "its approximate index is damaged, and search is exact."
+                faults.append(f"{collection.name}, {level.value}: {text}")
     for fault in faults:
         yield Finding("indexes", False, fault, "rebuild_indexes", 1)
     if not faults:
@@ -277,29 +277,29 @@ def _agreeing(
     indexed = sum(state.found for state in states)
     vectors = sum(state.vectors for state in states)
     if any(state.missing for state in states):
-        said = f"{entries} entries, of which {indexed} are in an index; a search makes the others."
+        text = f"{entries} entries, of which {indexed} are in an index; a search makes the others."
     elif depth is Depth.GLANCE:
-        said = f"Catalog and indexes agree: {plural(entries, 'entry')}."
+        text = f"Catalog and indexes agree: {plural(entries, 'entry')}."
     else:
-        said = f"Catalog, words and vectors agree: {entries}, {indexed} and {vectors} entries."
+        text = f"Catalog, words and vectors agree: {entries}, {indexed} and {vectors} entries."
     if graphs:
         missing = graphs.count(GraphState.NONE)
         waiting = f", {missing} of them still to be built by the worker" if missing else ""
-        said += f" Approximate indexes: {len(graphs)}{waiting}."
+        text += f" Approximate indexes: {len(graphs)}{waiting}."
     if left_out:
-        said += f" ({plural(left_out, 'more collection')} not looked at.)"
-    return Finding("indexes", True, said, count=entries)
+        text += f" ({plural(left_out, 'more collection')} not looked at.)"
+    return Finding("indexes", True, text, count=entries)
 
 
 def _vectors(parts: Parts) -> Iterator[Finding]:
     integrity = parts.catalog.integrity
     misshapen, spare = integrity.misshapen_vectors(), integrity.orphaned_vectors()
     if misshapen:
-        said = f"Vectors that are not as long as they should be: {misshapen}."
-        yield Finding("vectors", False, said, "reread", misshapen)
+        text = f"Vectors that are not as long as they should be: {misshapen}."
+        yield Finding("vectors", False, text, "reread", misshapen)
     elif spare:
-        said = f"{plural(spare, 'vector')} of no present text."
-        yield Finding("vectors", True, said, "compact", spare)
+        text = f"{plural(spare, 'vector')} of no present text."
+        yield Finding("vectors", True, text, "compact", spare)
     else:
         yield Finding("vectors", True, "Every vector is of a present text.")
 
@@ -309,11 +309,11 @@ def _removals(parts: Parts) -> Iterator[Finding]:
     living = len(integrity.living_removed(parts.collection_id))
     kept = integrity.removals(parts.collection_id)
     if living:
-        said = f"{plural(living, 'entry')} both there and recorded as removed."
-        yield Finding("removals", False, said, "reread", living)
+        text = f"{plural(living, 'entry')} both there and recorded as removed."
+        yield Finding("removals", False, text, "reread", living)
     else:
-        said = f"{plural(kept, 'removal')} on record for readers."
-        yield Finding("removals", True, said, count=kept)
+        text = f"{plural(kept, 'removal')} on record for readers."
+        yield Finding("removals", True, text, count=kept)
 
 
 def _uploads(parts: Parts) -> Iterator[Finding]:
@@ -323,17 +323,17 @@ def _uploads(parts: Parts) -> Iterator[Finding]:
         if not Path(root, path).is_file()
     ]
     if lost:
-        said = f"{plural(len(lost), 'uploaded file')} gone: {', '.join(lost[:_MOST_NAMED])}."
+        text = f"{plural(len(lost), 'uploaded file')} gone: {', '.join(lost[:_MOST_NAMED])}."
         fix = "upload them again, or sync to forget them"
-        yield Finding("uploads", False, said, fix, len(lost))
+        yield Finding("uploads", False, text, fix, len(lost))
     else:
         yield Finding("uploads", True, "Every uploaded file is there.")
 
 
 def _leftovers(parts: Parts) -> Iterator[Finding]:
     count = sum(1 for _path in leftovers(parts.catalog, parts.paths))
-    said = f"{plural(count, 'unfinished file') if count else 'No unfinished file was'} left behind."
-    yield Finding("leftovers", True, said, "compact" if count else "", count)
+    text = f"{plural(count, 'unfinished file') if count else 'No unfinished file was'} left behind."
+    yield Finding("leftovers", True, text, "compact" if count else "", count)
 
 
 def leftovers(catalog: Catalog, paths: LibraryPaths) -> Iterator[Path]:
@@ -353,8 +353,8 @@ def _words(parts: Parts) -> Iterator[Finding]:
     words = parts.catalog.integrity.words()
     broken = len(words.broken_entries)
     if broken:
-        said = f"{plural(broken, 'entry')} with words that stand in no vocabulary."
-        yield Finding("words", False, said, "reread", broken)
+        text = f"{plural(broken, 'entry')} with words that stand in no vocabulary."
+        yield Finding("words", False, text, "reread", broken)
     else:
-        said = f"Every word is known; {words.unused} are used by no entry now."
-        yield Finding("words", True, said, count=words.unused)
+        text = f"Every word is known; {words.unused} are used by no entry now."
+        yield Finding("words", True, text, count=words.unused)

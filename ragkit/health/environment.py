@@ -30,11 +30,11 @@ def _worker(parts: Parts) -> Iterator[Finding]:
     name = "worker"
     if not lock_is_held(parts.paths.lock):
         if record is not None and record.state != "stopped":
-            said = f"The worker (process {record.pid}) stopped without saying so."
-            yield Finding(name, False, said, "worker", waiting)
+            text = f"The worker (process {record.pid}) stopped without saying so."
+            yield Finding(name, False, text, "worker", waiting)
         elif waiting:
-            said = f"{plural(waiting, 'job')} waiting, and nobody at work."
-            yield Finding(name, False, said, "worker", waiting)
+            text = f"{plural(waiting, 'job')} waiting, and nobody at work."
+            yield Finding(name, False, text, "worker", waiting)
         else:
             yield Finding(name, True, "Nobody keeps the library current now.", "worker")
         return
@@ -45,11 +45,11 @@ def _worker(parts: Parts) -> Iterator[Finding]:
         return
     silent = time.time() - record.heartbeat
     if not _is_alive(record) or silent > SILENT_SECONDS:
-        said = f"The worker (process {record.pid}) has not answered for {silent:.0f} seconds."
-        yield Finding(name, False, said, f"stop process {record.pid}, then start it again", waiting)
+        text = f"The worker (process {record.pid}) has not answered for {silent:.0f} seconds."
+        yield Finding(name, False, text, f"stop process {record.pid}, then start it again", waiting)
         return
-    said = f"The worker (process {record.pid}) is {record.state}."
-    yield Finding(name, True, said, count=waiting)
+    text = f"The worker (process {record.pid}) is {record.state}."
+    yield Finding(name, True, text, count=waiting)
 
 
 def _is_alive(record: WorkerRecord) -> bool:
@@ -70,8 +70,8 @@ def _jobs(parts: Parts) -> Iterator[Finding]:
         yield Finding("jobs", False, f'The last "{job.kind}" failed: {job.message}', again, 1)
     if not failed:
         queue = f"{plural(waiting, 'job')} running or waiting."
-        said = queue if waiting else "No job waits, and none failed."
-        yield Finding("jobs", True, said, count=waiting)
+        text = queue if waiting else "No job waits, and none failed."
+        yield Finding("jobs", True, text, count=waiting)
 
 
 def _sources(parts: Parts) -> Iterator[Finding]:
@@ -86,36 +86,36 @@ def _sources(parts: Parts) -> Iterator[Finding]:
 
 def _source(source: SourceRecord, watched: dict[str, str]) -> Iterator[Finding]:
     if source.state == "offline":
-        said = f"{source.root} is offline: {source.reason}"
-        yield Finding("sources", False, said, "sync", source.documents)
+        text = f"{source.root} is offline: {source.reason}"
+        yield Finding("sources", False, text, "sync", source.documents)
         return
     notes = [note for note in (source.reason, watched.get("reason", "")) if note]
     if notes:
-        said = f"{source.root}: {' '.join(notes)}"
+        text = f"{source.root}: {' '.join(notes)}"
     else:
         how = {"watching": ", watched", "polling": ", looked at again and again"}
-        said = f"{source.root} is {source.state}{how.get(watched.get('mode', ''), '')}."
+        text = f"{source.root} is {source.state}{how.get(watched.get('mode', ''), '')}."
     fix = "sync" if source.reason else ""
-    yield Finding("sources", not source.reason, said, fix, source.documents)
+    yield Finding("sources", not source.reason, text, fix, source.documents)
 
 
 def _documents(parts: Parts) -> Iterator[Finding]:
     counts = parts.catalog.documents.counts(parts.collection_id)
-    said = (
+    text = (
         f"{counts.indexed} indexed, {counts.pending} pending, {counts.skipped} skipped, "
         f"{counts.failed} could not be read."
     )
-    yield Finding("documents", True, said, "retry" if counts.failed else "", counts.failed)
+    yield Finding("documents", True, text, "retry" if counts.failed else "", counts.failed)
 
 
 def _disk(parts: Parts) -> Iterator[Finding]:
     free = shutil.disk_usage(parts.paths.root).free
     size = folder_size(parts.paths.root)
-    said = f"{megabytes(free)} free; the library takes {megabytes(size)}."
+    text = f"{megabytes(free)} free; the library takes {megabytes(size)}."
     short = free < max(_GIGABYTE, 2 * size)
     if short:
-        said += " Compacting and exporting may need more room than that."
-    yield Finding("disk", not short, said, "free some space, or compact" if short else "", free)
+        text += " Compacting and exporting may need more room than that."
+    yield Finding("disk", not short, text, "free some space, or compact" if short else "", free)
 
 
 def folder_size(folder: Path) -> int:
@@ -133,8 +133,8 @@ def folder_size(folder: Path) -> int:
 def _log(parts: Parts) -> Iterator[Finding]:
     errors = last_errors(parts.paths.logs / "worker.log", time.time() - _LOG_SECONDS)
     if errors:
-        said = f"The worker's log has {plural(len(errors), 'error')} of the last day: {errors[-1]}"
-        yield Finding("log", False, said, f"read {parts.paths.logs / 'worker.log'}", len(errors))
+        text = f"The worker's log has {plural(len(errors), 'error')} of the last day: {errors[-1]}"
+        yield Finding("log", False, text, f"read {parts.paths.logs / 'worker.log'}", len(errors))
     else:
         yield Finding("log", True, "The worker's log has no error of the last day.")
 

@@ -110,8 +110,8 @@ def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) ->
     for name in sorted({source.collection for source in sources}):
         writer.indexes.save(catalog.collections.get(name))
     offline = " ".join(report.offline for report in reports if report.offline)
-    said = f"Torn: {plural(len(torn), 'document')}; the files were read again."
-    return f"{said} {offline}".strip()
+    text = f"Torn: {plural(len(torn), 'document')}; the files were read again."
+    return f"{text} {offline}".strip()
 
 
 HANDLERS = {"compact": compact, "rebuild_indexes": rebuild_indexes, "reread": reread}

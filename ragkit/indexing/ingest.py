@@ -204,7 +204,7 @@ def _groups(drafts: Sequence[DocumentDraft]) -> Iterator[Sequence[DocumentDraft]
     group: list[DocumentDraft] = []
     for draft in drafts:
         group.append(draft)
-        if len(group) >= _GROUP or sum(len(one.text) for one in group) >= _GROUP_CHARACTERS:
+        if len(group) >= _GROUP or sum(len(draft.text) for draft in group) >= _GROUP_CHARACTERS:
             yield group
             group = []
     if group:

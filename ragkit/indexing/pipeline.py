@@ -174,9 +174,9 @@ def _entry_drafts(
     Title and headings stand before the text and count twice, and a chunk has them in a field of
     their own as well; pages are not searched for.
     """
-    found = document.words
-    texts = [np.array(indices, dtype=np.uint32) for indices in found.texts]
-    headings = [np.array(indices, dtype=np.uint32) for indices in found.headings]
+    words = document.words
+    texts = [np.array(indices, dtype=np.uint32) for indices in words.texts]
+    headings = [np.array(indices, dtype=np.uint32) for indices in words.headings]
     for entry in entries:
         first = entry.chunks[0]
         heading = headings[first.index]
@@ -185,15 +185,15 @@ def _entry_drafts(
             text = text[:_MOST_COARSE_WORDS]
         numbers = np.concatenate([heading, heading, text])
         tokens: dict[int, list[str] | NumberedTokens] = {
-            FIELD_CODES[Field.TEXT]: NumberedTokens(found.words, numbers)
+            FIELD_CODES[Field.TEXT]: NumberedTokens(words.words, numbers)
         }
         if entry.level is Level.CHUNK:
-            tokens[FIELD_CODES[Field.TITLE]] = NumberedTokens(found.words, heading)
+            tokens[FIELD_CODES[Field.TITLE]] = NumberedTokens(words.words, heading)
         yield EntryDraft(
             level=LEVEL_CODES[entry.level],
             position=first.index,
             text_hash=entry.text_hash,
-            content_key=found.keys[entry.span],
+            content_key=words.keys[entry.span],
             tokens=tokens,
         )
 
