@@ -255,7 +255,7 @@ def test_another_model_and_a_prompt_of_ones_own_are_used(library, server):
 # -- what is done with it ------------------------------------------------------------------------
 
 
-def test_its_figures_say_that_they_are_too_kind(library):
+def test_its_figures_carry_the_optimism_notice(library):
     library.judgments.generate("default", count=6)
     experiment = judged_experiment(library, library.catalog, "default", "written")
     found = measure(experiment, SearchConfig())

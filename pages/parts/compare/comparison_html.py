@@ -186,7 +186,7 @@ def _move(ranked: RankedResult, blind: bool) -> str:
 
 
 def _elsewhere(comparison: Comparison, column: int, ranked: RankedResult) -> str | None:
-    """Where else the document stands: ``Also in B at rank 3``."""
+    """Return where else the document is: ``Also in B at rank 3``."""
     places = []
     for index, other in enumerate(comparison.columns):
         ranks = [

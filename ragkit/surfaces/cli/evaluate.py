@@ -118,24 +118,30 @@ def evaluate_questions(
     ):
         options = assigned(opened.options(request, **changes), option)
         evaluation, table = _evaluate(request, opened, options, mode, Reporter(watch))
+    # The library that was asked keeps the run, or else the person's own.
     home = opened.library
     if home is None and (keep or against is not None):
         home = open_library(library, collection, create=True)
     record = comparison = None
     if home is not None:
-        # The library that was asked keeps the run, or else the person's own.
         record = home.runs.keep(evaluation, home.settings.collection if opened.library else None)
-        try:
-            if against is not None:
-                comparison = home.runs.compare(against, record.id, metric)
-        finally:
-            if corpus is not None and not keep:
-                home.runs.remove(record.id)
-                record = None
+        comparison = _compare(home, record, against, metric, keep=keep or corpus is None)
+        record = record if keep or corpus is None else None
     _put(evaluation, table, record, comparison, json_=json_)
     if evaluation.partial or (table is not None and table.partial):
         raise typer.Exit(_STOPPED)
     _check(evaluation, floors)
+
+
+def _compare(
+    home: Library, record: RunRecord, against: int | None, metric: str | None, *, keep: bool
+) -> Difference | None:
+    """Compare a run with an earlier one; without ``keep`` it is then removed."""
+    try:
+        return None if against is None else home.runs.compare(against, record.id, metric)
+    finally:
+        if not keep:
+            home.runs.remove(record.id)
 
 
 def _list_runs(library: Library, collection: str | None, *, json_: bool) -> None:
