@@ -91,10 +91,12 @@ class Part:
 class Ranking:
     """The candidates of a batch of queries, by query and entry id, with the parts of their scores.
 
-    The rows of query ``i`` are ``bounds[i]:bounds[i + 1]``; ``levels`` holds level codes.
+    The rows of query ``i`` are ``bounds[i]:bounds[i + 1]``, and ``queries`` (n,) has their numbers;
+    ``levels`` holds level codes.
     """
 
     bounds: Ids
+    queries: Ids
     entry_ids: Ids
     document_ids: Ids
     chunk_indexes: NDArray[Any]
@@ -106,22 +108,20 @@ class Ranking:
         return len(self.entry_ids)
 
     @property
-    def queries(self) -> Ids:
-        """The number of each row's query, (n,)."""
-        return queries_of(self.bounds)
-
-    @property
     def scores(self) -> Scores:
         """The sum of the parts, added up in their order, (n,)."""
-        queries, total = self.queries, np.zeros(len(self))
+        total = np.zeros(len(self))
         for part in self.parts:
-            total = total + part.weights[queries] * part.normalised
+            total += part.weights[self.queries] * part.normalised
         return total
 
     @property
     def order(self) -> Ids:
         """The rows, query by query, best first; ties go to the smaller entry id."""
-        return np.lexsort((self.entry_ids, -self.scores, self.queries))
+        return self._ordered(self.scores)
+
+    def _ordered(self, scores: Scores) -> Ids:
+        return np.lexsort((self.entry_ids, -scores, self.queries))
 
     def top(self, most: int) -> Ids:
         """Return the rows of each query's best entries, in their order."""
@@ -129,21 +129,18 @@ class Ranking:
 
     def hits(self, most: int | None = None) -> list[list[Hit]]:
         """Return each query's best entries; contributions are computed when they are looked at."""
-        order, scores = self.order, self.scores
+        scores = self.scores
+        order = self._ordered(scores)
         return [
             self._hits(query, order[start:end][:most], scores)
             for query, (start, end) in enumerate(pairwise(self.bounds.tolist()))
         ]
 
     def _hits(self, query: int, rows: Ids, scores: Scores) -> list[Hit]:
-        parts = self.parts
-
-        def later(row: int) -> Later[Contribution]:
-            return Later(lambda: _contributions(parts, query, row))
-
+        contributions = partial(_contributions, self.parts, query)
         return [
-            Hit(entry_id, document_id, chunk, _LEVELS[level], score, later(row))
-            for row, entry_id, document_id, chunk, level, score in zip(
+            Hit(entry, document, chunk, _LEVELS[level], score, Later(partial(contributions, row)))
+            for row, entry, document, chunk, level, score in zip(
                 rows.tolist(),
                 self.entry_ids[rows].tolist(),
                 self.document_ids[rows].tolist(),
@@ -246,9 +243,9 @@ def fuse(
         elif kind is IndexKind.VECTOR and not by_sum:
             normalised = np.clip(raw, 0.0, 1.0)
         else:
-            normalised = shares_of_best(raw, bounds)
+            normalised = shares_of_best(raw, queries, count)
         parts.append(Part(kind.value, share, ranks, raw, normalised))
-    return Ranking(bounds, entry_ids, documents, chunks, levels, tuple(parts))
+    return Ranking(bounds, queries, entry_ids, documents, chunks, levels, tuple(parts))
 
 
 def _weight_shares(weights: Sequence[Scores], count: int) -> list[Scores]:
@@ -267,10 +264,9 @@ def _counted(candidates: Candidates, share: Scores) -> Candidates:
     return take_rows(candidates, rows)
 
 
-def shares_of_best(raw: Scores, bounds: Ids, least: float = 0.0) -> Scores:
-    """Divide each score by the best of its query, or by ``least`` if that is more."""
-    queries = queries_of(bounds)
-    best = np.full(len(bounds) - 1, least)
+def shares_of_best(raw: Scores, queries: Ids, count: int, least: float = 0.0) -> Scores:
+    """Divide each score by the best of its query, of ``count``, or by ``least`` if that is more."""
+    best = np.full(count, least)
     np.maximum.at(best, queries, raw)
     shares: Scores = np.maximum(raw, 0.0) / np.where(best > 0.0, best, 1.0)[queries]
     return shares
@@ -278,7 +274,7 @@ def shares_of_best(raw: Scores, bounds: Ids, least: float = 0.0) -> Scores:
 
 def with_titles(ranking: Ranking, raw: Scores, weight: float) -> Ranking:
     """Add how much of its query stands in each entry's title and headings, (n,)."""
-    shares = shares_of_best(raw, ranking.bounds, TITLE_FLOOR)
+    shares = shares_of_best(raw, ranking.queries, len(ranking.bounds) - 1, TITLE_FLOOR)
     return _with_part(ranking, "title", raw, shares, weight)
 
 

@@ -270,7 +270,7 @@ def test_titles_are_a_part_of_their_own():
     assert (part.index, part.raw, part.normalised, part.weight) == ("title", 0.1, 0.5, 0.2)
     assert by_entry[21].score == pytest.approx((0.3 + 0.25 * 0.5) / 1.25)
     assert by_entry[31].score == pytest.approx(0.25 / 1.25)
-    assert shares_of_best(raw, WEIGHTED.bounds, 0.05).tolist() == [0.0, 0.5, 1.0, 0.0]
+    assert shares_of_best(raw, WEIGHTED.queries, 1, 0.05).tolist() == [0.0, 0.5, 1.0, 0.0]
     assert with_titles(WEIGHTED, raw, 0.0) is WEIGHTED
 
 
