@@ -62,7 +62,7 @@ def search_controls(
 
 def _slider(option: Option, value: Any, key: str, label: str = "", **widget: Any) -> Any:
     """Draw a number as a slider, which reaches as far as the value does, and return it."""
-    low, high, step = option.slider
+    low, high, step = _range(option)
     state.start(**{key: value})
     now = st.session_state[key]
     return st.slider(
@@ -70,9 +70,16 @@ def _slider(option: Option, value: Any, key: str, label: str = "", **widget: Any
     )
 
 
+def _range(option: Option) -> tuple[float, float, float]:
+    """Return the lowest and the highest number of an option's slider, and its step."""
+    if option.slider is None:
+        raise ValueError(f"{option.name} has no slider")
+    return option.slider
+
+
 def _balance(options: SearchOptions, key: str, **widget: Any) -> dict[str, float]:
     """Draw the weights of both indexes as one slider; return them once the person moves it."""
-    step = _BALANCE.slider[2]
+    step = _range(_BALANCE)[2]
     total = options.vector_weight + options.keyword_weight or 1.0
     start = round(round(options.keyword_weight / total / step) * step, 2)
     help_ = "Left: only semantic scores count. Right: only keyword scores count."

@@ -28,7 +28,7 @@ from ragkit.evaluation.search_config import from_text
 from ragkit.models.ollama_monitor import OllamaLook
 
 if TYPE_CHECKING:
-    from altair import LayerChart
+    from altair import FacetChart, LayerChart
 
 SETTINGS: Mapping[str, str] = {
     address: in_words(from_text(address)[0])
@@ -281,12 +281,12 @@ def points(records: Sequence[RunRecord], metric: str) -> list[dict[str, Any]]:
     return drawn
 
 
-def chart(drawn: Sequence[Mapping[str, Any]], metric: str) -> LayerChart:
+def chart(drawn: Sequence[Mapping[str, Any]], metric: str) -> LayerChart | FacetChart:
     """Draw quality against time, with 95 % intervals."""
     import altair
 
     longest = max((point["ms"] for point in drawn), default=1.0)
-    base = altair.Chart(altair.Data(values=list(map(dict, drawn)))).encode(
+    base = altair.Chart(altair.InlineData(values=list(map(dict, drawn)))).encode(
         x=altair.X(
             "ms:Q", title="time of a search, ms (half are faster)",
             scale=altair.Scale(domain=[0, longest * 1.3]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -32,12 +33,13 @@ def writing_of(library: Library) -> BackgroundWriting:
 
 def pop_finished() -> str | None:
     """Return, once, the set that was written since the page was last drawn."""
-    return st.session_state.pop(_DONE, None)
+    name: str | None = st.session_state.pop(_DONE, None)
+    return name
 
 
 def form(library: Library, collection: str, *, expanded: bool = False) -> None:
     """Draw the form in an expander, closed where there are other sets."""
-    width = _ALONE if expanded else "stretch"
+    width: int | Literal["stretch"] = _ALONE if expanded else "stretch"
     with st.expander(
         "Have a model write a set", expanded=expanded, key="evaluate-write", width=width
     ):
