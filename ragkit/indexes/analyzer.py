@@ -12,10 +12,11 @@ from itertools import accumulate, chain
 from operator import add
 from typing import Any, NamedTuple
 
-from ragkit.indexes.normalise import CONNECTORS, marks
-
 LONGEST_TOKEN = 64
 """Longer tokens are cut and end in a hash of the whole."""
+
+CONNECTORS = "(?:[.'\\-/\\\\@&]|::)"
+"""What may stand once between two parts of one identifier, address or path."""
 
 _STOP = """
 a about am an and are as at be been being but by can could did do does for from had has have he how
@@ -287,3 +288,19 @@ def _stem(word: str) -> str:
         # One stemmer a thread: it keeps state between calls.
         stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
     return str(stemmer.stemWord(word))
+
+
+@cache
+def marks() -> str:
+    """Return the combining marks outside Latin, Greek and Cyrillic, as the inside of a class."""
+    ranges = []
+    first = last = -2
+    for code in range(0x483, 0x1E94B):
+        if unicodedata.category(chr(code)).startswith("M"):
+            if code != last + 1:
+                if first >= 0:
+                    ranges.append((first, last))
+                first = code
+            last = code
+    ranges.append((first, last))
+    return "".join(f"{chr(a)}-{chr(b)}" for a, b in ranges)

@@ -1,4 +1,4 @@
-"""What an index is built from, column by column, and which rows belong to one chunk."""
+"""Rows of an index: its columns, those that belong to one chunk, and those that score best."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 TEXT_SHARE = 0.25
 """How much of the vector that stands for a chunk is its text's; the rest is its context's."""
+
+_SLICE = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,3 +234,47 @@ class ChunkGroups:
         owners = np.repeat(np.arange(len(rows), dtype=np.int64), lengths)
         first = np.concatenate(([0], np.cumsum(lengths)[:-1]))
         return rows[owners] + np.arange(len(owners)) - first[owners], owners
+
+
+def best_rows(scores: NDArray[np.float32], depth: int) -> Ids:
+    """Return the rows with the highest scores, best first, ties by row, without zeros."""
+    if not len(scores):
+        return np.zeros(0, np.int64)
+    rows = promising_rows(scores, depth)
+    if len(rows) > depth > 0:
+        best = scores[rows]
+        edge = np.partition(best, len(best) - depth)[len(best) - depth]
+        above = rows[best > edge]
+        tied = rows[best == edge][: depth - len(above)]
+        rows = np.sort(np.concatenate([above, tied]))
+    order = np.argsort(-scores[rows], kind="stable")
+    return rows[order][: max(depth, 0)].astype(np.int64)
+
+
+def promising_rows(scores: NDArray[np.float32], depth: int) -> Ids:
+    """Return rows (n,), ascending: those of the ``depth`` best scores, and not many more.
+
+    All rows but those of 0, where too few are above 0 for that.
+    """
+    slices = len(scores) // _SLICE
+    sliced = scores[: slices * _SLICE].reshape(_SLICE, slices)
+    maxima = sliced.max(axis=0, initial=0.0)
+    least = reached_by_slices(maxima[:, None], depth)[0]
+    if least <= 0:
+        # Zeros are far quicker to find over truth values than over numbers.
+        return np.flatnonzero(scores != 0)
+    near = np.flatnonzero(maxima >= least)
+    at, which = np.nonzero(sliced[:, near] >= least)
+    rest = np.flatnonzero(scores[sliced.size :] >= least) + sliced.size
+    return np.sort(np.concatenate([at * slices + near[which], rest]))
+
+
+def reached_by_slices(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
+    """Return what ``depth`` rows reach in each column of slices' best scores (s, q); 0 if unknown.
+
+    Each of the best ``depth`` slices has a row as good as the worst of their maxima.
+    """
+    if not len(maxima) > depth > 0:
+        return np.zeros(maxima.shape[1], np.float32)
+    least: NDArray[np.float32] = np.partition(maxima, -depth, axis=0)[-depth]
+    return np.maximum(least, np.float32(0.0))

@@ -7,7 +7,7 @@ import pytest
 
 from ragkit.indexes.local import int8_prefilter as likely
 from ragkit.indexes.local import vector as vector_module
-from ragkit.indexes.local.int8_prefilter import Int8Prefilter, reached_by_slices
+from ragkit.indexes.local.int8_prefilter import Int8Prefilter
 from ragkit.indexes.local.vector import VectorIndex
 
 DIMENSIONS = 48
@@ -112,9 +112,9 @@ def test_many_queries_find_what_each_alone_finds(halves, masked, monkeypatch, tm
     queries = np.concatenate([unit(random, 10), halves[7:8].astype(np.float32)])
     mask = random.random(len(halves)) < 0.7 if masked else None
     taken = []
-    narrowed = VectorIndex._of_rows
+    build = vector_module._scalar_index
     monkeypatch.setattr(
-        VectorIndex, "_of_rows", lambda self, rows: taken.append(len(rows)) or narrowed(self, rows)
+        vector_module, "_scalar_index", lambda rows: taken.append(len(rows)) or build(rows)
     )
     together = index.search(queries, 20, mask)
     assert taken
@@ -124,40 +124,3 @@ def test_many_queries_find_what_each_alone_finds(halves, masked, monkeypatch, tm
         [(alone_rows, alone_scores)] = index.search(query[None], 20, mask)
         assert rows.tolist() == alone_rows.tolist()
         assert scores.tolist() == alone_scores.tolist()
-
-
-@pytest.mark.parametrize("share_of_zeros", [0.0, 0.5, 0.999])
-def test_promising_rows_hold_the_best_and_not_many_more(share_of_zeros):
-    random = np.random.default_rng(2)
-    for _ in range(50):
-        scores = random.random(random.integers(0, 9000)).astype(np.float32)
-        scores[random.random(len(scores)) < share_of_zeros] = 0
-        depth = int(random.integers(1, 40))
-        rows = likely.promising_rows(scores, depth)
-        best = np.argsort(-scores, kind="stable")[:depth]
-        assert set(best[scores[best] > 0].tolist()) <= set(rows.tolist())
-        assert rows.tolist() == sorted(set(rows.tolist()))
-        assert (scores[rows] > 0).all()
-    scores = random.random(100_000).astype(np.float32)
-    assert 20 <= len(likely.promising_rows(scores, 20)) < 40
-
-
-def test_rows_after_the_last_slice_are_promising_too():
-    scores = np.zeros(128 * 30 + 5, np.float32)
-    scores[::100] = 1.0
-    scores[-3] = 2.0
-    assert likely.promising_rows(scores, 3).tolist()[-1] == len(scores) - 3
-    assert len(likely.promising_rows(scores, 3)) == 40
-
-
-def test_scores_that_are_all_alike_are_all_promising():
-    assert likely.promising_rows(np.ones(5000, np.float32), 10).tolist() == list(range(5000))
-    assert likely.promising_rows(np.zeros(5000, np.float32), 10).tolist() == []
-
-
-def test_each_question_has_a_least_of_its_own():
-    maxima = np.array([[3, -1], [1, 5], [2, 6]], np.float32)
-    assert reached_by_slices(maxima, 2).tolist() == [2, 5]
-    assert reached_by_slices(maxima, 1).tolist() == [3, 6]
-    assert reached_by_slices(maxima, 3).tolist() == [0, 0]
-    assert reached_by_slices(-maxima, 2).tolist() == [0, 0]

@@ -8,7 +8,7 @@ import bm25s
 import numpy as np
 import pytest
 
-from ragkit.indexes.local.keyword import Bm25Parameters, KeywordIndex, best_rows
+from ragkit.indexes.local.keyword import Bm25Parameters, KeywordIndex
 from ragkit.indexes.rows import TokenColumn
 
 ONE = np.ones(1, np.float32)
@@ -107,20 +107,3 @@ def test_bm25s_opens_the_saved_files(tmp_path: Path):
     index.save(tmp_path / "saved")
     theirs = bm25s.BM25.load(tmp_path / "saved", load_vocab=False, mmap=True)
     assert np.array_equal(theirs.get_scores_from_ids([2]), index.scores(np.array([2]), ONE))
-
-
-def test_best_rows_drops_zeros_and_breaks_ties_by_row():
-    scores = np.array([0, 2, 1, 2, 0, 2, 3], np.float32)
-    assert best_rows(scores, 10).tolist() == [6, 1, 3, 5, 2]
-    assert best_rows(scores, 3).tolist() == [6, 1, 3]
-    assert best_rows(scores, 0).tolist() == []
-    assert best_rows(np.zeros(4, np.float32), 3).tolist() == []
-
-
-def test_best_rows_equals_a_full_sort():
-    random = np.random.default_rng(3)
-    for _ in range(50):
-        scores = random.integers(0, 6, 200).astype(np.float32)
-        order = np.lexsort((np.arange(200), -scores))
-        wanted = [row for row in order.tolist() if scores[row] > 0][:17]
-        assert best_rows(scores, 17).tolist() == wanted

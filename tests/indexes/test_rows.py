@@ -1,11 +1,19 @@
-"""Chunk groups: which entries belong to a chunk, and which of them represents it."""
+"""Chunk groups (which entries belong to a chunk, which represent it), and the best rows."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from ragkit.indexes.rows import TEXT_SHARE, ChunkGroups, EntryRows, with_texts
+from ragkit.indexes.rows import (
+    TEXT_SHARE,
+    ChunkGroups,
+    EntryRows,
+    best_rows,
+    promising_rows,
+    reached_by_slices,
+    with_texts,
+)
 from ragkit.types import LEVEL_CODES, Level
 
 C, Q, W = Level.CHUNK, Level.QUESTION, Level.CONTEXT
@@ -91,3 +99,57 @@ def test_no_rows_at_all():
     groups = ChunkGroups(np.zeros(0, np.int8))
     assert groups.chunks == 0
     assert groups.parents(np.zeros(0, np.int64)).tolist() == []
+
+
+def test_best_rows_drops_zeros_and_breaks_ties_by_row():
+    scores = np.array([0, 2, 1, 2, 0, 2, 3], np.float32)
+    assert best_rows(scores, 10).tolist() == [6, 1, 3, 5, 2]
+    assert best_rows(scores, 3).tolist() == [6, 1, 3]
+    assert best_rows(scores, 0).tolist() == []
+    assert best_rows(np.zeros(4, np.float32), 3).tolist() == []
+
+
+def test_best_rows_equals_a_full_sort():
+    random = np.random.default_rng(3)
+    for _ in range(50):
+        scores = random.integers(0, 6, 200).astype(np.float32)
+        order = np.lexsort((np.arange(200), -scores))
+        wanted = [row for row in order.tolist() if scores[row] > 0][:17]
+        assert best_rows(scores, 17).tolist() == wanted
+
+
+@pytest.mark.parametrize("share_of_zeros", [0.0, 0.5, 0.999])
+def test_promising_rows_hold_the_best_and_not_many_more(share_of_zeros):
+    random = np.random.default_rng(2)
+    for _ in range(50):
+        scores = random.random(random.integers(0, 9000)).astype(np.float32)
+        scores[random.random(len(scores)) < share_of_zeros] = 0
+        depth = int(random.integers(1, 40))
+        rows = promising_rows(scores, depth)
+        best = np.argsort(-scores, kind="stable")[:depth]
+        assert set(best[scores[best] > 0].tolist()) <= set(rows.tolist())
+        assert rows.tolist() == sorted(set(rows.tolist()))
+        assert (scores[rows] > 0).all()
+    scores = random.random(100_000).astype(np.float32)
+    assert 20 <= len(promising_rows(scores, 20)) < 40
+
+
+def test_rows_after_the_last_slice_are_promising_too():
+    scores = np.zeros(128 * 30 + 5, np.float32)
+    scores[::100] = 1.0
+    scores[-3] = 2.0
+    assert promising_rows(scores, 3).tolist()[-1] == len(scores) - 3
+    assert len(promising_rows(scores, 3)) == 40
+
+
+def test_scores_that_are_all_alike_are_all_promising():
+    assert promising_rows(np.ones(5000, np.float32), 10).tolist() == list(range(5000))
+    assert promising_rows(np.zeros(5000, np.float32), 10).tolist() == []
+
+
+def test_each_question_has_a_least_of_its_own():
+    maxima = np.array([[3, -1], [1, 5], [2, 6]], np.float32)
+    assert reached_by_slices(maxima, 2).tolist() == [2, 5]
+    assert reached_by_slices(maxima, 1).tolist() == [3, 6]
+    assert reached_by_slices(maxima, 3).tolist() == [0, 0]
+    assert reached_by_slices(-maxima, 2).tolist() == [0, 0]

@@ -8,8 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragkit.indexes.analyzer import LONGEST_TOKEN, STOP_WORDS
-from ragkit.indexes.normalise import fold, fold_with_offsets
-from ragkit.indexes.tokenizer import index_tokens, token_spans, tokenize, without_stop_words
+from ragkit.indexes.tokenizer import (
+    fold,
+    fold_with_offsets,
+    index_tokens,
+    token_spans,
+    tokenize,
+    without_stop_words,
+)
 
 SCRIPTS = st.text(
     st.one_of(

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.local.keyword import Bm25Parameters
-from ragkit.indexes.local.parts import IndexParts
+from ragkit.indexes.local.parts import IndexParts, Segment
 from ragkit.indexes.local.scorer import BM25Scorer
 from ragkit.indexes.local.search import LocalSearch
-from ragkit.indexes.local.segment import Segment
 from ragkit.indexes.protocol import EntryFilter, IndexQuery, VectorSearch
 from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
 from ragkit.types import Field

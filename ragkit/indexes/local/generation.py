@@ -32,7 +32,7 @@ from ragkit.indexes.local.hnsw import (
     write_graph,
 )
 from ragkit.indexes.local.keyword import Bm25Parameters
-from ragkit.indexes.local.segment import VECTORS, Segment
+from ragkit.indexes.local.parts import VECTORS, Segment
 from ragkit.indexes.rows import EntryRows
 
 FORMAT_VERSION = 2

@@ -11,10 +11,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.rows import Bools, Ids
+from ragkit.indexes.rows import Bools, Ids, reached_by_slices
 
 _SLICE = 32
-_LONG_SLICE = 128
+_JOINED = 4
 _ENOUGH = 8
 _MOST_PAIRS = 64
 _BLOCK = 2048
@@ -27,35 +27,6 @@ _MOST_CODE = 127
 _PRODUCT = (1 << 19) - 1
 _INEXACT = 1e-4
 """More than two ways of adding up one inner product of unit vectors can differ."""
-
-
-def promising_rows(scores: NDArray[np.float32], depth: int) -> Ids:
-    """Return rows (n,), ascending: those of the ``depth`` best scores, and not many more.
-
-    All rows but those of 0, where too few are above 0 for that.
-    """
-    slices = len(scores) // _LONG_SLICE
-    sliced = scores[: slices * _LONG_SLICE].reshape(_LONG_SLICE, slices)
-    maxima = sliced.max(axis=0, initial=0.0)
-    least = reached_by_slices(maxima[:, None], depth)[0]
-    if least <= 0:
-        # Zeros are far quicker to find over truth values than over numbers.
-        return np.flatnonzero(scores != 0)
-    near = np.flatnonzero(maxima >= least)
-    at, which = np.nonzero(sliced[:, near] >= least)
-    rest = np.flatnonzero(scores[sliced.size :] >= least) + sliced.size
-    return np.sort(np.concatenate([at * slices + near[which], rest]))
-
-
-def reached_by_slices(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
-    """Return what ``depth`` rows reach in each column of slices' best scores (s, q); 0 if unknown.
-
-    Each of the best ``depth`` slices has a row as good as the worst of their maxima.
-    """
-    if not len(maxima) > depth > 0:
-        return np.zeros(maxima.shape[1], np.float32)
-    least: NDArray[np.float32] = np.partition(maxima, -depth, axis=0)[-depth]
-    return np.maximum(least, np.float32(0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +91,10 @@ class Int8Prefilter:
 
 def _longer(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
     """Join slices where there are many: fewer are quicker to order, and bound nearly as well."""
-    joined = _LONG_SLICE // _SLICE
-    longer = len(maxima) // joined
+    longer = len(maxima) // _JOINED
     if longer < _ENOUGH * depth:
         return maxima
-    best: NDArray[np.float32] = maxima[: longer * joined].reshape(longer, joined, -1).max(axis=1)
+    best: NDArray[np.float32] = maxima[: longer * _JOINED].reshape(longer, _JOINED, -1).max(axis=1)
     return best
 
 

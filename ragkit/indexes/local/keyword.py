@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.int8_prefilter import promising_rows
 from ragkit.indexes.rows import Ids, TokenColumn, positions_in
 
 if TYPE_CHECKING:
@@ -258,18 +257,3 @@ def load_array(path: Path) -> NDArray[Any]:
 def plain_view(mapped: NDArray[Any]) -> NDArray[Any]:
     """Return a view of a mapped array: slices of ``np.memmap`` are slow to make."""
     return np.asarray(mapped).view(np.ndarray)
-
-
-def best_rows(scores: NDArray[np.float32], depth: int) -> Ids:
-    """Return the rows with the highest scores, best first, ties by row, without zeros."""
-    if not len(scores):
-        return np.zeros(0, np.int64)
-    rows = promising_rows(scores, depth)
-    if len(rows) > depth > 0:
-        best = scores[rows]
-        edge = np.partition(best, len(best) - depth)[len(best) - depth]
-        above = rows[best > edge]
-        tied = rows[best == edge][: depth - len(above)]
-        rows = np.sort(np.concatenate([above, tied]))
-    order = np.argsort(-scores[rows], kind="stable")
-    return rows[order][: max(depth, 0)].astype(np.int64)

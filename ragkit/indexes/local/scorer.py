@@ -39,10 +39,11 @@ class BM25Scorer:
             if weights not in self._by_weights:
                 self._by_weights[weights] = BM25F(self._parts, weights)
             return self._by_weights[weights].scores(token_ids, counts)
-        base = np.zeros(len(self._parts.base), np.float32)
-        delta = np.zeros(len(self._parts.delta), np.float32)
-        for field, weight in weights:
-            base, delta = self._by_field(field, token_ids, counts * np.float32(weight))
+        if not weights:
+            parts = self._parts
+            return np.zeros(len(parts.base), np.float32), np.zeros(len(parts.delta), np.float32)
+        [(field, weight)] = weights
+        base, delta = self._by_field(field, token_ids, counts * np.float32(weight))
         base[self._parts.tombstones.rows] = 0.0
         return base, delta
 
@@ -53,8 +54,9 @@ class BM25Scorer:
     def _by_field(self, field: Field, token_ids: Ids, weights: NDArray[np.float32]) -> RowScores:
         """Return the scores by one field, each token's times its weight."""
         parts = self._parts
-        delta = np.zeros(len(parts.delta), np.float32)
-        if self._changed:
+        delta = np.zeros(0, np.float32)
+        if parts.has_changes:
+            delta = np.zeros(len(parts.delta), np.float32)
             idf, ratio = self._idf(field, token_ids)
             if field in self._norms:
                 norms = self._norms[field]
@@ -71,7 +73,7 @@ class BM25Scorer:
         parts = self._parts
         index = parts.base.keywords.get(field)
         frozen = index.document_frequencies(token_ids) if index else np.zeros_like(token_ids)
-        if index and not self._changed:
+        if index and not parts.has_changes:
             return index.totals.idf(frozen), np.ones(len(token_ids), np.float32)
         added = parts.delta.document_frequencies(field, token_ids)
         live = frozen + added - parts.tombstones.document_frequencies(field, token_ids)
@@ -95,11 +97,6 @@ class BM25Scorer:
             for field, column in self._parts.delta.rows.tokens.items()
             if len(column.flat)
         }
-
-    @property
-    def _changed(self) -> bool:
-        """Whether anything came or went since the segment was built."""
-        return bool(len(self._parts.tombstones.rows) or len(self._parts.delta))
 
 
 class BM25F:

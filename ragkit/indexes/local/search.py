@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.keyword import best_rows
-from ragkit.indexes.local.parts import EntryMask, IndexParts
+from ragkit.indexes.local.parts import EntryMask, IndexParts, Segment
 from ragkit.indexes.local.scorer import BM25Scorer, RowScores
-from ragkit.indexes.local.segment import Segment
 from ragkit.indexes.local.vector import RankedRows, choose_strategy
 from ragkit.indexes.protocol import (
     Candidates,
@@ -24,7 +22,7 @@ from ragkit.indexes.protocol import (
     SearchStrategy,
     VectorSearch,
 )
-from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids
+from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, best_rows
 from ragkit.types import Field
 
 if TYPE_CHECKING:
@@ -131,7 +129,7 @@ class LocalSearch:
                 (rows[kept][:depth], scores[kept][:depth])
                 for (rows, scores), kept in zip(base, live, strict=True)
             ]
-        if not len(parts.delta):
+        if not parts.has_changes:
             return base, [_NOTHING] * len(base)
         allowed = None if mask is None else mask.delta
         return base, parts.delta.vectors.search(self._vectors, depth, allowed)

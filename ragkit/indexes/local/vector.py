@@ -100,7 +100,7 @@ class VectorIndex:
         ``mask`` (n,) says which rows may be found. A query of zeros, or one that is not finite,
         finds nothing. A ``strategy`` with a width may miss some of the best; scores are exact.
         """
-        allowed = self._allowed(mask)
+        allowed = mask if mask is None or self._all else mask[self._rows]
         count = len(self) if allowed is None else int(np.count_nonzero(allowed))
         depth = min(depth, count)
         ranked: list[RankedRows] = [_NOTHING] * len(queries)
@@ -157,10 +157,6 @@ class VectorIndex:
         """Return the graph, where there is one by now."""
         return None if self._late_graph is None else self._late_graph.of(self._index)
 
-    def _allowed(self, mask: Bools | None) -> Bools | None:
-        """Return which positions may be found; ``mask`` says which rows may."""
-        return None if mask is None else mask if self._all else mask[self._rows]
-
     def scores_of(
         self, queries: NDArray[np.float32], numbers: Ids, rows: Ids
     ) -> NDArray[np.float32]:
@@ -190,8 +186,9 @@ class VectorIndex:
         if len(queries) >= _MANY and self._worth_narrowing:
             near = self._int8().likely_rows(queries, fetch, allowed)
         if near is not None:
-            # So few are scored that threads would only wait, busily, for each other.
-            index, threads = self._of_rows(near), 1
+            # These are scored to the last bit as by the whole index, and so few of them that
+            # threads would only wait, busily, for each other.
+            index, threads = _scalar_index(self.usable_vectors()[near]), 1
         elif allowed is not None:
             bits = np.packbits(allowed, bitorder="little")
             selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
@@ -215,10 +212,6 @@ class VectorIndex:
             if self._prefilter is None:
                 self._prefilter = Int8Prefilter.of(self.usable_vectors())
             return self._prefilter
-
-    def _of_rows(self, positions: Ids) -> Any:
-        """Build an index of some positions, which scores them to the last bit as the whole one."""
-        return _scalar_index(self.usable_vectors()[positions])
 
     def save(self, path: Path) -> None:
         """Write the faiss index; which rows have vectors is kept by the caller."""
