@@ -110,12 +110,17 @@ class Library:
                 changes[name] = (value,) if isinstance(value, str) else tuple(value)
             elif isinstance(value, str):
                 changes[name] = parse_option(name, value)
-        collections = changes.get("collections", (self.settings.collection,))
-        options = self.settings.search.options(collections=collections)
-        if len(collections) == 1:
-            record = self.catalog.collections.find(collections[0])
-            options = apply_options(options, record.settings.get("search", {}) if record else {})
+        collections = changes.setdefault("collections", (self.settings.collection,))
+        options = self._options
+        record = self.catalog.collections.find(collections[0]) if len(collections) == 1 else None
+        if record is not None and record.settings.get("search"):
+            options = apply_options(options, record.settings["search"])
         return replace(options, **changes)
+
+    @cached_property
+    def _options(self) -> SearchOptions:
+        """The search options of the settings."""
+        return self.settings.search.options()
 
     def search(self, question: str, options: SearchOptions | None = None, **changes: Any) -> Answer:
         """Answer a question, with these options, or with those of the settings and ``changes``.

@@ -15,7 +15,7 @@ from ragkit.retrieval.grouping import Group
 from ragkit.retrieval.highlight import Highlighter
 from ragkit.retrieval.passages import PassagePlan, plan_document, wanted_chunks, with_texts
 from ragkit.retrieval.ranking import Hit
-from ragkit.types import Level, Section
+from ragkit.types import Level
 
 _READ_WHOLE = 200_000
 """Documents of fewer characters are read whole for their passages."""
@@ -59,7 +59,13 @@ def _plans(
     chunks = catalog.documents.chunks_at(
         {document: sorted(of_document) for document, of_document in indexes.items()}
     )
-    sections = _sections(catalog, list(indexes), matched, options)
+    # Sections are read only where they decide what is shown.
+    by_section = options.expansion in (Expansion.SECTION, Expansion.AUTO) or any(
+        match.level is Level.SECTION for matches in matched for match in matches
+    )
+    sections = {
+        document: catalog.documents.sections(document) for document in indexes if by_section
+    }
     plans = []
     for rank, (group, matches) in enumerate(zip(groups, matched, strict=True)):
         record = records[group.document_id]
@@ -76,19 +82,6 @@ def _plans(
         if plan is not None:
             plans.append((group, plan))
     return plans
-
-
-def _sections(
-    catalog: Catalog,
-    documents: Sequence[int],
-    matched: Sequence[Sequence[MatchedChunk]],
-    options: SearchOptions,
-) -> dict[int, Sequence[Section]]:
-    """Return the sections of documents, where they decide what is shown."""
-    by_level = any(match.level is Level.SECTION for matches in matched for match in matches)
-    if not by_level and options.expansion not in (Expansion.SECTION, Expansion.AUTO):
-        return {}
-    return {document: catalog.documents.sections(document) for document in documents}
 
 
 def _matched(hit: Hit) -> MatchedChunk:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from typing import TypeVar
 
 import numpy as np
@@ -103,12 +103,8 @@ def find_candidates(
     """
     total = sum(search.index.entries for search in searches)
 
-    def by_vector() -> Candidates:
-        return vector_candidates(searches, len(queries), depth, options)
-
-    def by_keyword() -> Candidates:
-        return keyword_candidates(searches, len(queries), depth)
-
+    by_vector = partial(vector_candidates, searches, len(queries), depth, options)
+    by_keyword = partial(keyword_candidates, searches, len(queries), depth)
     candidates: dict[IndexKind, Candidates] = {}
     if options.mode is not Mode.KEYWORD:
         with timer.stage(f"vector{suffix}", total) as stage:

@@ -63,18 +63,19 @@ def group(hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups) -> G
     # A vector index finds something for every query; what adds nothing is no hit.
     related = [hit for hit in hits if hit.score > 0.0]
     strong = [hit for hit in related if hit.score >= options.min_score]
-    notes = _counted({"unrelated": len(hits) - len(related), "weak": len(related) - len(strong)})
+    removed = {"unrelated": len(hits) - len(related), "weak": len(related) - len(strong)}
     left: list[Hit] = strong
     also: dict[int, list[int]] = {}
     for name, fold in _folds(options, lookups) if left else ():
         clusters = fold(left)
-        notes += _counted({name: len(left) - len(clusters)})
+        removed[name] = len(left) - len(clusters)
         for lead, *folded in clusters if len(clusters) < len(left) else ():
             homes = {hit.document_id for hit in folded} - {lead.document_id}
             for home in sorted(homes):
                 # What an earlier step folded into that document goes along with it.
                 also.setdefault(lead.document_id, []).extend([home, *also.get(home, ())])
         left = kept_hits(clusters)
+    notes = [f"{count} {name} removed" for name, count in removed.items() if count]
     groups = _gather(left, options, also)
     if options.mmr_lambda is not None and len(groups) > 1:
         leads = _by_place([own.hits[0] for own in groups])
@@ -130,14 +131,15 @@ def _gather(
     for hit in hits:
         by_document.setdefault(hit.document_id, []).append(hit)
 
-    def also_in(document: int) -> tuple[int, ...]:
-        return tuple(sorted(set(also.get(document, ())).difference(by_document)))
-
+    also_in = {
+        document: tuple(sorted(set(others).difference(by_document)))
+        for document, others in also.items()
+    }
     if options.per_document == 1 and options.chunk_aware:
         # Reordering for variety looks at all; else what is beyond the page is not put together.
         most = options.limit if options.mmr_lambda is None else len(by_document)
         return [
-            Group(document, tuple(own), (), also_in(document))
+            Group(document, tuple(own), (), also_in.get(document, ()))
             for document, own in islice(by_document.items(), most)
         ]
     return [
@@ -145,14 +147,10 @@ def _gather(
             hit.document_id,
             (hit,),
             tuple(other for other in by_document[hit.document_id] if other is not hit),
-            also_in(hit.document_id),
+            also_in.get(hit.document_id, ()),
         )
         for hit in kept_hits(cap_per_document(hits, options.per_document))
     ]
-
-
-def _counted(removed: Mapping[str, int]) -> list[str]:
-    return [f"{count} {name} removed" for name, count in removed.items() if count]
 
 
 def kept_hits(clusters: Clusters) -> list[Hit]:
@@ -168,6 +166,7 @@ def fold_identical(hits: Sequence[Hit], keys: Mapping[int, Hashable]) -> Cluster
     """
     if len(set(keys.values())) == len(keys):
         return [[hit] for hit in hits]
+    documents = [hit.document_id for hit in hits]
     same: dict[Hashable, list[int]] = {}
 
     def twin(row: int, _kept: Sequence[int]) -> int | None:
@@ -175,7 +174,7 @@ def fold_identical(hits: Sequence[Hit], keys: Mapping[int, Hashable]) -> Cluster
         if key is None or key == b"":
             return None
         rows = same.setdefault(key, [])
-        first = next((other for other in rows if _apart(hits[other], hits[row])), None)
+        first = next((other for other in rows if documents[other] != documents[row]), None)
         if first is None:
             rows.append(row)
         return first
@@ -191,12 +190,13 @@ def fold_near(hits: Sequence[Hit], texts: Mapping[int, str], threshold: float = 
     """
     from rapidfuzz import fuzz, process
 
+    documents = [hit.document_id for hit in hits]
     plain = [" ".join(texts.get(hit.entry_id, "")[:_COMPARED].casefold().split()) for hit in hits]
 
     def twin(row: int, rows: Sequence[int]) -> int | None:
         if not plain[row]:
             return None
-        choices = {other: plain[other] for other in rows if _apart(hits[other], hits[row])}
+        choices = {other: plain[other] for other in rows if documents[other] != documents[row]}
         best = process.extractOne(plain[row], choices, scorer=fuzz.ratio, score_cutoff=threshold)
         return best[2] if best else None
 
@@ -208,6 +208,7 @@ def fold_semantic(hits: Sequence[Hit], vectors: Vectors, threshold: float) -> Cl
 
     Hits without a vector are kept.
     """
+    documents = [hit.document_id for hit in hits]
     cosines = _cosines(hits, vectors)
 
     def twin(row: int, rows: Sequence[int]) -> int | None:
@@ -216,7 +217,7 @@ def fold_semantic(hits: Sequence[Hit], vectors: Vectors, threshold: float) -> Cl
         near = [
             other
             for other in rows
-            if cosines[row, other] >= threshold and _apart(hits[other], hits[row])
+            if cosines[row, other] >= threshold and documents[other] != documents[row]
         ]
         return max(near, key=lambda other: float(cosines[row, other]), default=None)
 
@@ -317,18 +318,12 @@ def _at_home(hits: Sequence[Hit], folded: Sequence[Sequence[int]]) -> Clusters:
     for rows in folded:
         first.setdefault(hits[rows[0]].document_id, rows[0])
     far = len(hits)
-
-    def home(rows: Sequence[int]) -> list[int]:
+    at_home = []
+    for rows in folded:
         close = [row for row in rows if hits[row].score >= _CLOSE * hits[rows[0]].score]
         leading = min(close, key=lambda row: (first.get(hits[row].document_id, far), row))
-        return [leading, *(row for row in rows if row != leading)]
-
-    return _clusters(hits, sorted(map(home, folded), key=lambda rows: rows[0]))
-
-
-def _apart(hit: Hit, other: Hit) -> bool:
-    """Return whether two hits are of different documents."""
-    return hit.document_id != other.document_id
+        at_home.append([leading, *(row for row in rows if row != leading)])
+    return _clusters(hits, sorted(at_home, key=lambda rows: rows[0]))
 
 
 def _cosines(hits: Sequence[Hit], vectors: Vectors) -> NDArray[np.float64]:

@@ -105,7 +105,15 @@ def plan_document(
     shown_indexes = [index for part in shown for index in range(part.first, part.last + 1)]
     return PassagePlan(
         passages=tuple(_passage(part, by_index, indexes, pages) for part in shown),
-        matched_chunks=tuple(_located(match, by_index[match.index]) for match in kept),
+        matched_chunks=tuple(
+            replace(
+                match,
+                span=Span(by_index[match.index].start, by_index[match.index].end),
+                pages=by_index[match.index].pages,
+                heading_path=by_index[match.index].heading_path,
+            )
+            for match in kept
+        ),
         context_chunks=tuple(index for index in shown_indexes if index not in indexes),
         gaps=tuple(
             (before.last + 1, after.first - 1)
@@ -153,27 +161,14 @@ def _choose(
     A chunk that was found at several levels counts once, with its best grade or score.
     """
     best: dict[int, MatchedChunk] = {}
-    for match in sorted(matched, key=_place):
+    best_first = sorted(matched, key=lambda match: (-match.score, match.index, match.level))
+    # Python's sort is stable: grades come before all else.
+    best_first.sort(key=lambda match: 1.0 if match.grade is None else -match.grade)
+    for match in best_first:
         best.setdefault(match.index, match)
     good = [match for match in best.values() if match.score >= options.min_score]
     most = options.chunks_per_doc if options.chunks_per_doc > 0 else len(good)
     return tuple(good[:most]), tuple(good[most:])
-
-
-def _located(match: MatchedChunk, chunk: Chunk) -> MatchedChunk:
-    """Say where in its document a matched chunk stands."""
-    return replace(
-        match,
-        span=Span(chunk.start, chunk.end),
-        pages=chunk.pages,
-        heading_path=chunk.heading_path,
-    )
-
-
-def _place(match: MatchedChunk) -> tuple[float, float, int, str]:
-    """Return a sort key: by grade where there is one, then by score."""
-    grade = -1.0 if match.grade is None else match.grade
-    return (-grade, -match.score, match.index, match.level)
 
 
 def _reach(expansion: Expansion, options: SearchOptions, rank: int) -> int:

@@ -63,7 +63,8 @@ def phrase_shares(
     once = np.unique(np.concatenate(matches))
     np.add.at(shares, once // len(pairs), weights[once % len(pairs)])
     totals = np.bincount(owners, idf, len(queries)).astype(np.float64)
-    return _divided(shares, totals[query])
+    shares /= np.where(totals > 0, totals, 1.0)[query]
+    return shares
 
 
 def title_shares(
@@ -88,7 +89,8 @@ def title_shares(
     # Added up token by token, so that a total is the same in any batch.
     distinct, first = np.unique(owners * width + codes, return_index=True)
     totals = np.bincount(distinct // width, idf[first], len(queries)).astype(np.float64)
-    return _divided(shares, totals[query])
+    shares /= np.where(totals > 0, totals, 1.0)[query]
+    return shares
 
 
 def _distinct(
@@ -119,9 +121,3 @@ def _occurrences(
     places = np.flatnonzero(codes)
     rows = np.searchsorted(texts.offsets, places, side="right") - 1
     return places, codes[places].astype(np.int64) - 1, rows
-
-
-def _divided(shares: Scores, totals: Scores) -> Scores:
-    """Divide by the weight of the whole query, where it has any."""
-    divided: Scores = shares / np.where(totals > 0, totals, 1.0)
-    return divided

@@ -35,16 +35,18 @@ TITLE_FLOOR = 0.2
 CLOSE = 0.9
 """A coarser hit gives way when a finer one of its document has this share of its score."""
 
-ExactScores: TypeAlias = Callable[[IndexKind, Ids, Ids], Scores]
-"""Returns an index's own scores of entries (n,) by its kind, their ids and bounds of queries."""
-
-_LEVELS = {code: level for level, code in LEVEL_CODES.items()}
-_SEARCHED = {
+SEARCHED_LEVELS: Mapping[Granularity, tuple[Level, ...]] = {
     Granularity.CHUNK: (Level.CHUNK,),
     Granularity.SECTION: (Level.SECTION,),
     Granularity.DOCUMENT: (Level.DOCUMENT,),
     Granularity.AUTO: (Level.CHUNK, Level.SECTION, Level.DOCUMENT),
 }
+"""The levels that a granularity searches."""
+
+ExactScores: TypeAlias = Callable[[IndexKind, Ids, Ids], Scores]
+"""Returns an index's own scores of entries (n,) by its kind, their ids and bounds of queries."""
+
+_LEVELS = {code: level for level, code in LEVEL_CODES.items()}
 _FINENESS = {Level.DOCUMENT: 0, Level.SECTION: 1}
 _FINEST = 2
 _IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|\w_\w|[A-Za-z]\d|\d[A-Za-z]|\w\.\w|::")
@@ -131,16 +133,11 @@ class Ranking:
         """Return each query's best entries; contributions are computed when they are looked at."""
         scores = self.scores
         order = self._ordered(scores)
-        return [
-            self._hits(query, order[start:end][:most], scores)
-            for query, (start, end) in enumerate(pairwise(self.bounds.tolist()))
-        ]
-
-    def _hits(self, query: int, rows: Ids, scores: Scores) -> list[Hit]:
-        contributions = partial(_contributions, self.parts, query)
-        return [
-            Hit(entry, document, chunk, _LEVELS[level], score, Later(partial(contributions, row)))
-            for row, entry, document, chunk, level, score in zip(
+        hits = []
+        for query, (start, end) in enumerate(pairwise(self.bounds.tolist())):
+            rows = order[start:end][:most]
+            parts_of = partial(_contributions, self.parts, query)
+            columns = zip(
                 rows.tolist(),
                 self.entry_ids[rows].tolist(),
                 self.document_ids[rows].tolist(),
@@ -149,7 +146,12 @@ class Ranking:
                 scores[rows].tolist(),
                 strict=True,
             )
-        ]
+            best = [
+                Hit(entry, document, chunk, _LEVELS[level], score, Later(partial(parts_of, row)))
+                for row, entry, document, chunk, level, score in columns
+            ]
+            hits.append(best)
+        return hits
 
 
 def _contributions(parts: Sequence[Part], query: int, row: int) -> tuple[Contribution, ...]:
@@ -327,11 +329,6 @@ def index_weights(query: str, options: SearchOptions) -> tuple[float, float]:
         return vector, keyword
     left = vector * IDENTIFIER_SHARE
     return left, keyword + vector - left
-
-
-def levels_of(granularity: Granularity) -> tuple[Level, ...]:
-    """Return the levels that a granularity searches."""
-    return _SEARCHED[granularity]
 
 
 def prefer_finer(hits: Sequence[Hit]) -> list[Hit]:

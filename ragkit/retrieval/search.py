@@ -29,7 +29,7 @@ from ragkit.retrieval.highlight import Highlighter, question_words
 from ragkit.retrieval.lookups import HitLookups
 from ragkit.retrieval.query import Query, QueryEncoder
 from ragkit.retrieval.query_parser import ParsedQuery
-from ragkit.retrieval.ranking import Hit, levels_of, prefer_finer, rank
+from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit, prefer_finer, rank
 from ragkit.types import Level
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class SearchEngine:
         if options.index is not IndexMode.ANN or options.mode is Mode.KEYWORD:
             return []
         query = Query(collections=tuple(collections or self._collections(options)))
-        for level in levels_of(options.granularity):
+        for level in SEARCHED_LEVELS[options.granularity]:
             searches = open_searches(self._catalog, self._indexes, [query], level, options)
             if any(search.strategy(1).missing for search in searches):
                 return ["There is no approximate index: collections are searched exactly."]
@@ -215,7 +215,7 @@ class SearchEngine:
         All search the same collections under the same filters.
         """
         hits: list[list[Hit]] = [[] for _ in queries]
-        levels = levels_of(options.granularity)
+        levels = SEARCHED_LEVELS[options.granularity]
         for level in levels:
             suffix = "" if level is Level.CHUNK else f" ({level.value})"
             with timer.stage(f"filters{suffix}", 0) as stage:

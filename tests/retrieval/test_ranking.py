@@ -14,12 +14,12 @@ from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
 from ragkit.retrieval.ranking import (
     CLOSE,
+    SEARCHED_LEVELS,
     Hit,
     Ranking,
     fuse,
     holds_identifier,
     index_weights,
-    levels_of,
     prefer_finer,
     shares_of_best,
     with_documents,
@@ -314,10 +314,10 @@ def level_hit(document: int, level: Level, score: float, entry: int = 0) -> Hit:
 
 
 def test_each_granularity_asks_its_levels():
-    assert levels_of(Granularity.CHUNK) == (Level.CHUNK,)
-    assert levels_of(Granularity.SECTION) == (Level.SECTION,)
-    assert levels_of(Granularity.DOCUMENT) == (Level.DOCUMENT,)
-    assert set(levels_of(Granularity.AUTO)) == {Level.CHUNK, Level.SECTION, Level.DOCUMENT}
+    assert SEARCHED_LEVELS[Granularity.CHUNK] == (Level.CHUNK,)
+    assert SEARCHED_LEVELS[Granularity.SECTION] == (Level.SECTION,)
+    assert SEARCHED_LEVELS[Granularity.DOCUMENT] == (Level.DOCUMENT,)
+    assert set(SEARCHED_LEVELS[Granularity.AUTO]) == {Level.CHUNK, Level.SECTION, Level.DOCUMENT}
 
 
 @pytest.mark.parametrize("level", [Level.DOCUMENT, Level.SECTION])

@@ -268,13 +268,14 @@ def test_words_that_no_document_has_find_nothing_by_keywords(library):
 def test_coarser_levels_are_searched(library, granularity):
     answer = find(library, "refund thirty days", granularity=granularity)
     collection = library.catalog.collections.get("default")
-    from ragkit.retrieval.ranking import levels_of
+    from ragkit.retrieval.ranking import SEARCHED_LEVELS
 
-    if not all(library.indexes.current(collection, one).entries for one in levels_of(granularity)):
+    searched = SEARCHED_LEVELS[granularity]
+    if not all(library.indexes.current(collection, level).entries for level in searched):
         pytest.skip("there are no entries of that level yet")
     assert paths(answer)[0] == "handbook/refunds.md"
     levels = {one.level for result in answer.results for one in result.matched_chunks}
-    assert levels <= set(levels_of(granularity))
+    assert levels <= set(searched)
     assert answer.results[0].passages
     for result in answer.results:
         text = library.documents.get(result.document.id).text
