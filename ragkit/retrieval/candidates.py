@@ -207,11 +207,15 @@ def shares_in(
 
 def queries_of(bounds: Ids) -> Ids:
     """Return the number of each row's query, (n,)."""
+    if len(bounds) == 2:
+        return np.zeros(bounds[1], np.int64)
     return np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
 
 
 def places_of(bounds: Ids) -> Ids:
     """Return each row's place among those of its query, from 0, (n,)."""
+    if len(bounds) == 2:
+        return np.arange(bounds[1])
     return np.arange(bounds[-1]) - np.repeat(bounds[:-1], np.diff(bounds))
 
 

@@ -114,7 +114,10 @@ class Ranking:
         """The sum of the parts, added up in their order, (n,)."""
         total = np.zeros(len(self))
         for part in self.parts:
-            total += part.weights[self.queries] * part.normalised
+            # One query, the usual case, has one weight for all rows.
+            alone = len(part.weights) == 1
+            weights = part.weights if alone else part.weights[self.queries]
+            total += weights * part.normalised
         return total
 
     @property
@@ -123,6 +126,9 @@ class Ranking:
         return self._ordered(self.scores)
 
     def _ordered(self, scores: Scores) -> Ids:
+        if len(self.bounds) == 2:
+            # Rows are ordered by entry id already.
+            return np.argsort(-scores, kind="stable")
         return np.lexsort((self.entry_ids, -scores, self.queries))
 
     def top(self, most: int) -> Ids:
@@ -188,7 +194,7 @@ def rank(
             if part.index == IndexKind.KEYWORD:
                 # Where no word of the query stands, no two do.
                 rows = rows[part.raw[rows] > 0.0]
-        bounds = np.searchsorted(ranking.queries[rows], np.arange(len(queries) + 1))
+        bounds = _bounds_of(ranking.queries[rows], len(queries))
         shares = shares_in(
             phrase_shares, Field.TEXT, searches, queries, ranking.entry_ids[rows], bounds
         )
@@ -220,7 +226,7 @@ def fuse(
     keyed = [queries_of(found.bounds) * width + found.entry_ids for _, found in used.values()]
     keys = np.unique(np.concatenate([np.zeros(0, np.int64), *keyed]))
     queries, entry_ids = np.divmod(keys, width)
-    bounds = np.searchsorted(queries, np.arange(count + 1))
+    bounds = _bounds_of(queries, count)
     documents, chunks, levels = np.zeros((3, len(keys)), np.int64)
     parts = []
     for (kind, (share, found)), of_kind in zip(used.items(), keyed, strict=True):
@@ -236,9 +242,10 @@ def fuse(
         by_sum = kind is IndexKind.VECTOR and options.question_merge is QuestionMerge.SUM
         # A sum of inverse ranks is known only of what was found.
         if exact is not None and not by_sum:
-            missing = np.flatnonzero((ranks == 0) & (share[queries] > 0.0))
-            whose = np.searchsorted(queries[missing], np.arange(count + 1))
-            raw[missing] = exact(kind, entry_ids[missing], whose)
+            missing = np.flatnonzero(ranks == 0)
+            if not share.all():
+                missing = missing[share[queries[missing]] > 0.0]
+            raw[missing] = exact(kind, entry_ids[missing], _bounds_of(queries[missing], count))
         if options.fusion is Fusion.RRF:
             rrf_k = options.rrf_k
             normalised = np.where(ranks > 0, (rrf_k + 1) / (rrf_k + ranks), 0.0)
@@ -268,10 +275,20 @@ def _counted(candidates: Candidates, share: Scores) -> Candidates:
 
 def shares_of_best(raw: Scores, queries: Ids, count: int, least: float = 0.0) -> Scores:
     """Divide each score by the best of its query, of ``count``, or by ``least`` if that is more."""
+    if count == 1:
+        best_of_all = max(least, float(raw.max(initial=least)))
+        return np.maximum(raw, 0.0) / (best_of_all or 1.0)
     best = np.full(count, least)
     np.maximum.at(best, queries, raw)
     shares: Scores = np.maximum(raw, 0.0) / np.where(best > 0.0, best, 1.0)[queries]
     return shares
+
+
+def _bounds_of(queries: Ids, count: int) -> Ids:
+    """Return where the rows of each of ``count`` queries begin, and where the last ends."""
+    if count == 1:
+        return np.array([0, len(queries)])
+    return np.searchsorted(queries, np.arange(count + 1))
 
 
 def with_titles(ranking: Ranking, raw: Scores, weight: float) -> Ranking:
