@@ -105,6 +105,9 @@ def parse_query(text: str, known_fields: Sequence[str] = ()) -> ParsedQuery:
         QueryError: a filter is unknown, or its date or number is invalid.
     """
     query = text[:LONGEST_QUERY]
+    cut = len(text) > LONGEST_QUERY
+    if ":" not in query:
+        return ParsedQuery(query.strip(), cut=cut)
     strict = len(query) <= _TYPED and "\n" not in query.strip()
     names = _names(known_fields)
     values_of: dict[str, list[str]] = {}
@@ -129,7 +132,7 @@ def parse_query(text: str, known_fields: Sequence[str] = ()) -> ParsedQuery:
         text=" ".join(part for part in map(str.strip, kept) if part),
         filters=_filters(values_of),
         collections=_unique(values_of, "collection"),
-        cut=len(text) > LONGEST_QUERY,
+        cut=cut,
     )
 
 
@@ -263,8 +266,6 @@ def _iso_date(value: str) -> str:
 
 def _filters(values_of: Mapping[str, Sequence[str]]) -> Filters:
     """Gather the values; of several dates the one that leaves more documents counts."""
-    if not values_of:
-        return Filters()
     return Filters(
         types=_unique(values_of, "type"),
         paths=_unique(values_of, "path"),
