@@ -112,14 +112,9 @@ class Delta:
 class Tombstones:
     """Rows of a segment that were removed since it was built, and what its statistics lose."""
 
-    rows: Ids
+    rows: Ids = field(default_factory=lambda: np.zeros(0, np.int64))
     totals: Mapping[Field, Totals] = field(default_factory=dict)
     tokens: Mapping[Field, tuple[NDArray[np.uint32], Ids]] = field(default_factory=dict)
-
-    @classmethod
-    def empty(cls) -> Tombstones:
-        """Return none."""
-        return cls(np.zeros(0, np.int64))
 
     def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
         """Return in how many removed rows each token stood."""

@@ -129,11 +129,11 @@ class KeywordIndex:
 
     def document_frequencies(self, token_ids: Ids) -> Ids:
         """Return in how many rows each token stands; 0 for unknown tokens."""
-        positions, known = self.positions(token_ids)
+        positions, present = positions_in(self.token_ids, token_ids)
         indptr = self.bm25.scores["indptr"]
         if not len(self.token_ids):
             return positions
-        return np.where(known, indptr[positions + 1] - indptr[positions], 0)
+        return np.where(present, indptr[positions + 1] - indptr[positions], 0)
 
     def scores(
         self, token_ids: Ids, weights: NDArray[np.float32] | None = None
@@ -142,15 +142,17 @@ class KeywordIndex:
 
         Tokens are added in the order given, so that equal queries have equal sums.
         """
-        positions, known = self.positions(token_ids)
-        positions = positions[known]
+        positions, present = positions_in(self.token_ids, token_ids)
+        positions = positions[present]
         if not len(positions):
             return np.zeros(len(self), np.float32)
         bm25 = self.bm25
         if weights is not None:
             spans = [self._span(position) for position in positions.tolist()]
             data, rows = self.bm25.scores["data"], self.bm25.scores["indices"]
-            weighted = [data[span] * each for span, each in zip(spans, weights[known], strict=True)]
+            weighted = [
+                data[span] * each for span, each in zip(spans, weights[present], strict=True)
+            ]
             bm25 = copy(self.bm25)
             bm25.scores = {
                 "data": np.concatenate(weighted),
@@ -201,10 +203,6 @@ class KeywordIndex:
             bm25.scores[name] = plain_view(bm25.scores[name])
         column = TokenColumn(load_array(folder / _FLAT), load_array(folder / _OFFSETS))
         return cls(bm25, load_array(folder / _TOKEN_IDS), column)
-
-    def positions(self, token_ids: Ids) -> tuple[Ids, NDArray[np.bool_]]:
-        """Find tokens among the ascending ids; unknown ones have position 0 and False."""
-        return positions_in(self.token_ids, token_ids)
 
 
 class _Hidden:

@@ -73,11 +73,6 @@ class Segment:
             {name: index.column for name, index in self.keywords.items()},
         )
 
-    def positions(self, entry_ids: Ids) -> Ids:
-        """Find the rows of those entries that it holds, ascending."""
-        positions, present = positions_in(self.entry_ids, np.unique(entry_ids))
-        return positions[present]
-
     def save(self, folder: Path) -> None:
         """Write everything into a new folder."""
         folder.mkdir(parents=True)
@@ -155,7 +150,7 @@ class IndexParts:
     @classmethod
     def over(cls, segment: Segment) -> IndexParts:
         """Return a segment as it stands."""
-        return cls(segment, Delta.empty(segment.vectors.dimensions), Tombstones.empty())
+        return cls(segment, Delta.empty(segment.vectors.dimensions), Tombstones())
 
     def changed(self, removed: Ids, added: EntryRows) -> IndexParts:
         """Return the parts without some entries and with others, none of which is left in them.
@@ -163,7 +158,8 @@ class IndexParts:
         Costs what the change and the delta hold, not what the segment holds.
         """
         delta = self.delta.without(removed).with_added(added)
-        rows = np.setdiff1d(self.base.positions(removed), self.tombstones.rows)
+        rows, present = positions_in(self.base.entry_ids, removed)
+        rows = np.setdiff1d(rows[present], self.tombstones.rows)
         return IndexParts(self.base, delta, self.tombstones.with_rows(rows, self.base.keywords))
 
     @cached_property

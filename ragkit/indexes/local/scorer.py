@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.local.keyword import Bm25Parameters, Totals
 from ragkit.indexes.local.parts import IndexParts
-from ragkit.indexes.rows import Ids
+from ragkit.indexes.rows import Ids, positions_in
 from ragkit.types import Field
 
 BM25F_PARAMETERS = Bm25Parameters(k1=2.5, b=0.05)
@@ -136,7 +136,9 @@ class BM25F:
         """Return the sums over the tokens of their scores, each times its weight."""
         parts = self._parts
         keywords = parts.base.keywords
-        located = {field: index.positions(token_ids) for field, index in keywords.items()}
+        located = {
+            field: positions_in(index.token_ids, token_ids) for field, index in keywords.items()
+        }
         sums = (np.zeros(len(parts.base), np.float32), np.zeros(len(parts.delta), np.float32))
         counts = tuple(np.zeros_like(of_part) for of_part in sums)
         for number, (token, weight) in enumerate(zip(token_ids, weights, strict=True)):
