@@ -10,8 +10,7 @@ import streamlit as st
 
 from pages.parts.common import browser, frame, judging, markup, state
 from pages.parts.common.markup import action, plural, text
-from pages.parts.compare import column_editor
-from pages.parts.compare import comparison_html as comparing
+from pages.parts.compare import comparison as comparing
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import RagkitError
 from ragkit.evaluation.comparison import Column, Comparison, compare
@@ -159,7 +158,7 @@ def settings(library: Library, columns: list[SearchConfig]) -> list[SearchConfig
             head = f"{comparing.LETTERS[index]} · {column.options.mode.label}"
             with st.popover(head, help=name if name != column.options.mode.label else None):
                 prefix = f"cmp-{st.session_state.get(_ROUND, 0)}-{index}"
-                chosen.append(column_editor.edit(column, prefix, embedders))
+                chosen.append(comparing.edit_column(column, prefix, embedders))
                 if len(columns) > FEWEST:
                     st.button("Remove this column", key=f"{prefix}-remove",
                               on_click=_remove, args=(index,))  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts.compare import column_editor
+from pages.parts.compare import comparison
 from pages.parts.search import controls
 from ragkit.errors import QueryError, SettingsError
 from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text, from_text
@@ -157,7 +157,7 @@ def test_it_is_described_and_each_value_has_words(group, option):
 
 def test_what_a_page_offers_has_a_label_and_a_control():
     search = [*controls.OFFERED, "mode", "per_document", "keyword_weight"]
-    columns = [*column_editor.OFFERED, "keyword_weight", "chunked", "embedder"]
+    columns = [*comparison.OFFERED, "keyword_weight", "chunked", "embedder"]
     for table, names in (
         (SEARCH_OPTIONS, search), (CONFIG_OPTIONS, columns),
         (CHUNKED_OPTIONS, controls.OFFERED_LONG), (SEARCH_OPTIONS, ["mmr_lambda"]),

@@ -24,11 +24,11 @@ from ragkit.background.context_entries import (
 from ragkit.background.context_jobs import remembered_answers
 from ragkit.background.context_model import OpenModel, WritesContexts, context_models
 from ragkit.background.loop import BackgroundLoop, Interrupted
-from ragkit.background.recent_hits import RecentHits
 from ragkit.catalog.background_state import (
     CONTEXTS_REPORT,
     BackgroundPhase,
     BackgroundReport,
+    RecentHits,
     UserRequests,
     is_paused,
     user_requests,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragkit.background.recent_hits import RecentHits
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import (
     BackfillState,
+    RecentHits,
     choose_model,
     chosen_model,
     read_context_state,

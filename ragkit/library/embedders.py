@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragkit.indexing.progress import Progress
     from ragkit.library.services import ActiveServices
     from ragkit.models.base import Embedder
-    from ragkit.models.ollama_types import ModelInfo
+    from ragkit.models.ollama_text import ModelInfo
     from ragkit.settings import Settings
 
 __all__ = ["BackgroundPhase", "EmbedderOffer", "EmbedderService", "EmbedderState", "Offers"]

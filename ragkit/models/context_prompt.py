@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ragkit.errors import SettingsError
-from ragkit.models.ollama_text import estimate_tokens, one_line
-from ragkit.models.ollama_types import JsonObject, Message
+from ragkit.models.ollama_text import JsonObject, Message, estimate_tokens, one_line
 from ragkit.types import Span
 
 ContextKind: TypeAlias = Literal["document", "conversation"]

@@ -21,8 +21,7 @@ from ragkit.models.context_prompt import (
     prompt_hash,
 )
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.ollama_text import estimate_tokens, one_line
-from ragkit.models.ollama_types import Message, ModelInfo
+from ragkit.models.ollama_text import Message, ModelInfo, estimate_tokens, one_line
 from ragkit.settings import ModelSettings
 
 __all__ = [

@@ -11,8 +11,7 @@ from ragkit.errors import OllamaAnswerError, OllamaTimeoutError
 from ragkit.models.context_prompt import fenced, shortened
 from ragkit.models.context_writer import writing_model
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.ollama_text import estimate_tokens, one_line
-from ragkit.models.ollama_types import JsonObject, Message
+from ragkit.models.ollama_text import JsonObject, Message, estimate_tokens, one_line
 from ragkit.settings import ModelSettings
 
 MOST_TOGETHER = 10

@@ -24,6 +24,12 @@ from ragkit.errors import (
 from ragkit.models.ollama_errors import broke_off, checked_address, not_numbers
 from ragkit.models.ollama_models import OllamaModels
 from ragkit.models.ollama_text import (
+    Health,
+    JsonObject,
+    Message,
+    ModelInfo,
+    PullProgress,
+    Reply,
     ThinkingFilter,
     estimate_tokens,
     json_object,
@@ -32,7 +38,6 @@ from ragkit.models.ollama_text import (
     sendable,
     without_thinking,
 )
-from ragkit.models.ollama_types import Health, JsonObject, Message, ModelInfo, PullProgress, Reply
 from ragkit.models.ollama_wire import OllamaWire
 from ragkit.settings import ModelSettings
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ragkit.errors import ModelUnsuitableError, OllamaAnswerError
 from ragkit.models.base import to_unit_length
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.ollama_types import ModelInfo
+from ragkit.models.ollama_text import ModelInfo
 
 SAME_MODEL_SECONDS = 30.0
 """How often it is checked that the model has not been replaced."""

@@ -14,8 +14,7 @@ from ragkit.errors import (
     OllamaServerError,
 )
 from ragkit.models.ollama_errors import missing, not_ollama
-from ragkit.models.ollama_text import one_line, with_tag
-from ragkit.models.ollama_types import Health, JsonObject, ModelInfo
+from ragkit.models.ollama_text import Health, JsonObject, ModelInfo, one_line, with_tag
 from ragkit.models.ollama_wire import QUICK_SECONDS, OllamaWire
 from ragkit.settings import ModelSettings
 

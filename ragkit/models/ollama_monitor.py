@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ragkit.errors import ModelMissingError, OllamaError, RagkitError
-from ragkit.models.ollama_text import one_line
-from ragkit.models.ollama_types import Health, ModelInfo
+from ragkit.models.ollama_text import Health, ModelInfo, one_line
 from ragkit.settings import ModelSettings
 
 if TYPE_CHECKING:

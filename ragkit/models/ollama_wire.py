@@ -17,7 +17,7 @@ from ragkit.errors import (
     OllamaUnreachableError,
 )
 from ragkit.models.ollama_errors import named_error, not_ollama
-from ragkit.models.ollama_types import JsonObject
+from ragkit.models.ollama_text import JsonObject
 from ragkit.settings import ModelSettings
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from ragkit.models.context_prompt import (
 )
 from ragkit.models.context_writer import writing_model
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.ollama_types import JsonObject, Message, ModelInfo
+from ragkit.models.ollama_text import JsonObject, Message, ModelInfo
 from ragkit.settings import ModelSettings
 
 QUESTION_KINDS = ("exact term", "paraphrase", "number", "identifier")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.formats import Format
-from ragkit.reading.front_matter import read_front_matter
-from ragkit.reading.reading_parts import one_line, stem
+from ragkit.reading.reading_parts import iso_date, one_line, stem
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ragkit.types import Metadata
 
 _EMBEDDED = re.compile(
     r"data:[\w.+-]{1,60}/[\w.+-]{1,60}(?:;[\w=.-]{1,60})*;base64,[A-Za-z0-9+/=_%-]{64,}"
@@ -117,3 +120,146 @@ def _without_modules(text: str) -> str:
         if depth <= 0 or taken > _LONGEST_STATEMENT:
             taken = 0
     return "\n".join(kept).lstrip("\n")
+
+
+_BLOCK = re.compile(r"\A(---|\+\+\+)[ \t]*\n(.*?)^(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.S | re.M)
+_LONGEST = 65_536
+_MOST_KEYS = 60
+_LONGEST_VALUE = 1000
+_MOST_VALUES = 100
+_BAD = "The front matter at the top is not valid {} and was kept as text."
+_AUTHOR_KEYS = ("author", "authors", "by", "creator")
+_DATE_KEYS = ("date", "published", "created", "updated", "last_updated", "lastmod", "modified")
+_TAG_KEYS = ("tags", "tag", "categories", "category")
+_LANGUAGE_KEYS = ("lang", "language", "locale")
+_LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The values of the block; ``end`` is the offset after it, 0 where there is none."""
+
+    end: int = 0
+    title: str = ""
+    language: str = ""
+    metadata: Metadata = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """Read the block at the top, if there is one; a bad one stays text, with a warning."""
+    if not text.startswith(("---", "+++")):
+        return FrontMatter()
+    block = _BLOCK.match(text, 0, _LONGEST)
+    if not block:
+        return FrontMatter()
+    kind = "YAML" if block[1] == "---" else "TOML"
+    try:
+        values = _yaml(block[2]) if kind == "YAML" else _toml(block[2])
+    except (ValueError, TypeError, RecursionError, AttributeError, LookupError):
+        return FrontMatter(warnings=(_BAD.format(kind),))
+    if values is None and not block[2].strip():
+        return FrontMatter(end=block.end())
+    if not isinstance(values, dict):
+        # A line of dashes, some prose, another line: a rule, not front matter.
+        return FrontMatter()
+    title = values.get("title")
+    return FrontMatter(
+        end=block.end(),
+        title=one_line(str(title)) if isinstance(title, (str, int, float)) else "",
+        language=_language(values),
+        metadata=metadata_from(values),
+    )
+
+
+def metadata_from(values: dict[Any, Any]) -> Metadata:
+    """Return front matter, or a format's own properties, as metadata: JSON values only."""
+    metadata: Metadata = {}
+    for key in list(values)[:_MOST_KEYS]:
+        if key == "title" or not isinstance(key, str):
+            continue
+        value = _json_value(values[key])
+        if value is not None and value not in ("", []):
+            metadata[key.strip()] = value
+    _author(metadata)
+    _date(metadata)
+    tags = [tag for key in _TAG_KEYS for tag in _texts(metadata.pop(key, []))]
+    if tags:
+        metadata["tags"] = list(dict.fromkeys(tags))
+    if "keywords" in metadata:
+        metadata["keywords"] = _texts(metadata["keywords"])
+    return metadata
+
+
+def _yaml(text: str) -> Any:
+    """Parse YAML; every complaint becomes a ValueError."""
+    import yaml
+
+    try:
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    except yaml.YAMLError as error:
+        raise ValueError from error
+
+
+def _toml(text: str) -> Any:
+    """Parse TOML; its complaints are ValueErrors already."""
+    import tomllib
+
+    return tomllib.loads(text)
+
+
+def _json_value(value: Any) -> Any:
+    """Return a scalar, or a short list of scalars, as JSON; ``None`` for everything else."""
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    if isinstance(value, str):
+        return value.strip()[:_LONGEST_VALUE]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**53 else str(value)[:_LONGEST_VALUE]
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    if isinstance(value, list):
+        listed = [_json_value(item) for item in value[:_MOST_VALUES] if not isinstance(item, list)]
+        return [item for item in listed if item is not None and item != ""]
+    if isinstance(value, dict) and isinstance(value.get("name"), str):
+        return value["name"][:_LONGEST_VALUE]
+    return None
+
+
+def _texts(value: Any) -> list[str]:
+    """Return a list, or a text with commas, as a list of texts."""
+    parts = value if isinstance(value, list) else str(value).split(",")
+    return [text for part in parts if (text := str(part).strip())]
+
+
+def _author(metadata: Metadata) -> None:
+    """Join the names under the one key ``author``."""
+    for key in _AUTHOR_KEYS:
+        if key in metadata:
+            value = metadata.pop(key)
+            metadata["author"] = (
+                ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            )
+            return
+
+
+def _date(metadata: Metadata) -> None:
+    """Set the key ``date`` to the first usable date, in ISO form."""
+    for key in _DATE_KEYS:
+        written = metadata.get(key)
+        if written is not None and (iso := iso_date(written)):
+            metadata["date"] = iso
+            return
+    if "date" in metadata:
+        metadata["date_text"] = str(metadata.pop("date"))
+
+
+def _language(values: dict[Any, Any]) -> str:
+    """Return the natural language as a code; ``language: Python`` is none."""
+    for key in _LANGUAGE_KEYS:
+        value = values.get(key)
+        if isinstance(value, str) and _LANGUAGE_CODE.fullmatch(value.strip()):
+            return value.strip().replace("_", "-")
+    return ""

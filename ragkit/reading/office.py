@@ -11,9 +11,8 @@ from xml.etree import ElementTree
 from ragkit.errors import ReadingError
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
-from ragkit.reading.front_matter import metadata_from
 from ragkit.reading.limits import damaged
-from ragkit.reading.markdown import first_heading, strip_embedded
+from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.reading_parts import one_line, put, stem, table, tidy, tile
 from ragkit.reading.zip_container import open_archive
 from ragkit.types import Markup, Reading

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragkit.sources.ignore import Ignores
+from ragkit.sources.scan import Ignores
 
 SILENT_FILE_SYSTEMS = frozenset((
     "9p", "afpfs", "afs", "cifs", "davfs", "drvfs", "fuse.davfs2", "fuse.rclone", "fuse.s3fs",

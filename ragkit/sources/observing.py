@@ -28,8 +28,8 @@ from watchdog.events import (
 )
 from watchdog.observers.api import BaseObserver, ObservedWatch
 
-from ragkit.sources.ignore import IGNORE_FILES, Ignores
 from ragkit.sources.pending import FOLDER, Signature, signature_of
+from ragkit.sources.scan import IGNORE_FILES, Ignores
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from ragkit.models.context_writer import (
     choose_model,
 )
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.ollama_types import ModelInfo
+from ragkit.models.ollama_text import ModelInfo
 from ragkit.settings import ModelSettings
 
 

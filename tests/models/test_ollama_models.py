@@ -12,7 +12,7 @@ from ragkit.errors import (
     OllamaRestingError,
     OllamaUnreachableError,
 )
-from ragkit.models.ollama_types import ModelInfo
+from ragkit.models.ollama_text import ModelInfo
 
 
 def test_health_says_what_is_there(ask, server):

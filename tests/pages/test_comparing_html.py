@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pages.parts.common.judging import buttons, span_of
-from pages.parts.compare.comparison_html import PRESETS, Shown, snippet, table, tally
+from pages.parts.compare.comparison import PRESETS, Shown, snippet, table, tally
 from ragkit.errors import ModelError
 from ragkit.evaluation.comparison import aligned
 from ragkit.evaluation.search_config import SearchConfig, as_text, from_text

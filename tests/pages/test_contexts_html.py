@@ -23,7 +23,7 @@ from ragkit.catalog.records import (
     FailedContext,
 )
 from ragkit.models.ollama_monitor import Download, OllamaLook
-from ragkit.models.ollama_types import Health, ModelInfo
+from ragkit.models.ollama_text import Health, ModelInfo
 from ragkit.results import DocumentRef, MatchedChunk, Result
 from ragkit.types import Chunk
 

@@ -14,7 +14,7 @@ from ragkit.evaluation.metrics import Metric, TypeFigures
 from ragkit.evaluation.runs import Difference, MetricChange, QuestionChange
 from ragkit.indexing.progress import Progress
 from ragkit.models.ollama_monitor import OllamaLook
-from ragkit.models.ollama_types import Health, ModelInfo
+from ragkit.models.ollama_text import Health, ModelInfo
 
 
 def record(number, address="mode:keyword", ndcg=0.5, asked=4, **changed):

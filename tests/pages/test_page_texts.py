@@ -13,12 +13,13 @@ from pages.parts.common import markup, open_in_os
 from pages.parts.document import reader
 from pages.parts.library import dialogs
 from pages.parts.library import source_tables as tables
-from pages.parts.search import export, summary
+from pages.parts.search import summary
 from ragkit.catalog.records import Counts, JobRecord, JobState, SourceRecord
 from ragkit.errors import QueryError, SourceError
 from ragkit.indexing.progress import Progress
 from ragkit.reading.pdf_page import PageImage, Rectangle
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, Stage, Trace
+from ragkit.surfaces import render
 from ragkit.types import Page, Section
 
 
@@ -181,11 +182,13 @@ def test_removing_a_source_says_what_is_lost():
 
 
 def test_json_is_the_command_lines_own():
-    assert json.loads(export.as_json(answer()))["results"][0]["document"]["path"] == "a/refund.md"
+    assert (
+        json.loads(render.export_json(answer()))["results"][0]["document"]["path"] == "a/refund.md"
+    )
 
 
 def test_markdown_cannot_be_broken_out_of():
-    text = export.as_markdown(answer("![x](http://evil) <script>\n# not a heading", "*T*"))
+    text = render.export_markdown(answer("![x](http://evil) <script>\n# not a heading", "*T*"))
     assert "## \\*T\\*" in text
     assert "!\\[x\\]" in text.replace("\\!", "!")
     assert "\\<script\\>" in text
@@ -193,7 +196,7 @@ def test_markdown_cannot_be_broken_out_of():
 
 
 def test_csv_cells_are_never_formulas():
-    rows = list(csv.reader(io.StringIO(export.as_csv(answer("=cmd()", "@SUM")))))
+    rows = list(csv.reader(io.StringIO(render.export_csv(answer("=cmd()", "@SUM")))))
     assert rows[1][2] == "'@SUM"
     assert rows[1][-1] == "'=cmd()"
 

@@ -9,7 +9,7 @@ from grading import grading
 from running import html, run
 from small_library import add, write_files
 
-from pages.parts.compare import comparison_html as comparing
+from pages.parts.compare import comparison as comparing
 from ragkit.evaluation.search_config import from_text, names
 from ragkit.indexing.lock import writer_lock
 from ragkit.library import Library

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
-from reading_files import read
+import json
+
+from reading_files import read, symbols
+
+from ragkit.types import Markup
 
 
 def test_rst_titles_become_the_outline(tmp_path):
@@ -17,3 +21,29 @@ def test_rst_titles_become_the_outline(tmp_path):
     ]
     assert reading.title == "Main"
     assert reading.text[reading.outline[1].offset :].startswith("Part ``one``")
+
+
+def test_csv_is_a_table_whatever_its_delimiter(tmp_path):
+    expected = "| Name | Note |\n| --- | --- |\n| Ann | a \\| b |\n| Bo | two lines |"
+    for name, delimiter in (("a.csv", ","), ("b.csv", ";"), ("c.tsv", "\t")):
+        source = f'Name{delimiter}Note\nAnn{delimiter}"a | b"\nBo{delimiter}"two\nlines"\n'
+        reading = read(tmp_path, name, source)
+        assert reading.text == expected
+        assert reading.markup is Markup.MARKDOWN
+
+
+def test_json_on_one_line_is_laid_out(tmp_path):
+    value = {f"key{n}": {"inner": "検索" * 20} for n in range(20)}
+    reading = read(tmp_path, "a.json", json.dumps(value))
+    assert json.loads(reading.text) == value
+    assert reading.text.startswith('{\n  "key0": {\n    "inner": "検索')
+    assert symbols(reading)[:2] == [(1, "key0"), (1, "key1")]
+    assert reading.markup is Markup.CODE
+
+
+def test_json_that_is_none_stays_text(tmp_path):
+    reading = read(tmp_path, "a.json", "{oops")
+    assert reading.text == "{oops"
+    assert "not valid JSON" in reading.warnings[0]
+    deep = read(tmp_path, "b.json", "[" * 200_000)
+    assert len(deep.text) == 200_000

@@ -11,13 +11,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragkit.errors import SourceError
-from ragkit.sources.ignore import (
+from ragkit.sources.scan import (
     SKIPPED_FILES,
     SKIPPED_FOLDERS,
     SKIPPED_PREFIXES,
     SKIPPED_SUFFIXES,
+    Changes,
+    FoundFile,
+    Scan,
+    find_changes,
+    scan_folder,
 )
-from ragkit.sources.scan import Changes, FoundFile, Scan, find_changes, scan_folder
 
 
 def make(root: Path, *paths: str, **contents: str) -> None:

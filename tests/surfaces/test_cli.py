@@ -352,7 +352,7 @@ def test_commands_elsewhere_are_those_that_their_modules_add():
 
     import typer
 
-    from ragkit.surfaces.cli.commands import ELSEWHERE
+    from ragkit.surfaces.cli.app import ELSEWHERE
 
     found = {}
     for name in dict.fromkeys(ELSEWHERE.values()):

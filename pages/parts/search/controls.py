@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts.common import frame, state
 from pages.parts.common.markup import name, number, text
 from pages.parts.common.option_controls import control, search_controls
-from pages.parts.search import export, summary
+from pages.parts.search import summary
 from ragkit.errors import QueryError
 from ragkit.library import Library
 from ragkit.options import (
@@ -29,6 +29,7 @@ from ragkit.options import (
     SearchOptions,
 )
 from ragkit.results import Answer
+from ragkit.surfaces import render
 
 OFFERED = (
     "chunk_aware", "expansion", "granularity", "contexts", "limit", "fusion", "rerank",
@@ -230,9 +231,9 @@ def offer_export(place: DeltaGenerator, answer: Answer) -> None:
         st.caption("Export these results")
         with st.container(horizontal=True):
             for label, kind, mime, write in (
-                ("JSON", "json", "application/json", export.as_json),
-                ("Markdown", "md", "text/markdown", export.as_markdown),
-                ("CSV", "csv", "text/csv", export.as_csv),
+                ("JSON", "json", "application/json", render.export_json),
+                ("Markdown", "md", "text/markdown", render.export_markdown),
+                ("CSV", "csv", "text/csv", render.export_csv),
             ):
                 st.download_button(
                     label,

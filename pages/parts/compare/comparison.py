@@ -1,18 +1,22 @@
-"""HTML of columns side by side, and the presets of the Compare page. Pure functions."""
+"""The Compare page: controls of a column, results side by side as HTML, the tally of votes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
 
 from pages.parts.common import markup
 from pages.parts.common.judging import buttons, span_of
 from pages.parts.common.markup import action, attributes, document_url, excerpt, name, plural, text
+from pages.parts.common.option_controls import control, search_controls
+from pages.parts.library.embedder_choice import label
 from pages.parts.search import summary
 from ragkit.evaluation.comparison import Column, Comparison, RankChange, RankedResult
 from ragkit.evaluation.judging import Grades
-from ragkit.evaluation.search_config import as_text
+from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text
 from ragkit.results import MatchedChunk, Result, Trace
 
 PRESETS: Mapping[str, tuple[str, ...]] = {
@@ -245,3 +249,28 @@ def tally(votes: Sequence[tuple[tuple[str, ...], int | None]], comparison: Compa
     parts = [f"{plural(count, 'vote')} for {named[one]}" for one, count in counts.items()]
     parts += [f"{undecided} undecided"] if undecided else []
     return "; ".join(parts)
+
+
+OFFERED = (
+    "mode", "contexts", "fusion", "rerank", "index", "granularity", "expansion", "per_document",
+    "near_duplicates", "semantic_threshold", "mmr_lambda",
+)  # fmt: skip
+
+
+def edit_column(column: SearchConfig, prefix: str, embedders: list[str]) -> SearchConfig:
+    """Draw the controls of one column, and return its settings.
+
+    Their keys begin with ``prefix``; ``embedders`` are those that can be asked, the usual first.
+    """
+    options = column.options
+    changes = search_controls(options, OFFERED, f"{prefix}-")
+    chunked = control(CONFIG_OPTIONS["chunked"], column.chunked, f"{prefix}-chunked")
+    embedder = column.embedder
+    choices = list(dict.fromkeys(["", *embedders[1:], *filter(None, [embedder])]))
+    if len(choices) > 1:
+        embedder = st.selectbox(
+            CONFIG_OPTIONS["embedder"].label, choices, index=choices.index(embedder),
+            key=f"{prefix}-embedder", help=CONFIG_OPTIONS["embedder"].help,
+            format_func=lambda name: label(name) if name else f"{label(embedders[0])}, as usual",
+        )  # fmt: skip
+    return SearchConfig(replace(options, **changes), chunked, embedder)
