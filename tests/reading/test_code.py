@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 from reading_files import read, symbols
 
-from ragkit.errors import ReadingError
 from ragkit.types import Markup
 
 
@@ -51,41 +48,3 @@ def test_symbols_of_other_languages(tmp_path, name, source, found):
     assert reading.text == source
     offsets = [entry.offset for entry in reading.outline]
     assert offsets == sorted(offsets)
-
-
-def test_notebooks_keep_prose_code_and_short_outputs(tmp_path):
-    notebook = {
-        "metadata": {"language_info": {"name": "python"}},
-        "cells": [
-            {"cell_type": "markdown", "source": ["# Load\n", "words"]},
-            {
-                "cell_type": "code",
-                "source": "print('x')",
-                "outputs": [
-                    {"output_type": "stream", "text": ["x\n"]},
-                    {"output_type": "display_data", "data": {"image/png": "AAAA" * 1000}},
-                    {
-                        "output_type": "error",
-                        "ename": "ValueError",
-                        "evalue": "no",
-                        "traceback": ["t"],
-                    },
-                ],
-            },
-        ],
-        "nbformat": 4,
-    }
-    reading = read(tmp_path, "a.ipynb", json.dumps(notebook))
-    assert reading.title == "Load"
-    assert reading.text == (
-        "# Load\nwords\n\n```python\nprint('x')\n```\n\n"
-        "```text\nx\n```\n\n```text\nValueError: no\n```"
-    )
-    assert reading.metadata == {"language": "python"}
-
-
-@pytest.mark.parametrize("source", ["{", "[]", '{"cells": 3}', "[" * 100_000])
-def test_broken_notebooks_fail_with_a_reason(tmp_path, source):
-    with pytest.raises(ReadingError) as caught:
-        read(tmp_path, "a.ipynb", source)
-    assert caught.value.cure

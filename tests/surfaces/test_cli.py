@@ -327,7 +327,7 @@ def test_the_search_path_imports_neither_llama_index_nor_streamlit(library):
         "from ragkit.surfaces.cli.app import app\n"
         "try:\n    app(['search', 'refund'])\nexcept SystemExit:\n    pass\n"
         "bad = {name.split('.')[0] for name in sys.modules} & "
-        "{'llama_index', 'streamlit', 'pandas', 'nltk', 'torch', 'kreuzberg', 'bm25s'}\n"
+        "{'llama_index', 'streamlit', 'pandas', 'nltk', 'torch', 'kreuzberg'}\n"
         "sys.exit(str(sorted(bad)) if bad else 0)\n"
     )
     done = subprocess.run(
