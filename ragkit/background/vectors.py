@@ -25,7 +25,7 @@ from ragkit.catalog.vectors import EmbedderChoice
 from ragkit.chunking.structural_context import text_hash
 from ragkit.errors import OllamaAnswerError, RagkitError
 from ragkit.health.consistency import stored_texts
-from ragkit.indexes.local.backend import LocalBackend
+from ragkit.indexes import open_backend
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
 from ragkit.models.base import Embedder
@@ -133,7 +133,7 @@ class EmbedderMigration:
         while True:
             self._embed_all(embedder, number, choice, renew=False)
             self._loop.report(BackgroundPhase.WORKING, "Writing the new indexes.")
-            indexes = LocalBackend(catalog.entries, self.writer.paths, embedder)
+            indexes = open_backend(catalog.entries, self.writer.paths, embedder)
             for collection in catalog.collections.all():
                 self._await_turn(choice)
                 indexes.rebuild(collection)

@@ -31,7 +31,7 @@ from ragkit.chunking.sizes import ChunkSizes
 from ragkit.chunking.structural_context import content_key
 from ragkit.errors import ContextRejectedError, EvaluationError
 from ragkit.evaluation.corpus import Row, read_lines, some_of
-from ragkit.indexes.local.backend import LocalBackend
+from ragkit.indexes import open_backend
 from ragkit.indexing.preparation import PreparedDocument, prepare
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
@@ -70,7 +70,7 @@ class EphemeralLibrary:
         self._paths.create()
         self.catalog = Catalog.open(self._paths.catalog, create=True)
         self.embedder = open_embedder(settings.models)
-        self._indexes = LocalBackend(self.catalog.entries, self._paths, self.embedder)
+        self._indexes = open_backend(self.catalog.entries, self._paths, self.embedder)
         self._writer = Writer(
             settings, self._paths, self.catalog, self.embedder, lambda: self._indexes
         )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ragkit.evaluation.experiments import Experiment
     from ragkit.health.backup import ArchiveReport
-    from ragkit.indexes.local.backend import LocalBackend
+    from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.writer import Writer
     from ragkit.models.base import Embedder
     from ragkit.models.ollama_monitor import OllamaMonitor
@@ -186,7 +186,7 @@ class Library:
         return self._services.current().embedder
 
     @property
-    def indexes(self) -> LocalBackend:
+    def indexes(self) -> IndexBackend:
         """The collections' indexes of the active embedder's vectors."""
         return self._services.current().indexes
 

@@ -27,7 +27,7 @@ from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
-    from ragkit.indexes.local.backend import LocalBackend
+    from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.writer import Writer
     from ragkit.retrieval.search import SearchEngine
     from ragkit.settings import Settings
@@ -56,17 +56,17 @@ class SearchServices:
         self._paths = paths
         self._catalog = catalog
         self._guard = threading.RLock()
-        self._indexes: LocalBackend | None = None
+        self._indexes: IndexBackend | None = None
         self._engine: SearchEngine | None = None
 
     @property
-    def indexes(self) -> LocalBackend:
+    def indexes(self) -> IndexBackend:
         """The collections' indexes of this embedder's vectors, opened when first needed."""
         with self._guard:
             if self._indexes is None:
-                from ragkit.indexes.local.backend import LocalBackend
+                from ragkit.indexes import open_backend
 
-                self._indexes = LocalBackend(self._catalog.entries, self._paths, self.embedder)
+                self._indexes = open_backend(self._catalog.entries, self._paths, self.embedder)
             return self._indexes
 
     @property
