@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import context_model_name
 from ragkit.catalog.records import CollectionRecord
-from ragkit.indexing.writer import Writer
-from ragkit.models.context_checks import WrittenContext
-from ragkit.models.context_prompt import ContextKind, ContextRequest
-from ragkit.settings import ModelSettings
 
 if TYPE_CHECKING:
+    # A command imports what it needs: looking at an unchanged folder writes no context.
+    from ragkit.indexing.writer import Writer
+    from ragkit.models.context_checks import WrittenContext
+    from ragkit.models.context_prompt import ContextKind, ContextRequest
     from ragkit.retrieval.rerank import Grader, OpenGrader
+    from ragkit.settings import ModelSettings
 
 
 class WritesContexts(Protocol):

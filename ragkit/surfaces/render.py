@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragkit.results import Answer
-
 if TYPE_CHECKING:
     from ragkit.catalog.records import DocumentRecord
     from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result, Stage, Trace
