@@ -1,47 +1,18 @@
+"""What inotify can watch, and what the watcher says of folders that it cannot."""
+
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from ragkit.sources import inotify, watch
-from ragkit.sources.watch import FolderWatcher
+from ragkit.sources import inotify
 
-"""The watcher against a real file system and the real watchdog."""
-
-
-QUIET = 0.06
-
-
-"""Longer than the quiet time and a move's other half (see ``quick_checks``) together."""
-
+pytestmark = pytest.mark.usefixtures("quick_checks")
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is watched")
-
-
-@pytest.fixture(autouse=True)
-def quick_checks(monkeypatch):
-    monkeypatch.setattr(watch, "CHECK_SECONDS", 0.1)
-    if sys.platform == "linux":
-        from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGrouper
-
-        monkeypatch.setattr(InotifyMoveEventGrouper, "delay", 0.08)
-
-
-@pytest.fixture
-def root(tmp_path) -> Path:
-    folder = tmp_path / "root"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def watcher() -> Iterator[FolderWatcher]:
-    with FolderWatcher(QUIET) as opened:
-        yield opened
 
 
 @linux

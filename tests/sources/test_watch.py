@@ -1,3 +1,5 @@
+"""The watcher against a real file system and the real watchdog."""
+
 from __future__ import annotations
 
 import errno
@@ -18,41 +20,13 @@ from ragkit.sources import inotify, pending, watch
 from ragkit.sources.observing import Observing
 from ragkit.sources.watch import Change, FolderWatcher, WatchState
 
-"""The watcher against a real file system and the real watchdog."""
-
+pytestmark = pytest.mark.usefixtures("quick_checks")
 
 QUIET = 0.06
-
-
 SETTLED = 0.17
-
-
 """Longer than the quiet time and a move's other half (see ``quick_checks``) together."""
 
-
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is watched")
-
-
-@pytest.fixture(autouse=True)
-def quick_checks(monkeypatch):
-    monkeypatch.setattr(watch, "CHECK_SECONDS", 0.1)
-    if sys.platform == "linux":
-        from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGrouper
-
-        monkeypatch.setattr(InotifyMoveEventGrouper, "delay", 0.08)
-
-
-@pytest.fixture
-def root(tmp_path) -> Path:
-    folder = tmp_path / "root"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def watcher() -> Iterator[FolderWatcher]:
-    with FolderWatcher(QUIET) as opened:
-        yield opened
 
 
 @pytest.fixture
