@@ -3,6 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 APP_READY := .venv/.ready-run
 DEV_READY := .venv/.ready-dev
+KILLS ?= 200
+OPERATIONS ?= 20000
+SEED ?= 7
+MOUNTS ?= 0
 
 .PHONY: help setup run test lint format bench lock chaos clean
 
@@ -19,7 +23,7 @@ test: $(DEV_READY) ## Run every check and test, a real Chromium included
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 4
 
 lint: $(DEV_READY) ## Check style and types
 	$(BIN)/ruff check .
@@ -33,8 +37,9 @@ format: $(DEV_READY) ## Lay out the code
 bench: $(DEV_READY) ## Run every benchmark and print its figures
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
-chaos: $(DEV_READY) ## Kill the writer 200 times and work at random in a watched folder
-	RAGKIT_CHAOS_KILLS=200 RAGKIT_CHAOS_EXAMPLES=40 RAGKIT_CHAOS_STEPS=80 $(BIN)/pytest tests/chaos
+chaos: $(DEV_READY) ## Kill whatever works on a library KILLS=200 times, do OPERATIONS=20000 in a folder
+	RAGKIT_CHAOS_KILLS=$(KILLS) RAGKIT_CHAOS_OPERATIONS=$(OPERATIONS) RAGKIT_CHAOS_SEED=$(SEED) \
+	  RAGKIT_CHAOS_MOUNTS=$(MOUNTS) RAGKIT_CHAOS_EXAMPLES=40 RAGKIT_CHAOS_STEPS=80 $(BIN)/pytest tests/chaos
 
 lock: ## Write the locked requirements anew (needs uv)
 	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" pyproject.toml requirements/build.in -o requirements/run.txt
@@ -49,10 +54,10 @@ clean: ## Remove .venv and caches (never your library)
 	$(PYTHON) -m venv .venv
 
 $(APP_READY): .venv/bin/python requirements/run.txt pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/run.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(DEV_READY): $(APP_READY) requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/dev.txt
 	@touch $@

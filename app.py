@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.common import frame
+from pages.parts.common import browser, frame
 
 st.set_page_config(
-    page_title="ragkit",
     layout="wide",
     initial_sidebar_state="collapsed",
     menu_items={"about": "ragkit: a private search engine for your own documents."},
 )
-frame.style()
+browser.frame_scripts()
 page = frame.navigation()
 with frame.guarded():
-    frame.inside()
-    page.run()
+    frame.run(page)
 frame.status()

@@ -22,8 +22,8 @@ import numpy as np
 from common import SHARED, arguments, report
 
 from ragkit.indexes.local.files import record
-from ragkit.indexes.local.hnsw import GraphParameters, LateGraph, write_graph
-from ragkit.indexes.local.vector import WIDTH_PER_PROBE, VectorIndex
+from ragkit.indexes.local.hnsw import GraphParameters, write_graph
+from ragkit.indexes.local.vector import WIDTH_PER_PROBE, LateGraph, VectorIndex
 from ragkit.indexes.protocol import SearchStrategy
 from ragkit.models.wordllama import WordLlamaEmbedder
 
@@ -125,7 +125,7 @@ def measure(
         flat.save(folder / "vectors.faiss")
         about = record(folder / "vectors.faiss")
         started, busy = time.perf_counter(), time.thread_time()
-        write_graph(folder, flat.usable_vectors(), about, parameters)
+        write_graph(folder, flat.usable_vectors, about, parameters)
         figures: dict[str, Any] = {
             "build_s": time.perf_counter() - started,
             "build_cpu_s": time.thread_time() - busy,

@@ -1,4 +1,4 @@
-"""Long questions: what 20 pieces cost beside one question, and what conversations find.
+"""Long questions: what 20 segments cost beside one question, and what conversations find.
 
 python benchmarks/bench_chunked.py [--chunks 100000] [--repeats 30] [--quality] [--json]
 
@@ -25,7 +25,7 @@ from ragkit.library import Library
 from ragkit.options import ChunkedOptions, CutMethod, Merge
 from ragkit.settings import load_settings
 
-PIECES = 20
+SEGMENTS = 20
 SET = SHARED / "mtrag_pool"
 _ROLE = re.compile(r"^(?:user|agent): ", re.MULTILINE)
 
@@ -40,24 +40,28 @@ def conversation(asked: list[str]) -> str:
 def speed(chunks: int, repeats: int) -> dict[str, float | int]:
     place, made = library_of(chunks)
     library = Library.open(load_settings(library=place))
-    asked = questions((repeats + 3) * (PIECES + 1), random.Random(11))
+    asked = questions((repeats + 3) * (SEGMENTS + 1), random.Random(11))
     times: dict[str, list[float]] = {"question": [], "conversation": []}
     stages: dict[str, list[float]] = {}
     for number in range(repeats + 3):
-        one, *many = asked[number * (PIECES + 1) : (number + 1) * (PIECES + 1)]
+        one, *many = asked[number * (SEGMENTS + 1) : (number + 1) * (SEGMENTS + 1)]
         started = time.perf_counter()
         library.search(one, library.options())
         between = time.perf_counter()
         answer = library.search_chunked(conversation(many))
         ended = time.perf_counter()
-        assert answer.pieces == PIECES
+        assert answer.segments == SEGMENTS
         if number >= 3:
             times["question"].append((between - started) * 1000)
             times["conversation"].append((ended - between) * 1000)
             for stage in answer.trace.stages:
                 stages.setdefault(stage.name, []).append(stage.ms)
     library.close()
-    figures: dict[str, float | int] = {"chunks": chunks, "pieces": PIECES, "making_seconds": made}
+    figures: dict[str, float | int] = {
+        "chunks": chunks,
+        "segments": SEGMENTS,
+        "making_seconds": made,
+    }
     for name, taken in times.items():
         figures[f"{name}_p50_ms"] = median(taken)
         figures[f"{name}_p95_ms"] = percentile(taken, 0.95)
@@ -127,11 +131,11 @@ def ways(library: Library) -> dict[str, Callable[[str], list[str]]]:
     return {
         "one question": whole,
         "default": default,
-        "10 hits a piece": chunked(hits_per_piece=10),
+        "10 hits a segment": chunked(hits_per_piece=10),
         "merged by score": chunked(merge=Merge.SCORE),
         "whole text beside, 0.3": chunked(whole_weight=0.3),
-        "pieces of 1800 tokens": chunked(method=CutMethod.FIXED),
-        "pieces of 100 tokens": chunked(
+        "segments of 1800 tokens": chunked(method=CutMethod.FIXED),
+        "segments of 100 tokens": chunked(
             method=CutMethod.FIXED, piece_tokens=100, overlap_tokens=10
         ),
         "without roles": lambda text: default(_ROLE.sub("\n", text)),

@@ -20,7 +20,7 @@ from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.generation import open_newest, write_generation
 from ragkit.indexes.protocol import EntryFilter, IndexKind, IndexQuery
 from ragkit.indexes.rows import EntryRows, TokenColumn
-from ragkit.types import LEVEL_CODES, Field, Level
+from ragkit.types import LEVEL_CODES, Field, Level, Version
 
 WORDS, DIMENSIONS, DEPTH, FILE_CHUNKS = 60_000, 256, 50, 10
 FIELDS = {Field.TEXT: 1.0}
@@ -81,7 +81,7 @@ def measure(chunks: int, questions: int) -> dict[str, float]:
     )
     bare_vectors.add(rows.vectors.astype(np.float32))
     index, build_wall, build_cpu = timed(lambda: CollectionIndex.build(rows, 1))
-    keyword = index.parts.base.keywords[Field.TEXT]
+    keyword = index.base.keywords[Field.TEXT]
     bare_words, known = keyword.bm25, keyword.token_ids
     figures: dict[str, float] = {"chunks": chunks, "build_s": build_wall, "build_cpu_s": build_cpu}
 
@@ -140,7 +140,7 @@ def measure(chunks: int, questions: int) -> dict[str, float]:
     _, figures["merge_s"], _ = timed(lambda: CollectionIndex.build(changed.scan()))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
-        names = {"fingerprint": "f", "tokenizer_version": "1", "collection_version": 1}
+        names = {"fingerprint": "f", "tokenizer_version": "1", "version": Version(1)}
         written, figures["write_s"], _ = timed(lambda: write_generation(path, rows, **names))
         _, figures["open_s"], _ = timed(lambda: open_newest(path))
         _, figures["open_unchecked_s"], _ = timed(lambda: open_newest(path, checksums=False))

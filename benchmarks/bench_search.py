@@ -214,7 +214,7 @@ def bare(library: Library):
         wanted = np.unique(np.fromiter(ids.values(), np.int64, len(ids)))
         places = np.searchsorted(known, wanted)
         places = np.minimum(places, len(known) - 1)
-        return places[known[places] == wanted], library.embedder.embed_query(question)
+        return places[known[places] == wanted], library.embedder.embed_queries([question])[0]
 
     return prepare, search
 

@@ -31,7 +31,7 @@ def report(figures: dict[str, Any], as_json: bool) -> None:
         print(json.dumps(figures))
         return
     for name, value in figures.items():
-        print(f"{name:<44}{value:.4g}" if isinstance(value, float) else f"{name:<44}{value}")
+        print(f"{name:<48}{value:.4g}" if isinstance(value, float) else f"{name:<48}{value}")
 
 
 def seconds(work: Callable[[], Any]) -> float:

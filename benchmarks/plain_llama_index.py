@@ -7,17 +7,33 @@ and keeps them in a FAISS index. No catalog, no keyword index, no update.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import faiss
 import numpy as np
+from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.node_parser import MarkdownNodeParser, SentenceSplitter
 from llama_index.core.schema import Document
 
-from ragkit.models.factory import open_embedder
-from ragkit.models.llama_index import LlamaIndexEmbedding
-from ragkit.settings import ModelSettings
+from ragkit.models.factory import local_embedder
+
+
+class SameVectors(BaseEmbedding):
+    """The built-in embedder as llama-index knows one."""
+
+    def _get_text_embeddings(self, texts: Sequence[str]) -> list[list[float]]:
+        return local_embedder().embed_passages(texts).tolist()
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return local_embedder().embed_queries([query])[0].tolist()
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_query_embedding(query)
 
 
 def main(folder: Path) -> None:
@@ -26,12 +42,11 @@ def main(folder: Path) -> None:
         Document(text=path.read_text("utf-8", "replace"), metadata={"path": str(path)})
         for path in files
     ]
-    embedding = LlamaIndexEmbedding(open_embedder(ModelSettings()))
     pipeline = IngestionPipeline(
         transformations=[
             MarkdownNodeParser(),
             SentenceSplitter(chunk_size=430, chunk_overlap=100),
-            embedding,
+            SameVectors(embed_batch_size=512),
         ],
         disable_cache=True,
     )

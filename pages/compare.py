@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -25,7 +25,7 @@ from ragkit.evaluation.search_config import (
 from ragkit.library import Library
 from ragkit.settings import dump_options
 
-_COLUMNS, _ADDRESS, _ROUND, _FOUND = "cmp_columns", "cmp_address", "cmp_round", "cmp_found"
+_COLUMNS, _DRAWN, _ROUND, _FOUND = "cmp_columns", "cmp_drawn", "cmp_round", "cmp_found"
 _BLIND, _ORDER, _VOTED, _BEFORE, _PRESET = (
     "cmp_blind", "cmp_order", "cmp_voted", "cmp_before", "cmp_preset",
 )  # fmt: skip
@@ -36,43 +36,35 @@ def draw() -> None:
     """Draw the page."""
     library = frame.begin()
     columns, unknown = current()
-    browser.listen("compare-actions", lambda values: act(library, values))
+    browser.listen(lambda values: act(library, values))
     browser.judging_keys("compare-keys")
     with st.container(key="page-wide"):
         with st.container(key="compare-head"):
-            question = box()
+            question = frame.question_box(
+                "Question to compare with", "Search with several settings at once …"
+            )
             collection = choose_collection(library)
             columns = settings(library, columns)
         remember(columns)
         for name in unknown:
-            st.html(markup.notices([f'"{name}" in the address is no setting and is left out.']))
+            st.html(markup.notices([f'"{name}" in the address is not a setting. It is ignored.']))
         if not library.documents.counts().documents:
-            st.html(markup.state("Nothing to compare yet", "Add documents first."))
-            st.page_link("pages/library.py", label="Library")
+            st.html(markup.state("Nothing to compare yet", "Add documents to the library first."))
+            st.page_link("pages/library.py", label="Add documents")
         elif not question.strip():
             st.html(
                 markup.state(
-                    "Which settings find more?",
-                    "Ask something of your own documents. Each column searches in its own way; "
-                    "judge what is right, and the clicks become a question set.",
+                    "Compare search settings",
+                    "Search your documents with several settings side by side. The results that "
+                    "you rate become a question set for the Evaluate page.",
                 )
             )
         else:
-            results(library, question, [in_collection(column, collection) for column in columns])
-
-
-def box() -> str:
-    """Draw the question's box, shared with the Search page, in the address as ``?q=``."""
-    question = st.text_input(
-        "Question to compare with",
-        type="search",
-        key=state.QUESTION,
-        bind="query-params",
-        persist_state="session",
-        label_visibility="collapsed",
-        placeholder="Ask with several settings at once …",
-    )
-    return question or ""
+            asked = [
+                replace(column, options=replace(column.options, collections=(collection,)))
+                for column in columns
+            ]
+            results(library, question, asked)
 
 
 # -- columns -------------------------------------------------------------------------------------
@@ -80,10 +72,9 @@ def box() -> str:
 
 def current() -> tuple[list[SearchConfig], list[str]]:
     """Return the columns of the address or session, and what of the address is unknown."""
-    address = st.query_params.get_all("c")
-    if address and address != st.session_state.get(_ADDRESS):
-        change(address)
-    texts = st.session_state.get(_COLUMNS) or list(_FIRST)
+    texts = list(st.session_state.get(_COLUMNS) or _FIRST)
+    if texts != st.session_state.get(_DRAWN):
+        change(texts)
     texts = [*texts, *_FIRST][: max(FEWEST, min(len(texts), MOST))]
     configs, unknown = zip(*map(from_text, texts), strict=True)
     return list(configs), [part for parts in unknown for part in parts]
@@ -91,26 +82,22 @@ def current() -> tuple[list[SearchConfig], list[str]]:
 
 def change(texts: list[str]) -> None:
     """Set all columns at once; their controls start afresh."""
-    st.session_state[_COLUMNS] = texts[:MOST]
+    st.session_state[_COLUMNS] = tuple(texts[:MOST])
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
 
 
 def remember(columns: list[SearchConfig]) -> None:
-    """Store the columns in the session and in the address."""
-    texts = [as_text(column) for column in columns]
-    st.session_state[_COLUMNS] = texts
-    if st.session_state.get(_ADDRESS) != texts or st.query_params.get_all("c") != texts:
-        st.session_state[_ADDRESS] = texts
-        st.query_params["c"] = texts
+    """Store the columns in the session, as they are drawn now."""
+    st.session_state[_DRAWN] = [as_text(column) for column in columns]
+    st.session_state[_COLUMNS] = tuple(st.session_state[_DRAWN])
 
 
 def choose_collection(library: Library) -> str:
     """Draw the choice of a collection, the presets and blind voting; return the collection."""
-    collections = [record.name for record in library.collections.list()] or [
-        library.settings.collection
-    ]
+    usual = library.settings.collection
+    collections = [record.name for record in library.collections.list()] or [usual]
     with st.container(key="compare-controls", horizontal=True, vertical_alignment="center"):
-        chosen = library.settings.collection
+        chosen = usual
         if len(collections) > 1:
             active = st.session_state.get(state.COLLECTION, chosen)
             chosen = frame.collection_picker(
@@ -118,10 +105,10 @@ def choose_collection(library: Library) -> str:
                 label_visibility="collapsed", width=170,
             )  # fmt: skip
         st.selectbox(
-            "Begin with",
+            "Preset",
             list(comparing.PRESETS),
             index=None,
-            placeholder="Compare …",
+            placeholder="Presets",
             key=_PRESET,
             on_change=_preset,
             label_visibility="collapsed",
@@ -130,7 +117,7 @@ def choose_collection(library: Library) -> str:
         st.toggle(
             "Blind vote",
             key=_BLIND,
-            help="Columns are shuffled and their settings hidden until you say which is better.",
+            help="Columns are shuffled and their settings hidden until you vote.",
         )
     return chosen if chosen in collections else collections[0]
 
@@ -140,11 +127,6 @@ def _preset() -> None:
     if chosen:
         change(list(comparing.PRESETS[chosen]))
         st.session_state[_PRESET] = None
-
-
-def in_collection(column: SearchConfig, collection: str) -> SearchConfig:
-    """Return the column's settings for a collection."""
-    return replace(column, options=replace(column.options, collections=(collection,)))
 
 
 def settings(library: Library, columns: list[SearchConfig]) -> list[SearchConfig]:
@@ -160,13 +142,12 @@ def settings(library: Library, columns: list[SearchConfig]) -> list[SearchConfig
                 prefix = f"cmp-{st.session_state.get(_ROUND, 0)}-{index}"
                 chosen.append(comparing.edit_column(column, prefix, embedders))
                 if len(columns) > FEWEST:
-                    st.button("Remove this column", key=f"{prefix}-remove",
+                    st.button("Remove setting", key=f"{prefix}-remove",
                               on_click=_remove, args=(index,))  # fmt: skip
         if len(columns) < MOST:
-            st.button("Add a column", key="cmp_add", type="tertiary", on_click=_add)
+            st.button("Add setting", key="cmp_add", type="tertiary", on_click=_add)
     if chosen != columns:
         # The heads were drawn from the settings of before.
-        st.session_state[_COLUMNS] = [as_text(column) for column in chosen]
         remember(chosen)
         st.rerun()
     return chosen
@@ -196,29 +177,29 @@ def results(library: Library, question: str, columns: list[SearchConfig]) -> Non
     collection = columns[0].options.collections[0]
     grades = library.judgments.grades(collection, question)
     voted = st.session_state.get(_VOTED)
-    key = vote_key(question, columns)
+    # What identifies the subject of a vote.
+    key = (question, *map(as_text, columns))
     answered = voted is not None and voted[0] == key
-    blind = bool(st.session_state.get(_BLIND)) and not answered
+    shuffled = bool(st.session_state.get(_BLIND))
+    blind = shuffled and not answered
+    # After the vote columns stay where they were: what was chosen as A is still called A.
+    places = order(key, len(columns)) if shuffled else list(range(len(columns)))
     parts = [judging.counted(library, collection, grades)]
-    parts += [vote_notice(library, comparison, collection, voted[1])] if answered and voted else []
+    if answered and voted:
+        parts.append(vote_notice(library, comparison, collection, voted[1], places))
     before = st.session_state.get(_BEFORE)
     if before and before[0] == collection:
         undo = action("unuse", "Undo")
         parts.append(
-            f'<p class="rk-notice" role="status">Searches of {text(collection)} are now made like '
-            f"this: {text(before[2])}. {undo}</p>"
+            f'<p class="rk-notice" role="status">{text(collection)} is now searched with: '
+            f"{text(before[2])}. {undo}</p>"
         )
     if blind:
         none = action("vote", "No difference", style="rk-offer", data_place=-1)
         parts.append(f'<div class="rk-offers">{none}</div>')
-    shown = comparing.Shown(
-        grades={collection: grades},
-        blind=blind,
-        order=order(key, len(columns)) if blind else (),
-    )
-    st.html(
-        f'<div class="rk-compare-page">{"".join(parts)}{comparing.table(comparison, shown)}</div>'
-    )
+    shown = comparing.Shown(grades, blind, places)
+    table = comparing.table(comparison, shown)
+    st.html(f'<div class="rk-compare-page">{"".join(parts)}{table}</div>')
 
 
 def compared(library: Library, question: str, columns: list[SearchConfig]) -> Comparison:
@@ -227,7 +208,7 @@ def compared(library: Library, question: str, columns: list[SearchConfig]) -> Co
     key = (question, tuple(columns), record.id, record.version)
     cached = st.session_state.get(_FOUND)
     if cached is None or cached[0] != key:
-        with st.spinner(f"Searching in {plural(len(columns), 'way')} …"):
+        with st.spinner(f"Searching with {plural(len(columns), 'setting')} …"):
             comparison = compare(library, question, columns)
         # A failure of the reranking model is not kept: it may be fixed by then.
         failed = any(column.rerank and column.rerank.failure for column in comparison.columns)
@@ -239,13 +220,8 @@ def compared(library: Library, question: str, columns: list[SearchConfig]) -> Co
 # -- votes and settings ----------------------------------------------------------------------------
 
 
-def vote_key(question: str, columns: list[SearchConfig]) -> tuple[str, ...]:
-    """Return what identifies the subject of a vote."""
-    return (question, *map(as_text, columns))
-
-
 def order(key: tuple[str, ...], count: int) -> list[int]:
-    """Return the shuffled order of the columns, the same for as long as the key is."""
+    """Return the columns in a shuffled order, the same for as long as the key is."""
     cached = st.session_state.get(_ORDER)
     if cached is None or cached[0] != key:
         cached = (key, random.sample(range(count), count))
@@ -253,8 +229,17 @@ def order(key: tuple[str, ...], count: int) -> list[int]:
     return list(cached[1])
 
 
-def vote_notice(library: Library, comparison: Comparison, collection: str, vote_id: int) -> str:
-    """Return what was voted, and the tally of all votes on these settings, as HTML."""
+def vote_notice(
+    library: Library,
+    comparison: Comparison,
+    collection: str,
+    vote_id: int,
+    places: Sequence[int],
+) -> str:
+    """Return what was voted, and the tally of all votes on these settings, as HTML.
+
+    ``places`` are the columns in the order in which they are shown.
+    """
     votes = library.judgments.votes(collection)
     vote = next((vote for vote in votes if vote.id == vote_id), None)
     if vote is None:
@@ -263,10 +248,12 @@ def vote_notice(library: Library, comparison: Comparison, collection: str, vote_
     choice = "You saw no difference"
     if vote.winner is not None:
         winner = texts.index(vote.settings[vote.winner])
-        choice = f"You chose {comparison.columns[winner].name}, column {comparing.LETTERS[winner]}"
-    tally = comparing.tally([(vote.settings, vote.winner) for vote in votes], comparison)
+        letter = comparing.LETTERS[places.index(winner)]
+        choice = f"You chose {letter}: {comparison.columns[winner].name}"
+    tally = comparing.tally(votes, comparison)
     undo = action("unvote", "Undo", data_vote=vote_id)
-    return f'<p class="rk-notice" role="status">{text(choice)}. So far {text(tally)}. {undo}</p>'
+    said = f"{text(choice)}. Votes so far: {text(tally)}."
+    return f'<p class="rk-notice" role="status">{said} {undo}</p>'
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:
@@ -274,9 +261,6 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     verb = values.get("rk", "")
     question = st.session_state.get(state.QUESTION) or ""
     if judging.act(library, values, question, Origin.COMPARE):
-        return
-    if verb == "open":
-        state.go("pages/document.py", id=values["id"], chunk=values.get("chunk", ""), find=question)
         return
     cached = st.session_state.get(_FOUND)
     if cached is None:
@@ -287,14 +271,14 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     try:
         if verb == "vote":
             place = int(values["place"])
-            key = vote_key(question, columns)
+            key = (question, *map(as_text, columns))
             winner = None if place < 0 else order(key, len(columns))[place]
             vote = library.judgments.vote(collection, question, key[1:], winner)
             st.session_state[_VOTED] = (key, vote)
-            st.session_state.pop(_ORDER, None)
         elif verb == "unvote":
             library.judgments.remove_vote(int(values["vote"]))
             st.session_state.pop(_VOTED, None)
+            st.session_state.pop(_ORDER, None)
         elif verb == "use":
             use(library, comparison.columns[int(values["column"])])
         elif verb == "unuse":
@@ -314,7 +298,7 @@ def use(library: Library, column: Column) -> None:
     st.session_state[_BEFORE] = (before.name, before.settings.get("search", {}), column.name)
     state.forget_options()
     if column.settings.chunked:
-        st.toast("Asking topic by topic is not kept: it is chosen for each question.")
+        st.toast("Searching each topic separately is not saved: choose it for each search.")
 
 
 draw()

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from pages.parts.common import browser, frame, markup, state
-from pages.parts.common.markup import action
+from pages.parts.common.markup import action, as_label
+from pages.parts.evaluate.running import in_progress, moved_on
 from pages.parts.search import long_question as conversation
 from pages.parts.search.controls import long_controls
 from ragkit.errors import RagkitError
+from ragkit.evaluation.background import BackgroundNaming
 from ragkit.library import Library
 from ragkit.reading.question_text import as_conversation, read_dropped
 from ragkit.retrieval.context_block import format_as_context
 from ragkit.retrieval.multi_query import ChunkedAnswer
+from ragkit.retrieval.query_segmentation import Topic
 
 TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT = (
     f"long_{name}" for name in ("text", "topic", "round", "draft", "left_out", "fault")
@@ -25,18 +27,11 @@ TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT = (
 _SAMPLE = "conversations/2026-03-14-ines-and-rui.md"
 
 
-@cache
-def _css() -> str:
-    place = Path(__file__).parent / "parts" / "search" / "conversation.css"
-    return place.read_text(encoding="utf-8")
-
-
 def draw() -> None:
     """Draw the whole page."""
     library = frame.begin()
     state.start(**{TEXT: "", TOPIC: None, ROUND: 0, LEFT_OUT: (), FAULT: None})
-    browser.listen("conversation-actions", act)
-    st.html(f"<style>{_css()}</style>")
+    browser.listen(act)
     with st.container(key="page-wide"):
         if not library.documents.counts().documents:
             st.html(markup.state("Nothing to search yet", "Add documents to the library first."))
@@ -49,9 +44,7 @@ def draw() -> None:
 
 def act(values: Mapping[str, str]) -> None:
     """Handle a click on a button or link."""
-    if values.get("rk") == "open":
-        state.go("pages/document.py", id=values["id"], chunk=values.get("chunk", ""))
-    elif values.get("rk") == "topic":
+    if values.get("rk") == "topic":
         number = values.get("number", "")
         chosen = int(number) if number.isdecimal() else None
         st.session_state[TOPIC] = None if chosen == st.session_state.get(TOPIC) else chosen
@@ -60,18 +53,18 @@ def act(values: Mapping[str, str]) -> None:
 def asking(library: Library) -> None:
     """Draw the form that takes a text."""
     st.html(
-        '<section class="rk-state rk-welcome"><h2>Ask with a whole conversation</h2>'
-        "<p>Paste a long text or drop a chat export. Each of its topics asks for itself, so "
-        "that none is lost among the others. It is not stored in the library.</p></section>"
+        '<section class="rk-state rk-welcome"><h2>Search with a conversation</h2>'
+        "<p>Paste a long text or drop a chat export. Each topic is searched separately. "
+        "The text is not added to the library.</p></section>"
     )
     fault = st.session_state[FAULT]
     if fault:
         st.html(markup.problem(*fault))
     pasted = st.text_area(
-        "Conversation or long text", key=DRAFT, height=220, placeholder="Paste it here …"
+        "Conversation or long text", key=DRAFT, height=220, placeholder="Paste text here"
     )
     dropped = st.file_uploader(
-        "Or drop a chat export, or any document", key=f"long_file_{st.session_state[ROUND]}"
+        "Chat export or document", key=f"long_file_{st.session_state[ROUND]}"
     )
     with st.container(horizontal=True):
         if st.button("Find related documents", type="primary", key="long_ask"):
@@ -80,10 +73,13 @@ def asking(library: Library) -> None:
             elif pasted.strip():
                 take_text(library, pasted)
             else:
-                st.session_state[FAULT] = ("There is no text yet.", "Paste one, or drop a file.")
+                st.session_state[FAULT] = (
+                    "There is no text yet.",
+                    "Paste some text or add a file.",
+                )
             st.rerun()
         sample = sample_conversation(library)
-        if sample is not None and st.button("Load the sample conversation", key="long_sample"):
+        if sample is not None and st.button("Try the sample conversation", key="long_sample"):
             ask_with(library.documents.get(sample).text, (sample,))
             st.rerun()
 
@@ -127,14 +123,14 @@ def answered(library: Library) -> None:
     """Draw the text and its topics at the left, their results at the right."""
     text = st.session_state[TEXT]
     with st.container(key="long-controls", horizontal=True, vertical_alignment="center"):
-        if st.button("Another text", key="long_again"):
+        if st.button("New text", key="long_again"):
             st.session_state[TEXT] = ""
             st.rerun()
         with st.popover("Options"):
             options, chunked = long_controls(library, st.session_state[LEFT_OUT])
         place = st.container()
     try:
-        with st.spinner("Looking for topics and asking for each …"):
+        with st.spinner("Searching each topic …"):
             answer = library.search_chunked(text, options, chunked)
     except RagkitError as error:
         st.html(markup.problem(error.message, error.cure))
@@ -147,36 +143,84 @@ def answered(library: Library) -> None:
     show(library, text, answer)
 
 
+@st.cache_resource(max_entries=8, hash_funcs={Library: lambda library: str(library.paths.root)})
+def naming_of(library: Library) -> BackgroundNaming:  # noqa: ARG001 - one for each library
+    """Return the background naming of a library."""
+    return BackgroundNaming()
+
+
+def with_names(library: Library, text: str, answer: ChunkedAnswer) -> ChunkedAnswer:
+    """Return the answer with the topics' names by a model, where it has given some."""
+    now = naming_of(library).status
+    if now.key != conversation.key_of(text) or len(now.names) != len(answer.topics):
+        return answer
+    topics = tuple(
+        replace(one, topic=replace(one.topic, name=name or one.topic.name))
+        for one, name in zip(answer.topics, now.names, strict=True)
+    )
+    return replace(answer, topics=topics)
+
+
+@st.fragment
+def naming(library: Library, text: str, topics: Sequence[Topic]) -> None:
+    """Draw the button that has a model name the topics, or how far it is; none without models."""
+    task, key = naming_of(library), conversation.key_of(text)
+    now = task.status
+    mine = now.key == key
+    if now.running and mine:
+        in_progress("long-naming", conversation.naming_line(now.progress), task, now.cancelled)
+    elif mine and now.problem:
+        st.html(markup.notices([f"{now.problem} {now.cure}"]))
+    elif topics and not now.running and not (mine and now.names):
+        look = library.ollama.look()
+        if look is None:
+            browser.pulse("long-naming-look", 1)
+        elif look.writers and st.button(
+            "Name topics with a model", key="long_name", help=f"Model: {as_label(look.best)}"
+        ):
+            texts = ["\n".join(segment.text for segment in topic.segments) for topic in topics]
+            task.start(key, texts, library.topic_namer)
+            st.rerun(scope="fragment")
+    if moved_on("long_naming_seen", (now.round, now.running)):
+        st.rerun(scope="app")
+
+
 def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
     """Draw both columns."""
+    answer = with_names(library, text, answer)
     chosen = st.session_state[TOPIC]
     if chosen is not None and chosen >= len(answer.topics):
         chosen = None
     left, right = st.columns([5, 6], gap="large")
     with left:
+        naming(library, text, [one.topic for one in answer.topics])
         st.html(
-            conversation.topic_list(answer.topics, chosen)
+            conversation.topic_list(answer, chosen)
             + conversation.coloured(text, answer.topics, chosen)
         )
-    with right:
-        st.html(conversation.summary(answer) + markup.notices(answer.notices))
-        if chosen is not None:
-            topic = answer.topics[chosen]
-            records = library.documents.records([number for number, _score in topic.documents])
-            st.html(conversation.topic_results(topic, records))
-        if not answer.results:
-            st.html(
-                markup.state(
-                    "Nothing found",
-                    "No document holds anything like this text. Lower the least similarity in "
-                    "the options, or search for a few words.",
-                )
+    parts = [conversation.summary(answer), markup.notices(answer.notices)]
+    if chosen is not None:
+        topic = answer.topics[chosen]
+        records = library.documents.records([number for number, _score in topic.documents])
+        parts.append(conversation.topic_results(topic, records))
+    if answer.results:
+        if answer.nothing_close:
+            parts.append(markup.notices(["Nothing here is close to this text. The nearest:"]))
+        parts.append(conversation.matrix(answer))
+        parts += [
+            conversation.compact_card(result, number, answer.topics)
+            for number, result in enumerate(answer.results)
+        ]
+    else:
+        parts.append(
+            markup.state(
+                "No results",
+                "No document fits this text. Lower the minimum similarity under Options, or "
+                "search for a few words of it.",
             )
-            return
-        if len(answer.topics) > 1:
-            st.html(conversation.matrix(answer))
-        for number, result in enumerate(answer.results):
-            st.html(conversation.compact_card(result, number))
+        )
+    with right:
+        st.html("".join(parts))
 
 
 draw()

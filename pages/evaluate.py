@@ -7,12 +7,12 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, markup, state
+from pages.parts.common import frame, markup, state
+from pages.parts.evaluate import charts, set_forms
 from pages.parts.evaluate import evaluation_html as evaluating
-from pages.parts.evaluate import set_writing
+from pages.parts.evaluate.running import in_progress, moved_on, runs_of
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
-from ragkit.evaluation.background import BackgroundRuns
 from ragkit.evaluation.metrics import HEADLINES, main_metric
 from ragkit.evaluation.question_sets import optimism_notice
 from ragkit.evaluation.runs import in_words
@@ -21,67 +21,44 @@ from ragkit.library import Library
 from ragkit.options import SearchOptions
 
 _SET, _CONFIGS, _SEEN, _COLLECTION = "eval_set", "eval_ways", "eval_seen", "eval_collection"
-_COMPARED = "cmp_columns"
+_COMPARED, _METRIC = "cmp_columns", "eval_metric"
 _SECOND = "mode:keyword"
 
 
 def draw() -> None:
     """Draw the page."""
     library = frame.begin()
-    browser.listen("evaluate-actions", act)
     with st.container(key="page-wide"):
         st.html("<h1>Evaluate</h1>")
         collection = choose_collection(library)
         sets = library.judgments.sets(collection)
         if not library.documents.counts().documents:
-            st.html(markup.state("Nothing to measure yet", "Add documents first."))
-            st.page_link("pages/library.py", label="Library")
+            st.html(markup.state("Nothing to measure yet", "Add documents to the library first."))
+            st.page_link("pages/library.py", label="Add documents")
         elif not sets:
-            nothing_judged()
-            set_writing.form(library, collection, expanded=True)
-            set_writing.live(library, collection)
+            nothing_rated()
+            set_forms.draw(library, collection, expanded=True)
+            set_forms.writing_live(library, collection)
         else:
             chosen = controls(library, collection, sets)
-            set_writing.live(library, collection)
+            set_forms.writing_live(library, collection)
             live(library)
             results(library, collection, chosen)
 
 
-def act(values: Mapping[str, str]) -> None:
-    """Follow a question to its results."""
-    if values.get("rk") == "ask":
-        collection = values.get("collection", "")
-        if collection:
-            st.session_state[state.ACTIVE] = collection
-        st.session_state[state.QUESTION] = values["question"]
-        state.go("pages/search.py", q=values["question"])
-
-
-def nothing_judged() -> None:
+def nothing_rated() -> None:
     """Say what to do before there is anything to measure."""
     st.html(
         markup.state(
             "How good are the answers?",
-            "Judge some results first: keys 1, 2 and 3 on the Search and Compare pages say right, "
-            "partly and no. Each judged question joins a set that can be asked again in any way. "
-            "Sets of questions from elsewhere are imported with: ragkit judgments import FILE. "
-            "A model on this machine can write one as well.",
+            "To measure that, ragkit runs questions whose relevant documents are known. Rate "
+            "results on the Search and Compare pages with the keys 1, 2 and 3: each rated question "
+            "joins a set. You can also import a set, or have a model on this machine write one.",
         )
     )
     with st.container(horizontal=True):
-        st.page_link("pages/compare.py", label="Compare and judge")
-        st.page_link("pages/search.py", label="Search and judge")
-
-
-@st.cache_resource(max_entries=8)
-def background(_root: str) -> BackgroundRuns:
-    """Return the background runs of a library."""
-    return BackgroundRuns()
-
-
-def runs_of(library: Library) -> BackgroundRuns:
-    """Return the background runs of this library."""
-    return background(str(library.paths.root))
+        st.page_link("pages/compare.py", label="Rate on Compare")
+        st.page_link("pages/search.py", label="Rate on Search")
 
 
 # -- choosing ------------------------------------------------------------------------------------
@@ -101,9 +78,9 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
     origins = library.judgments.origins(collection)
     writers = library.judgments.writers(collection)
     names = list(sets)
-    written = set_writing.pop_finished()
-    if written in names:
-        st.session_state[_SET] = written
+    new = st.session_state.pop(set_forms.NEW_SET, None)
+    if new in names:
+        st.session_state[_SET] = new
     if st.session_state.get(_SET) not in names:
         st.session_state[_SET] = names[0]
     configs = choices(library, collection)
@@ -126,10 +103,10 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
                 for name in names
             ],
         )
-        set_writing.form(library, collection)
+        set_forms.draw(library, collection)
     with right, st.container(key="evaluate-controls"):
         picked = st.multiselect(
-            "Settings to ask it with", list(configs), key=_CONFIGS, format_func=configs.__getitem__
+            "Settings to test", list(configs), key=_CONFIGS, format_func=configs.__getitem__
         )
         busy = runs_of(library).status.running
         if st.button("Run", key="evaluate-run", type="primary", disabled=busy or not picked):
@@ -140,7 +117,7 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
 def choices(library: Library, collection: str) -> dict[str, str]:
     """Return the settings to choose from, by address: the collection's, usual ones, Compare's."""
     own = SearchConfig(library.options(collections=(collection,)))
-    labels = {as_text(own): f"As searches of {collection} are made ({in_words(own)})"}
+    labels = {as_text(own): f"Current settings ({in_words(own)})"}
     for address, label in evaluating.SETTINGS.items():
         labels.setdefault(address, label)
     for address in st.session_state.get(_COMPARED) or ():
@@ -168,22 +145,16 @@ def live(library: Library) -> None:
     """Draw how far the run is, polled only while in sight; the page is redrawn when it moves on."""
     runs = runs_of(library)
     now = runs.status
-    seen = (now.round, now.running, len(now.kept))
-    before = st.session_state.get(_SEEN, seen)
-    st.session_state[_SEEN] = seen
     if now.running:
-        with st.container(horizontal=True, vertical_alignment="center", key="evaluate-live"):
-            st.html(evaluating.progress_line(now))
-            st.button("Cancel", key="evaluate-cancel", type="tertiary", on_click=runs.cancel)
-        browser.pulse("evaluate-pulse", 1)
+        in_progress("evaluate-live", evaluating.progress_line(now), runs)
     elif evaluating.ended(now):
         st.html(evaluating.ended(now))
-    if before != seen:
+    if moved_on(_SEEN, (now.round, now.running, len(now.kept))):
         st.rerun(scope="app")
 
 
 def results(library: Library, collection: str, question_set: str) -> None:
-    """Draw the table and the chart of the set's runs, and how two of them differ."""
+    """Draw the tables and charts of the set's runs, and how two of them differ."""
     name = question_set or "judged"
     kept = [record for record in library.runs.list(collection) if record.run.question_set == name]
     if not kept and runs_of(library).status.running:
@@ -191,59 +162,97 @@ def results(library: Library, collection: str, question_set: str) -> None:
     if not kept:
         st.html(
             markup.state(
-                "This set has not been asked yet",
+                "This set has not been run yet",
                 "Choose one or more settings and press Run. Each run is kept, so that later ones "
                 "can be compared with it.",
             )
         )
         return
     shown = evaluating.latest(kept)
-    writers = library.judgments.writers(collection).get(question_set)
-    st.html(
-        evaluating.runs_table(shown) + markup.notices([optimism_notice(writers)] if writers else [])
-    )
-    metric = main_metric([metric for metric in HEADLINES if metric in shown[0].run.means])
+    metric = choose_metric(shown)
     types = library.judgments.question_types(collection, question_set)
     figures = {
         record.id: library.runs.by_type(record.id, types, metric)
         for record in (shown if any(types.values()) else ())
     }
-    by_type = evaluating.types_table(shown, figures, metric)
-    if by_type:
-        st.html(by_type)
-    drawn = evaluating.points(shown, metric)
-    left, right = st.columns([1, 1], gap="large")
-    with left, st.container(key="evaluate-chart"):
-        if drawn:
-            st.html(f"<h2>Quality against time ({metric})</h2>")
-            st.altair_chart(evaluating.chart(drawn, metric))
-    with right, st.container(key="evaluate-change"):
-        changes(library, collection, kept)
+    st.html(
+        markup.notices(cautions(library, collection, question_set, shown))
+        + evaluating.runs_table(shown)
+        + evaluating.unused_html(shown[0])
+        + evaluating.types_table(shown, figures, metric)
+    )
+    overview(shown, metric)
+    changes(library, collection, kept, metric)
 
 
-def changes(library: Library, collection: str, kept: Sequence[RunRecord]) -> None:
+def choose_metric(shown: Sequence[RunRecord]) -> str:
+    """Draw the choice of the metric that charts show, and return it."""
+    metrics = [metric for metric in HEADLINES if metric in shown[0].run.means]
+    usual = main_metric(metrics)
+    if len(metrics) < 2:
+        return usual
+    if st.session_state.get(_METRIC) not in metrics:
+        st.session_state[_METRIC] = usual
+    chosen = st.segmented_control(
+        "Metric", metrics, key=_METRIC, format_func=evaluating.metric_name, required=True
+    )
+    return str(chosen or usual)
+
+
+def cautions(
+    library: Library, collection: str, question_set: str, shown: Sequence[RunRecord]
+) -> list[str]:
+    """Return what makes the figures of a set less telling than they look."""
+    rated = library.judgments.sets(collection).get(question_set, (0, 0))[0]
+    writers = library.judgments.writers(collection).get(question_set)
+    notices = evaluating.cautions(shown, rated, self_made=not question_set)
+    return [*notices, *([optimism_notice(writers)] if writers else [])]
+
+
+def overview(shown: Sequence[RunRecord], metric: str) -> None:
+    """Draw the metric and the times of each setting, side by side."""
+    left, right = st.columns(2, gap="large")
+    with left, st.container(key="evaluate-metric"):
+        title = evaluating.metric_name(metric)
+        st.html(f"<h2>{markup.text(title)} by setting</h2>")
+        st.altair_chart(charts.metric_chart(charts.metric_rows(shown, metric), title))
+    times = charts.latency_rows(shown)
+    if times:
+        with right, st.container(key="evaluate-latency"):
+            st.html("<h2>Time of a search (median and 95th percentile)</h2>")
+            st.altair_chart(charts.latency_chart(times))
+
+
+def changes(library: Library, collection: str, kept: Sequence[RunRecord], metric: str) -> None:
     """Draw two kept runs to choose, and the questions that got better and worse."""
     st.html("<h2>What changed</h2>")
     if len(kept) < 2:
-        st.html('<p class="rk-soft">A second run can be compared with this one.</p>')
+        st.html('<p class="rk-soft">Run the set with other settings to compare the two.</p>')
         return
     labels = {record.id: evaluating.run_label(record) for record in kept}
     ids = list(labels)
     newest = ids[0]
-    after = st.selectbox(
+    left, right = st.columns(2, gap="large")
+    after = left.selectbox(
         "Run", ids, index=0, format_func=labels.__getitem__, key=f"eval-after-{newest}"
     )
     others = [run_id for run_id in ids if run_id != after]
-    before = st.selectbox(
-        "Compared with", others, index=0, format_func=labels.__getitem__,
+    before = right.selectbox(
+        "Baseline", others, index=0, format_func=labels.__getitem__,
         key=f"eval-before-{newest}-{after}",
     )  # fmt: skip
     try:
-        difference = library.runs.compare(int(before), int(after))
+        difference = library.runs.compare(int(before), int(after), metric)
     except RagkitError as error:
         st.html(markup.notices([str(error)]))
         return
-    st.html(evaluating.difference_html(difference, collection) + markup.notices(difference.notices))
+    rows = charts.difference_rows(difference)
+    with left, st.container(key="evaluate-change"):
+        st.html(evaluating.difference_table(difference) + markup.notices(difference.notices))
+    if rows:
+        with right, st.container(key="evaluate-bars"):
+            st.altair_chart(charts.difference_chart(rows, evaluating.metric_name(metric)))
+    st.html(evaluating.moved_html(difference, collection))
 
 
 draw()

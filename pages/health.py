@@ -1,4 +1,4 @@
-"""Health: what runs, waits, failed or disagrees, each with a way to fix it."""
+"""Health: one line that says how things are, and what is wrong with a way to fix it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pages.parts.common import browser, frame, markup
 from pages.parts.health import context_panel, health_view
 from pages.parts.library import source_tables as tables
 from ragkit.errors import RagkitError
-from ragkit.health.checks import Depth, Finding
+from ragkit.health.findings import Depth, Finding, Severity
 from ragkit.library import Library
 
 _VERIFIED, _SEEN = "health_verified", "health_seen"
@@ -21,7 +21,8 @@ def draw() -> None:
     """Draw the whole page."""
     library = frame.begin()
     with st.container(key="page-wide"):
-        st.html("<h1>Health</h1>")
+        with st.container(key="health-head"):
+            st.html("<h1>Health</h1>")
         live(library)
         left, right = st.columns([6, 5], gap="large")
         with left, st.container(key="findings"):
@@ -57,51 +58,64 @@ def live(library: Library) -> None:
 def glance(library: Library) -> None:
     """Draw the quick checks."""
     findings = library.health.check(Depth.GLANCE)
-    st.html(health_view.headline(findings))
-    if not library.sources.list():
-        st.html(
-            markup.state(
-                "The library is empty", "Add a folder on the Library page; nothing can be ill yet."
-            )
-        )
     show(library, findings, "now")
+    if not library.sources.list():
+        st.html(markup.state("The library is empty", "Add a folder on the Library page."))
+    st.html(health_view.readers(library.settings.server.locked))
 
 
 def closer(library: Library) -> None:
     """Draw the checks that take longer, only on request."""
     with st.container(horizontal=True, vertical_alignment="center", key="verify-row"):
-        verify = st.button("Verify everything", key="verify")
+        verify = st.button(
+            "Verify everything",
+            key="verify",
+            help="Reads the whole library: every text, vector and word.",
+        )
         compact = st.button("Compact", key="compact-now", type="tertiary")
+        backup = st.button("Back up now", key="backup-now", type="tertiary")
     if compact:
         ask(library, "compact")
+    if backup:
+        ask(library, "backup")
+    st.html(health_view.backups_list(library.health.backups()))
     if verify:
         with st.spinner("Reading the whole library …"):
             st.session_state[_VERIFIED] = library.health.verify()
     verified: Sequence[Finding] | None = st.session_state.get(_VERIFIED)
     if verified is not None:
-        st.html(health_view.headline(verified))
         show(library, verified, "verified")
 
 
 def show(library: Library, findings: Sequence[Finding], key: str) -> None:
-    """Draw each finding with its fix as a button; what is not well comes first."""
+    """Draw all in one line, then what needs attention with its fix; the rest is folded."""
+    rest = [finding for finding in findings if finding.severity is Severity.OK]
+    concerns = health_view.concerns(findings)
     offered: set[str] = set()
-    for place, finding in enumerate(sorted(findings, key=lambda finding: finding.ok)):
+    with st.container(
+        horizontal=True, vertical_alignment="center", key=f"headline-{key}", gap="small"
+    ):
+        st.html(health_view.headline(findings), width="content")
+        for finding in concerns[:1]:
+            _fix(library, finding, key, offered)
+    for finding in concerns:
         st.html(health_view.line(finding))
-        label = health_view.FIX_LABELS.get(finding.fix)
-        if label is None or finding.fix in offered:
-            continue
-        offered.add(finding.fix)
-        if st.button(
-            label,
-            key=f"mend-{key}-{place}-{finding.fix}",
-            type="tertiary" if finding.ok else "secondary",
-        ):
-            ask(library, finding.fix)
+        _fix(library, finding, key, offered)
+    st.html(health_view.folded(rest))
+
+
+def _fix(library: Library, finding: Finding, key: str, offered: set[str]) -> None:
+    """Draw the fix of a finding as a button, once."""
+    label = health_view.FIX_LABELS.get(finding.fix)
+    if label is None or finding.fix in offered:
+        return
+    offered.add(finding.fix)
+    if st.button(label, key=f"mend-{key}-{finding.fix}"):
+        ask(library, finding.fix)
 
 
 def ask(library: Library, mend: str) -> None:
-    """Do a mend, and say why when that cannot be."""
+    """Queue a fix, and say why when that is not possible."""
     try:
         library.health.fix(mend)
         library.worker.ensure_running()
@@ -113,13 +127,13 @@ def ask(library: Library, mend: str) -> None:
 
 
 def jobs(library: Library) -> None:
-    """Draw the last jobs."""
-    st.html("<h2>Last jobs</h2>")
+    """Draw the recent jobs."""
+    st.html("<h2>Recent jobs</h2>")
     recent = library.jobs.recent(_JOBS)
     if recent:
         st.html(health_view.jobs_table(recent))
     else:
-        st.html('<p class="rk-soft">Nothing was asked for yet.</p>')
+        st.html('<p class="rk-soft">No jobs yet.</p>')
 
 
 draw()

@@ -1,68 +1,63 @@
-"""Library: the folders that are read, the status of each file, and a place to drop more."""
+"""Library: collections, the folders that are read, a place to drop files, and every document."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
 
-from pages.parts.common import browser, frame, markup, state
+from pages.parts.common import browser, dialog, frame, markup, state
 from pages.parts.common.markup import plural
-from pages.parts.library import dialogs, drop_zone, embedder_choice
+from pages.parts.library import (
+    collection_dialogs,
+    dialogs,
+    drop_zone,
+    embedder_choice,
+    upload_tray,
+)
 from pages.parts.library import source_tables as tables
-from ragkit.catalog.records import Counts, DocumentRecord
+from ragkit.catalog.records import Counts, DocumentRecord, SourceRecord
 from ragkit.library import Library
 from ragkit.types import Status
 
-_PAGE = 200
+_PAGE = 100
 _SEEN, _WHOLE = "library_seen", "library_whole"
+# The tables follow while documents are indexed, though not at each of them.
+_REDRAW_SECONDS = 5.0
 
 
 def draw() -> None:
     """Draw the whole page."""
     library = frame.begin()
+    browser.listen(lambda values: act(library, values))
     with st.container(key="page-wide"):
-        collection = choose_collection(library)
+        collection = collection_dialogs.choose(library)
         left, right = st.columns([4, 9], gap="large")
         with left, st.container(key="sources"):
             sources(library, collection)
             embedder_choice.draw(library)
         with right, st.container(key="documents"):
             drop_zone.draw(library, collection)
-            documents(library, collection)
-            # Last, and moved up by the theme: a part that reruns alone must not move the others.
             st.session_state[_WHOLE] = True
-            live(library)
+            # A container of its own: a part that reruns alone must not move the others.
+            with st.container(key="news"):
+                live(library, collection)
+            documents(library, collection)
     dialogs.draw(library, collection)
+    collection_dialogs.draw(library)
     embedder_choice.draw_dialog(library)
 
 
-# -- the collection --------------------------------------------------------------------------------
-
-
-def choose_collection(library: Library) -> str:
-    """Return the chosen collection; typing a new name creates one."""
-    names = [collection.name for collection in library.collections.list()]
-    active = st.session_state.get(state.ACTIVE, library.settings.collection)
-    choices = sorted({*names, active})
-    with st.container(horizontal=True, vertical_alignment="center", key="library-head"):
-        st.html("<h1>Library</h1>", width="content")
-        chosen = st.selectbox(
-            "Collection",
-            choices,
-            index=choices.index(active),
-            accept_new_options=True,
-            width=240,
-            label_visibility="collapsed",
-            help="A collection is searched on its own. Type a name to make a new one.",
-            key="library_collection",
-        )
-    chosen = (chosen or active).strip()[:80] or active
-    if chosen != st.session_state.get(state.ACTIVE):
-        st.session_state[state.ACTIVE] = chosen
-        st.session_state.pop(state.COLLECTION, None)
-    return chosen
+def act(library: Library, values: Mapping[str, str]) -> None:
+    """Handle a click on a link or button in the table or among the uploads."""
+    number = int(values.get("id", "0"))
+    if values.get("rk") == "open":
+        state.go("pages/document.py", id=number)
+    elif values.get("rk") == "reindex":
+        library.documents.retry([number])
+    elif values.get("rk") == "remove":
+        dialog.ask("documents", [number])
 
 
 # -- sources -----------------------------------------------------------------------------------
@@ -77,48 +72,67 @@ def sources(library: Library, collection: str) -> None:
             key="folder_path",
             label_visibility="collapsed",
             placeholder="/home/you/Documents",
-            help="ragkit reads it, keeps up with it, and never changes anything in it.",
+            help="ragkit reads the folder and follows its changes. It never changes a file in it.",
         )
         with st.container(horizontal=True):
             add = st.form_submit_button("Add folder", type="primary")
-            st.form_submit_button("Browse …", on_click=dialogs.ask, args=("folder",))
+            st.form_submit_button("Browse …", on_click=dialog.ask, args=("folder",))
     if add:
-        dialogs.add_folder(library, collection, path)
+        dialogs.add_typed(library, collection, path)
     folders = library.sources.list(collection)
     if not folders:
-        st.html('<p class="rk-soft">No folder yet. Add one above, or drop files at the right.</p>')
+        st.html('<p class="rk-soft">No folders yet. Add one above, or drop files.</p>')
     for source in folders:
         with st.container(key=f"source-{source.id}"):
             st.html(tables.source_html(source))
+            if source.state == "held":
+                st.button(
+                    "Remove them", key=f"gone-{source.id}",
+                    on_click=_sync, args=(library, source), kwargs={"accept_removals": True},
+                    help="Removes the documents whose files are gone.",
+                )  # fmt: skip
             with st.container(horizontal=True, gap="small"):
-                if st.button("Sync now", key=f"sync-{source.id}", type="tertiary"):
-                    library.sources.sync(source)
-                    st.rerun()
+                st.button(
+                    "Check now", key=f"sync-{source.id}", type="tertiary",
+                    on_click=_sync, args=(library, source),
+                    help="Looks for new, changed and removed files.",
+                )  # fmt: skip
+                st.button(
+                    "Re-index", key=f"reread-{source.id}", type="tertiary",
+                    on_click=_sync, args=(library, source), kwargs={"reread": True},
+                    help="Reads every file again. Documents can be searched meanwhile.",
+                )  # fmt: skip
                 st.button(
                     "Remove …",
                     key=f"remove-{source.id}",
                     type="tertiary",
-                    on_click=dialogs.ask,
+                    on_click=dialog.ask,
                     args=("source", source.id),
                 )
+
+
+def _sync(
+    library: Library, source: SourceRecord, reread: bool = False, accept_removals: bool = False
+) -> None:
+    library.sources.sync(source, reread=reread, accept_removals=accept_removals)
 
 
 # -- progress --------------------------------------------------------------------------------
 
 
 @st.fragment
-def live(library: Library) -> None:
-    """Draw the progress of reading, updated only while visible."""
+def live(library: Library, collection: str) -> None:
+    """Draw the progress and what became of dropped files, updated only while visible."""
     now = library.jobs.progress()
-    counts = library.documents.counts()
-    seen = (counts, now is None)
-    changed = st.session_state.get(_SEEN) != seen
-    st.session_state[_SEEN] = seen
+    seen = (collection, library.documents.counts(collection), now is None)
+    before, drawn_at = st.session_state.get(_SEEN, (None, 0.0))
     whole = st.session_state.pop(_WHOLE, False)
     with st.container(horizontal=True, vertical_alignment="center", key="live"):
         if now is None:
-            recent = library.jobs.recent(1)
-            st.html(tables.last_line(recent[0] if recent else None))
+            checked = max(
+                (s.scanned_at or 0.0 for s in library.sources.list(collection)), default=0
+            )
+            st.html(tables.last_line(library.jobs.last(collection), checked or None))
         else:
             job, progress = now
             waiting = len(library.jobs.open())
@@ -127,8 +141,13 @@ def live(library: Library) -> None:
                 "Cancel", key="cancel-job", type="tertiary",
                 on_click=library.jobs.cancel, args=(job.id,),
             )  # fmt: skip
+    upload_tray.draw(library, collection)
     browser.pulse("live-pulse", 1 if now else 3)
-    if (changed or drop_zone.is_due()) and not whole:
+    if whole:
+        st.session_state[_SEEN] = (seen, time.monotonic())
+        return
+    settled = now is None or time.monotonic() - drawn_at >= _REDRAW_SECONDS
+    if (seen != before and settled) or drop_zone.is_due():
         # The tables have changed, or an uploader can be dropped: draw the page again.
         st.rerun(scope="app")
 
@@ -140,18 +159,16 @@ def documents(library: Library, collection: str) -> None:
     """Draw the table of documents with their actions."""
     counts = library.documents.counts(collection)
     if not counts.documents:
-        working = library.jobs.progress() is not None
+        now = library.jobs.progress()
+        is_reading = now is not None and library.jobs.is_about(now[0], collection)
         st.html(
-            markup.state(
-                "No documents yet" if not working else "Reading …",
-                "Add a folder at the left, or drop files above."
-                if not working
-                else "The first documents appear here in a moment.",
-            )
+            markup.state("Reading …", "The first documents appear here in a moment.")
+            if is_reading
+            else markup.state("No documents yet", "Add a folder or drop files.")
         )
         return
     status, containing = _table_filters(counts)
-    total = _total(counts, status)
+    total = counts.documents if status is None else getattr(counts, status.value)
     page = 1
     if total > _PAGE and not containing:
         page = st.pagination(-(-total // _PAGE), key=f"page-{collection}-{status}")
@@ -162,13 +179,11 @@ def documents(library: Library, collection: str) -> None:
         limit=_PAGE,
         offset=(page - 1) * _PAGE,
     )
-    chosen = _table(records, f"{collection}-{status}-{containing}-{page}")
-    _about(library, chosen)
-    failed = counts.failed
-    if failed and st.button(f"Read {plural(failed, 'failed file')} again", key="retry-failed"):
-        again = library.documents.list(collection, status=Status.FAILED)
-        library.documents.retry([record.id for record in again])
-        st.rerun()
+    uploads = {s.id for s in library.sources.list(collection) if s.kind == "uploads"}
+    st.html(tables.documents_table(records, uploads))
+    if len(records) == _PAGE and containing:
+        st.caption(f"The first {_PAGE} are shown. Type more of the name.")
+    _about_all(library, collection, records if status or containing else [], uploads)
 
 
 def _table_filters(counts: Counts) -> tuple[Status | None, str]:
@@ -185,9 +200,9 @@ def _table_filters(counts: Counts) -> tuple[Status | None, str]:
                 key=f"status-{'|'.join(labels)}",
             )
         containing = st.text_input(
-            "Find a document",
+            "Filter by name",
             key="table_text",
-            placeholder="Part of a name",
+            placeholder="Filter by name",
             label_visibility="collapsed",
             type="search",
             width=220,
@@ -195,57 +210,25 @@ def _table_filters(counts: Counts) -> tuple[Status | None, str]:
     return choices.get(picked or labels[0]), (containing or "").strip()
 
 
-def _total(counts: Counts, status: Status | None) -> int:
-    if status is None:
-        return counts.documents
-    return int(getattr(counts, status.value))
-
-
-def _table(records: list[DocumentRecord], key: str) -> list[DocumentRecord]:
-    """Draw the table; return the selected documents."""
-    frame = pd.DataFrame(
-        tables.rows(records),
-        columns=["Document", "Status", "Reason", "Chunks", "Size", "Changed"],
-    )
-    frame["Changed"] = pd.to_datetime(frame["Changed"], unit="s")
-    if not frame["Reason"].any():
-        frame = frame.drop(columns="Reason")
-    event = st.dataframe(
-        frame,
-        hide_index=True,
-        key=f"documents-{key}",
-        on_select="rerun",
-        selection_mode="multi-row",
-        height=min(560, 38 + 35 * max(1, len(records))),
-        column_config={
-            "Document": st.column_config.TextColumn(width=230),
-            "Status": st.column_config.TextColumn(width=70),
-            "Reason": st.column_config.TextColumn(width=215),
-            "Chunks": st.column_config.NumberColumn(width=62),
-            "Size": st.column_config.TextColumn(width=68),
-            "Changed": st.column_config.DatetimeColumn(format="YYYY-MM-DD", width=95),
-        },
-        alt="Documents with their status, reason, chunks, size and change",
-    )
-    selected: Mapping[str, list[int]] = event.get("selection", {})
-    return [records[row] for row in selected.get("rows", []) if row < len(records)]
-
-
-def _about(library: Library, chosen: list[DocumentRecord]) -> None:
-    """Draw the actions for the selected documents."""
-    if not chosen:
-        st.caption("Select rows to open, read again or remove.")
-        return
-    if len(chosen) == 1 and (chosen[0].reason or chosen[0].warnings):
-        st.html(markup.notices([chosen[0].reason, *chosen[0].warnings]))
-    ids = [record.id for record in chosen]
-    with st.container(horizontal=True):
-        if st.button("Open", key="open-document", disabled=len(chosen) != 1):
-            st.switch_page("pages/document.py", query_params={"id": str(ids[0])})
-        if st.button("Read again", key="retry-selected"):
-            library.documents.retry(ids)
+def _about_all(
+    library: Library, collection: str, shown: list[DocumentRecord], uploads: set[int]
+) -> None:
+    """Draw what can be done to all documents that are shown, and to all that failed."""
+    failed = [] if shown else [record.id for record in library.documents.failed(collection)]
+    removable = [record.id for record in shown if record.source_id in uploads]
+    with st.container(horizontal=True, key="about-all"):
+        if failed and st.button(
+            f"Re-index {plural(len(failed), 'failed file')}", key="retry-failed"
+        ):
+            library.documents.retry(failed)
             st.rerun()
-        st.button("Remove …", key="remove-selected", on_click=dialogs.ask, args=("documents", ids))
+        if shown and st.button(f"Re-index these {len(shown)}", key="retry-shown", type="tertiary"):
+            library.documents.retry([record.id for record in shown])
+            st.rerun()
+        if removable:
+            st.button(f"Remove {plural(len(removable), 'upload')} …", key="remove-shown",
+                      type="tertiary", on_click=dialog.ask,
+                      args=("documents", removable))  # fmt: skip
 
 
 draw()

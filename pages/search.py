@@ -3,71 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, judging, markup, open_in_os, state
-from pages.parts.common.markup import number, plural
-from pages.parts.search import cards, controls, summary
-from pages.parts.search.passages import ExpandedContent, expand
+from pages.parts.common import (
+    browser,
+    frame,
+    judging,
+    markup,
+    open_in_os,
+    option_controls,
+    state,
+)
+from pages.parts.common.markup import plural
+from pages.parts.search import cards, controls, home, suggestions, summary
+from pages.parts.search.passages import EXCERPT_WIDTH, ExpandedContent, expand
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.records import ContextRecord
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
-from ragkit.options import Contexts, SearchOptions
+from ragkit.options import Contexts, Rerank, SearchOptions
 from ragkit.results import Answer, Result
+from ragkit.retrieval.excerpts import best_excerpts
+from ragkit.settings import parse_option
+
+# Fewer documents are indexed before anybody has read that they are.
+_MANY = 20
+_OPENED = (
+    state.OPENED_GAPS, state.OPENED_MORE, state.OPENED_SIMILAR, state.OPENED_PASSAGES,
+)  # fmt: skip
+_TOGGLES = {
+    "more": state.OPENED_MORE,
+    "similar": state.OPENED_SIMILAR,
+    "passages": state.OPENED_PASSAGES,
+}
 
 
 def draw() -> None:
     """Draw the whole page."""
     library = frame.begin()
-    state.start(**{state.OPENED_GAPS: set(), state.OPENED_MORE: set(), state.ASKED: ""})
-    browser.listen("actions", lambda values: act(library, values))
+    state.start(**{state.ASKED: "", **{opened: set() for opened in _OPENED}})
+    browser.listen(lambda values: act(library, values))
     browser.judging_keys("search-keys")
     with st.container(key="page-narrow"):
         counts = library.documents.counts()
         with st.container(key="search-head"):
-            question = box(counts.indexed)
+            among = plural(counts.indexed, "document") + " " if counts.indexed else ""
+            hint = f"Ask or search {among}…"
+            question = frame.question_box("Search your documents", hint)
             choices = controls.controls(library, question)
+            suggestions.under_the_box(choices.options.collections)
         with st.container(key="results"):
             if choices.problem:
                 st.html(markup.problem(choices.problem.message, choices.problem.cure))
-            elif not counts.documents:
-                empty_library(library)
-            elif question.strip():
+            elif counts.documents and question.strip():
                 results(library, question, choices)
             else:
-                st.html(welcome(counts.indexed, counts.chunks))
-
-
-def box(documents: int) -> str:
-    """Draw the search box; return the question, which the address keeps as ``?q=``."""
-    hint = f"Ask or search {plural(documents, 'document')} …" if documents else "Ask or search …"
-    question = st.text_input(
-        "Search your documents",
-        type="search",
-        key=state.QUESTION,
-        bind="query-params",
-        persist_state="session",
-        label_visibility="collapsed",
-        placeholder=hint,
-        help=None,
-    )
-    return question or ""
+                home.draw(library, choices.options.collections)
 
 
 def results(library: Library, question: str, choices: controls.Controls) -> None:
-    """Draw the answer to a question, or why there is none."""
+    """Draw the answer to a question, or why there is none, as one element."""
     options = choices.options
-    is_new = st.session_state[state.ASKED] != (question, options)
+    before = st.session_state[state.ASKED]
+    # More results of the same question are no new answer.
+    is_new = not before or (question, options) != (
+        before[0], replace(before[1], limit=options.limit)
+    )  # fmt: skip
+    st.session_state[state.ASKED] = (question, options)
     if is_new:
-        st.session_state[state.ASKED] = (question, options)
-        st.session_state[state.OPENED_GAPS] = set()
-        st.session_state[state.OPENED_MORE] = set()
+        for opened in _OPENED:
+            st.session_state[opened] = set()
+    # A spinner is an element of its own, and shifts the others: only for what takes seconds.
+    waiting = st.spinner("Searching …") if options.rerank is not Rerank.NONE else nullcontext()
     try:
-        with st.spinner("Searching …"):
+        with waiting:
             answer = library.search(question, options)
     except RagkitError as error:
         st.html(markup.problem(error.message, error.cure))
@@ -76,16 +88,36 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
         library.contexts.note_hits(answer)
     controls.offer_export(choices.export, answer)
     chips = summary.chips(question, library.documents.field_names(options.collections))
-    st.html(
-        summary.filter_chips(chips) + summary.summary_line(answer) + markup.notices(answer.notices)
-    )
-    if not answer.results:
-        st.html(summary.nothing_found(question, chips, options.mode.value))
+    parts = [summary.filter_chips(chips), summary.head(answer, options), indexing(library)]
+    if answer.results:
+        parts += [result_list(library, answer, options), summary.more(answer, options)]
+    else:
+        parts.append(summary.nothing_found(question, chips, options.mode.value))
+    st.html("".join(parts))
+    if answer.results:
+        home.note(library, question)
+
+
+def indexing(library: Library) -> str:
+    """Return that results may be incomplete while many documents are being indexed."""
+    now = library.jobs.progress()
+    if now is None or now[1].total < _MANY or now[1].done >= now[1].total:
+        return ""
+    job, progress = now
+    far = markup.figure(job.id, progress.done, progress.total, progress.seconds_left)
+    return f'<p class="rk-notice">Still indexing {far}. Results may be incomplete.</p>'
+
+
+def result_list(library: Library, answer: Answer, options: SearchOptions) -> str:
+    """Return the cards of an answer, and what has been rated of them."""
+    question = answer.corrected or answer.query
     names = sorted({result.document.collection for result in answer.results})
     grades = {collection: library.judgments.grades(collection, question) for collection in names}
+    parts = []
     if len(names) == 1 and grades[names[0]].placed:
-        st.html(judging.counted(library, names[0], grades[names[0]]))
+        parts.append(judging.counted(library, names[0], grades[names[0]]))
     contexts = best_contexts(library, answer, options)
+    excerpts = best_excerpts(question, answer.results, EXCERPT_WIDTH)
     for place, result in enumerate(answer.results):
         span = judging.span_of(result)
         grade = grades[result.document.collection].of(result.document.id, span)
@@ -93,8 +125,11 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
             expanded_content(library, result),
             judge=judging.buttons(result, span, grade),
             context=contexts.get((result.document.id, result.best_index)),
+            excerpt=next(iter(excerpts[place]), None),
+            known_missing=answer.missing_terms,
         )
-        st.html(cards.card(result, place, question, expanded))
+        parts.append(cards.card(result, place, question, expanded))
+    return "".join(parts)
 
 
 def best_contexts(
@@ -108,13 +143,18 @@ def best_contexts(
 
 def expanded_content(library: Library, result: Result) -> ExpandedContent:
     """Return what the person expanded in a card."""
-    gaps, more = st.session_state[state.OPENED_GAPS], st.session_state[state.OPENED_MORE]
+    gaps, more, similar, passages = (st.session_state[opened] for opened in _OPENED)
     document_id = result.document.id
     detail: DocumentDetail | None = None
     if document_id in more or any(gap[0] == document_id for gap in gaps):
         with suppress(NotFoundError):
             detail = library.documents.get(document_id)
-    return expand(result, detail, gaps, more, open_in_os.label_for(result.document.file))
+    expanded = expand(result, detail, gaps, more, open_in_os.label_for(result.document.file))
+    expanded = replace(expanded, passages=document_id in passages)
+    if document_id in similar:
+        with suppress(NotFoundError):
+            expanded = replace(expanded, similar=library.documents.similar(document_id))
+    return expanded
 
 
 def act(library: Library, values: Mapping[str, str]) -> None:
@@ -122,53 +162,24 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     verb = values.get("rk", "")
     question = st.session_state.get(state.QUESTION) or ""
     fields = library.documents.field_names()
-    if judging.act(library, values, question, Origin.SEARCH):
+    if home.act(library, values) or judging.act(library, values, question, Origin.SEARCH):
         return
     if verb == "open":
         state.go("pages/document.py", id=values["id"], chunk=values.get("chunk", ""), find=question)
     elif verb == "gap":
         gap = (int(values["id"]), int(values["first"]), int(values["last"]))
         st.session_state[state.OPENED_GAPS].add(gap)
-    elif verb == "more":
-        st.session_state[state.OPENED_MORE] ^= {int(values["id"])}
+    elif verb in _TOGGLES:
+        st.session_state[_TOGGLES[verb]] ^= {int(values["id"])}
     elif verb == "drop":
         st.session_state[state.QUESTION] = summary.without_filter(question, values["token"], fields)
     elif verb == "filter":
         st.session_state[state.QUESTION] = summary.toggle_filter(question, values["token"], fields)
-    elif verb == "mode":
-        st.session_state[state.MODE] = values["mode"]
+    elif verb == "option":
+        option = option_controls.of_search(library.options())[values["name"]]
+        option.place(parse_option(values["name"], values["value"]))
     elif verb == "launch":
         open_in_os.launch(library, int(values["id"]))
-
-
-def empty_library(library: Library) -> None:
-    """Draw what to do next when nothing is indexed yet."""
-    working = library.jobs.progress() is not None
-    st.html(
-        markup.state(
-            "Nothing to search yet",
-            "ragkit reads the folders that you name and keeps up with them. "
-            "Nothing leaves this machine."
-            + (" It is reading now; the first documents can be found in a moment." * working),
-        )
-    )
-    with st.container(horizontal=True):
-        if st.button("Add documents", type="primary", key="to-library"):
-            st.switch_page("pages/library.py")
-        if st.button("Try the sample library", key="add-sample", disabled=working):
-            controls.add_sample(library)
-            st.rerun()
-
-
-def welcome(documents: int, chunks: int) -> str:
-    """Return what can be asked, shown before the first question."""
-    return (
-        '<section class="rk-state rk-welcome"><p>'
-        f"{plural(documents, 'document')}, {number(chunks)} passages. Ask in your own words, or "
-        "search for an exact name or number.</p><p>Filters go in the box too: "
-        "<code>type:pdf</code> <code>path:notes/</code> <code>in:&quot;Set up&quot;</code> "
-        "<code>after:2025-01</code> <code>tag:travel</code></p></section>"
-    )
 
 
 draw()

@@ -13,6 +13,9 @@ def main() -> None:
     # Looking for plugins in all installed packages takes longer than building the settings.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from ragkit.surfaces.cli.app import main as command_line
+    from ragkit.surfaces.failures import keep_tracebacks_from_the_terminal
+
+    keep_tracebacks_from_the_terminal()
 
     gc.freeze()
     gc.enable()

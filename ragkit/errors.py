@@ -6,10 +6,13 @@ RagkitError                         a sentence for the person, and how to fix it
 │   ├── LibraryBusyError            another process is writing
 │   ├── LibraryFormatError          made by another version
 │   └── CatalogError                the catalog could not be read or written
+│       └── UnstorableError         these values cannot be stored; others can
 ├── NotFoundError                   no such collection, source or document
 ├── SourceError                     a folder cannot be added or read
+│   └── UnconfirmedError            a folder elsewhere, which a person should confirm
 ├── ReadingError                    a file cannot become a document
-│   └── SkippedError                a file that is not meant to become one
+│   ├── SkippedError                a file that is not meant to become one
+│   └── PassingError                a file that cannot be read now, and may be later
 ├── QueryError                      the question or its filters are not valid
 ├── IndexCorruptError               index files do not fit the catalog (they are rebuilt)
 ├── ContextsFileError               a file of recorded contexts is not valid
@@ -29,6 +32,13 @@ RagkitError                         a sentence for the person, and how to fix it
 """
 
 from __future__ import annotations
+
+import errno
+import re
+
+_NO_MEMORY = re.compile(
+    r"cannot allocate memory|failed to map segment|can't start new thread|out of memory", re.I
+)
 
 
 class RagkitError(Exception):
@@ -77,6 +87,10 @@ class CatalogError(LibraryError):
     """The catalog could not be read or written."""
 
 
+class UnstorableError(CatalogError):
+    """The catalog cannot hold these values; others it can."""
+
+
 class NotFoundError(RagkitError):
     """There is no such collection, source or document."""
 
@@ -87,12 +101,20 @@ class SourceError(RagkitError):
     """A folder cannot be added or read."""
 
 
+class UnconfirmedError(SourceError):
+    """A folder lies outside of the person's home, and nobody said that it is meant."""
+
+
 class ReadingError(RagkitError):
     """A file cannot become a document: it ends as failed."""
 
 
 class SkippedError(ReadingError):
     """A file is left out on purpose: it ends as skipped."""
+
+
+class PassingError(ReadingError):
+    """A file cannot be read now, for a reason that may pass: it is tried again by itself."""
 
 
 class QueryError(RagkitError):
@@ -191,3 +213,29 @@ class OllamaServerError(OllamaError):
 
 class OllamaAnswerError(OllamaError):
     """Ollama's answer is malformed: not JSON, another shape, or values that are not numbers."""
+
+
+def unforeseen(error: Exception) -> RagkitError:
+    """Return what to tell a person of a failure that nobody foresaw."""
+    if is_lack_of_memory(error):
+        return RagkitError(
+            "Memory ran out.", "Close other programs, or raise the limit (ulimit -v)."
+        )
+    said = " ".join(str(error).split())[:200]
+    return RagkitError(
+        f"Something unexpected happened: {type(error).__name__}{f' ({said})' if said else ''}.",
+        "Finished work is kept. Try again; if it fails again, run ragkit doctor.",
+    )
+
+
+def is_lack_of_memory(error: BaseException | None) -> bool:
+    """Return whether an error, or one that it came of, says that memory ran out."""
+    while error is not None:
+        if isinstance(error, MemoryError):
+            return True
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            return True
+        if isinstance(error, ImportError | RuntimeError) and _NO_MEMORY.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -5,8 +5,6 @@ file, ``RAGKIT_*`` variables, the command line, addresses, the settings of a col
 columns and the controls on the pages all read ``SEARCH_OPTIONS`` and ``CHUNKED_OPTIONS``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -63,6 +61,13 @@ class Rerank(Choice):
 
     NONE = "none", "None", "not reranked"
     MODEL = "model", "By a model", "reranked by a model"
+
+
+class Sort(Choice):
+    """What decides the order of results."""
+
+    RELEVANCE = "relevance", "Relevance", "best first"
+    DATE = "date", "Newest first", "newest first"
 
 
 class Expansion(Choice):
@@ -131,6 +136,8 @@ class Filters:
     are ISO dates ("2025", "2025-01", "2025-01-31") on the document's own date, or its file's; of
     a conversation, on the days of its messages. ``speakers`` are names, or words of names, of
     people who speak in a conversation. ``fields`` are (name, value) pairs of front matter.
+    ``senders`` and ``recipients`` are parts of names or addresses of a mail, ``senders`` also
+    speakers; ``has`` names what it must have: "attachment".
     """
 
     types: tuple[str, ...] = ()
@@ -145,11 +152,9 @@ class Filters:
     before: str = ""
     fields: tuple[tuple[str, str], ...] = ()
     speakers: tuple[str, ...] = ()
-
-    @property
-    def empty(self) -> bool:
-        """True when nothing is restricted."""
-        return self == Filters()
+    senders: tuple[str, ...] = ()
+    recipients: tuple[str, ...] = ()
+    has: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +210,17 @@ class SearchOptions:
         bounds=(1, 200),
         label="Results",
         slider=(1, 50, 1),
+    )
+    sort: Sort = option(
+        Sort.RELEVANCE,
+        "Newest first: the best matches, ordered by the date of their documents.",
+        label="Sort by",
+    )
+    correct_spelling: bool = option(
+        True,
+        "Corrects misspelled words of a question that finds nothing close, and searches again.",
+        label="Correct spelling",
+        phrase=_either("spelling as typed", "spelling corrected"),
     )
     collections: tuple[str, ...] = ("default",)
     filters: Filters = Filters()
@@ -325,7 +341,7 @@ _DEFAULTS = SearchOptions()
 
 @dataclass(frozen=True, slots=True)
 class ChunkedOptions:
-    """How a long text, such as a conversation, is cut, searched piece by piece, and merged.
+    """How a long text, such as a conversation, is cut into segments, searched and merged.
 
     Sizes are in tokens of about four characters. ``whole_weight`` above 0 has the whole text
     searched too: a share ``w / (1 + w)`` of each score is then that of the whole. ``mode``,
@@ -339,24 +355,24 @@ class ChunkedOptions:
     method: CutMethod = option(CutMethod.ADAPTIVE, "Where the text is cut.", label="Cut the text")
     piece_tokens: int = option(
         1800,
-        "The size of a piece, when cut by size.",
+        "The size of a segment, when cut by size.",
         bounds=(20, 20_000),
-        label="Tokens per piece",
+        label="Tokens per segment",
         slider=(50, 4000, 1),
     )
     overlap_tokens: int = option(
         150,
-        "How many tokens of the piece before are repeated.",
+        "How many tokens of the segment before are repeated.",
         bounds=(0, 20_000),
         label="Overlapping tokens",
         slider=(0, 500, 1),
     )
     hits_per_piece: int = option(
         5,
-        "How many hits each piece returns.",
+        "How many hits each segment returns.",
         bounds=(1, 200),
         setting="chunks_per_query",
-        label="Hits per piece",
+        label="Hits per segment",
         slider=(1, 50, 1),
     )
     per_document: int = option(
@@ -392,7 +408,7 @@ class ChunkedOptions:
     )
     whole_weight: float = option(
         0.0,
-        "How much the whole text counts beside its pieces.",
+        "How much the whole text counts beside its segments.",
         bounds=(0, 10),
         label="Weight of the whole text",
         slider=(0.0, 2.0, 0.05),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, overload
 
@@ -13,17 +11,15 @@ from ragkit.types import Level, Metadata, Span
 _T = TypeVar("_T")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Later(Sequence[_T], Generic[_T]):
     """A lazy tuple: made when it is first looked at, and equal to that tuple.
 
     ``make`` must give the same whenever it is called. Pickled and copied as the tuple.
     """
 
-    __slots__ = ("_made", "_make")
-
-    def __init__(self, make: Callable[[], tuple[_T, ...]]) -> None:
-        self._make: Callable[[], tuple[_T, ...]] | None = make
-        self._made: tuple[_T, ...] = ()
+    _make: Callable[[], tuple[_T, ...]] | None
+    _made: tuple[_T, ...] = ()
 
     @property
     def made(self) -> tuple[_T, ...]:
@@ -147,6 +143,12 @@ class Result:
     ``context_chunks`` are shown without having matched.
     ``more`` are further chunks of the document that the question found. ``also_at`` are other
     places with the same text. ``missing`` is True when the file has vanished since.
+
+    ``score`` is made for ordering: a part of it is relative to the best of its list, so that the
+    best of any list has much of it. ``fit`` is absolute, from 0 to 1: how much of the question
+    its best chunk holds, by rarity of words and by meaning; ``None`` where it was not judged.
+    ``weak`` says that this is too little to be an answer (``retrieval/fit.py``).
+    ``missing_terms`` are words of the question that are nowhere in the document.
     """
 
     document: DocumentRef
@@ -158,6 +160,9 @@ class Result:
     more: tuple[MatchedChunk, ...] = ()
     also_at: tuple[str, ...] = ()
     missing: bool = False
+    fit: float | None = None
+    weak: bool = False
+    missing_terms: tuple[str, ...] = ()
 
     @property
     def max_score(self) -> float:
@@ -207,30 +212,6 @@ class Stage:
     note: str = ""
 
 
-@dataclass
-class StageRecord:
-    """What a stage fills in while it runs: how many came out, and a note for the trace."""
-
-    out: int = 0
-    note: str = ""
-
-
-@dataclass
-class StageTimer:
-    """Collects the stages of one search, in order."""
-
-    stages: list[Stage] = field(default_factory=list)
-
-    @contextmanager
-    def stage(self, name: str, count_in: int) -> Iterator[StageRecord]:
-        """Time the block as one stage."""
-        record = StageRecord()
-        started = time.perf_counter()
-        yield record
-        ms = (time.perf_counter() - started) * 1000
-        self.stages.append(Stage(name, ms, count_in, record.out, record.note))
-
-
 @dataclass(frozen=True, slots=True)
 class Trace:
     """The stages of a search, and the index generations that it read."""
@@ -264,6 +245,16 @@ class Answer:
     """Everything that a search returns. ``notices`` are sentences for the person.
 
     ``rerank`` is the outcome of reranking, where it was asked for.
+
+    ``total_documents`` counts the documents that pass the filters and either hold a word of the
+    question or were found by meaning; of a question without words that the library knows, all that
+    pass. ``missing_terms`` are words of the question that are nowhere in what is searched.
+    ``nothing_close`` is True when every result is weak, or there is none.
+
+    ``suggestion`` is the question as it was probably meant, to be offered; ``corrected`` is the one
+    that these results are for when it is not ``query``. Both are empty when there is none.
+    ``listed`` says that the question has no words, only filters: the results are the documents that
+    those name, newest first, and have no scores.
     """
 
     query: str
@@ -271,3 +262,9 @@ class Answer:
     trace: Trace
     notices: tuple[str, ...] = ()
     rerank: RerankOutcome | None = None
+    total_documents: int = 0
+    missing_terms: tuple[str, ...] = ()
+    nothing_close: bool = False
+    suggestion: str = ""
+    corrected: str = ""
+    listed: bool = False

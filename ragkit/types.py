@@ -8,10 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Metadata: TypeAlias = dict[str, Any]
 """Front matter, author, dates, tags: JSON values only."""
+
+
+class Version(NamedTuple):
+    """A collection as it stood after a change: the number of that change, and its random token.
+
+    Numbers of one catalog grow; the same number in another history has another token. 0 stands for
+    a collection that was never filled.
+    """
+
+    number: int
+    token: str = ""
 
 
 class Status(StrEnum):
@@ -220,3 +231,18 @@ class Span:
     def __len__(self) -> int:
         """Return its number of characters."""
         return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as a scan finds it; ``path`` is relative to its source's root, with forward slashes.
+
+    ``size`` is in bytes, ``mtime_ns`` in nanoseconds since the epoch. ``stamp`` is
+    ``device:inode:ctime_ns`` in decimals, the device being that of the folder; it is empty where
+    the system tells no such thing.
+    """
+
+    path: str
+    size: int
+    mtime_ns: int
+    stamp: str = ""

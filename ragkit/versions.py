@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-READER_VERSION = "2"
+READER_VERSION = "3"
 """Bump when a reader returns different text for the same bytes: documents are then read again."""
 
 CHUNKER_VERSION = "2"

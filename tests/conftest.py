@@ -21,19 +21,31 @@ _XDG = {
     "XDG_CACHE_HOME": ".cache",
     "XDG_STATE_HOME": ".local/state",
 }
+# About half of the time that tests with a browser take.
+_GROWING = {
+    "test_browser_guard.py",
+    "test_browser_library.py",
+    "test_browser_whatsapp.py",
+    "test_contexts_pages.py",
+    "test_embedder_choice.py",
+    "test_written_sets_page.py",
+}
 _REAL_BROWSERS = Path.home() / ".cache" / "ms-playwright"
 
 
-class _BrowserTogether(LoadScopeScheduling):
-    """Keeps the tests with a browser in one worker: they share one server, and two would starve."""
+class _BrowsersInTwo(LoadScopeScheduling):
+    """Keeps the tests with a browser in two workers, each with one server: more would starve."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "browser" if nodeid.startswith("tests/browser/") else nodeid
+        folder, _, file = nodeid.partition("::")[0].rpartition("/")
+        if folder != "tests/browser":
+            return nodeid
+        return "browser, a library as it grows" if file in _GROWING else "browser, the rest"
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    return _BrowserTogether(config, log)
+    return _BrowsersInTwo(config, log)
 
 
 def _isolate(patch: pytest.MonkeyPatch, home: Path) -> None:

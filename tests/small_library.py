@@ -55,9 +55,9 @@ class CountingEmbedder:
         self.passages.extend(texts)
         return self._inner.embed_passages(texts)
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        self.queries.append(text)
-        return self._inner.embed_query(text)
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.queries.extend(texts)
+        return self._inner.embed_queries(texts)
 
 
 def write_files(folder: Path, files: Mapping[str, str | bytes]) -> Path:

@@ -119,8 +119,8 @@ class Shelf:
 
     @property
     def version(self) -> int:
-        """How often the collection has changed."""
-        return self.catalog.collections.version(self.collection_id)
+        """The number of the collection's last change; 0 before the first."""
+        return self.catalog.collections.version(self.collection_id).number
 
     def rows(
         self,

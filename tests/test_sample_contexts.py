@@ -92,7 +92,7 @@ def test_every_recorded_context_belongs_to_a_chunk_and_a_model_could_have_given_
         checked = checked_context(json.loads(line), request)
         assert checked.context == row.answer.context
         assert checked.questions == row.answer.questions
-        assert (checked.details is not None) == (kind == "conversation")
+        assert bool(checked.details) == (kind == "conversation")
 
 
 def test_what_is_meant_is_found_once_its_context_is_written(library, server):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import (
@@ -57,17 +57,16 @@ class OpenDocument:
 
     def finished(self, chunk: ChunkRecord, answer: ContextAnswer) -> FinishedContext:
         """Return a chunk with its context."""
-        return FinishedContext(self.record.id, self.record.hash, chunk, self.text_of(chunk), answer)
+        return FinishedContext(self.record.id, self.record.hash, chunk, answer)
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedContext:
-    """A chunk whose context is written and waits to be indexed. ``text`` is the chunk's own."""
+    """A chunk whose context is written and waits to be indexed."""
 
     document_id: int
     document_hash: str
     record: ChunkRecord
-    text: str
     answer: ContextAnswer
 
 
@@ -113,14 +112,11 @@ def _outline(sections: tuple[Section, ...]) -> tuple[str, ...]:
 
 def answer_of(written: WrittenContext, model: str, prompt_hash: str) -> ContextAnswer:
     """Convert what a model wrote into the form in which the catalog keeps it."""
-    details = {} if written.details is None else asdict(written.details)
-    if written.topic_summary:
-        details["topic_summary"] = written.topic_summary
     return ContextAnswer(
         context=written.context,
         keywords=written.keywords,
         questions=written.questions,
-        details={name: list(v) if isinstance(v, tuple) else v for name, v in details.items()},
+        details=written.details,
         model=model,
         prompt_hash=prompt_hash,
         tokens=written.tokens,
@@ -138,13 +134,12 @@ def context_drafts(writer: Writer, finished: Sequence[FinishedContext]) -> list[
     """Build what is written for those chunks. Only texts without a vector are embedded."""
     texts = [context_texts(context.answer, context.record) for context in finished]
     hashes = {text: text_hash(text) for group in texts for _, text in group}
+    have = writer.texts_not_to_embed(hashes.values())
+    missing = [text for text, name in hashes.items() if name not in have]
     vectors: dict[bytes, bytes] = {}
-    if not writer.embeds_in_background:
-        have = writer.catalog.vectors.existing(hashes.values(), writer.embedder_id)
-        missing = [text for text, name in hashes.items() if name not in have]
-        if missing:
-            rows = writer.embedder.embed_passages(missing).astype("<f2")
-            vectors = {hashes[text]: row.tobytes() for text, row in zip(missing, rows, strict=True)}
+    if missing:
+        rows = writer.embedder.embed_passages(missing).astype("<f2")
+        vectors = {hashes[text]: row.tobytes() for text, row in zip(missing, rows, strict=True)}
     return [
         ContextDraft(
             document_id=one.document_id,

@@ -61,8 +61,8 @@ def edit_context(writer: Writer, arguments: Mapping[str, Any], _reporter: Report
     )
     for key in (person_key(text, document_id), text_key(text, record.hash)):
         catalog.contexts.remember(key, answer)
-    store_contexts(writer, [FinishedContext(document_id, record.hash, chunk, text, answer)])
-    return f"The context of chunk {index + 1} of {record.path} is yours now."
+    store_contexts(writer, [FinishedContext(document_id, record.hash, chunk, answer)])
+    return f"The context of chunk {index + 1} of {record.path} was edited."
 
 
 def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
@@ -75,20 +75,20 @@ def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter:
     index = arguments.get("chunk_index")
     catalog = writer.catalog
     record = catalog.documents.get(document_id)
-    chunks = catalog.documents.chunks(document_id)
-    if index is not None:
-        chunks = [_chunk(catalog, document_id, int(index))]
+    if index is None:
+        chunks = catalog.documents.chunks(document_id)
+    else:
+        chunks = [_chunk(catalog, document_id, index)]
     spans = [(document_id, chunk.chunk.start, chunk.chunk.end) for chunk in chunks]
     texts = catalog.documents.slices(spans)
-    is_one_chunk = index is not None
     keys = [text_key(text, record.hash) for text in texts]
-    if is_one_chunk:
+    if index is not None:
         keys += [person_key(text, document_id) for text in texts]
-    catalog.contexts.forget(keys, people=is_one_chunk)
-    count = catalog.contexts.ask_again(
-        document_id=document_id, chunk_index=None if index is None else int(index)
-    )
-    return f"{plural(count, 'context')} of {record.path} will be written anew."
+    catalog.contexts.forget(keys, people=index is not None)
+    count = catalog.contexts.ask_again(document_id=document_id, chunk_index=index)
+    if not count:
+        return f"Nothing to regenerate in {record.path}."
+    return f"{plural(count, 'context')} of {record.path} will be regenerated."
 
 
 def retry_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
@@ -189,7 +189,7 @@ def read_recorded(file: Path) -> list[RecordedContext]:
             recorded.append(_parse(json.loads(line)))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ContextsFileError(
-                f"Line {number} of {file} is no recorded context: {error}.", "Mend that line."
+                f"Line {number} of {file} is no recorded context: {error}.", "Fix that line."
             ) from error
     return recorded
 
@@ -224,22 +224,21 @@ def recall_contexts(writer: Writer, arguments: Mapping[str, Any], reporter: Repo
     for path, of_path in by_path.items():
         document = open_document(writer.catalog, files[path].document_id) if path in files else None
         if document is not None:
-            finished += _matching(document, of_path)
+            finished += _recalled(writer.catalog, document, of_path)
         reporter.step(path)
-    for context in finished:
-        key = text_key(context.text, context.document_hash)
-        writer.catalog.contexts.remember(key, context.answer)
     count = store_contexts(writer, finished)
     return f"{plural(count, 'recorded context')} recalled."
 
 
-def _matching(
-    document: OpenDocument, recorded: Mapping[int, RecordedContext]
+def _recalled(
+    catalog: Catalog, document: OpenDocument, recorded: Mapping[int, RecordedContext]
 ) -> Iterator[FinishedContext]:
-    """Yield the contexts of the chunks that wait for their first one."""
+    """Remember and yield the contexts of the chunks that wait for their first one."""
     for waiting in document.waiting:
         context, chunk = recorded.get(waiting.index), document.chunks[waiting.index]
-        if context is not None and not waiting.asked and context.is_about(document.text_of(chunk)):
+        text = document.text_of(chunk)
+        if context is not None and not waiting.asked and context.is_about(text):
+            catalog.contexts.remember(text_key(text, document.record.hash), context.answer)
             yield document.finished(chunk, context.answer)
 
 

@@ -60,8 +60,7 @@ def context_models(writer: Writer) -> OpenModel:
         folders = writer.paths.prompts(collection.id), writer.paths.prompts()
         prompts = next((folder for folder in folders if folder.is_dir()), None)
         name = context_model_name(writer.catalog, settings)
-        chosen = settings.model_copy(update={"context_model": name})
-        return ContextWriter.open(client, chosen, prompts)
+        return ContextWriter.open(client, name, prompts)
 
     return open_model
 
@@ -72,13 +71,12 @@ def grader_of(models: ModelSettings, catalog: Catalog) -> OpenGrader:
     The model of the settings reranks, or else the one that writes contexts.
     """
 
-    def model_name() -> str:
-        return models.rerank_model or context_model_name(catalog, models)
-
     @cache
     def opened() -> Grader:
         from ragkit.models.grader import OllamaGrader
 
-        return OllamaGrader(models, model_name)
+        return OllamaGrader(
+            models, lambda: models.rerank_model or context_model_name(catalog, models)
+        )
 
     return opened

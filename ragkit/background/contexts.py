@@ -126,7 +126,8 @@ class Backfill:
         """
         settled = -1
         while True:
-            self._take_hits()
+            newest = RecentHits(self.writer.paths).take()
+            self._hits = list(dict.fromkeys([*newest, *self._hits]))[:_MOST_HITS]
             self._models.clear()
             self._requests = user_requests(self.writer.catalog)
             first = self._requests.first if collection_id is None else None
@@ -318,12 +319,6 @@ class Backfill:
             return True
         requests = user_requests(self.writer.catalog)
         return replace(requests, paused=self._requests.paused) != self._requests
-
-    def _take_hits(self) -> None:
-        """Put the documents of recent answers before all others."""
-        if RecentHits(self.writer.paths).waiting:
-            newest = RecentHits(self.writer.paths).take()
-            self._hits = list(dict.fromkeys([*newest, *self._hits]))[:_MOST_HITS]
 
 
 def write_contexts(

@@ -12,15 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from ragkit.background.loop import BackgroundLoop
 from ragkit.catalog.records import CollectionRecord
-from ragkit.children import child_command
 from ragkit.errors import IndexCorruptError, RagkitError
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import NewestGraph, build_graph_of, newest_graph
 from ragkit.indexes.local.hnsw import GraphState
 from ragkit.indexing.writer import Writer
-from ragkit.types import INDEXED_LEVELS
+from ragkit.reading.process import child_command
+from ragkit.types import INDEXED_LEVELS, Version
 
 logger = logging.getLogger(__name__)
 
@@ -43,16 +45,11 @@ class GraphBuilder:
     writer: Writer
     stopping: threading.Event = field(default_factory=threading.Event)
     _requests: int = 0
-    _versions: dict[int, int] = field(default_factory=dict)
-    _versions_before: dict[int, int] = field(default_factory=dict)
+    _versions: dict[int, Version] = field(default_factory=dict)
+    _versions_before: dict[int, Version] = field(default_factory=dict)
     _everywhere: bool = True
     _whole: dict[Path, Path] = field(default_factory=dict)
     _failed: dict[Path, float] = field(default_factory=dict)
-
-    @property
-    def least(self) -> int:
-        """From how many vectors on an index has a graph; 0: none has."""
-        return self.writer.settings.index.ann_rows
 
     def look_again(self, *, everywhere: bool = False) -> None:
         """Request a look for new generations, even in collections that have not changed.
@@ -64,7 +61,7 @@ class GraphBuilder:
 
     def run(self) -> None:
         """Build what is missing, until ``stopping`` is set. Never raises."""
-        if self.least:
+        if self.writer.settings.index.ann_rows:
             BackgroundLoop(
                 "graphs",
                 self.writer.catalog,
@@ -114,7 +111,7 @@ class GraphBuilder:
         """Return the newest generation if it should have a graph and has none that is whole."""
         try:
             newest = newest_graph(folder, checksums=False)
-            if newest is None or newest.vectors < self.least:
+            if newest is None or newest.vectors < self.writer.settings.index.ann_rows:
                 return None
             if newest.state is GraphState.WHOLE and self._whole.get(folder) != newest.path:
                 # All its bytes are read once, and not again after each small change.
@@ -133,26 +130,22 @@ class GraphBuilder:
         """Build a graph in a child process; end it when it is no longer wanted."""
         logger.info("building the graph of %s: %d vectors", generation.path, generation.vectors)
         started = time.monotonic()
-        child = subprocess.Popen(
+        with subprocess.Popen(
             child_command("ragkit.background.graphs", str(generation.path)),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-        )
-        try:
-            while child.poll() is None:
-                stopping = self.stopping.wait(_WATCH_SECONDS)
-                if stopping or generations(folder)[-1:] != [generation.path]:
-                    logger.info("the graph of %s is not needed any more", generation.path)
-                    self.look_again(everywhere=True)
-                    return False
-            message = child.stderr.read().decode("utf-8", "replace") if child.stderr else ""
-        finally:
-            child.kill()
-            child.wait()
-            for pipe in (child.stdin, child.stderr):
-                if pipe is not None:
-                    pipe.close()
+        ) as child:
+            try:
+                while child.poll() is None:
+                    stopping = self.stopping.wait(_WATCH_SECONDS)
+                    if stopping or generations(folder)[-1:] != [generation.path]:
+                        logger.info("the graph of %s is not needed any more", generation.path)
+                        self.look_again(everywhere=True)
+                        return False
+                message = child.stderr.read().decode("utf-8", "replace") if child.stderr else ""
+            finally:
+                child.kill()
         if child.returncode:
             logger.warning("the graph of %s was not built: %s", generation.path, message.strip())
             self._failed[generation.path] = time.monotonic()
@@ -169,7 +162,7 @@ def main(arguments: list[str]) -> int:
 
     The process has the lowest priority, and ends with its parent.
     """
-    _lower_priority()
+    psutil.Process().nice(getattr(psutil, "IDLE_PRIORITY_CLASS", _NICE))
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         build_graph_of(Path(arguments[0]))
@@ -177,13 +170,6 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
-
-
-def _lower_priority() -> None:
-    import psutil
-
-    lowest = getattr(psutil, "IDLE_PRIORITY_CLASS", _NICE)
-    psutil.Process().nice(lowest)
 
 
 def _end_with_parent() -> None:

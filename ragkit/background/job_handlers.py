@@ -1,22 +1,26 @@
-"""The jobs of the writer, by kind. Every change of a library is one of them."""
+"""The jobs of the writer, by kind: every change of a library is one of them."""
 
 from __future__ import annotations
 
+import logging
 import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragkit.catalog.records import JobRecord, JobState, SourceRecord
-from ragkit.errors import NotFoundError, RagkitError
-from ragkit.indexing.progress import JobCancelled, Progress, Reporter
-from ragkit.indexing.sync import SyncReport, sync_source
+from ragkit.errors import NotFoundError, RagkitError, unforeseen
+from ragkit.indexing.progress import NOTHING_NEW, JobCancelled, Progress, Reporter
+from ragkit.indexing.sync import SyncReport, at_or_below, sync_source
+from ragkit.indexing.writer import writer_lock
 
 if TYPE_CHECKING:
     from ragkit.indexing.writer import Writer
+
+logger = logging.getLogger(__name__)
 
 Handler: TypeAlias = "Callable[[Writer, Mapping[str, Any], Reporter], str]"
 """Does a job with its arguments, reports progress, and returns a sentence on what was done.
@@ -47,13 +51,12 @@ def run_job(
     """
     jobs = writer.catalog.jobs
 
-    def is_stopping() -> bool:
-        return stopping is not None and stopping.is_set()
+    stopping = stopping or threading.Event()
 
     def report(progress: Progress) -> bool:
         if watch is not None:
             watch(progress)
-        return jobs.report(job.id, progress.as_dict()) and not is_stopping()
+        return jobs.report(job.id, asdict(progress)) and not stopping.is_set()
 
     handler = handler_of(job.kind)
     try:
@@ -62,14 +65,43 @@ def run_job(
         else:
             result = JobResult(JobState.DONE, handler(writer, job.arguments, Reporter(report)))
     except JobCancelled:
-        if is_stopping():
+        if stopping.is_set():
             jobs.requeue(job.id)
             return JobResult(JobState.PENDING, "It goes on when the worker starts again.")
         result = JobResult(JobState.CANCELLED, "Stopped when asked to. What was done is kept.")
     except RagkitError as error:
         result = JobResult(JobState.FAILED, str(error))
+    except Exception as error:
+        logger.exception("job %d %s stopped unexpectedly", job.id, job.kind)
+        result = JobResult(JobState.FAILED, str(unforeseen(error)))
     jobs.finish(job.id, result.state, result.message)
+    writer.catalog.mark()
     return result
+
+
+def work_off(
+    writer: Writer, job_id: int, watch: Callable[[Progress], None] | None = None
+) -> JobRecord:
+    """Hold the lock and run the pending jobs up to ``job_id``; return that job as it ended.
+
+    Raises:
+        LibraryBusyError: when another process writes.
+    """
+    jobs = writer.catalog.jobs
+    with writer_lock(writer.paths.lock, "command", wait_seconds=2.0):
+        jobs.requeue_running()
+        while (job := jobs.claim()) is not None:
+            run_job(writer.now(), job, watch if job.id == job_id else None)
+            if job.id >= job_id:
+                break
+        if writer.now().embeds_in_background:
+            from ragkit.background.vectors import EmbedderMigration
+
+            EmbedderMigration(writer, watch=watch).run_now()
+    record = jobs.get(job_id)
+    if record is None:
+        raise RuntimeError("the job vanished from the catalog")
+    return record
 
 
 def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
@@ -80,8 +112,18 @@ def _sync(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> s
     else:
         name = arguments.get("collection")
         sources = collections.sources(None if name is None else collections.get(str(name)).id)
-    paths, accept_empty = arguments.get("paths"), bool(arguments.get("accept_empty", False))
-    return _sync_all(writer, sources, reporter, paths=paths, accept_empty=accept_empty)
+    paths, accept_removals = arguments.get("paths"), bool(arguments.get("accept_removals", False))
+    if arguments.get("reread"):
+        for source in sources:
+            _forget_attempts(writer, source, paths)
+    return _sync_all(writer, sources, reporter, paths=paths, accept_removals=accept_removals)
+
+
+def _forget_attempts(writer: Writer, source: SourceRecord, paths: Sequence[str] | None) -> None:
+    """Have the files of a source, or those at or below some paths, read whatever they look like."""
+    documents = writer.catalog.documents
+    known = at_or_below(documents.known_files(source.id), paths)
+    documents.forget_attempt([file.document_id for file in known.values()])
 
 
 def _retry(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
@@ -98,14 +140,15 @@ def _sync_all(
     reporter: Reporter,
     *,
     paths: Sequence[str] | None = None,
-    accept_empty: bool = False,
+    accept_removals: bool = False,
 ) -> str:
     started = time.time()
     reports = [
-        sync_source(writer, source, reporter, paths=paths, accept_empty=accept_empty)
+        sync_source(writer, source, reporter, paths=paths, accept_removals=accept_removals)
         for source in sources
     ]
-    _restore_contexts(writer, started)
+    if any(report.indexed for report in reports):
+        _restore_contexts(writer, started)
     _save_indexes(writer, sources, reporter)
     return summary(reports)
 
@@ -141,14 +184,20 @@ def _remove_collection(writer: Writer, arguments: Mapping[str, Any], reporter: R
     for source in writer.catalog.collections.sources(collection.id):
         _remove_source(writer, {"source_id": source.id}, reporter)
     writer.catalog.collections.delete(collection.id)
-    shutil.rmtree(writer.paths.collection_indexes(collection.id), ignore_errors=True)
-    return f'Removed the collection "{collection.name}".'
+    writer.catalog.uploads.clear(collection.id)
+    for folder in (
+        writer.paths.collection_indexes(collection.id),
+        writer.paths.collection_uploads(collection.id),
+        writer.paths.prompts(collection.id),
+    ):
+        shutil.rmtree(folder, ignore_errors=True)
+    return f'Deleted the collection "{collection.name}".'
 
 
 def _save_indexes(writer: Writer, sources: list[SourceRecord], reporter: Reporter) -> None:
-    for name in sorted({source.collection for source in sources}):
+    for collection_id in sorted({source.collection_id for source in sources}):
         try:
-            collection = writer.catalog.collections.get(name)
+            collection = writer.catalog.collections.of_id(collection_id)
         except NotFoundError:
             continue
         if writer.is_saved(collection):
@@ -171,9 +220,13 @@ def handler_of(kind: str) -> Handler | None:
     if kind in _HANDLERS:
         return _HANDLERS[kind]
     from ragkit.background import context_jobs
-    from ragkit.health import repair
+    from ragkit.health import recovery, repair
 
-    rarer: dict[str, Handler] = {**context_jobs.HANDLERS, **repair.HANDLERS}
+    rarer: dict[str, Handler] = {
+        **context_jobs.HANDLERS,
+        **repair.HANDLERS,
+        **recovery.HANDLERS,
+    }
     return rarer.get(kind)
 
 
@@ -187,7 +240,6 @@ def _restore_contexts(writer: Writer, since: float) -> None:
 
 def summary(reports: list[SyncReport]) -> str:
     """Summarise what several syncs did, in a sentence."""
-    offline = [report for report in reports if report.offline]
     counts = [
         (sum(report.indexed for report in reports), "indexed"),
         (sum(len(report.removed) for report in reports), "removed"),
@@ -198,5 +250,6 @@ def summary(reports: list[SyncReport]) -> str:
     ]
     done = ", ".join(f"{count} {word}" for count, word in counts if count)
     unchanged = sum(report.unchanged + report.touched for report in reports)
-    text = f"{done or 'Nothing new'}, {unchanged} unchanged."
-    return " ".join([text, *(report.offline for report in offline)])
+    text = f"{done or NOTHING_NEW}, {unchanged} unchanged."
+    notes = [report.offline or report.held for report in reports]
+    return " ".join([text, *filter(None, notes)])

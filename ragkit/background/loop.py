@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+import re
 import threading
 import time
 from collections import deque
@@ -20,6 +22,8 @@ POLL_SECONDS = 0.5
 INDEXING_FIRST = "Files are being indexed; that comes first."
 
 _REPORT_SECONDS, _IDLE_REPORT_SECONDS = 1.0, 60.0
+_LOG_SECONDS = 3600.0
+_NUMBER = re.compile(r"\d+")
 _UNEXPECTED = "Something unexpected happened; see the log."
 
 
@@ -94,6 +98,7 @@ class BackgroundLoop:
     pace: Pace = field(default_factory=lambda: Pace(50))
     status: BackgroundReport = field(default_factory=BackgroundReport)
     _reported: tuple[float, object] = (0.0, None)
+    _logged: dict[str, float] = field(default_factory=dict)
 
     # -- running ---------------------------------------------------------------------------
 
@@ -107,13 +112,20 @@ class BackgroundLoop:
                 delay = self.waits[0]
                 self.rest(self.rest_seconds, requests)
             except RagkitError as error:
-                logger.warning("%s wait: %s", self.name, error)
+                self._log_wait(str(error))
                 self._fail(task, str(error), delay)
                 delay = min(delay * 2, self.waits[1])
             except Exception:
                 logger.exception("%s stopped unexpectedly", self.name)
                 self._fail(task, _UNEXPECTED, self.waits[1])
         task.reset()
+
+    def _log_wait(self, message: str) -> None:
+        """Log why the work waits: each reason at most once an hour, whatever its numbers."""
+        reason, now = _NUMBER.sub("#", message), time.monotonic()
+        if now - self._logged.get(reason, -math.inf) >= _LOG_SECONDS:
+            self._logged[reason] = now
+            logger.warning("%s wait: %s", self.name, message)
 
     def _pass(self, task: BackgroundTask, done: object) -> object:
         """Work if there is work; return the change token up to which all is done."""

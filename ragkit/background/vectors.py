@@ -20,7 +20,6 @@ from ragkit.background.context_entries import context_texts
 from ragkit.background.loop import BackgroundLoop, Interrupted, Pace
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import EMBEDDING_REPORT, BackgroundPhase
-from ragkit.catalog.integrity import StoredDocument
 from ragkit.catalog.vectors import EmbedderChoice
 from ragkit.chunking.structural_context import text_hash
 from ragkit.errors import OllamaAnswerError, RagkitError
@@ -29,6 +28,7 @@ from ragkit.indexes import open_backend
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
 from ragkit.models.base import Embedder
+from ragkit.models.batches import batches
 from ragkit.models.factory import check_unchanged, is_remote, open_named
 
 logger = logging.getLogger(__name__)
@@ -178,9 +178,10 @@ class EmbedderMigration:
         loop.pace.clear()
         while True:
             before = done
-            for batch in self._batches(embedder, number, after):
+            texts = self._missing_texts(number, after)
+            for batch in batches(texts, lambda named: len(named[1]), *self._most(embedder)):
                 self._await_turn(choice)
-                vectors = self._vectors(embedder, batch)
+                vectors = self._vectors(embedder, dict(batch))
                 self._check(choice)
                 stored.put(number, vectors, renew=renew)
                 done += len(vectors)
@@ -190,37 +191,26 @@ class EmbedderMigration:
             if done == before:
                 return
 
-    def _batches(self, embedder: Embedder, number: int, after: int) -> Iterator[dict[bytes, str]]:
-        """Yield texts without a vector in batches, those of the newest documents first."""
-        catalog, models = self.writer.catalog, self.writer.settings.models
-        most = (_LOCAL_TEXTS, _LOCAL_CHARACTERS)
+    def _most(self, embedder: Embedder) -> tuple[int, int]:
+        """Return how many characters and texts are embedded together."""
+        models = self.writer.settings.models
         if is_remote(embedder.name):
-            most = (models.embed_texts, models.embed_characters)
+            return models.embed_characters, models.embed_texts
+        return _LOCAL_CHARACTERS, _LOCAL_TEXTS
+
+    def _missing_texts(self, number: int, after: int) -> Iterator[tuple[bytes, str]]:
+        """Yield texts without a vector and their hashes, those of the newest documents first."""
+        catalog = self.writer.catalog
         taken: set[bytes] = set()
-        batch: dict[bytes, str] = {}
-        size = 0
         for document_id in catalog.vectors.documents_missing(number, after=after):
             missing = catalog.vectors.texts_missing(document_id, number)
             missing -= taken | self._underivable
-            if not missing:
-                continue
-            texts = missing_texts(catalog, document_id, missing)
-            if not texts.keys() >= missing:
-                self._note_underivable(document_id, number, missing - texts.keys())
-            for name, text in texts.items():
-                if batch and (len(batch) >= most[0] or size + len(text) > most[1]):
-                    yield batch
-                    batch, size = {}, 0
-                batch[name] = text
-                size += len(text)
+            texts = missing_texts(catalog, document_id, missing) if missing else {}
+            if lost := missing - texts.keys():
+                # They cannot be made again, unless the document has just changed.
+                self._underivable |= lost & catalog.vectors.texts_missing(document_id, number)
             taken |= texts.keys()
-        if batch:
-            yield batch
-
-    def _note_underivable(self, document_id: int, number: int, names: set[bytes]) -> None:
-        """Remember texts that cannot be made again, unless the document has just changed."""
-        still = self.writer.catalog.vectors.texts_missing(document_id, number)
-        self._underivable |= names & still
+            yield from texts.items()
 
     def _vectors(self, embedder: Embedder, batch: dict[bytes, str]) -> dict[bytes, bytes]:
         """Embed a batch; a text that the model makes no vector of gets one of zeros.
@@ -302,13 +292,9 @@ def missing_texts(catalog: Catalog, document_id: int, hashes: Set[bytes]) -> dic
         if stored is None:
             return {}
         texts = {entry.text_hash: entry.text for entry in stored_texts(stored)}
-        texts |= {text_hash(text): text for text in _texts_of_contexts(catalog, stored)}
-    return {name: text for name, text in texts.items() if name in hashes}
-
-
-def _texts_of_contexts(catalog: Catalog, stored: StoredDocument) -> Iterator[str]:
-    """Yield what models and people wrote about a document's chunks, as it is embedded."""
-    contexts = catalog.contexts.of_document(stored.id)
+        contexts = catalog.contexts.of_document(stored.id)
     for record in stored.chunks:
         if (context := contexts.get(record.chunk.index)) is not None:
-            yield from (text for _level, text in context_texts(context.answer, record))
+            written = context_texts(context.answer, record)
+            texts |= {text_hash(text): text for _level, text in written}
+    return {name: text for name, text in texts.items() if name in hashes}

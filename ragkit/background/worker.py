@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragkit.background.job_handlers import run_job
+from ragkit.catalog.copies import backup_is_due
 from ragkit.catalog.records import JobRecord, JobState
-from ragkit.errors import RagkitError
-from ragkit.indexing.lock import writer_lock
-from ragkit.indexing.progress import Progress
+from ragkit.errors import LibraryError, RagkitError
+from ragkit.indexing.writer import writer_lock
 
 if TYPE_CHECKING:
     from ragkit.background.context_model import OpenModel
@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 2.0
 
 _IDLE_SECONDS = 0.5
+_RETRY_SECONDS = 10.0
 _LONGEST_FAREWELL = 2.0
 """A model may take minutes to answer; it is asked again by the next worker."""
 
@@ -44,14 +45,17 @@ class Worker:
     _state: str = "starting"
     _graphs: GraphBuilder | None = None
     _watched: dict[str, dict[str, str]] = field(default_factory=dict)
+    _catalog_file: tuple[int, int] | None = None
 
     def run(self, *, watch: bool = True) -> None:
         """Hold the writer's lock and work until ``stopping`` is set.
 
         Raises:
             LibraryBusyError: when another process writes already.
+            LibraryError: when the library was moved or deleted meanwhile.
         """
         with writer_lock(self.writer.paths.lock, self.role, wait_seconds=2.0):
+            self._catalog_file = _identity(self.writer.paths.catalog)
             self.writer.catalog.jobs.requeue_running()
             heartbeat = _start("ragkit-heartbeat", self._send_heartbeats)
             loops = self._start_loops()
@@ -65,7 +69,13 @@ class Worker:
                 for loop in loops:
                     loop.join(timeout=_LONGEST_FAREWELL)
                 heartbeat.join(timeout=5)
-                self._report("stopped")
+                if self._is_there():
+                    self._report("stopped")
+        if not self._is_there():
+            raise LibraryError(
+                f"The library in {self.writer.paths.root} was taken away, so its worker has ended.",
+                "Start it again where the library is now.",
+            )
 
     def _start_loops(self) -> list[threading.Thread]:
         """Start the loops that write contexts, make vectors and build graphs beside the jobs."""
@@ -92,19 +102,28 @@ class Worker:
         settings = self.writer.settings.sources
         _start("ragkit-import", import_pipeline)
         with FolderWatcher(settings.debounce_seconds, gitignore=settings.gitignore) as watcher:
-            next_scan = time.monotonic()
+            next_scan = next_retry = time.monotonic()
 
             def wait() -> None:
-                nonlocal next_scan
+                nonlocal next_scan, next_retry
                 self._follow(watcher)
                 if time.monotonic() >= next_scan:
                     self.writer.catalog.jobs.add("sync")
+                    self._add_backup()
                     next_scan = time.monotonic() + settings.rescan_minutes * 60
                     return
+                if time.monotonic() >= next_retry:
+                    self._retry_failed()
+                    next_retry = time.monotonic() + _RETRY_SECONDS
                 for change in watcher.changes(_IDLE_SECONDS):
                     self._add_job(change)
 
             self._work(wait)
+
+    def _add_backup(self) -> None:
+        """Have the catalog copied once a day, when there is anything in it."""
+        if self.writer.catalog.documents.counts().documents and backup_is_due(self.writer.paths):
+            self.writer.catalog.jobs.add("backup")
 
     def _work(self, wait: Callable[[], object]) -> None:
         """Run jobs while there are any; else wait, which may bring new ones."""
@@ -129,6 +148,11 @@ class Worker:
             for source, state in states.items()
         }
 
+    def _retry_failed(self) -> None:
+        """Have the files read that could not be read a while ago."""
+        for source_id, paths in self.writer.catalog.retries.due(time.time()).items():
+            self.writer.catalog.jobs.add("sync", source_id=source_id, paths=paths)
+
     def _add_job(self, change: Change) -> None:
         if change.everything:
             self.writer.catalog.jobs.add("sync", source_id=change.source_id)
@@ -152,9 +176,16 @@ class Worker:
 
     def _send_heartbeats(self) -> None:
         while True:
+            if not self._is_there():
+                self.stopping.set()
+                return
             self._report(self._state)
             if self.stopping.wait(HEARTBEAT_SECONDS):
                 return
+
+    def _is_there(self) -> bool:
+        """Return whether the catalog's file is the one that this worker began with."""
+        return _identity(self.writer.paths.catalog) == self._catalog_file
 
     def _report(self, state: str) -> None:
         import psutil
@@ -167,32 +198,16 @@ class Worker:
             logger.exception("the heartbeat could not be written")
 
 
+def _identity(file: Path) -> tuple[int, int] | None:
+    """Return what tells a file from any other; ``None`` when there is none."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def _start(name: str, target: Callable[[], object]) -> threading.Thread:
     thread = threading.Thread(target=target, name=name, daemon=True)
     thread.start()
     return thread
-
-
-def work_off(
-    writer: Writer, job_id: int, watch: Callable[[Progress], None] | None = None
-) -> JobRecord:
-    """Hold the lock and run the pending jobs up to ``job_id``; return that job as it ended.
-
-    Raises:
-        LibraryBusyError: when another process writes.
-    """
-    jobs = writer.catalog.jobs
-    with writer_lock(writer.paths.lock, "command", wait_seconds=2.0):
-        jobs.requeue_running()
-        while (job := jobs.claim()) is not None:
-            run_job(writer.now(), job, watch if job.id == job_id else None)
-            if job.id >= job_id:
-                break
-        if writer.now().embeds_in_background:
-            from ragkit.background.vectors import EmbedderMigration
-
-            EmbedderMigration(writer, watch=watch).run_now()
-    record = jobs.get(job_id)
-    if record is None:
-        raise RuntimeError("the job vanished from the catalog")
-    return record

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections
-from ragkit.catalog.contexts import Contexts
 from ragkit.catalog.documents import Documents
 from ragkit.catalog.entries import Entries
-from ragkit.catalog.filters import FilterQueries
 from ragkit.catalog.jobs import Jobs
+from ragkit.catalog.marker import mark
 from ragkit.catalog.vectors import Embedders, Vectors
 
 if TYPE_CHECKING:
+    from ragkit.catalog.contexts import Contexts
+    from ragkit.catalog.filters import FilterQueries
     from ragkit.catalog.integrity import Integrity
     from ragkit.catalog.judgments import Judgments
+    from ragkit.catalog.retries import Retries
     from ragkit.catalog.runs import Runs
+    from ragkit.catalog.uploads import UploadRecords
 
 
 class Catalog:
@@ -30,13 +33,32 @@ class Catalog:
         self.collections = Collections(connections)
         self.documents = Documents(connections)
         self.entries = Entries(connections)
-        self.contexts = Contexts(connections)
-        self.filters = FilterQueries(connections)
         self.vectors = Vectors(connections)
         self.embedders = Embedders(connections)
         self.jobs = Jobs(connections)
 
-    # Few processes need the next three.
+    # A command imports what it needs.
+
+    @cached_property
+    def contexts(self) -> Contexts:
+        """Model contexts of chunks, and the answers that they were made from."""
+        from ragkit.catalog.contexts import Contexts
+
+        return Contexts(self.connections)
+
+    @cached_property
+    def retries(self) -> Retries:
+        """Files that could not be read and are to be tried again."""
+        from ragkit.catalog.retries import Retries
+
+        return Retries(self.connections)
+
+    @cached_property
+    def filters(self) -> FilterQueries:
+        """Filters as ids, and the values to filter by."""
+        from ragkit.catalog.filters import FilterQueries
+
+        return FilterQueries(self.connections)
 
     @cached_property
     def judgments(self) -> Judgments:
@@ -51,6 +73,13 @@ class Catalog:
         from ragkit.catalog.runs import Runs
 
         return Runs(self.connections)
+
+    @cached_property
+    def uploads(self) -> UploadRecords:
+        """What became of dropped files."""
+        from ragkit.catalog.uploads import UploadRecords
+
+        return UploadRecords(self.connections)
 
     @cached_property
     def integrity(self) -> Integrity:
@@ -84,6 +113,10 @@ class Catalog:
             else:
                 packed = json.dumps(value, ensure_ascii=False, sort_keys=True)
                 connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, packed))
+
+    def mark(self) -> None:
+        """Note outside the catalog what it holds, so that a lost one is not taken for empty."""
+        mark(self.connections)
 
     def close(self) -> None:
         """Close all connections."""

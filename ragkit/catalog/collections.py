@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from ragkit.catalog.connection import Connections, conditions
-from ragkit.catalog.records import CollectionRecord, SourceRecord
+from ragkit.catalog.lineage import VERSION, forget, next_version
+from ragkit.catalog.records import (
+    BY_PERSON,
+    CollectionContents,
+    CollectionRecord,
+    SourceRecord,
+)
 from ragkit.errors import NotFoundError
+from ragkit.types import Version
 
 _SOURCE = """
 SELECT s.id, s.collection_id, c.name AS collection, s.kind, s.root, s.state, s.reason, s.scanned_at,
@@ -33,20 +41,20 @@ class Collections:
     def all(self) -> list[CollectionRecord]:
         """Return every collection, by name."""
         rows = self._connections.rows(
-            "SELECT id, name, settings, version FROM collections ORDER BY name"
+            f"SELECT c.id, c.name, c.settings, {VERSION} FROM collections c ORDER BY c.name"
         )
         return [_collection(row) for row in rows]
 
     def find(self, name: str) -> CollectionRecord | None:
         """Return the collection of that name, or ``None``."""
         row = self._connections.row(
-            "SELECT id, name, settings, version, (SELECT active FROM embedder_choice) "
-            "FROM collections WHERE name = ?",
+            f"SELECT c.id, c.name, c.settings, {VERSION}, (SELECT active FROM embedder_choice) "
+            "FROM collections c WHERE c.name = ?",
             (name,),
         )
         if row is None:
             return None
-        self.active_embedder = row[4]
+        self.active_embedder = row[5]
         return _collection(row)
 
     def get(self, name: str) -> CollectionRecord:
@@ -58,8 +66,22 @@ class Collections:
         collection = self.find(name)
         if collection is None:
             names = ", ".join(collection.name for collection in self.all()) or "none yet"
-            raise NotFoundError(f'There is no collection "{name}".', f"There are: {names}.")
+            raise NotFoundError(f'There is no collection "{name}".', f"Available: {names}.")
         return collection
+
+    def of_id(self, collection_id: int) -> CollectionRecord:
+        """Return the collection of that number, whatever its name is now.
+
+        Raises:
+            NotFoundError: it is gone.
+        """
+        row = self._connections.row(
+            f"SELECT c.id, c.name, c.settings, {VERSION} FROM collections c WHERE c.id = ?",
+            (collection_id,),
+        )
+        if row is None:
+            raise NotFoundError("The collection is gone.", "It has been deleted.")
+        return _collection(row)
 
     def ensure(self, name: str) -> CollectionRecord:
         """Return the collection of that name, adding it if it is missing."""
@@ -73,6 +95,34 @@ class Collections:
             )
         return self.get(name)
 
+    def rename(self, collection_id: int, name: str) -> None:
+        """Give a collection another name, which jobs that wait for it then use too."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE jobs SET arguments = json_set(arguments, '$.collection', ?) "
+                "WHERE state IN ('pending', 'running') AND arguments ->> '$.collection' = "
+                "(SELECT name FROM collections WHERE id = ?)",
+                (name, collection_id),
+            )
+            connection.execute(
+                "UPDATE collections SET name = ? WHERE id = ?", (name, collection_id)
+            )
+
+    def contents(self, collection_id: int) -> CollectionContents:
+        """Count what a collection holds."""
+        row = self._connections.row(
+            "SELECT (SELECT COUNT(*) FROM documents WHERE collection_id = c.id), "
+            "(SELECT COUNT(*) FROM sources WHERE collection_id = c.id AND kind = 'folder'), "
+            "(SELECT COUNT(*) FROM documents d JOIN sources s ON s.id = d.source_id "
+            " WHERE s.collection_id = c.id AND s.kind = 'uploads'), "
+            "(SELECT COUNT(*) FROM judgments WHERE collection_id = c.id), "
+            "(SELECT COUNT(*) FROM runs WHERE collection_id = c.id), "
+            "(SELECT COUNT(*) FROM contexts x JOIN documents d ON d.id = x.document_id "
+            " WHERE d.collection_id = c.id AND x.model = ?) FROM collections c WHERE c.id = ?",
+            (BY_PERSON, collection_id),
+        )
+        return CollectionContents(*row) if row else CollectionContents()
+
     def set_settings(self, collection_id: int, settings: dict[str, Any]) -> None:
         """Replace the settings in which a collection differs from the library."""
         with self._connections.write() as connection:
@@ -81,12 +131,17 @@ class Collections:
                 (json.dumps(settings, sort_keys=True), collection_id),
             )
 
-    def version(self, collection_id: int) -> int:
-        """Count the changes of a collection's documents; cheap enough for every search."""
+    def version(self, collection_id: int) -> Version:
+        """Return the version of a collection; cheap enough for every search."""
         row = self._connections.row(
-            "SELECT version FROM collections WHERE id = ?", (collection_id,)
+            f"SELECT {VERSION} FROM collections c WHERE c.id = ?", (collection_id,)
         )
-        return int(row[0]) if row else 0
+        return Version(*row) if row else Version(0)
+
+    def forget_changes(self, needed: Iterable[int]) -> None:
+        """Delete the record of old changes, but not of those with ``needed`` numbers."""
+        with self._connections.write() as connection:
+            forget(connection, needed)
 
     def delete(self, collection_id: int) -> None:
         """Delete a collection with its sources, documents and entries."""
@@ -114,7 +169,7 @@ class Collections:
         """
         row = self._connections.row(f"{_SOURCE} WHERE s.id = ?", (source_id,))
         if row is None:
-            raise NotFoundError(f"There is no source {source_id}.", "It may have been removed.")
+            raise NotFoundError(f"There is no source {source_id}.", "It may have been deleted.")
         return SourceRecord(*row)
 
     def ensure_source(self, collection_id: int, kind: str, root: str) -> SourceRecord:
@@ -141,11 +196,11 @@ class Collections:
     def delete_source(self, source_id: int) -> None:
         """Delete a source with its documents, and record that their entries are gone."""
         with self._connections.write() as connection:
-            connection.execute(
-                "UPDATE collections SET version = version + 1 WHERE id IN "
-                "(SELECT collection_id FROM documents WHERE source_id = ?)",
-                (source_id,),
-            )
+            changed = connection.execute(
+                "SELECT DISTINCT collection_id FROM documents WHERE source_id = ?", (source_id,)
+            ).fetchall()
+            for (collection_id,) in changed:
+                next_version(connection, collection_id)
             connection.execute(
                 "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
                 "SELECT e.collection_id, c.version, e.id FROM documents d "
@@ -157,4 +212,4 @@ class Collections:
 
 
 def _collection(row: sqlite3.Row | tuple[Any, ...]) -> CollectionRecord:
-    return CollectionRecord(int(row[0]), str(row[1]), json.loads(row[2]), int(row[3]))
+    return CollectionRecord(int(row[0]), str(row[1]), json.loads(row[2]), Version(row[3], row[4]))

@@ -9,14 +9,20 @@ import time
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ragkit.catalog.schema import migrate
-from ragkit.errors import CatalogError, LibraryError
+from ragkit.catalog.copies import keep_backup
+from ragkit.catalog.marker import CURE, counted, refuse_lost_contents, refuse_torn_files
+from ragkit.catalog.read_only import may_write, readable
+from ragkit.catalog.schema import migrate, needs_migration
+from ragkit.errors import CatalogError, LibraryError, UnstorableError
+from ragkit.paths import LibraryPaths
 
 _BUSY_MILLISECONDS = 15_000
+_FAILURES = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; the second where its message quotes the bytes of a damaged schema."""
 
 
 class _PooledConnection:
@@ -24,56 +30,108 @@ class _PooledConnection:
 
     def __init__(self, connection: sqlite3.Connection, idle: deque[sqlite3.Connection]) -> None:
         self.connection = connection
-        self._idle = idle
+        self.idle = idle
 
     def __del__(self) -> None:
-        self._idle.append(self.connection)
+        self.idle.append(self.connection)
 
 
 class Connections:
-    """A pool of connections: each thread has its own, and a new thread reuses an idle one."""
+    """A pool of connections: each thread has its own, and a new thread reuses an idle one.
+
+    When another file takes the place of the one that is open, it is turned to between transactions.
+    ``identity`` is that of the file: what was learnt under another one is of another catalog.
+    """
 
     def __init__(self, file: Path, *, create: bool) -> None:
         self.file = file
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
+        self._left: list[sqlite3.Connection] = []
         self._idle: deque[sqlite3.Connection] = deque()
         self._guard = threading.Lock()
+        self._turning = threading.RLock()
         self._closed = False
-        if not create and not file.is_file():
-            raise LibraryError(
-                f"There is no library in {file.parent}.",
-                "Add a folder first: ragkit add FOLDER.",
-            )
+        self.wrote = False
+        self.identity: tuple[int, int] | None = None
         try:
-            migrate(self.get())
-        except sqlite3.Error as error:
-            self.close()
-            raise as_library_error(error, file) from error
+            self._begin(create=create)
         except BaseException:
             self.close()
             raise
 
+    def _begin(self, *, create: bool) -> None:
+        """Open the file that stands at the path."""
+        file = self.file
+        self._uri, self._copy = file.absolute().as_uri(), None
+        refuse_torn_files(file, create=create)
+        self.read_only = not may_write(file)
+        try:
+            if self.read_only:
+                self._uri, self._copy = readable(file)
+            refuse_lost_contents(self.get(), file, create=create)
+            if needs_migration(self.get()) and counted(self.get())["sources"]:
+                keep_backup(LibraryPaths(file.parent), self.get())
+            migrate(self.get())
+            self.identity = _identity(file)
+        except _FAILURES as error:
+            raise as_library_error(error, file) from error
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise CatalogError(
+                f"{file} cannot be read: {why}.", "Check its permissions."
+            ) from error
+
     def get(self) -> sqlite3.Connection:
-        """Return this thread's connection."""
+        """Return this thread's connection.
+
+        Raises:
+            CatalogError: the file is gone.
+            LibraryError: another one took its place and cannot be used.
+        """
         pooled: _PooledConnection | None = getattr(self._local, "pooled", None)
-        if pooled is None:
+        if pooled is not None and pooled.connection.in_transaction:
+            return pooled.connection
+        self._follow()
+        if pooled is None or pooled.idle is not self._idle:
             pooled = _PooledConnection(self._take(), self._idle)
             self._local.pooled = pooled
         return pooled.connection
+
+    def _follow(self) -> None:
+        """Turn to the file that stands at the path now; what was open is closed at the end."""
+        opened = self.identity
+        if opened is not None and (self._closed or _identity(self.file) == opened):
+            return
+        with self._turning:
+            # The thread that turns, or opens at first, comes here as well.
+            if opened is None or self.identity != opened:
+                return
+            self.identity, self._idle = None, deque()
+            with self._guard:
+                self._left.extend(self._all)
+                self._all.clear()
+            try:
+                self._begin(create=False)
+            except BaseException:
+                # Whoever comes next tries again.
+                self.identity, self._idle = (-1, -1), deque()
+                while self._all:
+                    self._all.pop().close()
+                raise
 
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows of a query."""
         try:
             return self.get().execute(query, parameters).fetchall()
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise as_library_error(error, self.file) from error
 
     def row(self, query: str, parameters: Sequence[Any] = ()) -> Any:
         """Return the first row of a query, or ``None``."""
         try:
             return self.get().execute(query, parameters).fetchone()
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise as_library_error(error, self.file) from error
 
     def column(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
@@ -95,19 +153,23 @@ class Connections:
         connection = None
         try:
             connection = sqlite3.connect(
-                self.file,
+                self._uri,
+                uri=True,
                 timeout=_BUSY_MILLISECONDS / 1000,
                 isolation_level=None,
                 check_same_thread=False,
                 cached_statements=256,
             )
             connection.create_function("folded", 1, folded, deterministic=True)
-            _use_write_ahead_log(connection)
+            if self.read_only:
+                connection.execute("PRAGMA query_only = ON")
+            else:
+                _use_write_ahead_log(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA cache_size = -65536")
             connection.execute("PRAGMA temp_store = MEMORY")
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             if connection is not None:
                 connection.close()
             raise as_library_error(error, self.file) from error
@@ -121,6 +183,7 @@ class Connections:
         connection = self.get()
         try:
             connection.execute("BEGIN IMMEDIATE")
+            self.wrote = True
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -128,11 +191,15 @@ class Connections:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-        except sqlite3.Error as error:
+        except (OverflowError, sqlite3.DataError) as error:
+            raise UnstorableError(
+                f"A value is too large to be stored ({error}).", "Split the file, or leave it out."
+            ) from error
+        except _FAILURES as error:
             raise as_library_error(error, self.file) from error
         except UnicodeEncodeError as error:
-            raise CatalogError(
-                "Some text holds half a character, which cannot be stored.",
+            raise UnstorableError(
+                "The text contains half a character (a lone surrogate), which cannot be stored.",
                 "Save the file again as UTF-8.",
             ) from error
 
@@ -149,18 +216,44 @@ class Connections:
                 yield connection
             finally:
                 connection.commit()
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise as_library_error(error, self.file) from error
 
     def close(self) -> None:
-        """Close every thread's connection."""
+        """Close every thread's connection; what was written lies in the one file then.
+
+        While others read, some of it stays in the log, and the last of them moves it.
+        """
         with self._guard:
             self._closed = True
-            for connection in self._all:
+            idle = (connection for connection in self._all if not connection.in_transaction)
+            if self.wrote and (connection := next(idle, None)) is not None:
+                with suppress(sqlite3.Error):
+                    connection.execute("PRAGMA busy_timeout = 0")
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.wrote = False
+            for connection in [*self._all, *self._left]:
                 connection.close()
             self._all.clear()
+            self._left.clear()
             self._idle.clear()
+            if self._copy is not None:
+                self._copy.cleanup()
         self._local = threading.local()
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    """Return what tells a file from another of its name.
+
+    Raises:
+        CatalogError: it is gone.
+    """
+    try:
+        status = file.stat()
+    except OSError as error:
+        why = "is gone" if isinstance(error, FileNotFoundError) else "cannot be found"
+        raise CatalogError(f"{file} {why}.", CURE) from error
+    return status.st_dev, status.st_ino
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
@@ -176,26 +269,28 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
         time.sleep(0.01)
 
 
-def as_library_error(error: sqlite3.Error, file: Path) -> LibraryError:
+def as_library_error(error: Exception, file: Path) -> LibraryError:
     """Convert an SQLite error to one whose message tells a person what to do."""
     text = str(error).lower()
     if "disk is full" in text:
-        return CatalogError("The disk is full.", "Free some space; nothing that was saved is lost.")
+        return CatalogError("The disk is full.", "Free some space; nothing saved is lost.")
     if "readonly" in text or "read-only" in text:
-        return CatalogError(f"{file.parent} cannot be written.", "Check the folder's permissions.")
+        return CatalogError(
+            f"{file.parent} cannot be written.",
+            "Check the folder's permissions; searching still works.",
+        )
     if "locked" in text or "busy" in text:
         return CatalogError("The library is busy.", "Try again in a moment.")
     if "unable to open" in text:
         return CatalogError(f"{file} cannot be opened.", "Check the folder's permissions.")
     if "i/o error" in text:
-        return CatalogError(f"{file} cannot be read or written.", "Check the disk it lies on.")
+        return CatalogError(f"{file} cannot be read or written.", "Check the disk.")
     if "closed database" in text:
         return CatalogError("The library is closed.", "Open it again.")
-    if any(phrase in text for phrase in ("malformed", "not a database", "could not decode")):
-        return CatalogError(
-            f"{file} is damaged.", "Restore it from a backup, or move it away and index again."
-        )
-    return CatalogError(f"The catalog refused: {error}.", "Run ragkit doctor.")
+    damages = ("malformed", "not a database", "could not decode")
+    if isinstance(error, UnicodeDecodeError) or any(phrase in text for phrase in damages):
+        return CatalogError(f"{file} is damaged.", CURE)
+    return CatalogError(f"The catalog reported an error: {error}.", "Run ragkit doctor.")
 
 
 def folded(value: object) -> str:

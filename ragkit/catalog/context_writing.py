@@ -9,20 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragkit.catalog.connection import id_list
-from ragkit.catalog.entries import (
+from ragkit.catalog.document_writing import (
     TokenIds,
     copy_entry,
-    drop_entries,
-    next_version,
     put_entries,
+    put_vectors,
+    remove_entries,
 )
+from ragkit.catalog.lineage import next_version
 from ragkit.catalog.records import (
     BY_PERSON,
     ContextAnswer,
     ContextDraft,
     ContextStatus,
 )
-from ragkit.catalog.vectors import put_vectors
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
 _OWN_LEVELS = json.dumps(
@@ -154,7 +154,7 @@ def _replace_entries(scope: _Scope, document_id: int, drafts: Sequence[ContextDr
         others = [replace(entry, content_key=own[0][2]) for entry in draft.entries]
         put_entries(scope.connection, scope.ids, scope.collection_id, document_id, others)
         replaced += [row[0] for row in rows]
-    drop_entries(scope.connection, scope.collection_id, scope.version, replaced)
+    remove_entries(scope.connection, scope.collection_id, scope.version, replaced)
 
 
 def _copy_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]]) -> None:

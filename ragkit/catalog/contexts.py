@@ -13,7 +13,7 @@ from typing import Any
 
 from ragkit.catalog.connection import Connections, conditions
 from ragkit.catalog.context_writing import put_contexts, remember_answer, unpack_answer
-from ragkit.catalog.entries import Vocabulary
+from ragkit.catalog.document_writing import Vocabulary
 from ragkit.catalog.records import (
     BY_PERSON,
     ContextAnswer,
@@ -78,6 +78,16 @@ class Contexts:
             (json.dumps(list(places)),),
         )
         return {(row[0], row[1]): _context(row) for row in rows}
+
+    def questions(self, collection_id: int, limit: int) -> Sequence[tuple[int, str]]:
+        """Return (document id, question) of questions that models wrote, one of each document."""
+        return self._connections.rows(
+            "SELECT c.document_id, json_extract(c.questions, '$[0]') FROM contexts c "
+            "JOIN documents d ON d.id = c.document_id "
+            "WHERE d.collection_id = ? AND c.status = 'complete' AND c.questions <> '[]' "
+            "GROUP BY 1 LIMIT ?",
+            (collection_id, limit),
+        )
 
     def waiting_documents(
         self,

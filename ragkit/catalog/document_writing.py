@@ -1,20 +1,30 @@
-"""Writing documents: their rows and everything made of them, within the caller's transaction."""
+"""Writing a document with all that is made of it: text, chunks, speakers, vectors, entries.
+
+Each function writes within its caller's transaction. Entries never change: they are added and
+removed, and their ids are never used again.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import time
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
-from ragkit.catalog.entries import TokenIds, next_version, put_entries, remove_entries
-from ragkit.catalog.filters import put_speakers
-from ragkit.catalog.records import DocumentDraft, FileState
-from ragkit.catalog.vectors import put_vectors
-from ragkit.types import Status
+from ragkit.catalog.connection import folded, id_list
+from ragkit.catalog.lineage import holds, newest, next_version
+from ragkit.catalog.records import DocumentDraft, EntryDraft, NumberedTokens
+from ragkit.catalog.retries import settle
+from ragkit.types import FileState, Status, Version
 
 CHUNK_COLUMNS = "idx, start, stop, section, heading_path, page_first, page_last, context"
+_MOST_CACHED_TOKENS = 2_000_000
+_NOT_A_WORD = re.compile(r"[\W_]+")
 _EMPTY = {
     "title": "",
     "format": "",
@@ -38,7 +48,7 @@ def put_document(
         connection,
         draft.source_id,
         draft.collection_id,
-        FileState(draft.path, draft.size, draft.mtime_ns),
+        FileState(draft.path, draft.size, draft.mtime_ns, draft.stamp),
         {
             "status": Status.INDEXED.value,
             "reason": "",
@@ -59,8 +69,9 @@ def put_document(
     )
     version = next_version(connection, draft.collection_id)
     clear_document(connection, document_id, draft.collection_id, version)
+    settle(connection, document_id)
     _put_contents(connection, document_id, draft)
-    put_speakers(connection, document_id, draft.speakers)
+    _put_speakers(connection, document_id, draft)
     put_vectors(connection, embedder_id, draft.vectors)
     put_entries(connection, token_ids, draft.collection_id, document_id, draft.entries)
     return document_id
@@ -81,6 +92,7 @@ def upsert_document(
         "path": file.path,
         "size": file.size,
         "mtime_ns": file.mtime_ns,
+        "stamp": file.stamp,
         "changed_at": time.time(),
         **columns,
     }
@@ -96,10 +108,19 @@ def upsert_document(
 
 
 def clear_document(
-    connection: sqlite3.Connection, document_id: int, collection_id: int, version: int
+    connection: sqlite3.Connection,
+    document_id: int,
+    collection_id: int,
+    version: int | None = None,
 ) -> None:
-    """Delete what was made of a document; its entries are recorded as removed in ``version``."""
-    remove_entries(connection, document_id, collection_id, version)
+    """Delete what was made of a document; its entries are recorded as removed in ``version``.
+
+    By default that is a new version of the collection, if there are any entries.
+    """
+    rows = connection.execute("SELECT id FROM entries WHERE document_id = ?", (document_id,))
+    if entry_ids := [row[0] for row in rows]:
+        version = version or next_version(connection, collection_id)
+        remove_entries(connection, collection_id, version, entry_ids)
     for table in ("texts", "sections", "chunks", "speakers"):
         connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
 
@@ -138,5 +159,179 @@ def _put_contents(connection: sqlite3.Connection, document_id: int, draft: Docum
     )
 
 
+def _put_speakers(connection: sqlite3.Connection, document_id: int, draft: DocumentDraft) -> None:
+    rows = {
+        (document_id, record.level, record.position, speaker_key(record.speaker), record.day)
+        for record in draft.speakers
+    }
+    connection.executemany("INSERT INTO speakers VALUES (?, ?, ?, ?, ?)", sorted(rows))
+
+
+def speaker_key(name: str) -> str:
+    """Return a name in the form that is compared: its words between spaces, no accents, no case.
+
+    A name without letters has a key as well; the key of an empty name is empty.
+    """
+    plain = unicodedata.normalize("NFKD", folded(name))
+    plain = "".join(char for char in plain if not unicodedata.combining(char))
+    words = _NOT_A_WORD.sub(" ", plain).strip() or " ".join(plain.split())
+    return f" {words} " if words else ""
+
+
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+# -- vectors and entries -------------------------------------------------------------------
+
+
+def put_vectors(
+    connection: sqlite3.Connection, embedder_id: int, vectors: Mapping[bytes, bytes]
+) -> None:
+    """Store vectors by text hash; those that are there stay."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO vectors (text_hash, embedder_id, data) VALUES (?, ?, ?)",
+        [(text_hash, embedder_id, data) for text_hash, data in sorted(vectors.items())],
+    )
+
+
+def put_entries(
+    connection: sqlite3.Connection,
+    token_ids: TokenIds,
+    collection_id: int,
+    document_id: int,
+    drafts: Sequence[EntryDraft],
+) -> None:
+    """Insert entries with their tokens."""
+    import numpy as np
+
+    every = [tokens for draft in drafts for tokens in draft.tokens.values()]
+    shared = {
+        id(tokens.words): tokens.words for tokens in every if isinstance(tokens, NumberedTokens)
+    }
+    plain = (tokens for tokens in every if not isinstance(tokens, NumberedTokens))
+    ids = token_ids.of(connection, set(chain(*shared.values(), *plain)))
+    tables = {
+        key: np.fromiter((ids[word] for word in words), np.uint32, len(words))
+        for key, words in shared.items()
+    }
+    packed: list[tuple[int, int, bytes]] = []
+    for draft in drafts:
+        cursor = connection.execute(
+            "INSERT INTO entries "
+            "(collection_id, document_id, level, position, text_hash, content_key) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                collection_id,
+                document_id,
+                draft.level,
+                draft.position,
+                draft.text_hash,
+                draft.content_key,
+            ),
+        )
+        entry_id = int(cursor.lastrowid or 0)
+        for field, tokens in draft.tokens.items():
+            if isinstance(tokens, NumberedTokens):
+                numbers = tables[id(tokens.words)][tokens.numbers]
+            else:
+                numbers = np.fromiter((ids[token] for token in tokens), np.uint32, len(tokens))
+            if len(numbers):
+                packed.append((entry_id, field, numbers.tobytes()))
+    connection.executemany("INSERT INTO entry_tokens VALUES (?, ?, ?)", packed)
+
+
+def copy_entry(connection: sqlite3.Connection, entry_id: int) -> int:
+    """Copy an entry without its tokens; return the copy's id."""
+    cursor = connection.execute(
+        "INSERT INTO entries "
+        "(collection_id, document_id, level, position, text_hash, content_key) "
+        "SELECT collection_id, document_id, level, position, text_hash, content_key "
+        "FROM entries WHERE id = ?",
+        (entry_id,),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def remove_entries(
+    connection: sqlite3.Connection, collection_id: int, version: int, entry_ids: Sequence[int]
+) -> None:
+    """Delete entries of a collection and record the removal."""
+    packed = id_list(entry_ids)
+    connection.execute(
+        "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
+        "SELECT ?, ?, value FROM json_each(?)",
+        (collection_id, version, packed),
+    )
+    connection.execute(
+        "DELETE FROM entries WHERE id IN (SELECT value FROM json_each(?))", (packed,)
+    )
+
+
+class Vocabulary:
+    """Assigns ids to tokens, with a cache of those that this process has met."""
+
+    def __init__(self) -> None:
+        self._cache: dict[str, int] = {}
+        self._as_of = Version(0)
+
+    @contextmanager
+    def transaction(self) -> Iterator[TokenIds]:
+        """Provide ids for one transaction; they are cached when the block ends without an error.
+
+        Enter it before the transaction begins: an id counts only once it is committed.
+        """
+        ids = TokenIds(self._cache, self._as_of)
+        yield ids
+        if ids.of_another_history or len(self._cache) > _MOST_CACHED_TOKENS:
+            self._cache.clear()
+        self._cache.update(ids.added)
+        if ids.of_another_history or ids.as_of.number > self._as_of.number:
+            self._as_of = ids.as_of
+
+
+class TokenIds:
+    """The token ids of one transaction: ``added`` are those it looked up or assigned.
+
+    ``cache`` holds those of earlier ones and counts only if the change that it was read after, and
+    ``as_of`` names, is of this catalog's history.
+    """
+
+    def __init__(self, cache: Mapping[str, int], as_of: Version) -> None:
+        self._cache = cache
+        self.as_of = as_of
+        self.of_another_history = False
+        self.added: dict[str, int] = {}
+        self._checked = False
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        if self._cache and not holds(connection, self.as_of):
+            self._cache, self.of_another_history = {}, True
+        self.as_of, self._checked = newest(connection), True
+
+    def of(self, connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, int]:
+        """Return ids of all the tokens, assigning new ones where needed."""
+        if not self._checked:
+            self._check(connection)
+        cache, added = self._cache, self.added
+        ids: dict[str, int] = {}
+        missing: list[str] = []
+        for token in tokens:
+            number = cache.get(token) or added.get(token)
+            if number is None:
+                missing.append(token)
+            else:
+                ids[token] = number
+        if missing:
+            # Sorted, so that the same documents get the same ids.
+            packed = json.dumps(sorted(missing))
+            connection.execute(
+                "INSERT OR IGNORE INTO vocabulary (token) SELECT value FROM json_each(?)", (packed,)
+            )
+            rows = connection.execute(
+                "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))",
+                (packed,),
+            ).fetchall()
+            added.update(rows)
+            ids.update(rows)
+        return ids

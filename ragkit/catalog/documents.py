@@ -11,21 +11,22 @@ from typing import Any
 from ragkit.catalog.connection import Connections, conditions, id_list
 from ragkit.catalog.document_writing import (
     CHUNK_COLUMNS,
+    Vocabulary,
     clear_document,
     put_document,
     upsert_document,
 )
-from ragkit.catalog.entries import Vocabulary, next_version, remove_entries
+from ragkit.catalog.lineage import next_version
 from ragkit.catalog.records import (
     ChunkRecord,
     Counts,
     DocumentDraft,
     DocumentRecord,
-    FileState,
     KnownFile,
 )
+from ragkit.catalog.retries import keep_indexed, postpone, settle
 from ragkit.errors import NotFoundError
-from ragkit.types import Chunk, Page, Section, Status
+from ragkit.types import Chunk, FileState, Page, Section, Status
 
 _DOCUMENT = """
 SELECT d.id, d.source_id, d.collection_id, c.name, s.root, d.path, d.status, d.reason, d.size,
@@ -47,11 +48,17 @@ class Documents:
     def known_files(self, source_id: int) -> dict[str, KnownFile]:
         """Return what is stored about each file of a source, by path."""
         rows = self._connections.rows(
-            "SELECT id, path, size, mtime_ns, hash, recipe, markup, status FROM documents "
-            "WHERE source_id = ?",
+            "SELECT d.id, d.path, d.size, d.mtime_ns, d.stamp, d.hash, d.recipe, d.markup, "
+            "d.status, r.retry_at FROM documents d LEFT JOIN retries r ON r.document_id = d.id "
+            "WHERE d.source_id = ?",
             (source_id,),
         )
-        return {row[1]: KnownFile(*[*row[:-1], Status(row[-1])]) for row in rows}
+        return {
+            row[1]: KnownFile(
+                row[0], FileState(*row[1:5]), row[5], row[6], row[7], Status(row[8]), row[9]
+            )
+            for row in rows
+        }
 
     def get(self, document_id: int) -> DocumentRecord:
         """Return one document.
@@ -61,7 +68,7 @@ class Documents:
         """
         documents = self.get_many([document_id])
         if not documents:
-            raise NotFoundError(f"There is no document {document_id}.", "It may have been removed.")
+            raise NotFoundError(f"There is no document {document_id}.", "It may have been deleted.")
         return documents[document_id]
 
     def get_many(self, document_ids: Iterable[int]) -> dict[int, DocumentRecord]:
@@ -70,6 +77,15 @@ class Documents:
             f"{_DOCUMENT} WHERE d.id IN (SELECT value FROM json_each(?))", (id_list(document_ids),)
         )
         return {row[0]: _document(row) for row in rows}
+
+    def by_path(self, document_ids: Iterable[int]) -> list[int]:
+        """Return ids of documents in the order of their paths, folders and collections."""
+        return self._connections.column(
+            "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id "
+            "JOIN collections c ON c.id = d.collection_id "
+            "WHERE d.id IN (SELECT value FROM json_each(?)) ORDER BY d.path, s.root, c.name",
+            (id_list(document_ids),),
+        )
 
     def counts(self, collection_id: int | None = None) -> Counts:
         """Count documents by status, their chunks and their entries."""
@@ -148,7 +164,8 @@ class Documents:
         ones. A slice of a document that is gone is empty.
         """
         texts = self.texts(sorted({span[0] for span in spans if span[0] in whole}))
-        cut = self._cut([span for span in spans if span[0] not in whole])
+        apart = [span for span in spans if span[0] not in whole]
+        cut = self._cut(apart) if apart else {}
         return [
             texts.get(document, "")[start:end]
             if document in whole
@@ -157,8 +174,6 @@ class Documents:
         ]
 
     def _cut(self, spans: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int, int], str]:
-        if not spans:
-            return {}
         rows = self._connections.rows(
             "SELECT w.key, substr(t.text, (w.value ->> 1) + 1, (w.value ->> 2) - (w.value ->> 1)) "
             "FROM json_each(?) w JOIN texts t ON t.document_id = w.value ->> 0",
@@ -191,6 +206,23 @@ class Documents:
         )
         return [_document(row) for row in rows]
 
+    def names(self, collection_id: int) -> Sequence[tuple[int, str, str, int, int]]:
+        """Return (id, title, path, mtime in ns, chunks) of a collection's indexed documents."""
+        return self._connections.rows(
+            "SELECT id, title, path, mtime_ns, chunks FROM documents "
+            "WHERE collection_id = ? AND status = 'indexed'",
+            (collection_id,),
+        )
+
+    def question_headings(self, collection_id: int, limit: int) -> Sequence[tuple[int, str]]:
+        """Return (document id, heading) of headings that are questions, one of each document."""
+        return self._connections.rows(
+            "SELECT s.document_id, json_extract(s.path, '$[#-1]') FROM sections s "
+            "JOIN documents d ON d.id = s.document_id "
+            "WHERE d.collection_id = ? AND s.path GLOB '* *[?]\"]' GROUP BY 1 LIMIT ?",
+            (collection_id, limit),
+        )
+
     # -- writing ---------------------------------------------------------------------------
 
     def put_many(self, drafts: Sequence[DocumentDraft], embedder_id: int) -> Sequence[int]:
@@ -211,8 +243,12 @@ class Documents:
         *,
         content_hash: str = "",
         pipeline_fingerprint: str = "",
+        passing: bool = False,
     ) -> int:
-        """Record that a file is pending, skipped or failed; what was indexed of it is deleted."""
+        """Record that a file is pending, skipped or failed; what was indexed of it is deleted.
+
+        A failure that is ``passing`` deletes nothing, and the file is tried again.
+        """
         columns = {
             "status": status.value,
             "reason": reason,
@@ -220,12 +256,15 @@ class Documents:
             "recipe": pipeline_fingerprint,
         }
         with self._connections.write() as connection:
+            kept = keep_indexed(connection, source_id, file.path, reason) if passing else None
+            if kept is not None:
+                return kept
             document_id = upsert_document(connection, source_id, collection_id, file, columns)
-            has_entries = connection.execute(
-                "SELECT 1 FROM entries WHERE document_id = ? LIMIT 1", (document_id,)
-            ).fetchone()
-            version = next_version(connection, collection_id) if has_entries else 0
-            clear_document(connection, document_id, collection_id, version)
+            clear_document(connection, document_id, collection_id)
+            if passing:
+                postpone(connection, document_id, time.time())
+            else:
+                settle(connection, document_id)
         return document_id
 
     def add_pending(self, source_id: int, collection_id: int, files: Sequence[FileState]) -> None:
@@ -234,10 +273,10 @@ class Documents:
         with self._connections.write() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO documents "
-                "(source_id, collection_id, path, status, size, mtime_ns, changed_at) "
-                "VALUES (?, ?, ?, 'pending', ?, ?, ?)",
+                "(source_id, collection_id, path, status, size, mtime_ns, stamp, changed_at) "
+                "VALUES (?, ?, ?, 'pending', ?, ?, ?, ?)",
                 [
-                    (source_id, collection_id, file.path, file.size, file.mtime_ns, now)
+                    (source_id, collection_id, file.path, file.size, file.mtime_ns, file.stamp, now)
                     for file in files
                 ],
             )
@@ -256,18 +295,20 @@ class Documents:
             )
 
     def touch(self, document_id: int, file: FileState) -> None:
-        """Store a file's new size and time when its bytes are the same."""
+        """Store a file's new size, time and stamp when its bytes are the same."""
         with self._connections.write() as connection:
             connection.execute(
-                "UPDATE documents SET size = ?, mtime_ns = ? WHERE id = ?",
-                (file.size, file.mtime_ns, document_id),
+                "UPDATE documents SET size = ?, mtime_ns = ?, stamp = ?, "
+                "reason = CASE status WHEN 'indexed' THEN '' ELSE reason END WHERE id = ?",
+                (file.size, file.mtime_ns, file.stamp, document_id),
             )
+            settle(connection, document_id)
 
     def forget_attempt(self, document_ids: Sequence[int]) -> None:
         """Make the next sync read these files again, whatever their status."""
         with self._connections.write() as connection:
             connection.execute(
-                "UPDATE documents SET hash = '', mtime_ns = 0, "
+                "UPDATE documents SET hash = '', mtime_ns = 0, stamp = '', "
                 "status = CASE status WHEN 'indexed' THEN status ELSE 'pending' END "
                 "WHERE id IN (SELECT value FROM json_each(?))",
                 (id_list(document_ids),),
@@ -286,7 +327,7 @@ class Documents:
                 for collection_id in sorted({row[1] for row in rows})
             }
             for document_id, collection_id in rows:
-                remove_entries(connection, document_id, collection_id, versions[collection_id])
+                clear_document(connection, document_id, collection_id, versions[collection_id])
                 connection.execute("DELETE FROM documents WHERE id = ?", (document_id,))
         return len(rows)
 

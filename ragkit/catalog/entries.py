@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections, id_list
-from ragkit.catalog.records import EntryDraft, NumberedTokens
-from ragkit.types import FIELD_CODES, LEVEL_CODES, Level
+from ragkit.catalog.lineage import holds
+from ragkit.errors import IndexCorruptError
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Level, Version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,9 +20,15 @@ if TYPE_CHECKING:
     from ragkit.indexes.protocol import Changes
     from ragkit.indexes.rows import EntryRows, TokenColumn
 
-_MOST_CACHED_TOKENS = 2_000_000
+OTHER_HISTORY = (
+    "An index was of another history of the catalog, which was replaced or restored since."
+)
+"""Why an index is not believed."""
+
 AT_LEVELS = "level IN (SELECT value FROM json_each(?))"
 """A condition on entries; its parameter is a JSON list of level codes."""
+
+_CHUNK = LEVEL_CODES[Level.CHUNK]
 
 _Scope: TypeAlias = tuple[int, int, str]
 
@@ -80,16 +85,22 @@ class Entries:
         *,
         fingerprint: str,
         dimensions: int,
-        since: int | None = None,
+        since: Version | None = None,
         after: int = 0,
     ) -> Changes:
-        """Read entries, their vectors and removals at one instant (``EntrySource``)."""
+        """Read entries, their vectors and removals at one instant (``EntrySource``).
+
+        Raises:
+            IndexCorruptError: ``since`` is of another history of the catalog.
+        """
         import numpy as np
 
         from ragkit.catalog.vectors import Embedders
         from ragkit.indexes.protocol import Changes
 
-        with self._connections.read():
+        with self._connections.read() as connection:
+            if since is not None and not holds(connection, since):
+                raise IndexCorruptError(OTHER_HISTORY, "It is made anew from the catalog.")
             added = self.rows(
                 collection_id,
                 levels,
@@ -99,12 +110,17 @@ class Entries:
             )
             removed = np.zeros(0, np.int64)
             if since is not None:
-                removed = self.removed_since(collection_id, since)
+                removed = self.removed_since(collection_id, since.number)
             return Changes(added, removed, self.version(collection_id))
 
-    def version(self, collection_id: int) -> int:
-        """Return how often the collection has changed; cheap enough for every search."""
+    def version(self, collection_id: int) -> Version:
+        """Return the version of a collection; cheap enough for every search."""
         return self._collections.version(collection_id)
+
+    def holds(self, version: Version) -> bool:
+        """Return whether a version is of this catalog's history."""
+        with self._connections.read() as connection:
+            return holds(connection, version)
 
     def count(self, collection_id: int, levels: Sequence[Level] = tuple(Level)) -> int:
         """Count the live entries of those levels in a collection."""
@@ -118,6 +134,58 @@ class Entries:
         """Return the highest id that an entry has had."""
         row = self._connections.row("SELECT seq FROM sqlite_sequence WHERE name = 'entries'")
         return int(row[0]) if row else 0
+
+    def chunk_ids(self, collection_id: int) -> NDArray[np.int64]:
+        """Return ids of the own entries of a collection's chunks, ascending."""
+        return self._ids(
+            "SELECT id FROM entries WHERE collection_id = ? AND level = ? ORDER BY id",
+            (collection_id, _CHUNK),
+        )
+
+    def chunk_spans(self, entry_ids: Iterable[int]) -> list[tuple[int, int, int, int, str]]:
+        """Return the chunks of own entries: (entry, document, start, end, structural context)."""
+        return self._connections.rows(
+            "SELECT e.id, e.document_id, k.start, k.stop, k.context FROM entries e JOIN chunks k "
+            "ON k.document_id = e.document_id AND k.idx = e.position "
+            "WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id",
+            (id_list(entry_ids),),
+        )
+
+    def of_same_chunks(self, entry_ids: Iterable[int]) -> NDArray[np.int64]:
+        """Return ids of all entries of the chunks of some entries, ascending."""
+        return self._ids(
+            "SELECT DISTINCT e.id FROM entries o JOIN entries e ON e.document_id = o.document_id "
+            "AND e.position = o.position AND e.level >= ? "
+            "WHERE o.id IN (SELECT value FROM json_each(?)) ORDER BY e.id",
+            (_CHUNK, id_list(entry_ids)),
+        )
+
+    def documents_of(self, entry_ids: Iterable[int]) -> NDArray[np.int64]:
+        """Return ids of the documents of some entries, ascending."""
+        return self._ids(
+            "SELECT DISTINCT document_id FROM entries "
+            "WHERE id IN (SELECT value FROM json_each(?)) ORDER BY 1",
+            (id_list(entry_ids),),
+        )
+
+    def first_chunks(
+        self, document_ids: Iterable[int], among: Iterable[int] | None = None
+    ) -> dict[int, tuple[int, int]]:
+        """Return each document's first chunk, as (entry id, index), ``among`` some entries."""
+        condition, more = "", []
+        if among is not None:
+            condition, more = " AND id IN (SELECT value FROM json_each(?))", [id_list(among)]
+        rows = self._connections.rows(
+            "SELECT document_id, id, MIN(position) FROM entries WHERE level = ? AND document_id IN "
+            f"(SELECT value FROM json_each(?)){condition} GROUP BY document_id",
+            (_CHUNK, id_list(document_ids), *more),
+        )
+        return {document: (entry, index) for document, entry, index in rows}
+
+    def _ids(self, query: str, parameters: Sequence[object]) -> NDArray[np.int64]:
+        import numpy as np
+
+        return np.array(self._connections.column(query, parameters), np.int64)
 
     def content_keys(self, entry_ids: Sequence[int]) -> dict[int, bytes]:
         """Return content keys by entry id: equal for texts that people take for the same."""
@@ -153,151 +221,11 @@ class Entries:
         )
         return {row[0]: row[1] for row in rows}
 
-
-class Vocabulary:
-    """Assigns ids to tokens, with a cache of those that this process has met."""
-
-    def __init__(self) -> None:
-        self._cache: dict[str, int] = {}
-
-    @contextmanager
-    def transaction(self) -> Iterator[TokenIds]:
-        """Provide ids for one transaction; they are cached when the block ends without an error.
-
-        Enter it before the transaction begins: an id counts only once it is committed.
-        """
-        ids = TokenIds(self._cache)
-        yield ids
-        if len(self._cache) > _MOST_CACHED_TOKENS:
-            self._cache.clear()
-        self._cache.update(ids.added)
-
-
-class TokenIds:
-    """The token ids of one transaction: ``added`` are those it looked up or assigned."""
-
-    def __init__(self, cache: Mapping[str, int]) -> None:
-        self._cache = cache
-        self.added: dict[str, int] = {}
-
-    def of(self, connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, int]:
-        """Return ids of all the tokens, assigning new ones where needed."""
-        cache, added = self._cache, self.added
-        ids: dict[str, int] = {}
-        missing: list[str] = []
-        for token in tokens:
-            number = cache.get(token) or added.get(token)
-            if number is None:
-                missing.append(token)
-            else:
-                ids[token] = number
-        if missing:
-            # Sorted, so that the same documents get the same ids.
-            packed = json.dumps(sorted(missing))
-            connection.execute(
-                "INSERT OR IGNORE INTO vocabulary (token) SELECT value FROM json_each(?)", (packed,)
-            )
-            rows = connection.execute(
-                "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))",
-                (packed,),
-            ).fetchall()
-            added.update(rows)
-            ids.update(rows)
-        return ids
-
-
-def put_entries(
-    connection: sqlite3.Connection,
-    token_ids: TokenIds,
-    collection_id: int,
-    document_id: int,
-    drafts: Sequence[EntryDraft],
-) -> None:
-    """Insert entries with their tokens, within the caller's transaction."""
-    import numpy as np
-
-    every = [tokens for draft in drafts for tokens in draft.tokens.values()]
-    shared = {
-        id(tokens.words): tokens.words for tokens in every if isinstance(tokens, NumberedTokens)
-    }
-    plain = (tokens for tokens in every if not isinstance(tokens, NumberedTokens))
-    ids = token_ids.of(connection, set(chain(*shared.values(), *plain)))
-    tables = {
-        key: np.fromiter((ids[word] for word in words), np.uint32, len(words))
-        for key, words in shared.items()
-    }
-    packed: list[tuple[int, int, bytes]] = []
-    for draft in drafts:
-        cursor = connection.execute(
-            "INSERT INTO entries "
-            "(collection_id, document_id, level, position, text_hash, content_key) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                collection_id,
-                document_id,
-                draft.level,
-                draft.position,
-                draft.text_hash,
-                draft.content_key,
-            ),
+    def tokens_of_length(self, least: int, most: int) -> list[str]:
+        """Return the tokens of the vocabulary with so many characters."""
+        return self._connections.column(
+            "SELECT token FROM vocabulary WHERE length(token) BETWEEN ? AND ?", (least, most)
         )
-        entry_id = int(cursor.lastrowid or 0)
-        for field, tokens in draft.tokens.items():
-            if isinstance(tokens, NumberedTokens):
-                numbers = tables[id(tokens.words)][tokens.numbers]
-            else:
-                numbers = np.fromiter((ids[token] for token in tokens), np.uint32, len(tokens))
-            if len(numbers):
-                packed.append((entry_id, field, numbers.tobytes()))
-    connection.executemany("INSERT INTO entry_tokens VALUES (?, ?, ?)", packed)
-
-
-def remove_entries(
-    connection: sqlite3.Connection, document_id: int, collection_id: int, version: int
-) -> None:
-    """Delete a document's entries and record the removal, in the caller's transaction."""
-    connection.execute(
-        "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
-        "SELECT ?, ?, id FROM entries WHERE document_id = ?",
-        (collection_id, version, document_id),
-    )
-    connection.execute("DELETE FROM entries WHERE document_id = ?", (document_id,))
-
-
-def next_version(connection: sqlite3.Connection, collection_id: int) -> int:
-    """Increment a collection's version in the caller's transaction; return the new one."""
-    row = connection.execute(
-        "UPDATE collections SET version = version + 1 WHERE id = ? RETURNING version",
-        (collection_id,),
-    ).fetchone()
-    return int(row[0])
-
-
-def copy_entry(connection: sqlite3.Connection, entry_id: int) -> int:
-    """Copy an entry without its tokens, in the caller's transaction; return the copy's id."""
-    cursor = connection.execute(
-        "INSERT INTO entries "
-        "(collection_id, document_id, level, position, text_hash, content_key) "
-        "SELECT collection_id, document_id, level, position, text_hash, content_key "
-        "FROM entries WHERE id = ?",
-        (entry_id,),
-    )
-    return int(cursor.lastrowid or 0)
-
-
-def drop_entries(
-    connection: sqlite3.Connection, collection_id: int, version: int, entry_ids: Sequence[int]
-) -> None:
-    """Delete entries of a collection and record the removal, in the caller's transaction."""
-    packed = id_list(entry_ids)
-    connection.execute(
-        "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
-        "SELECT ?, ?, value FROM json_each(?)",
-        (collection_id, version, packed),
-    )
-    connection.execute(
-        "DELETE FROM entries WHERE id IN (SELECT value FROM json_each(?))", (packed,)
-    )
 
 
 def _level_list(levels: Sequence[Level]) -> str:

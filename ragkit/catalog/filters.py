@@ -7,18 +7,17 @@ conversation, and when.
 from __future__ import annotations
 
 import json
-import re
-import sqlite3
 import time
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ragkit.catalog.connection import Connections, folded
-from ragkit.catalog.records import CollectionRecord, SpeakerRecord
-from ragkit.types import LEVEL_CODES, Level
+from ragkit.catalog.connection import Connections, folded, id_list
+from ragkit.catalog.document_writing import speaker_key
+from ragkit.catalog.records import CollectionRecord
+from ragkit.types import LEVEL_CODES, Level, Version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,12 +48,31 @@ EXISTS (SELECT 1 FROM speakers v
 WHERE v.document_id = {document} AND v.level = {level} AND v.position = {position}{conditions})
 """
 _DOCUMENT, _CHUNK = LEVEL_CODES[Level.DOCUMENT], LEVEL_CODES[Level.CHUNK]
-_NOT_A_WORD = re.compile(r"[\W_]+")
 _MOST_FACET_VALUES = 30
 _MOST_FIELD_VALUES = 12
 _KEPT_SECONDS = 300.0
 
 _T = TypeVar("_T")
+
+
+_FAMILIES = {
+    "excel": "xlsx xlsm xls csv tsv", "spreadsheet": "xlsx xlsm xls csv tsv", "word": "docx docm",
+    "powerpoint": "pptx pptm", "presentation": "pptx pptm", "slides": "pptx pptm",
+    "mail": "eml mbox", "email": "eml mbox", "notes": "markdown mdx text rst",
+    "web": "html", "chat": "conversation", "notebook": "ipynb", "book": "epub",
+    "image": "png jpg jpeg gif bmp tif tiff webp heic",
+}  # fmt: skip
+
+
+@cache
+def type_families() -> Mapping[str, tuple[str, ...]]:
+    """Return what ``type:`` may name beside formats and suffixes: families, with their members."""
+    from ragkit.reading.formats import CODE_SUFFIXES
+
+    families = {name: tuple(members.split()) for name, members in _FAMILIES.items()}
+    for suffix, language in CODE_SUFFIXES.items():
+        families[language] = (*families.get(language, ()), suffix.removeprefix("."))
+    return families
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +86,14 @@ class Facets:
     fields: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
     speakers: tuple[tuple[str, int], ...] = ()
 
+    def values(self, name: str) -> tuple[tuple[str, int], ...]:
+        """Return the values of a filter, by the name that a question gives it; none for a path."""
+        named = {
+            "type": self.types, "lang": self.languages, "tag": self.tags,
+            "speaker": self.speakers, "from": self.speakers,
+        }  # fmt: skip
+        return named[name] if name in named else dict(self.fields).get(name, ())
+
 
 class _ByVersion(Generic[_T]):
     """What is read of a whole collection, kept until the collection's version changes.
@@ -77,10 +103,10 @@ class _ByVersion(Generic[_T]):
 
     def __init__(self, read: Callable[[int], _T]) -> None:
         self._read = read
-        self._kept: dict[int, tuple[int, float, _T]] = {}
+        self._kept: dict[int, tuple[Version | None, float, _T]] = {}
 
     def of(self, collection: CollectionRecord) -> _T:
-        version, read_at, value = self._kept.get(collection.id, (-1, 0.0, None))
+        version, read_at, value = self._kept.get(collection.id, (None, 0.0, None))
         if value is None or version != collection.version or _age(read_at) > _KEPT_SECONDS:
             value = self._read(collection.id)
             self._kept[collection.id] = (collection.version, time.monotonic(), value)
@@ -157,12 +183,37 @@ class FilterQueries:
         ids = self._connections.column(*_entry_query(collection_id, filters))
         return np.array(ids, dtype=np.int64)
 
+    def newest_first(self, document_ids: Iterable[int], limit: int = -1) -> list[int]:
+        """Return ids of documents by their dates, the newest first; those of a day by path."""
+        return self._connections.column(
+            "SELECT d.id FROM documents d WHERE d.id IN (SELECT value FROM json_each(?)) "
+            f"ORDER BY {_LAST_DATE} DESC, d.path, d.id LIMIT ?",
+            (id_list(document_ids), limit),
+        )
+
     def facets(self, collection: CollectionRecord) -> Facets:
         """Count the indexed documents by type, language, tag, folder, field and speaker.
 
         Read again only when the collection has another version.
         """
         return self._facets.of(collection)
+
+    def suffixes(self, collection_id: int) -> set[str]:
+        """Return the suffixes of a collection's files, without their dots."""
+        found = self._connections.column(
+            f"SELECT DISTINCT {_SUFFIX} FROM documents d WHERE d.collection_id = ?",
+            (collection_id,),
+        )
+        return {suffix for suffix in found if suffix and "/" not in suffix}
+
+    def folders(self, collection_id: int) -> set[str]:
+        """Return the folders that a collection's files lie in, each with its "/"."""
+        paths = self._connections.column(
+            "SELECT DISTINCT rtrim(path, replace(path, '/', '')) FROM documents "
+            "WHERE collection_id = ?",
+            (collection_id,),
+        )
+        return {f"{part}/" for path in paths for part in path.split("/") if part}
 
     def field_names(self, collection: CollectionRecord) -> tuple[str, ...]:
         """Return every front-matter field that a document of the collection has, sorted.
@@ -225,16 +276,16 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
     parts: list[str] = []
     parameters: list[Any] = []
 
-    def either(values: Sequence[Any], condition: str, times: int = 1) -> None:
+    def either(values: Sequence[Any], condition: str) -> None:
         if values:
             parts.append("(" + " OR ".join([condition] * len(values)) + ")")
             for value in values:
-                parameters.extend([value] * times)
+                parameters.extend(value if isinstance(value, tuple) else (value,))
 
     def fold_all(values: Sequence[str]) -> list[str]:
         return [folded(value) for value in values]
 
-    either(fold_all(filters.types), f"? IN (folded(d.format), {_SUFFIX})")
+    either(_of_families(fold_all(filters.types)), f"? IN (folded(d.format), {_SUFFIX})")
     either([_path(value) for value in filters.paths], "instr('/' || folded(d.path), ?)")
     either(fold_all(filters.titles), "instr(folded(d.title), ?)")
     either(fold_all(filters.sources), "instr(folded(s.root), ?)")
@@ -263,6 +314,20 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
             )
         )
         parameters += values
+    either(
+        [(folded(name), speaker_key(name) or " " * 9) for name in filters.senders],
+        "(instr(folded(coalesce(json_extract(d.metadata, '$.author'), '')), ?) OR EXISTS "
+        "(SELECT 1 FROM speakers v WHERE v.document_id = d.id AND instr(v.speaker, ?)))",
+    )
+    either(
+        fold_all(filters.recipients),
+        "instr(folded(coalesce(json_extract(d.metadata, '$.to'), '')), ?)",
+    )
+    either(
+        fold_all(filters.has),
+        "(? IN ('attachment', 'attachments') "
+        "AND coalesce(json_array_length(d.metadata, '$.attachments'), 0) > 0)",
+    )
     for name in sorted({name for name, _ in filters.fields}):
         packed = json.dumps([folded(value) for key, value in filters.fields if key == name])
         parts.append(_FIELD)
@@ -306,26 +371,9 @@ def _message_conditions(filters: Filters) -> tuple[str, list[str]]:
     return conditions, parameters
 
 
-def speaker_key(name: str) -> str:
-    """Return a name in the form that is compared: its words between spaces, no accents, no case.
-
-    A name without letters has a key as well; the key of an empty name is empty.
-    """
-    plain = unicodedata.normalize("NFKD", folded(name))
-    plain = "".join(char for char in plain if not unicodedata.combining(char))
-    words = _NOT_A_WORD.sub(" ", plain).strip() or " ".join(plain.split())
-    return f" {words} " if words else ""
-
-
-def put_speakers(
-    connection: sqlite3.Connection, document_id: int, speakers: Sequence[SpeakerRecord]
-) -> None:
-    """Insert who speaks where, within the caller's transaction."""
-    rows = {
-        (document_id, record.level, record.position, speaker_key(record.speaker), record.day)
-        for record in speakers
-    }
-    connection.executemany("INSERT INTO speakers VALUES (?, ?, ?, ?, ?)", sorted(rows))
+def _of_families(types: Sequence[str]) -> list[str]:
+    """Return types with all that belong to those that are families, such as "excel"."""
+    return [kind for name in types for kind in (name, *type_families().get(name, ()))]
 
 
 def _path(value: str) -> str:

@@ -356,7 +356,33 @@ def _faults(connection: sqlite3.Connection) -> str:
     ):
         if _OUTSIDE.search(path) or (kind == "uploads" and _ODD_UPLOAD.search(path)):
             return "names files outside its folders"
+    connection.create_function("kind_of_json", 1, _kind_of_json, deterministic=True)
+    for table, column, kind in _json_columns(connection):
+        other = f"SELECT 1 FROM {table} WHERE kind_of_json({column}) != ?"
+        if connection.execute(other, (kind,)).fetchone():
+            return f"holds a value that makes no sense ({table}.{column})"
     return ""
+
+
+def _kind_of_json(text: str) -> str:
+    """Return "object" or "array", or an empty string for any other value and for what is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return ""
+    if isinstance(value, dict):
+        return "object"
+    return "array" if isinstance(value, list) else ""
+
+
+def _json_columns(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str]]:
+    """Yield tables and columns of JSON, with the type that the values are to have."""
+    yield from (("sections", "path", "array"), ("chunks", "heading_path", "array"))
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    for (table,) in tables:
+        for column in connection.execute(f"PRAGMA table_info({table})").fetchall():
+            if column[4] in ("'{}'", "'[]'"):
+                yield table, column[1], "object" if column[4] == "'{}'" else "array"
 
 
 def _layout(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:

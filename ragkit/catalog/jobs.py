@@ -119,9 +119,11 @@ class Jobs:
     def requeue_running(self, most_attempts: int = 3) -> int:
         """Recover from a crash: put running jobs back, or fail those that crashed too often.
 
-        Those that were being cancelled are cancelled. Returns how many are pending again.
+        Those that were being cancelled are cancelled. The worker that ran them has stopped.
+        Returns how many are pending again.
         """
         with self._connections.write() as connection:
+            connection.execute("UPDATE worker SET state = 'stopped' WHERE state != 'stopped'")
             connection.execute(
                 "UPDATE jobs SET state = 'cancelled', finished_at = ? "
                 "WHERE state = 'running' AND cancelled",

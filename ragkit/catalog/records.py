@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ragkit.types import Chunk, Metadata, Page, Section, Status
+from ragkit.types import Chunk, FileState, Metadata, Page, Section, Status, Version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,17 +33,48 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CollectionRecord:
-    """An isolated search scope. ``version`` increases with every change of its documents."""
+    """An isolated search scope. Every change of its documents gives it another ``version``."""
 
     id: int
     name: str
     settings: dict[str, Any]
-    version: int
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionContents:
+    """How much a collection holds: what deleting it would take away.
+
+    ``uploads`` of the ``documents`` were uploaded; ``edited`` counts contexts that a person wrote.
+    """
+
+    documents: int = 0
+    folders: int = 0
+    uploads: int = 0
+    ratings: int = 0
+    runs: int = 0
+    edited: int = 0
+
+    @property
+    def irreplaceable(self) -> bool:
+        """Whether some of it cannot be had again by adding the folders again."""
+        return bool(self.uploads or self.ratings or self.runs or self.edited)
+
+    @property
+    def counted(self) -> tuple[tuple[int, str], ...]:
+        """What goes with it as (count, noun): documents and folders always, the rest if any."""
+        rest = (
+            (self.ratings, "rating"),
+            (self.runs, "kept evaluation"),
+            (self.edited, "edited context"),
+        )
+        always = ((self.documents, "document"), (self.folders, "folder"))
+        return always + tuple(pair for pair in rest if pair[0])
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A folder or the uploads of a collection. ``state``: new, ready or offline."""
+    """A folder or the uploads of a collection. ``state``: new, ready, held or offline."""
 
     id: int
     collection_id: int
@@ -95,26 +126,24 @@ class ChunkRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class FileState:
-    """A file's path, size and modification time, as a scan finds them."""
-
-    path: str
-    size: int
-    mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
 class KnownFile:
-    """What the catalog stores about a file of a source."""
+    """What the catalog stores about a file of a source.
+
+    ``retry_at``: it could not be read, for a reason that passes, and is to be tried again then.
+    """
 
     document_id: int
-    path: str
-    size: int
-    mtime_ns: int
+    state: FileState
     hash: str
     pipeline_fingerprint: str
     markup: str
     status: Status
+    retry_at: float | None = None
+
+    @property
+    def path(self) -> str:
+        """The file's path in its source."""
+        return self.state.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +211,7 @@ class DocumentDraft:
     entries: tuple[EntryDraft, ...]
     vectors: dict[bytes, bytes] = field(default_factory=dict)
     seconds: float = 0.0
+    stamp: str = ""
     speakers: tuple[SpeakerRecord, ...] = ()
 
 

@@ -320,6 +320,38 @@ def m007_writers(connection: sqlite3.Connection) -> None:
     _execute(connection, "ALTER TABLE judgments ADD COLUMN writer TEXT NOT NULL DEFAULT ''")
 
 
+def m008_lineage(connection: sqlite3.Connection) -> None:
+    """Give every change of a collection a number of its own and a token that no other has."""
+    _execute(connection, _LINEAGE)
+
+
+_LINEAGE = """
+CREATE TABLE lineage (version INTEGER PRIMARY KEY AUTOINCREMENT, token TEXT NOT NULL) STRICT;
+INSERT INTO lineage SELECT version, lower(hex(randomblob(16)))
+FROM (SELECT version FROM collections UNION SELECT version FROM removed_entries) WHERE version > 0
+"""
+
+
+def m010_retries(connection: sqlite3.Connection) -> None:
+    """Say which files could not be read for a reason that passes, and when they are tried again."""
+    _execute(connection, _RETRIES)
+
+
+_RETRIES = """
+CREATE TABLE retries (
+    document_id INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
+    since REAL NOT NULL,
+    attempts INTEGER NOT NULL,
+    retry_at REAL NOT NULL
+) STRICT
+"""
+
+
+def m009_file_stamps(connection: sqlite3.Connection) -> None:
+    """Keep each file's device, inode and ctime; without them it is hashed at the next sync."""
+    _execute(connection, "ALTER TABLE documents ADD COLUMN stamp TEXT NOT NULL DEFAULT ''")
+
+
 def _execute(connection: sqlite3.Connection, statements: str) -> None:
     """Run statements one by one: ``executescript`` would end the transaction that they are in."""
     for statement in statements.split(";\n"):
@@ -335,6 +367,9 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m005_runs,
     m006_embedder_choice,
     m007_writers,
+    m008_lineage,
+    m009_file_stamps,
+    m010_retries,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 
@@ -345,6 +380,12 @@ def applied(connection: sqlite3.Connection) -> set[str]:
         return set()
     rows = connection.execute("SELECT value FROM meta WHERE key GLOB 'migration [0-9]*'")
     return {str(row[0]).partition(" ")[0] for row in rows}
+
+
+def needs_migration(connection: sqlite3.Connection) -> bool:
+    """Return whether a catalog is of an earlier version; one without tables is of none."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    return 0 < version < len(MIGRATIONS)
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -359,7 +400,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     if version > len(MIGRATIONS):
         raise LibraryFormatError(
             f"This library was written by a newer ragkit (catalog version {version}).",
-            "Update ragkit, or name another library with --library.",
+            "Update ragkit, or choose another library with --library.",
         )
     if version == len(MIGRATIONS):
         return

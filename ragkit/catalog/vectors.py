@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ragkit.catalog.connection import Connections, id_list
-from ragkit.catalog.entries import copy_entry, drop_entries, next_version
+from ragkit.catalog.document_writing import (
+    copy_entry,
+    put_vectors,
+    remove_entries,
+)
+from ragkit.catalog.lineage import next_version
 from ragkit.types import LEVEL_CODES, Level
 
 _EMBEDDER = "SELECT id, name, fingerprint, dimensions FROM embedders"
@@ -274,16 +279,6 @@ class Embedders:
             return cursor.rowcount > 0
 
 
-def put_vectors(
-    connection: sqlite3.Connection, embedder_id: int, vectors: Mapping[bytes, bytes]
-) -> None:
-    """Store vectors by text hash, within the caller's transaction."""
-    connection.executemany(
-        "INSERT OR IGNORE INTO vectors (text_hash, embedder_id, data) VALUES (?, ?, ?)",
-        [(text_hash, embedder_id, data) for text_hash, data in sorted(vectors.items())],
-    )
-
-
 def _batches(hashes: Iterable[bytes]) -> Iterator[Sequence[bytes]]:
     iterator = iter(hashes)
     while batch := list(islice(iterator, _MOST_PARAMETERS)):
@@ -311,4 +306,5 @@ def _renew_entries(connection: sqlite3.Connection, hashes: Iterable[bytes]) -> N
         )
         replaced.setdefault(collection_id, []).append(entry_id)
     for collection_id, entry_ids in replaced.items():
-        drop_entries(connection, collection_id, next_version(connection, collection_id), entry_ids)
+        version = next_version(connection, collection_id)
+        remove_entries(connection, collection_id, version, entry_ids)

@@ -35,9 +35,8 @@ def find_blocks(
         )
         if markup is Markup.PLAIN and section.path:
             _mark_heading(text, section, starts)
-    marks = sorted(starts.items())
-    _close_gaps(text, marks, {section.start for section in sections})
-    return _tiled(marks, len(text))
+    borders = {section.start for section in sections}
+    return _tiled(_without_gaps(text, sorted(starts.items()), borders), len(text))
 
 
 def whole_messages(
@@ -94,8 +93,10 @@ def _mark_heading(text: str, section: Section, starts: dict[int, BlockKind]) -> 
         starts.setdefault(end, BlockKind.PARAGRAPH)
 
 
-def _close_gaps(text: str, marks: list[tuple[int, BlockKind]], borders: set[int]) -> None:
-    """Add blank text at the front of a section to the section's first block, in place."""
+def _without_gaps(
+    text: str, marks: Sequence[tuple[int, BlockKind]], borders: set[int]
+) -> list[tuple[int, BlockKind]]:
+    """Add blank text at the front of a section to the section's first block."""
     kept: list[tuple[int, BlockKind]] = []
     for start, kind in marks:
         blank = bool(kept) and _NOT_BLANK.search(text, kept[-1][0], start) is None
@@ -103,4 +104,4 @@ def _close_gaps(text: str, marks: list[tuple[int, BlockKind]], borders: set[int]
             kept[-1] = (kept[-1][0], kind)
         else:
             kept.append((start, kind))
-    marks[:] = kept
+    return kept

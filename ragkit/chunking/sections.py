@@ -11,8 +11,9 @@ from ragkit.chunking.structure import bounded_line
 from ragkit.types import OutlineEntry, Reading, Section
 
 _DEEPEST = 32
-_SLIDES = frozenset({"pptx", "ppt", "odp"})
-_SHEETS = frozenset({"xlsx", "xls", "xlsm", "ods"})
+_DIVISIONS = {"pptx": "Slide", "xlsx": "Sheet"}
+"""What the pages of a format are called that divide its text."""
+
 _NOT_BLANK = re.compile(r"\S")
 
 
@@ -101,18 +102,14 @@ def _beside(
 
 def _from_pages(reading: Reading, level: int) -> list[OutlineEntry]:
     """Make slides and sheets into divisions of the given level."""
-    if reading.format not in _SLIDES | _SHEETS:
-        return []
-    what = "Slide" if reading.format in _SLIDES else "Sheet"
-    titles = [
-        f"{what} {page.label or page.number}" if (page.label or "0").isdecimal() else page.label
-        for page in reading.pages
-    ]
-    return [
-        OutlineEntry(page.start, level, title)
-        for page, title in zip(reading.pages, titles, strict=True)
-        if page.end > page.start
-    ]
+    what = _DIVISIONS.get(reading.format)
+    divisions = []
+    for page in reading.pages if what else ():
+        numbered = (page.label or "0").isdecimal()
+        title = f"{what} {page.label or page.number}" if numbered else page.label
+        if page.end > page.start:
+            divisions.append(OutlineEntry(page.start, level, title))
+    return divisions
 
 
 def _tile(text: str, entries: Sequence[OutlineEntry]) -> tuple[Section, ...]:

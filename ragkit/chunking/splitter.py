@@ -92,32 +92,28 @@ def break_piece(text: str, piece: Piece, most: Size) -> list[Piece]:
 
     Returns more than one piece, or the same one marked as whole.
     """
-    parts = _parts(text, piece, most)
+    borders = _BORDERS.get(piece.kind, _PROSE)
+    for depth in range(piece.depth, len(borders)):
+        parts = list(_cut(text, piece, borders[depth], depth + 1))
+        if len(parts) > 1:
+            break
+    else:
+        quarter = Size(max(most.weight // 4, WORD), most.characters // 4)
+        parts = list(_cut_words(text, piece, quarter))
     if piece.opens:
         parts[0] = replace(parts[0], opens=True)
     return parts
 
 
-def _parts(text: str, piece: Piece, most: Size) -> list[Piece]:
-    borders = _BORDERS.get(piece.kind, _PROSE)
-    for depth in range(piece.depth, len(borders)):
-        parts = list(_cut(text, piece, borders[depth], depth + 1))
-        if len(parts) > 1:
-            return parts
-    return list(_cut_words(text, piece, Size(max(most.weight // 4, WORD), most.characters // 4)))
-
-
 def _cut(text: str, piece: Piece, border: re.Pattern[str], depth: int) -> Iterator[Piece]:
     """Cut a piece at every match of a border."""
     start = piece.start
-    for match in border.finditer(text, piece.start, piece.end):
-        part = make_piece(text, start, match.end(), piece.kind, depth)
+    matches = border.finditer(text, piece.start, piece.end)
+    for end in (*(match.end() for match in matches), piece.end):
+        part = make_piece(text, start, end, piece.kind, depth)
         if part is not None:
             yield part
-        start = match.end()
-    part = make_piece(text, start, piece.end, piece.kind, depth)
-    if part is not None:
-        yield part
+        start = end
 
 
 def _cut_words(text: str, piece: Piece, most: Size) -> Iterator[Piece]:

@@ -84,9 +84,7 @@ def text_hash(text: str) -> bytes:
 def content_key(text: str) -> bytes:
     """Return a key that ignores case and white space only, or ``b""`` for a blank text."""
     plain = " ".join(text.casefold().split())
-    if not plain:
-        return b""
-    return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return text_hash(plain) if plain else b""
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

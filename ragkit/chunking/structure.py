@@ -109,7 +109,7 @@ def _parse_markdown(text: str, body: int) -> Structure | None:
         parser.block.parse(source, parser, {}, tokens)
     except _PARSER_FAILURES:
         return None
-    lines = _line_starts(source)
+    lines = [0, *(newline.end() for newline in re.finditer("\n", source))]
     starts: list[tuple[int, BlockKind]] = []
     headings: list[OutlineEntry] = []
     for at, token in enumerate(tokens):
@@ -127,16 +127,6 @@ def _parse_markdown(text: str, body: int) -> Structure | None:
                 kind = BlockKind.PARAGRAPH
         starts.append((offset, kind))
     return Structure(tuple(starts), tuple(headings))
-
-
-def _line_starts(text: str) -> list[int]:
-    """List the offset of each line."""
-    starts = [0]
-    at = text.find("\n")
-    while at >= 0:
-        starts.append(at + 1)
-        at = text.find("\n", at + 1)
-    return starts
 
 
 def _heading_title(content: str) -> str:

@@ -88,6 +88,7 @@ class Ablation:
         return tables
 
 
+_BOTH = (Level.CONTEXT, Level.QUESTION)
 _SAME_WEIGHT = (
     (Field.TEXT, 1.0),
     (Field.TITLE, -1.0),  # A title's words stand in the text twice.
@@ -101,52 +102,43 @@ def _fields(*names: Field) -> tuple[tuple[Field, float], ...]:
 
 def keyword_variants() -> list[Variant]:
     """Return keyword searches: the text alone, with each other field, and with all."""
-    every = (Field.CONTEXT, Field.QUESTIONS, Field.KEYWORDS)
-    base = {"mode": Mode.KEYWORD, "contexts": Contexts.MODEL}
+    every = _fields(Field.CONTEXT, Field.QUESTIONS, Field.KEYWORDS)
     rows: list[_Row] = [
         ("F0", "text", {"field_weights": ((Field.TEXT, 1.0),)}, ()),
         ("F1", "text + context", {"field_weights": _fields(Field.CONTEXT)}, (_MODEL,)),
         ("F2", "text + questions", {"field_weights": _fields(Field.QUESTIONS)}, (_MODEL,)),
         ("F3", "text + keywords", {"field_weights": _fields(Field.KEYWORDS)}, (_MODEL,)),
         ("F3b", "all, the same weight", {"field_weights": _SAME_WEIGHT}, (_MODEL,)),
-        ("F4", "all, weighted", {"field_weights": _fields(*every)}, (_MODEL,)),
-        ("F5", "all, weighted, reranked",
-         {"field_weights": _fields(*every), "rerank": Rerank.MODEL}, (_MODEL, _RERANKER)),
+        ("F4", "all, weighted", {"field_weights": every}, (_MODEL,)),
+        ("F5", "all, weighted, reranked", {"field_weights": every, "rerank": Rerank.MODEL},
+         (_MODEL, _RERANKER)),
     ]  # fmt: skip
-    return [
-        Variant(KEYWORDS, name, label, {**base, **changes}, needs)
-        for name, label, changes, needs in rows
-    ]
+    return _variants(KEYWORDS, rows, mode=Mode.KEYWORD, contexts=Contexts.MODEL)
 
 
 def vector_variants() -> list[Variant]:
     """Return vector searches: of chunks, with their contexts or questions, and with all."""
-    base = {"mode": Mode.VECTOR, "contexts": Contexts.MODEL}
-    both = (Level.CONTEXT, Level.QUESTION)
     rows: list[_Row] = [
         ("V0", "text", {"vector_levels": ()}, ()),
         ("V1", "text + context", {"vector_levels": (Level.CONTEXT,)}, (_MODEL,)),
         ("V1b", "context for its chunk", {"question_merge": QuestionMerge.CONTEXT}, (_MODEL,)),
         ("V2", "text + questions", {"vector_levels": (Level.QUESTION,)}, (_MODEL,)),
-        ("V3", "all, best rank", {"vector_levels": both, "question_merge": QuestionMerge.BEST},
+        ("V3", "all, best rank", {"vector_levels": _BOTH, "question_merge": QuestionMerge.BEST},
          (_MODEL,)),
         ("V4", "all, sum of inverse ranks",
-         {"vector_levels": both, "question_merge": QuestionMerge.SUM}, (_MODEL,)),
-        ("V5", "all, best rank, reranked", {"vector_levels": both, "rerank": Rerank.MODEL},
+         {"vector_levels": _BOTH, "question_merge": QuestionMerge.SUM}, (_MODEL,)),
+        ("V5", "all, best rank, reranked", {"vector_levels": _BOTH, "rerank": Rerank.MODEL},
          (_MODEL, _RERANKER)),
     ]  # fmt: skip
-    return [
-        Variant(VECTORS, name, label, {**base, **changes}, needs)
-        for name, label, changes, needs in rows
-    ]
+    return _variants(VECTORS, rows, mode=Mode.VECTOR, contexts=Contexts.MODEL)
 
 
 def grid_variants(*, rrf: bool = True) -> list[Variant]:
     """Return each mode with no context, with structural context, and with model contexts."""
-    contexts: tuple[_Row, ...] = (
-        ("none", "no", {"contexts": Contexts.STRUCTURAL}, (_TEXT,)),
-        ("structural", "structural", {"contexts": Contexts.STRUCTURAL}, ()),
-        ("model", "model", {"contexts": Contexts.MODEL}, (_MODEL,)),
+    contexts = (
+        ("none", "no", Contexts.STRUCTURAL, (_TEXT,)),
+        ("structural", "structural", Contexts.STRUCTURAL, ()),
+        ("model", "model", Contexts.MODEL, (_MODEL,)),
     )
     modes: list[tuple[str, dict[str, Any]]] = [
         ("vector", {"mode": Mode.VECTOR}),
@@ -154,16 +146,18 @@ def grid_variants(*, rrf: bool = True) -> list[Variant]:
         ("weighted", {"mode": Mode.HYBRID, "fusion": Fusion.WEIGHTED}),
     ]
     modes += [("rrf", {"mode": Mode.HYBRID, "fusion": Fusion.RRF})] if rrf else []
-    return [
-        Variant(
-            GRID,
-            f"{context} × {search}",
-            f"{label} context, {search}",
-            {**stored, **mode},
-            needs,
-        )
-        for context, label, stored, needs in contexts
+    rows: list[_Row] = [
+        (f"{name} × {search}", f"{label} context, {search}", {"contexts": stored, **mode}, needs)
+        for name, label, stored, needs in contexts
         for search, mode in modes
+    ]
+    return _variants(GRID, rows)
+
+
+def _variants(table: str, rows: Sequence[_Row], **base: Any) -> list[Variant]:
+    return [
+        Variant(table, name, label, {**base, **changes}, needs)
+        for name, label, changes, needs in rows
     ]
 
 
@@ -173,8 +167,6 @@ def ablate(
     plain: Experiment | None = None,
     base: SearchOptions | None = None,
     reporter: Reporter | None = None,
-    *,
-    timed: bool = False,
 ) -> Ablation:
     """Evaluate variants; ``plain`` is the same set with only its texts indexed.
 
@@ -184,21 +176,29 @@ def ablate(
     Raises:
         JobCancelled: it was cancelled before the first answer.
     """
+    counts = experiment.contexts
+    written = counts.complete + counts.truncated
     outcomes: list[Outcome] = []
     partial = False
     for variant in variants:
         chosen = plain if _TEXT in variant.needs else experiment
-        reason = _missing(variant, experiment, plain)
+        reason = ""
+        if _MODEL in variant.needs and not written:
+            reason = (
+                "no model contexts are there: ragkit contextualize writes them, --contexts replays"
+            )
+        elif chosen is None:
+            reason = "texts without titles and headings can be indexed only from --corpus"
         if reason or chosen is None:
             outcomes.append(Outcome(variant, None, reason))
             continue
         config = SearchConfig(replace(base or SearchOptions(), **variant.changes))
+        first = not any(outcome.evaluation for outcome in outcomes)
         try:
-            evaluation = measure(
-                chosen, config, reporter, timed=timed, phase=f"Asking: {variant.name}"
-            )
+            phase = f"Asking: {variant.name}"
+            evaluation = measure(chosen, config, reporter, timed=False, phase=phase)
         except (JobCancelled, KeyboardInterrupt):
-            if not any(outcome.evaluation for outcome in outcomes):
+            if first:
                 raise
             partial = True
             break
@@ -207,36 +207,16 @@ def ablate(
             prefix = "no model reranks: " if no_model else ""
             outcomes.append(Outcome(variant, None, f"{prefix}{error}"))
             continue
+        partial = evaluation.partial
         # Figures of some of the questions cannot stand beside those of all.
-        if evaluation.partial:
-            partial = True
-            if not any(outcome.evaluation for outcome in outcomes):
-                outcomes.append(Outcome(variant, evaluation))
+        if first or not partial:
+            outcomes.append(Outcome(variant, evaluation))
+        if partial:
             break
-        outcomes.append(Outcome(variant, evaluation))
-    notices = _notices(outcomes, experiment, partial, len(variants))
-    return Ablation(experiment.name, tuple(outcomes), partial, notices)
-
-
-def _missing(variant: Variant, experiment: Experiment, plain: Experiment | None) -> str:
-    """Return why a variant cannot be evaluated; empty when it can."""
-    written = experiment.contexts.complete + experiment.contexts.truncated
-    if _MODEL in variant.needs and not written:
-        return "no model contexts are there: ragkit contextualize writes them, --contexts replays"
-    if _TEXT in variant.needs and plain is None:
-        return "texts without titles and headings can be indexed only from --corpus"
-    return ""
-
-
-def _notices(
-    outcomes: Sequence[Outcome], experiment: Experiment, partial: bool, planned: int
-) -> tuple[str, ...]:
     evaluations = [outcome.evaluation for outcome in outcomes if outcome.evaluation]
     notices = list(dict.fromkeys(notice for found in evaluations for notice in found.notices))
-    counts = experiment.contexts
-    written = counts.complete + counts.truncated
     if 0 < written < counts.chunks:
         notices.append(f"{written} of {counts.chunks} chunks have a model context.")
     if partial:
-        notices.append(f"Stopped: {len(outcomes)} of {planned} cells were looked at.")
-    return tuple(notices)
+        notices.append(f"Stopped: {len(outcomes)} of {len(variants)} cells were looked at.")
+    return Ablation(experiment.name, tuple(outcomes), partial, tuple(notices))

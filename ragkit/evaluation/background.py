@@ -1,4 +1,4 @@
-"""Evaluations and question writing in the background: one task at a time, each in a thread."""
+"""What pages have done in the background: one task at a time, each in a thread."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ragkit.evaluation.generated_sets import GenerationReport
 from ragkit.evaluation.runs import in_words
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Progress, Reporter
+from ragkit.models.topic_namer import TopicNamer
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +24,8 @@ logger = logging.getLogger(__name__)
 class TaskStatus:
     """How far a task is; ``problem`` and ``cure`` are set when it failed.
 
-    ``cancelled``: it stops as soon as it can. ``round`` counts the tasks of this process.
+    ``cancelled``: it stops as soon as it can. ``stopped``: it ended before it was done. ``round``
+    counts the tasks of this process.
     """
 
     running: bool = False
@@ -31,6 +33,7 @@ class TaskStatus:
     problem: str = ""
     cure: str = ""
     cancelled: bool = False
+    stopped: bool = False
     round: int = 0
 
 
@@ -78,6 +81,8 @@ class BackgroundTask(Generic[Status]):
     def _run(self, work: Callable[[], None]) -> None:
         try:
             work()
+        except JobCancelled:
+            self._update(stopped=True)
         except RagkitError as error:
             self._update(problem=error.message, cure=error.cure)
         except Exception:
@@ -109,7 +114,6 @@ class RunStatus(TaskStatus):
     number: int = 0
     count: int = 0
     kept: tuple[int, ...] = ()
-    stopped: bool = False
 
 
 class BackgroundRuns(BackgroundTask[RunStatus]):
@@ -128,30 +132,20 @@ class BackgroundRuns(BackgroundTask[RunStatus]):
 
         A cancelled run stops after the current question and is kept as partial.
         """
-        configs = tuple(configs)
 
         def run() -> None:
-            try:
-                self._ask(open_experiment(), configs, keep)
-            except JobCancelled:
-                self._update(stopped=True)
+            experiment = open_experiment()
+            for number, config in enumerate(configs, start=1):
+                self._update(number=number, name=in_words(config), progress=Progress("Asking"))
+                evaluation = measure(experiment, config, Reporter(self._report))
+                kept = (*self.status.kept, keep(evaluation).id)
+                cancelled = self.status.cancelled
+                stopped = evaluation.partial or (cancelled and number < len(configs))
+                self._update(kept=kept, stopped=stopped)
+                if cancelled:
+                    break
 
         return self._begin(RunStatus(count=len(configs)), run)
-
-    def _ask(
-        self,
-        experiment: Experiment,
-        configs: Sequence[SearchConfig],
-        keep: Callable[[Evaluation], RunRecord],
-    ) -> None:
-        for number, config in enumerate(configs, start=1):
-            self._update(number=number, name=in_words(config), progress=Progress("Asking"))
-            evaluation = measure(experiment, config, Reporter(self._report))
-            record = keep(evaluation)
-            self._update(kept=(*self.status.kept, record.id), stopped=evaluation.partial)
-            if self.status.cancelled:
-                self._update(stopped=evaluation.partial or number < len(configs))
-                break
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +162,7 @@ class BackgroundWriting(BackgroundTask[WritingStatus]):
     def __init__(self) -> None:
         super().__init__(WritingStatus(), "question-writing")
 
-    def start(
-        self,
-        collection: str,
-        generate: Callable[..., GenerationReport],
-    ) -> bool:
+    def start(self, collection: str, generate: Callable[..., GenerationReport]) -> bool:
         """Start ``generate(report=...)``; False when another set is still being written.
 
         A cancelled task stops after the current passage.
@@ -182,3 +172,36 @@ class BackgroundWriting(BackgroundTask[WritingStatus]):
             self._update(report=generate(report=self._report))
 
         return self._begin(WritingStatus(collection=collection), write)
+
+
+@dataclass(frozen=True, slots=True)
+class NamingStatus(TaskStatus):
+    """Status of the naming of topics: ``names`` are those of the long text ``key``."""
+
+    key: str = ""
+    names: tuple[str, ...] = ()
+
+
+class BackgroundNaming(BackgroundTask[NamingStatus]):
+    """Has a model name the topics of a long text."""
+
+    def __init__(self) -> None:
+        super().__init__(NamingStatus(), "topic-naming")
+
+    def start(self, key: str, texts: Sequence[str], open_namer: Callable[[], TopicNamer]) -> bool:
+        """Start naming each text; False when those of another long text are still being named.
+
+        Names are there once all are; an empty one is none.
+        """
+
+        def write() -> None:
+            namer = open_namer()
+            reporter = Reporter(self._report)
+            reporter.start("Naming topics", len(texts))
+            names = []
+            for text in texts:
+                names.append(namer.name(text))
+                reporter.step()
+            self._update(names=tuple(names))
+
+        return self._begin(NamingStatus(key=key), write)

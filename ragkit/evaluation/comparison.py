@@ -1,21 +1,18 @@
-"""Comparison: one question asked with several settings, and how the rankings differ.
-
-Everything but :func:`compare` is a pure function over values.
-"""
+"""Comparison: one question asked with several settings, and how the rankings differ."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from ragkit.errors import EvaluationError, NotFoundError, QueryError, RagkitError
 from ragkit.evaluation.search_config import FEWEST, MOST, SearchConfig, names
-from ragkit.models.base import Embedder
 from ragkit.options import ChunkedOptions, Rerank
 from ragkit.results import Answer, DocumentRef, RerankOutcome, Result, Stage
-from ragkit.retrieval.multi_query import ChunkedSearch
+from ragkit.retrieval.multi_query import ChunkedSearch, SearchTarget
 from ragkit.retrieval.search import SearchEngine
 
 PERSISTENCE = 0.9
@@ -91,21 +88,7 @@ class Comparison:
     depth: int
 
 
-class SearchTarget(Protocol):
-    """What can be asked: a library, or the search services of one of its embedders."""
-
-    @property
-    def engine(self) -> SearchEngine:
-        """The search engine."""
-        ...
-
-    @property
-    def embedder(self) -> Embedder:
-        """The embedder of questions."""
-        ...
-
-
-class ComparisonTarget(SearchTarget, Protocol):
+class ComparisonTarget(Protocol):
     """What comparisons are asked of: a library."""
 
     def services(self, name: str) -> SearchTarget:
@@ -129,24 +112,56 @@ def compare(
         raise EvaluationError(
             f"{len(columns)} settings cannot be compared.", "Name two, three or four."
         )
-    targets = {
-        name: _target(library, name)
-        for name in dict.fromkeys(column.embedder for column in columns)
-    }
-    _warm_up(targets, question, columns)
-    answers: list[Answer | RagkitError] = []
-    for column in columns:
-        target = targets[column.embedder]
-        if isinstance(target, RagkitError):
-            answers.append(target)
-            continue
+    engines: dict[str, SearchEngine | RagkitError] = {}
+    for embedder in dict.fromkeys(column.embedder for column in columns):
         try:
-            answers.append(ask(target, question, column))
-        except (NotFoundError, QueryError):
-            raise
+            engines[embedder] = library.services(embedder).engine
         except RagkitError as error:
-            answers.append(error)
+            engines[embedder] = error
+    # All is asked once before it is timed: the first column would pay for opening indexes, and for
+    # the words of texts that others show as well. One more candidate keeps the search out of the
+    # answer cache. No model is asked twice.
+    warming = [
+        SearchConfig(
+            replace(column.options, rerank=Rerank.NONE, candidates=column.options.candidates + 1),
+            embedder=column.embedder,
+        )
+        for column in columns
+    ]
+    for column in dict.fromkeys(warming):
+        _answer(engines[column.embedder], question, column)
+    answers = [_answer(engines[column.embedder], question, column) for column in columns]
     return aligned(question, columns, answers)
+
+
+def _answer(
+    engine: SearchEngine | RagkitError, question: str, column: SearchConfig
+) -> Answer | RagkitError:
+    """Return a column's answer, or why there is none."""
+    if isinstance(engine, RagkitError):
+        return engine
+    try:
+        return ask(engine, question, column)
+    except (NotFoundError, QueryError):
+        raise
+    except RagkitError as error:
+        return error
+
+
+def ask(engine: SearchEngine, question: str, column: SearchConfig) -> Answer:
+    """Ask a question with a column's settings.
+
+    Raises:
+        QueryError: the question holds an invalid filter.
+        NotFoundError: there is no such collection.
+    """
+    if not column.chunked:
+        return engine.search(question, column.options)
+    chunked = ChunkedOptions(limit=column.options.limit)
+    answer = ChunkedSearch(engine).search(question, column.options, chunked)
+    results = tuple(merged.result for merged in answer.results)
+    notices = (answer.summary, *answer.notices)
+    return Answer(question, results, answer.trace, notices, answer.rerank)
 
 
 def aligned(
@@ -220,24 +235,11 @@ def rank_biased_overlap(left: Sequence[T], right: Sequence[T], p: float = PERSIS
     s, longest = len(short), len(long_)
     if s == 0:
         return 1.0 if longest == 0 else 0.0
-    seen_short: set[T] = set()
-    seen_long: set[T] = set()
-    total, shared, shared_s = 0.0, 0, 0
-    for d in range(1, longest + 1):
-        new_long = long_[d - 1]
-        seen_long.add(new_long)
-        if d <= s:
-            new_short = short[d - 1]
-            seen_short.add(new_short)
-            shared += (new_short in seen_long) + (new_long in seen_short)
-            shared -= new_short == new_long
-            shared_s = shared
-        else:
-            shared += new_long in seen_short
-            total += shared_s * (d - s) / (s * d) * p**d
-        total += shared / d * p**d
-    rest = (shared - shared_s) / longest + shared_s / s
-    return min(1.0, (1 - p) / p * total + rest * p**longest)
+    shared = [len({*short[:d]} & {*long_[:d]}) for d in range(1, longest + 1)]
+    x_s, x_l = shared[s - 1], shared[-1]
+    total = sum(x / d * p**d for d, x in enumerate(shared, start=1))
+    total += sum(x_s * (d - s) / (s * d) * p**d for d in range(s + 1, longest + 1))
+    return min(1.0, (1 - p) / p * total + ((x_l - x_s) / longest + x_s / s) * p**longest)
 
 
 def movements(
@@ -262,74 +264,15 @@ def movements(
             moves.append(Movement(RankChange.NEW))
         else:
             steps = before[document] - rank
-            change = (
-                RankChange.UP if steps > 0 else RankChange.DOWN if steps < 0 else RankChange.SAME
-            )
-            moves.append(Movement(change, abs(steps)))
+            change = RankChange.UP if steps > 0 else RankChange.DOWN
+            moves.append(Movement(change if steps else RankChange.SAME, abs(steps)))
     return moves
 
 
 def counts_of(rankings: Sequence[Sequence[T]]) -> dict[T, int]:
     """Count how many of the rankings hold each item, in order of first appearance."""
-    counts: dict[T, int] = {}
-    for ranking in rankings:
-        for item in _once(ranking):
-            counts[item] = counts.get(item, 0) + 1
-    return counts
+    return dict(Counter(item for ranking in rankings for item in _once(ranking)))
 
 
 def _once(items: Sequence[T]) -> list[T]:
     return list(dict.fromkeys(items))
-
-
-# -- asking --------------------------------------------------------------------------------------
-
-
-def ask(target: SearchTarget, question: str, column: SearchConfig) -> Answer:
-    """Ask a question with a column's settings.
-
-    Raises:
-        QueryError: the question holds an invalid filter.
-        NotFoundError: there is no such collection.
-    """
-    if not column.chunked:
-        return target.engine.search(question, column.options)
-    search = ChunkedSearch(target.engine)
-    answer = search.search(question, column.options, ChunkedOptions(limit=column.options.limit))
-    results = tuple(merged.result for merged in answer.results)
-    notices = (answer.summary, *answer.notices)
-    return Answer(question, results, answer.trace, notices, answer.rerank)
-
-
-def _target(library: ComparisonTarget, name: str) -> SearchTarget | RagkitError:
-    """Return what is asked with an embedder, or why it cannot be; this counts all texts."""
-    try:
-        return library.services(name)
-    except RagkitError as error:
-        return error
-
-
-def _warm_up(
-    targets: Mapping[str, SearchTarget | RagkitError],
-    question: str,
-    columns: Sequence[SearchConfig],
-) -> None:
-    """Ask everything once before it is timed.
-
-    The first column would pay for opening indexes, and for the words of texts that others show
-    as well. One more candidate keeps the search out of the answer cache. No model is asked twice.
-    """
-    searches = [
-        (column.embedder, replace(column.options, rerank=Rerank.NONE)) for column in columns
-    ]
-    for embedder, options in dict.fromkeys(searches):
-        target = targets[embedder]
-        if isinstance(target, RagkitError):
-            continue
-        try:
-            target.engine.search(question, replace(options, candidates=options.candidates + 1))
-        except (NotFoundError, QueryError):
-            raise
-        except RagkitError:
-            # The column says so when it is asked itself.
-            continue

@@ -11,14 +11,19 @@ for the ``metadata.doc`` of each row; the path is then the title of a row that h
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ragkit.errors import EvaluationError, NotFoundError
-
-_SHOWN = 3
+from ragkit.evaluation.set_files import (
+    counted,
+    qrels_of,
+    read_objects,
+    read_qrels,
+    read_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,9 @@ class Question:
 
     id: str
     text: str
+
+
+Item = TypeVar("Item", Row, Question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,80 +89,29 @@ def load_question_set(
     """
     if not folder.is_dir():
         raise NotFoundError(f"There is no folder {folder}.", "Name one that holds corpus.jsonl.")
-    lines = read_lines(questions or folder / "queries.jsonl")
-    asked, notices = _distinct(
-        (Question(_text(line, "_id"), _text(line, "text")) for line in lines), "questions"
+    notices: list[str] = []
+    lines = read_objects(questions or folder / "queries.jsonl")
+    asked = _distinct(
+        (Question(_text(line, "_id"), _text(line, "text")) for _, line in lines),
+        "questions",
+        notices,
     )
+    rows: list[Row] = []
+    judgments: dict[str, dict[str, int]] = {}
+    same: dict[str, str] = {}
+    excerpts: dict[str, tuple[Excerpt, ...]] = {}
     if (folder / "excerpts.jsonl").is_file() and (folder / "docs").is_dir() and qrels is None:
         excerpts = _excerpts(folder / "excerpts.jsonl")
-        kept = _judged(asked, excerpts, notices)[:limit]
-        return QuestionSet(
-            folder.name, (), kept, excerpts=excerpts, folder=folder, notices=(*notices,)
-        )
-    paths = _paths(folder / "documents.jsonl")
-    rows, more = _distinct(
-        (_row(line, paths) for line in read_lines(folder / "corpus.jsonl")), "rows of the corpus"
+    else:
+        paths = _paths(folder / "documents.jsonl")
+        lines = read_objects(folder / "corpus.jsonl")
+        rows = _distinct((_row(line, paths) for _, line in lines), "rows of the corpus", notices)
+        judgments = _judgments(qrels or qrels_of(folder), {row.id for row in rows}, notices)
+        same = _same(folder / "dups_by_content.json")
+    kept = _judged(asked, excerpts or judgments, notices)[:limit]
+    return QuestionSet(
+        folder.name, tuple(rows), kept, judgments, same, excerpts, folder, tuple(notices)
     )
-    notices += more
-    judgments = _judgments(qrels or qrels_of(folder), {row.id for row in rows}, notices)
-    kept = _judged(asked, judgments, notices)[:limit]
-    same = _same(folder / "dups_by_content.json")
-    return QuestionSet(folder.name, tuple(rows), kept, judgments, same, {}, folder, (*notices,))
-
-
-def qrels_of(folder: Path) -> Path:
-    """Return the path of a folder's judgments."""
-    nested = folder / "qrels" / "test.tsv"
-    return nested if nested.is_file() else folder / "qrels.tsv"
-
-
-def qrels_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line; TREC's unused second column is dropped."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        cells = line.rstrip("\r").split("\t")
-        if len(cells) == 4:
-            del cells[1]
-        if line.strip():
-            yield number, cells
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSONL file. Only line feeds end a line: texts may hold others.
-
-    Raises:
-        NotFoundError: there is no such file.
-        EvaluationError: it cannot be read, is not UTF-8, or a line is no JSON object.
-    """
-    for number, line in enumerate(_read(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise EvaluationError(
-                f"{path.name}, line {number} is not JSON: {error}.", "Mend or drop the line."
-            ) from error
-        if not isinstance(value, dict):
-            raise EvaluationError(
-                f"{path.name}, line {number} is not an object.", "Mend or drop the line."
-            )
-        yield value
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8-sig")
-    except FileNotFoundError:
-        raise NotFoundError(f"There is no file {path}.", "Name a folder that has it.") from None
-    except UnicodeDecodeError as error:
-        raise EvaluationError(
-            f"{path} is not UTF-8 (byte {error.start}).", "Save it as UTF-8."
-        ) from error
-    except OSError as error:
-        raise EvaluationError(
-            f"{path} cannot be read: {(error.strerror or str(error)).lower()}.",
-            "Check its permissions.",
-        ) from error
 
 
 def _text(line: Mapping[str, Any], name: str) -> str:
@@ -169,31 +126,27 @@ def _row(line: Mapping[str, Any], paths: Mapping[str, str]) -> Row:
     return Row(_text(line, "_id"), title, _text(line, "text"))
 
 
-def _distinct(items: Iterator[Any], what: str) -> tuple[list[Any], list[str]]:
-    """Keep the first item of each id; also return notices on those left out."""
-    kept: dict[str, Any] = {}
+def _distinct(items: Iterable[Item], what: str, notices: list[str]) -> list[Item]:
+    """Keep the first item of each id; others are left out with a notice."""
+    kept: dict[str, Item] = {}
     twice: list[str] = []
     nameless = 0
     for item in items:
         if not item.id:
             nameless += 1
-        elif item.id in kept:
+        elif kept.setdefault(item.id, item) is not item:
             twice.append(item.id)
-        else:
-            kept[item.id] = item
-    notices = []
-    if twice:
-        notices.append(f"{len(twice)} {what} have an id that came before: {some_of(twice)}.")
+    notices += counted(twice, f"{what} have an id that came before")
     if nameless:
         notices.append(f"{nameless} {what} have no _id and are left out.")
-    return list(kept.values()), notices
+    return list(kept.values())
 
 
 def _paths(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     paths = {}
-    for line in read_lines(path):
+    for _, line in read_objects(path):
         metadata = line.get("metadata")
         if isinstance(metadata, dict) and metadata.get("path"):
             paths[_text(line, "_id")] = str(metadata["path"])
@@ -205,35 +158,15 @@ def _judgments(path: Path, rows: set[str], notices: list[str]) -> dict[str, dict
     judgments: dict[str, dict[str, int]] = {}
     unknown: list[str] = []
     twice: list[str] = []
-    for number, cells in qrels_rows(_read(path)):
-        if number == 1 and not _is_number(cells[-1]):
-            continue
-        if len(cells) != 3 or not _is_number(cells[2]):
-            raise EvaluationError(
-                f"{path.name}, line {number} is not a question, a row and a number.",
-                "Separate the three by tabs.",
-            )
-        question, row, score = cells[0], cells[1], round(float(cells[2]))
+    for _, question, row, text in read_qrels(path):
+        score = round(float(text))
         if row not in rows:
             unknown.append(row)
         if judgments.setdefault(question, {}).setdefault(row, score) != score:
             twice.append(f"{question} {row}")
-    if unknown:
-        notices.append(
-            f"{len(unknown)} judgments are of rows that the corpus lacks: {some_of(unknown)}."
-        )
-    if twice:
-        notices.append(
-            f"{len(twice)} judgments contradict an earlier one, which holds: {some_of(twice)}."
-        )
+    notices += counted(unknown, "judgments are of rows that the corpus lacks")
+    notices += counted(twice, "judgments contradict an earlier one, which holds")
     return judgments
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return abs(float(text)) < 1e9
-    except ValueError:
-        return False
 
 
 def _judged(
@@ -253,12 +186,10 @@ def _judged(
             kept.append(question)
         else:
             without.append(question.id)
-    if without:
-        notices.append(f"{len(without)} questions have no judgment: {some_of(without)}.")
+    notices += counted(without, "questions have no judgment")
     ids = {question.id for question in asked}
     unasked = [question for question in judgments if question not in ids]
-    if unasked:
-        notices.append(f"{len(unasked)} judged questions are not asked: {some_of(unasked)}.")
+    notices += counted(unasked, "judged questions are not asked")
     if not kept:
         raise EvaluationError(
             "None of the questions has a judgment.", "Name other questions or qrels."
@@ -270,7 +201,7 @@ def _same(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        groups = json.loads(_read(path))
+        groups = json.loads(read_text(path))
         return {str(row): str(min(group)) for group in groups for row in group}
     except (ValueError, TypeError) as error:
         raise EvaluationError(
@@ -280,20 +211,14 @@ def _same(path: Path) -> dict[str, str]:
 
 def _excerpts(path: Path) -> dict[str, tuple[Excerpt, ...]]:
     excerpts: dict[str, list[Excerpt]] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    for where, line in read_objects(path):
         try:
             excerpt = Excerpt(
                 str(line["doc"]), int(line["start"]), int(line["end"]), str(line.get("text", ""))
             )
         except (KeyError, TypeError, ValueError) as error:
             raise EvaluationError(
-                f"{path.name}, line {number} lacks doc, start or end.", "Mend or drop the line."
+                f"{where} lacks doc, start or end.", "Mend or drop the line."
             ) from error
         excerpts.setdefault(_text(line, "query"), []).append(excerpt)
     return {question: tuple(listed) for question, listed in excerpts.items()}
-
-
-def some_of(ids: Sequence[str]) -> str:
-    """Join the first few ids, for a sentence."""
-    shown = ", ".join(ids[:_SHOWN])
-    return f"{shown}, …" if len(ids) > _SHOWN else shown

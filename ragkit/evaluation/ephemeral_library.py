@@ -23,14 +23,14 @@ from ragkit.catalog.records import (
     RECORDED,
     CollectionRecord,
     ContextCounts,
-    FileState,
     SourceRecord,
 )
 from ragkit.chunking import divide
 from ragkit.chunking.sizes import ChunkSizes
 from ragkit.chunking.structural_context import content_key
 from ragkit.errors import ContextRejectedError, EvaluationError
-from ragkit.evaluation.corpus import Row, read_lines, some_of
+from ragkit.evaluation.corpus import Row
+from ragkit.evaluation.set_files import counted, read_objects
 from ragkit.indexes import open_backend
 from ragkit.indexing.preparation import PreparedDocument, prepare
 from ragkit.indexing.progress import Reporter
@@ -43,7 +43,7 @@ from ragkit.paths import LibraryPaths
 from ragkit.reading.decode import clean
 from ragkit.retrieval.search import SearchEngine
 from ragkit.settings import Settings
-from ragkit.types import Chunk, Divided, Reading, Section
+from ragkit.types import Chunk, Divided, FileState, Reading, Section
 
 COLLECTION = "evaluation"
 
@@ -92,7 +92,7 @@ class EphemeralLibrary:
         Raises:
             EvaluationError: nothing in it could be indexed.
         """
-        source = self._source("folder", str(folder.resolve()))
+        source = self._source(str(folder.resolve()))
         report = sync_source(self._writer, source, reporter)
         if not report.indexed:
             raise EvaluationError(f"Nothing in {folder} could be indexed.", "Look at its files.")
@@ -112,7 +112,7 @@ class EphemeralLibrary:
         A row that is longer than a chunk is split like any text, unless rows stay ``whole``.
         Without ``structural`` context, only the text of a row is indexed, not its title.
         """
-        source = self._source("folder", "/rows")
+        source = self._source("/rows")
         fingerprint = pipeline_fingerprint(self._settings, self.collection)
         sizes = ChunkSizes.of(chunk_settings(self._settings, self.collection))
         if whole:
@@ -161,13 +161,8 @@ class EphemeralLibrary:
         self._save()
         return contexts.counts(self.collection.id)
 
-    def counts(self) -> tuple[int, int]:
-        """Return the number of documents and of chunks."""
-        counts = self.catalog.documents.counts(self.collection.id)
-        return counts.indexed, counts.chunks
-
-    def _source(self, kind: str, root: str) -> SourceRecord:
-        return self.catalog.collections.ensure_source(self.collection.id, kind, root)
+    def _source(self, root: str) -> SourceRecord:
+        return self.catalog.collections.ensure_source(self.collection.id, "folder", root)
 
     def _save(self) -> None:
         self._indexes.save(self.catalog.collections.get(COLLECTION), always=True)
@@ -239,26 +234,31 @@ def _joined(readings: Sequence[Reading], sizes: ChunkSizes) -> tuple[PreparedDoc
     offset = 0
     for number, reading in enumerate(readings):
         divided = divide(reading, sizes)
-        first_section = len(sections)
-        # The blank lines between two rows belong to the first of them.
-        gap = len(_ROW_BREAK) if number + 1 < len(readings) else 0
-        for section in divided.sections:
-            end = section.end + offset
-            end += gap if section is divided.sections[-1] else 0
-            index = section.index + first_section
-            sections.append(replace(section, index=index, start=section.start + offset, end=end))
-        for chunk in divided.chunks:
-            chunks.append(
-                replace(
-                    chunk,
-                    index=len(chunks),
-                    start=chunk.start + offset,
-                    end=chunk.end + offset,
-                    section=chunk.section + first_section,
-                )
+        first = len(sections)
+        sections += [
+            replace(
+                section,
+                index=section.index + first,
+                start=section.start + offset,
+                end=section.end + offset,
             )
-            of_chunk.append(number)
+            for section in divided.sections
+        ]
+        chunks += [
+            replace(
+                chunk,
+                index=index,
+                start=chunk.start + offset,
+                end=chunk.end + offset,
+                section=chunk.section + first,
+            )
+            for index, chunk in enumerate(divided.chunks, start=len(chunks))
+        ]
+        of_chunk += [number] * len(divided.chunks)
         offset += len(reading.text) + len(_ROW_BREAK)
+        # The blank lines between two rows belong to the first of them.
+        if divided.sections and number + 1 < len(readings):
+            sections[-1] = replace(sections[-1], end=sections[-1].end + len(_ROW_BREAK))
     whole = replace(readings[0], text=text)
     return prepare(whole, "", Divided(tuple(sections), (), tuple(chunks))), of_chunk
 
@@ -286,16 +286,14 @@ def load_contexts(file: Path, rows: Sequence[Row]) -> RecordedContexts:
     unknown: list[str] = []
     twice: list[str] = []
     nameless = 0
-    for line in read_lines(file):
+    for _, line in read_objects(file):
         name = str(line.get("id") or line.get("_id") or "")
         if not name:
             nameless += 1
         elif name not in ids:
             unknown.append(name)
-        elif name in answers:
+        elif answers.setdefault(name, line) is not line:
             twice.append(name)
-        else:
-            answers[name] = line
     if not answers:
         raise EvaluationError(
             f"No line of {file.name} is about a row of this corpus.",
@@ -303,13 +301,9 @@ def load_contexts(file: Path, rows: Sequence[Row]) -> RecordedContexts:
         )
     missing = [row.id for row in rows if row.id not in answers]
     notices = [
-        f"{len(listed)} {what}: {some_of(listed)}."
-        for what, listed in (
-            ("recorded contexts are of rows that the corpus lacks", unknown),
-            ("recorded contexts have an id that came before", twice),
-            ("rows have no recorded context", missing),
-        )
-        if listed
+        *counted(unknown, "recorded contexts are of rows that the corpus lacks"),
+        *counted(twice, "recorded contexts have an id that came before"),
+        *counted(missing, "rows have no recorded context"),
     ]
     if nameless:
         notices.append(f"{nameless} recorded contexts have no id and are left out.")
@@ -348,11 +342,7 @@ class RecordedModel:
             raise ContextRejectedError(
                 "No context was recorded for this row.", "Add a line for it.", "missing"
             )
-        checked = checked_context(answer, request)
-        return WrittenContext(
-            checked.context, checked.keywords, checked.questions, checked.topic_summary,
-            checked.details, int(answer.get("tokens") or 0), 0.0, truncated=False,
-        )  # fmt: skip
+        return replace(checked_context(answer, request), tokens=int(answer.get("tokens") or 0))
 
     def _row(self, request: ContextRequest) -> str:
         """Return the id of the row that a chunk is, or that it was cut from."""

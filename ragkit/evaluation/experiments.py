@@ -12,12 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import ContextCounts
+from ragkit.catalog.records import CollectionRecord, ContextCounts
 from ragkit.errors import EvaluationError, ModelError, QueryError
-from ragkit.evaluation.comparison import SearchTarget, ask
-from ragkit.evaluation.corpus import Question, QuestionSet, some_of
+from ragkit.evaluation.comparison import ask
+from ragkit.evaluation.corpus import Question, QuestionSet
 from ragkit.evaluation.ephemeral_library import (
-    COLLECTION,
     EphemeralLibrary,
     RecordedContexts,
     RecordedModel,
@@ -25,13 +24,19 @@ from ragkit.evaluation.ephemeral_library import (
 )
 from ragkit.evaluation.metrics import Metric, TypeFigures, Values, figures_by_type, summarise
 from ragkit.evaluation.question_sets import collect, optimism_notice
-from ragkit.evaluation.scorers import DocumentScorer, GoldSpans, RowScorer, Scorer, SpanScorer
+from ragkit.evaluation.scorers import (
+    DocumentScorer,
+    RowScorer,
+    Scorer,
+    SpanScorer,
+    right_places,
+)
 from ragkit.evaluation.search_config import SearchConfig
+from ragkit.evaluation.set_files import counted
 from ragkit.indexes.protocol import IndexBackend
 from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.models.base import Embedder
 from ragkit.options import Rerank, SearchOptions
-from ragkit.results import Answer
+from ragkit.retrieval.multi_query import SearchTarget
 from ragkit.retrieval.search import SearchEngine
 from ragkit.settings import Settings
 
@@ -41,13 +46,11 @@ class Experiment:
     """A question set and the library that answers it.
 
     ``contexts`` counts the model contexts of its chunks, ``tokens`` is what they cost.
-    ``structural`` is False where only texts were indexed, without titles and headings.
     ``kinds`` holds the type of each question's id, where there are types.
     """
 
     name: str
-    target: SearchTarget
-    catalog: Catalog
+    engine: SearchEngine
     collection: str
     questions: tuple[Question, ...]
     scorer: Scorer
@@ -56,7 +59,6 @@ class Experiment:
     contexts: ContextCounts = field(default_factory=ContextCounts)
     tokens: int = 0
     index_seconds: float = 0.0
-    structural: bool = True
     notices: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
 
@@ -94,14 +96,15 @@ def ephemeral_experiment(
         scorer: Scorer
         if questions.excerpts:
             library.add_folder(questions.folder / "docs", reporter)
-            gold = GoldSpans.of(library.catalog, library.collection.id, questions.excerpts)
-            scorer = SpanScorer(library, gold)
-            notices += gold.notices
+            right, lost = right_places(library.catalog, library.collection.id, questions.excerpts)
+            scorer = SpanScorer(library.engine, right)
+            if lost:
+                notices.append(f"{lost} excerpts do not stand in the text as it was read.")
         else:
             places = library.add_rows(
                 questions.rows, reporter, whole=whole_rows, rows_as=rows_as, structural=structural
             )
-            scorer = RowScorer(library, places, questions.judgments, questions.same)
+            scorer = RowScorer(library.engine, places, questions.judgments, questions.same)
             if places.blank:
                 notices.append(f"{places.blank} rows of the corpus hold no text and are left out.")
         seconds = time.perf_counter() - started
@@ -111,15 +114,29 @@ def ephemeral_experiment(
             if counts.failed:
                 error = library.catalog.contexts.last_error()
                 notices.append(f"{counts.failed} chunks have no context; the last one: {error}")
-        documents, chunks = library.counts()
-        yield Experiment(
-            questions.name, library, library.catalog, COLLECTION, questions.questions, scorer,
-            documents, chunks, library.catalog.contexts.counts(library.collection.id),
-            library.catalog.contexts.tokens(library.collection.id), seconds, structural,
-            tuple(notices),
+        yield _experiment(
+            questions.name, library.engine, library.catalog, library.collection,
+            questions.questions, scorer, index_seconds=seconds, notices=tuple(notices),
         )  # fmt: skip
     finally:
         library.close()
+
+
+def _experiment(
+    name: str,
+    engine: SearchEngine,
+    catalog: Catalog,
+    collection: CollectionRecord,
+    questions: tuple[Question, ...],
+    scorer: Scorer,
+    **others: Any,
+) -> Experiment:
+    """Build an experiment over a collection as it is, with what its contexts cost."""
+    counts = catalog.documents.counts(collection.id)
+    return Experiment(
+        name, engine, collection.name, questions, scorer, counts.indexed, counts.chunks,
+        catalog.contexts.counts(collection.id), catalog.contexts.tokens(collection.id), **others,
+    )  # fmt: skip
 
 
 class Indexed(SearchTarget, Protocol):
@@ -129,14 +146,6 @@ class Indexed(SearchTarget, Protocol):
     def indexes(self) -> IndexBackend:
         """The open indexes."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class _UncachedTarget:
-    """An engine of the experiment's own: another one's answer cache would falsify the times."""
-
-    engine: SearchEngine
-    embedder: Embedder
 
 
 def judged_experiment(
@@ -169,23 +178,16 @@ def judged_experiment(
             "No question of this set has anything right that is still indexed.",
             " ".join(judged.notices) or "Judge some results as right.",
         )
-    counts = catalog.documents.counts(record.id)
-    engine = SearchEngine(catalog, library.indexes, library.embedder, library.engine.open_grader)
-    target = _UncachedTarget(engine, library.embedder)
-    return Experiment(
-        question_set or "judged",
-        target,
-        catalog,
-        collection,
+    # An engine of its own: the answer cache of the library's would falsify the times.
+    usual = library.engine
+    engine = SearchEngine(catalog, library.indexes, usual.embedder, usual.open_grader)
+    return _experiment(
+        question_set or "judged", engine, catalog, record,
         tuple(Question(question.key, question.text) for question in judged.questions),
-        DocumentScorer(target, judged.qrels),
-        counts.indexed,
-        counts.chunks,
-        catalog.contexts.counts(record.id),
-        catalog.contexts.tokens(record.id),
+        DocumentScorer(engine, judged.qrels),
         notices=(*judged.notices, *([optimism_notice(judged.writers)] if judged.writers else [])),
         kinds={question.key: question.kind for question in judged.questions},
-    )
+    )  # fmt: skip
 
 
 # -- measuring -----------------------------------------------------------------------------------
@@ -259,10 +261,7 @@ def measure(
     seconds = time.perf_counter() - started
     if len(session.refused) == len(session.asked):
         raise EvaluationError("No question could be asked.", "Look at their filters.")
-    values = {
-        name: dict(of_question)
-        for name, of_question in experiment.scorer.values(session.observed).items()
-    }
+    values = experiment.scorer.values(session.observed)
     return Evaluation(
         experiment.name,
         options,
@@ -284,31 +283,29 @@ def measure(
     )
 
 
+@dataclass(slots=True)
 class _Session:
     """Asks the questions of an experiment and collects observations, times and failures."""
 
-    def __init__(
-        self, experiment: Experiment, config: SearchConfig, reporter: Reporter, timed: bool
-    ) -> None:
-        self._experiment = experiment
-        self._config = config
-        self._timed = timed
-        self._reporter = reporter
-        self._times: dict[str, list[float]] = {}
-        self.observed: dict[str, Any] = {}
-        self.asked: dict[str, str] = {}
-        self.refused: list[str] = []
-        self.not_reranked: dict[str, str] = {}
-        self.generation = ""
+    experiment: Experiment
+    config: SearchConfig
+    reporter: Reporter
+    timed: bool
+    times: dict[str, list[float]] = field(default_factory=dict)
+    observed: dict[str, Any] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    not_reranked: dict[str, str] = field(default_factory=dict)
+    generation: str = ""
 
     def run(self, phase: str) -> bool:
         """Ask one question after the other; True when cancelled after the first answer."""
-        questions = self._experiment.questions
+        questions = self.experiment.questions
         try:
-            self._reporter.start(phase, len(questions))
+            self.reporter.start(phase, len(questions))
             for question in questions:
                 self._ask(question)
-                self._reporter.step(question.text[:60])
+                self.reporter.step(question.text[:60])
         except (JobCancelled, KeyboardInterrupt):
             if not self.asked:
                 raise
@@ -323,19 +320,23 @@ class _Session:
         answer = None
         try:
             self.observed[question.id] = self._observe(question)
-            if self._timed:
-                answer = ask(self._experiment.target, question.text, self._config)
+            if self.timed:
+                answer = ask(self.experiment.engine, question.text, self.config)
         except QueryError:
             self.refused.append(question.id)
-            self.observed[question.id] = self._experiment.scorer.empty(question)
+            self.observed[question.id] = self.experiment.scorer.nothing
         self.asked[question.id] = question.text
         if answer is not None:
-            self._record_times(answer)
             self.generation = answer.trace.generation or self.generation
+            times = {"total": answer.trace.ms}
+            for stage in answer.trace.stages:
+                times[stage.name] = times.get(stage.name, 0.0) + stage.ms
+            for name, ms in times.items():
+                self.times.setdefault(name, []).append(ms)
 
     def _observe(self, question: Question) -> Any:
         """Return the scorer's observation; where reranking fails at times, that without it."""
-        scorer, config = self._experiment.scorer, self._config
+        scorer, config = self.experiment.scorer, self.config
         try:
             return scorer.observe(question, config)
         except ModelError as error:
@@ -347,30 +348,21 @@ class _Session:
         options = replace(config.options, rerank=Rerank.NONE)
         return scorer.observe(question, replace(config, options=options))
 
-    def _record_times(self, answer: Answer) -> None:
-        times: dict[str, float] = {"total": answer.trace.ms}
-        for stage in answer.trace.stages:
-            times[stage.name] = times.get(stage.name, 0.0) + stage.ms
-        for name, ms in times.items():
-            self._times.setdefault(name, []).append(ms)
-
     @property
     def stages(self) -> tuple[StageTime, ...]:
         """The quantiles of every stage's times; the whole search comes first."""
         return tuple(
             StageTime(name, *(float(ms) for ms in np.quantile(times, [0.5, 0.95])))
-            for name, times in self._times.items()
+            for name, times in self.times.items()
         )
 
     def notices(self, *, partial: bool) -> Iterator[str]:
         """Yield sentences on what restricts the figures."""
-        if self.refused:
-            yield (
-                f"{len(self.refused)} questions hold a filter that makes no sense and found "
-                f"nothing: {some_of(self.refused)}."
-            )
-        grader = self._experiment.target.engine.open_grader
-        options = self._config.options
+        yield from counted(
+            self.refused, "questions hold a filter that makes no sense and found nothing"
+        )
+        grader = self.experiment.engine.open_grader
+        options = self.config.options
         if options.rerank is not Rerank.NONE and grader is not None:
             yield f"{grader().name} reranked the first {options.rerank_depth} chunks."
         if self.not_reranked:
@@ -379,6 +371,6 @@ class _Session:
             yield f"{count} count as they were found without reranking. The last: {last}"
         if partial:
             yield (
-                f"Stopped after {len(self.asked)} of {len(self._experiment.questions)} questions: "
+                f"Stopped after {len(self.asked)} of {len(self.experiment.questions)} questions: "
                 "these figures are of those alone."
             )

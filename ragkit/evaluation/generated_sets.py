@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ragkit.catalog import Catalog
@@ -15,15 +14,14 @@ from ragkit.catalog.judgments import JudgmentDraft, Origin
 from ragkit.catalog.records import DocumentRecord
 from ragkit.errors import EvaluationError, ModelError, OllamaError
 from ragkit.evaluation.judging import normalised_question
+from ragkit.formatting import plural
 from ragkit.indexing.progress import JobCancelled, Progress
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_text import estimate_tokens
 from ragkit.models.question_writer import (
-    PROMPT,
     REASONS,
     QuestionRequest,
     QuestionWriter,
-    WrittenQuestion,
     same_question,
 )
 from ragkit.paths import LibraryPaths
@@ -82,21 +80,17 @@ class GenerationReport:
     def sentences(self) -> tuple[str, ...]:
         """The report in sentences, for a person."""
         if self.total >= self.wanted and not self.passages:
-            total = _count_questions(self.total)
+            total = plural(self.total, "question")
             return (f'"{self.name}" has {total} already: ask for more than that.',)
-        count = _count_questions(len(self.questions))
+        count = plural(len(self.questions), "question")
         sentences = [f'{self.model} wrote {count}; "{self.name}" has {self.total} now.']
         if self.left_out:
             listed = ", ".join(f"{REASONS.get(why, why)} ({n})" for why, n in self.left_out.items())
             sentences.append(f"Left out: {listed}.")
         if self.failed:
-            passages = "1 passage" if self.failed == 1 else f"{self.failed} passages"
+            passages = plural(self.failed, "passage")
             sentences.append(f"Of {passages} it wrote nothing that could be read.")
         return (*sentences, self.ended) if self.ended else tuple(sentences)
-
-
-def _count_questions(count: int) -> str:
-    return "1 question" if count == 1 else f"{count} questions"
 
 
 # -- sampling ------------------------------------------------------------------------------------
@@ -117,18 +111,30 @@ def sample_chunks(catalog: Catalog, collection_id: int, seed: int = 0) -> Iterat
     Adding or removing a document does not change the order of the others. Copies of a document
     count once, as do chunks of the same words.
     """
-    documents = _shuffled_documents(catalog, collection_id, seed)
     seen: set[bytes] = set()
-    queues: dict[int, list[int]] = {}
-    while documents:
-        left = []
-        for document in documents:
-            chunk, more = _next_chunk(catalog, document, seed, queues, seen)
-            if chunk is not None:
-                yield chunk
-            if more:
-                left.append(document)
-        documents = left
+    orders: dict[int, Iterator[int]] = {}
+    turns = deque(_shuffled_documents(catalog, collection_id, seed))
+    while turns:
+        document = turns.popleft()
+        # It may have changed since its last turn.
+        with catalog.connections.read():
+            now = catalog.documents.get_many([document.id]).get(document.id)
+            if now is None or now.status is not Status.INDEXED:
+                continue
+            text = catalog.documents.text(document.id)
+            records = {one.chunk.index: one for one in catalog.documents.chunks(document.id)}
+        if document.id not in orders:
+            shuffled = sorted((_digest(f"{seed}\0{document.path}\0{i}"), i) for i in records)
+            orders[document.id] = iter([index for _, index in shuffled])
+        for record in filter(None, map(records.get, orders[document.id])):
+            passage = text[record.chunk.start : record.chunk.end]
+            key = _digest(" ".join(passage.split()))
+            if key not in seen and estimate_tokens(passage) >= LEAST_TOKENS:
+                seen.add(key)
+                request = QuestionRequest(now.title or now.path, record.context, passage, text)
+                yield SampledChunk(now, Span(record.chunk.start, record.chunk.end), request)
+                turns.append(document)
+                break
 
 
 def _shuffled_documents(catalog: Catalog, collection_id: int, seed: int) -> list[DocumentRecord]:
@@ -141,67 +147,11 @@ def _shuffled_documents(catalog: Catalog, collection_id: int, seed: int) -> list
     )
 
 
-def _next_chunk(
-    catalog: Catalog,
-    document: DocumentRecord,
-    seed: int,
-    queues: dict[int, list[int]],
-    seen: set[bytes],
-) -> tuple[SampledChunk | None, bool]:
-    """Return the document's next chunk that can be asked about, and whether there may be more."""
-    with catalog.connections.read():
-        now = catalog.documents.get_many([document.id]).get(document.id)
-        if now is None or now.status is not Status.INDEXED:
-            return None, False
-        text = catalog.documents.text(document.id)
-        chunks = {record.chunk.index: record for record in catalog.documents.chunks(document.id)}
-    if document.id not in queues:
-        queues[document.id] = sorted(
-            chunks, key=lambda index: _digest(f"{seed}\0{document.path}\0{index}")
-        )
-    queue = queues[document.id]
-    while queue:
-        record = chunks.get(queue.pop(0))
-        if record is None:
-            continue
-        passage = text[record.chunk.start : record.chunk.end]
-        key = _digest(" ".join(passage.split()))
-        if key in seen or estimate_tokens(passage) < LEAST_TOKENS:
-            continue
-        seen.add(key)
-        request = QuestionRequest(now.title or now.path, record.context, passage, text)
-        return SampledChunk(now, Span(record.chunk.start, record.chunk.end), request), bool(queue)
-    return None, False
-
-
 def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).digest()
 
 
 # -- writing -------------------------------------------------------------------------------------
-
-
-@contextmanager
-def question_writer(
-    catalog: Catalog,
-    paths: LibraryPaths,
-    settings: ModelSettings,
-    collection_id: int,
-    model: str = "",
-) -> Iterator[QuestionWriter]:
-    """Open the model of that name, or the one that writes contexts, with the collection's prompt.
-
-    Raises:
-        OllamaError: Ollama does not answer, or has no such model.
-        SettingsError: the prompt's file is invalid.
-    """
-    settings = settings.model_copy(
-        update={"context_model": model or context_model_name(catalog, settings)}
-    )
-    folders = paths.prompts(collection_id), paths.prompts()
-    prompt = next((folder for folder in folders if (folder / f"{PROMPT}.txt").exists()), None)
-    with OllamaClient(settings) as client:
-        yield QuestionWriter.open(client, settings, prompt)
 
 
 def write_set(
@@ -218,19 +168,31 @@ def write_set(
 ) -> GenerationReport:
     """Have a model write a collection's question set until it has ``count`` questions.
 
-    A set that a model has begun is continued. What was written is kept when the model fails or
+    Without ``model``, it is the one that writes contexts; a collection may have its own prompt. A
+    set that a model has begun is continued. What was written is kept when the model fails or
     ``report`` returns False.
 
     Raises:
         NotFoundError: there is no such collection.
         EvaluationError: the set is a person's, or the collection holds nothing to ask about.
         ModelError: the model failed before it had written any question.
+        SettingsError: the prompt's file is invalid.
     """
-    record = catalog.collections.get(collection)
+    home = catalog.collections.get(collection).id
     title = " ".join(name.split())
-    check_name(catalog, record.id, title)
-    with question_writer(catalog, paths, settings, record.id, model) as writer:
-        task = _SetWriter(catalog, record.id, writer, title, seed, count)
+    origins = catalog.judgments.origins(home).get(title, frozenset())
+    if not title or origins - {Origin.MODEL}:
+        which = f'"{title}" holds' if title else "The set without a name holds"
+        raise EvaluationError(
+            f"{which} what people judged or imported, and no model writes into it.",
+            "Give the set another name.",
+        )
+    folders = paths.prompts(home), paths.prompts()
+    prompt = next((folder for folder in folders if (folder / "questions.txt").exists()), None)
+    with OllamaClient(settings) as client:
+        model = model or context_model_name(catalog, settings)
+        writer = QuestionWriter.open(client, model, prompt)
+        task = _SetWriter(catalog, home, writer, title, seed, count)
         stopped, ended = False, ""
         try:
             ended = task.run(report)
@@ -244,21 +206,6 @@ def write_set(
             title, writer.model, count, task.total, tuple(task.kept), task.passages,
             dict(task.left_out.most_common()), task.failed, stopped, ended,
         )  # fmt: skip
-
-
-def check_name(catalog: Catalog, collection_id: int, name: str) -> None:
-    """Check that a model may write into the set of that name.
-
-    Raises:
-        EvaluationError: the name is empty, or the set holds what people judged or imported.
-    """
-    origins = catalog.judgments.origins(collection_id).get(name, frozenset())
-    if not name or origins - {Origin.MODEL}:
-        which = f'"{name}" holds' if name else "The set without a name holds"
-        raise EvaluationError(
-            f"{which} what people judged or imported, and no model writes into it.",
-            "Give the set another name.",
-        )
 
 
 class _SetWriter:
@@ -301,14 +248,13 @@ class _SetWriter:
         if self.total >= self._count:
             return ""
         started, in_vain, sampled = time.time(), 0, False
-        first = self.total
         for chunk in sample_chunks(self._catalog, self._collection_id, self._seed):
             sampled = True
             if (chunk.document.id, chunk.span.start, chunk.span.end) in self._asked_about:
                 continue
             progress = Progress(
-                "Writing questions", self.total - first, self._count - first, chunk.document.path,
-                self.failed, started,
+                "Writing questions", len(self.kept), self._count - self._before,
+                chunk.document.path, self.failed, started,
             )  # fmt: skip
             if not report(progress):
                 raise JobCancelled
@@ -337,26 +283,21 @@ class _SetWriter:
             self.failed += 1
             return 0
         self.left_out.update(checked.left_out)
-        fresh = []
-        for question in checked.kept:
-            if same_question(question.text) in self._seen:
-                self.left_out["twice"] += 1
-            else:
-                fresh.append(question)
-        return self._keep(chunk, fresh[: self._count - self.total])
-
-    def _keep(self, chunk: SampledChunk, questions: list[WrittenQuestion]) -> int:
+        new = [one for one in checked.kept if same_question(one.text) not in self._seen]
+        if len(new) < len(checked.kept):
+            self.left_out["twice"] += len(checked.kept) - len(new)
         document, span = chunk.document, chunk.span
+        fresh = new[: self._count - self.total]
         drafts = [
             JudgmentDraft(
                 normalised_question(question.text), document.id, document.path, document.hash,
                 span.start, span.end, chunk.request.passage, _RIGHT, Origin.MODEL, self._name,
                 kind=question.kind, writer=self._writer.model,
             )
-            for question in questions
+            for question in fresh
         ]  # fmt: skip
         if drafts:
             self._catalog.judgments.add(self._collection_id, drafts)
-        self._seen.update(same_question(question.text) for question in questions)
-        self.kept += [KeptQuestion(q.text, q.kind, document.path) for q in questions]
-        return len(questions)
+        self._seen.update(same_question(question.text) for question in fresh)
+        self.kept += [KeptQuestion(one.text, one.kind, document.path) for one in fresh]
+        return len(fresh)

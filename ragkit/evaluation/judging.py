@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.judgments import JudgmentDraft, JudgmentRecord, Origin, VoteRecord
+from ragkit.catalog.judgments import JudgmentDraft, JudgmentRecord, Origin
 from ragkit.catalog.records import DocumentRecord
 from ragkit.errors import EvaluationError
 from ragkit.types import Span, Status
 
-GRADES = {2: "Right", 1: "Partly", 0: "No"}
+GRADES = {2: "Relevant", 1: "Partly", 0: "Not relevant"}
 """What a grade is called on the pages."""
 
 _BY_HAND = (Origin.SEARCH, Origin.COMPARE)
@@ -146,7 +146,7 @@ class Judging:
                 for record, document in zip(records, documents, strict=True)
                 if document is not None and not record.judged.whole
             ]
-            slices = iter(self._catalog.documents.slices(spans))
+            slices = dict(zip(spans, self._catalog.documents.slices(spans), strict=True))
             return [
                 self._placed(record, document, slices)
                 for record, document in zip(records, documents, strict=True)
@@ -168,10 +168,6 @@ class Judging:
             )
         return self._catalog.judgments.vote(collection_id, asked, settings, winner)
 
-    def votes(self, collection_id: int) -> list[VoteRecord]:
-        """Return every vote, oldest first."""
-        return self._catalog.judgments.votes(collection_id)
-
     def _documents(
         self, collection_id: int, judged: Sequence[JudgmentDraft]
     ) -> list[DocumentRecord | None]:
@@ -190,16 +186,17 @@ class Judging:
         ]
 
     def _placed(
-        self, record: JudgmentRecord, document: DocumentRecord | None, slices: Iterator[str]
+        self,
+        record: JudgmentRecord,
+        document: DocumentRecord | None,
+        slices: Mapping[tuple[int, int, int], str],
     ) -> Placed:
         judged = record.judged
         span = None if judged.whole else Span(judged.start, judged.end)
         if document is None or document.status is not Status.INDEXED:
-            if document is not None and span is not None:
-                next(slices)
             why = f"{judged.path} is no longer indexed."
             return Placed(record, judged.document_id, judged.path, span, PlaceState.STALE, why)
-        if span is None or next(slices) == judged.quote:
+        if span is None or slices[document.id, span.start, span.end] == judged.quote:
             return Placed(record, document.id, document.path, span)
         moved = find_quote(self._catalog.documents.text(document.id), judged.quote, judged.start)
         if moved is None:

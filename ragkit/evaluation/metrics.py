@@ -32,6 +32,9 @@ MEASURES: Mapping[str, str] = {
 }
 """The metrics by the names that people write, and as ir-measures calls them."""
 
+JUDGED = "judged@10"
+"""The share of the first ten results that somebody judged; what nobody judged counts as wrong."""
+
 HEADLINES = ("ndcg@10", "mrr", "recall@10", "hit@1")
 """The metrics that a small table shows."""
 
@@ -95,6 +98,16 @@ def score(rankings: Rankings, judgments: Judgments) -> Values:
     for metric in ir_measures.iter_calc(list(measures.values()), judged, run):
         values[names[str(metric.measure)]][metric.query_id] = float(metric.value)
     return values
+
+
+def judged_share(rankings: Rankings, judgments: Judgments, depth: int = 10) -> Values:
+    """Compute for each question which share of its first results was judged; 1 without any."""
+    shares: dict[str, float] = {}
+    for question, ranking in rankings.items():
+        first = ranking[:depth]
+        judged = sum(row in judgments[question] for row in first)
+        shares[question] = judged / len(first) if first else 1.0
+    return {JUDGED: shares}
 
 
 def pass_at(

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from ragkit.evaluation.judging import (
     find_quote,
     normalised_question,
 )
-from ragkit.evaluation.set_files import ImportedJudgment, Notices, read_set
+from ragkit.evaluation.set_files import Notices, read_set
 from ragkit.types import Status
 
 COLLECTED = ""
@@ -151,12 +151,23 @@ def import_set(
             if document is None:
                 notices.add("Left out, since no such document is indexed", judgment.path)
                 continue
-            draft = _draft(judgment, document, catalog, texts, notices)
+            start, end, quote = 0, 0, ""
+            if judgment.quote.strip():
+                if document.id not in texts:
+                    texts[document.id] = catalog.documents.text(document.id)
+                span = find_quote(texts[document.id], judgment.quote)
+                if span is None:
+                    what = "Kept for the whole document, since the quotation is not in it"
+                    notices.add(what, document.path)
+                else:
+                    start, end = span.start, span.end
+                    quote = texts[document.id][start:end]
             drafts.append(
-                replace(
-                    draft, question=normalised_question(question.text), key=question.key,
-                    kind=question.kind, question_set=title, writer=question.writer,
-                    origin=Origin.MODEL if question.writer else Origin.IMPORT,
+                JudgmentDraft(
+                    normalised_question(question.text), document.id, document.path, document.hash,
+                    start, end, quote, judgment.grade,
+                    Origin.MODEL if question.writer else Origin.IMPORT,
+                    title, question.key, question.kind, writer=question.writer,
                 )
             )  # fmt: skip
         if len(drafts) == before:
@@ -164,7 +175,7 @@ def import_set(
     if not drafts:
         raise EvaluationError(
             f"Nothing in {place.name} is about this collection. {' '.join(notices.sentences)}",
-            "Name the collection with --collection, or index the documents first.",
+            "Choose the collection that holds these documents, or index them first.",
         )
     if title != COLLECTED:
         catalog.judgments.remove_set(collection_id, title)
@@ -196,31 +207,6 @@ class _DocumentsByPath:
         return matches[0] if len(matches) == 1 else None
 
 
-def _draft(
-    judgment: ImportedJudgment,
-    document: DocumentRecord,
-    catalog: Catalog,
-    texts: dict[int, str],
-    notices: Notices,
-) -> JudgmentDraft:
-    start, end, quote = 0, 0, ""
-    if judgment.quote.strip():
-        if document.id not in texts:
-            texts[document.id] = catalog.documents.text(document.id)
-        text = texts[document.id]
-        span = find_quote(text, judgment.quote)
-        if span is None:
-            notices.add(
-                "Kept for the whole document, since the quotation is not in it", document.path
-            )
-        else:
-            start, end, quote = span.start, span.end, text[span.start : span.end]
-    return JudgmentDraft(
-        "", document.id, document.path, document.hash, start, end, quote, judgment.grade,
-        Origin.IMPORT,
-    )  # fmt: skip
-
-
 # -- writing -------------------------------------------------------------------------------------
 
 
@@ -237,46 +223,30 @@ def export_set(catalog: Catalog, collection_id: int, judged: JudgedSet, folder: 
         raise EvaluationError("There is no judged question to export.", "Judge some results first.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write_lines(folder / "queries.jsonl", map(_beir_query, judged.questions))
-        _write_lines(folder / "questions.jsonl", map(_question_as_json, judged.questions))
-        rows = [
-            f"{question.key}\t{path}\t{grade}"
-            for question in judged.questions
-            for path, grade in question.documents.items()
-        ]
-        body = "\n".join(["query-id\tcorpus-id\tscore", *rows, ""])
+        queries, questions, rows = [], [], ["query-id\tcorpus-id\tscore"]
+        for one in judged.questions:
+            about = {"kind": one.kind, "written_by": one.writer}
+            about = {name: value for name, value in about.items() if value}
+            metadata = {"metadata": about} if about else {}
+            queries.append({"_id": one.key, "text": one.text, **metadata})
+            relevant = [_judgment_as_json(judgment) for judgment in one.judgments]
+            questions.append({"id": one.key, "text": one.text, **about, "relevant": relevant})
+            rows += [f"{one.key}\t{path}\t{grade}" for path, grade in one.documents.items()]
+        _write_lines(folder / "queries.jsonl", queries)
+        _write_lines(folder / "questions.jsonl", questions)
+        body = "\n".join([*rows, ""])
         (folder / "qrels.tsv").write_text(body, "utf-8", newline="\n")
         _write_lines(folder / "corpus.jsonl", _corpus_rows(catalog, collection_id))
     except OSError as error:
         raise EvaluationError(
             f"{folder} cannot be written: {(error.strerror or str(error)).lower()}.",
-            "Name another folder.",
+            "Choose another folder.",
         ) from error
 
 
-def _beir_query(question: JudgedQuestion) -> dict[str, Any]:
-    metadata = _metadata(question)
-    return {
-        "_id": question.key,
-        "text": question.text,
-        **({"metadata": metadata} if metadata else {}),
-    }
-
-
-def _metadata(question: JudgedQuestion) -> dict[str, str]:
-    """Return its type, and the model that wrote it, as far as there are any."""
-    metadata = {"kind": question.kind, "written_by": question.writer}
-    return {name: value for name, value in metadata.items() if value}
-
-
-def _question_as_json(question: JudgedQuestion) -> dict[str, Any]:
-    relevant = []
-    for judgment in question.judgments:
-        quote = {"quote": judgment.record.judged.quote} if judgment.span is not None else {}
-        relevant.append({"path": judgment.path, "grade": judgment.grade, **quote})
-    return {
-        "id": question.key, "text": question.text, **_metadata(question), "relevant": relevant,
-    }  # fmt: skip
+def _judgment_as_json(judgment: Placed) -> dict[str, Any]:
+    quote = {"quote": judgment.record.judged.quote} if judgment.span is not None else {}
+    return {"path": judgment.path, "grade": judgment.grade, **quote}
 
 
 def _corpus_rows(catalog: Catalog, collection_id: int) -> Iterator[dict[str, str]]:

@@ -25,7 +25,7 @@ from ragkit.options import SearchOptions
 def keep(catalog: Catalog, evaluation: Evaluation, collection_id: int | None = None) -> RunRecord:
     """Store an evaluation in a catalog; ``collection_id`` names the collection that was asked."""
     config = evaluation.config
-    version = 0 if collection_id is None else catalog.collections.version(collection_id)
+    version = 0 if collection_id is None else catalog.collections.version(collection_id).number
     draft = RunDraft(
         collection_id, evaluation.name, in_words(config), as_text(config), settings_of(config),
         version, evaluation.generation, __version__, revision(), len(evaluation.asked),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -9,15 +10,23 @@ from typing import Any, Protocol, TypeAlias
 
 from ragkit.catalog import Catalog
 from ragkit.errors import ModelError
-from ragkit.evaluation.comparison import SearchTarget, ask
+from ragkit.evaluation.comparison import ask
 from ragkit.evaluation.corpus import Excerpt, Question
 from ragkit.evaluation.ephemeral_library import RowPlaces
-from ragkit.evaluation.metrics import PASS_AT, Judgments, Values, pass_at, score
+from ragkit.evaluation.metrics import (
+    PASS_AT,
+    Judgments,
+    Values,
+    judged_share,
+    pass_at,
+    score,
+)
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import Expansion, SearchOptions
 from ragkit.reading.decode import clean
 from ragkit.results import Answer, Trace
 from ragkit.retrieval.highlight import merge_spans
+from ragkit.retrieval.search import SearchEngine
 from ragkit.types import Status
 
 DEPTH = 100
@@ -30,6 +39,11 @@ Spans: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]
 class Scorer(Protocol):
     """Scores searches. The form of what it keeps of each question is its own."""
 
+    @property
+    def nothing(self) -> Any:
+        """What it keeps of a question that cannot be asked."""
+        ...
+
     def observe(self, question: Question, config: SearchConfig) -> Any:
         """Ask a question and return what is needed to score it.
 
@@ -37,10 +51,6 @@ class Scorer(Protocol):
             QueryError: the question holds an invalid filter.
             ModelError: the results were to be reranked and could not be.
         """
-        ...
-
-    def empty(self, question: Question) -> Any:
-        """Return the same for a question that cannot be asked."""
         ...
 
     def values(self, observed: Mapping[str, Any]) -> Values:
@@ -52,28 +62,25 @@ class Scorer(Protocol):
 class RowScorer:
     """Scores the order of chunks, mapped back to the corpus rows that they come from."""
 
-    target: SearchTarget
+    engine: SearchEngine
     places: RowPlaces
     judgments: Judgments
     same: Mapping[str, str] = field(default_factory=dict)
+    nothing: Sequence[str] = ()
 
     def observe(self, question: Question, config: SearchConfig) -> list[str]:
         """Return the ids of the first hundred rows."""
         options = replace(_deep(config.options), per_document=0)
         # Hits alone give the order, in a sixth of the time; filters need the whole search.
         if not config.chunked and options.mmr_lambda is None and ":" not in question.text:
-            hits = self.target.engine.best_hits(question.text, options)
+            hits = self.engine.best_hits(question.text, options)
             chunks = [(hit.document_id, hit.chunk_index) for hit in hits]
         else:
-            answer = _answered(self.target, question.text, replace(config, options=options))
+            answer = _answered(self.engine, question.text, replace(config, options=options))
             chunks = [
                 (result.document.id, result.matched_chunks[0].index) for result in answer.results
             ]
         return self.places.ranking(chunks)[:DEPTH]
-
-    def empty(self, _question: Question) -> list[str]:
-        """Return no rows."""
-        return []
 
     def values(self, observed: Mapping[str, Any]) -> Values:
         """Compute the standard metrics; also Pass@k where several rows count as the same."""
@@ -87,35 +94,27 @@ class RowScorer:
 class DocumentScorer:
     """Scores the order of documents by path; a copy folded into another one counts as found."""
 
-    target: SearchTarget
+    engine: SearchEngine
     judgments: Judgments
+    nothing: Sequence[str] = ()
 
     def observe(self, question: Question, config: SearchConfig) -> list[str]:
         """Return the paths of the first documents."""
         deep = replace(config, options=_deep(config.options))
-        answer = _answered(self.target, question.text, deep)
+        answer = _answered(self.engine, question.text, deep)
         paths: dict[str, None] = {}
         for result in answer.results:
             paths.update(dict.fromkeys((result.document.path, *result.also_at)))
         return list(paths)[:DEPTH]
 
-    def empty(self, _question: Question) -> list[str]:
-        """Return no documents."""
-        return []
-
     def values(self, observed: Mapping[str, Any]) -> Values:
-        """Compute the standard metrics."""
-        return score(observed, self.judgments)
+        """Compute the standard metrics, and the share of the results that was judged."""
+        return score(observed, self.judgments) | judged_share(observed, self.judgments)
 
 
-def _answered(target: SearchTarget, question: str, config: SearchConfig) -> Answer:
-    """Ask; the original order is no answer where a model was to rerank.
-
-    Raises:
-        QueryError: the question holds an invalid filter.
-        ModelError: the model could not rerank.
-    """
-    answer = ask(target, question, config)
+def _answered(engine: SearchEngine, question: str, config: SearchConfig) -> Answer:
+    """Ask; the original order is no answer where a model was to rerank."""
+    answer = ask(engine, question, config)
     if answer.rerank is not None and answer.rerank.failure:
         raise ModelError(answer.rerank.failure)
     return answer
@@ -131,36 +130,27 @@ def _deep(options: SearchOptions) -> SearchOptions:
 # -- spans ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class GoldSpans:
-    """The right places of each question, as offsets into the texts that were indexed."""
+def right_places(
+    catalog: Catalog, collection_id: int, excerpts: Mapping[str, Sequence[Excerpt]]
+) -> tuple[dict[str, Spans], int]:
+    """Find each question's excerpts in the texts that were indexed; also count those not there.
 
-    places: Mapping[str, Spans]
-    notices: tuple[str, ...]
-
-    @classmethod
-    def of(
-        cls, catalog: Catalog, collection_id: int, excerpts: Mapping[str, Sequence[Excerpt]]
-    ) -> GoldSpans:
-        """Find excerpts in the documents of a collection, by their offsets or by their text.
-
-        An excerpt that is not in the text keeps its offsets and counts as missed there.
-        """
-        texts: dict[str, tuple[str, str]] = {}
-        for record in catalog.documents.list(collection_id, status=Status.INDEXED):
-            name = PurePosixPath(record.path)
-            texts[name.stem] = (record.path, catalog.documents.text(record.id))
-        places: dict[str, dict[str, list[tuple[int, int]]]] = {}
-        lost = 0
-        for question, listed in excerpts.items():
-            for excerpt in listed:
-                path, text = texts.get(excerpt.document, (f"{excerpt.document} (not indexed)", ""))
-                span = _find_excerpt(text, excerpt)
-                lost += span is None
-                inside = places.setdefault(question, {}).setdefault(path, [])
-                inside.append(span or (excerpt.start, excerpt.end))
-        notices = (f"{lost} excerpts do not stand in the text as it was read.",) if lost else ()
-        return cls(places, notices)
+    An excerpt that is not in the text keeps its offsets and counts as missed there.
+    """
+    texts: dict[str, tuple[str, str]] = {}
+    for record in catalog.documents.list(collection_id, status=Status.INDEXED):
+        texts[PurePosixPath(record.path).stem] = (record.path, catalog.documents.text(record.id))
+    places: dict[str, Spans] = {}
+    lost = 0
+    for question, listed in excerpts.items():
+        inside: dict[str, list[tuple[int, int]]] = {}
+        for excerpt in listed:
+            path, text = texts.get(excerpt.document, (f"{excerpt.document} (not indexed)", ""))
+            span = _find_excerpt(text, excerpt)
+            lost += span is None
+            inside.setdefault(path, []).append(span or (excerpt.start, excerpt.end))
+        places[question] = inside
+    return places, lost
 
 
 def _find_excerpt(text: str, excerpt: Excerpt) -> tuple[int, int] | None:
@@ -170,37 +160,33 @@ def _find_excerpt(text: str, excerpt: Excerpt) -> tuple[int, int] | None:
         return None
     if text[excerpt.start : excerpt.end] == quote:
         return excerpt.start, excerpt.end
-    best, at = -1, text.find(quote)
-    while at >= 0:
-        if best < 0 or abs(at - excerpt.start) < abs(best - excerpt.start):
-            best = at
-        at = text.find(quote, at + 1)
-    return None if best < 0 else (best, best + len(quote))
+    places = (match.span() for match in re.finditer(re.escape(quote), text))
+    return min(places, key=lambda place: abs(place[0] - excerpt.start), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class SpanScorer:
-    """Scores the shown passages by how much of the right places they hold."""
+    """Scores the shown passages by how much they hold of each question's right places."""
 
-    target: SearchTarget
-    gold: GoldSpans
+    engine: SearchEngine
+    places: Mapping[str, Spans]
+
+    @property
+    def nothing(self) -> dict[str, float]:
+        """The metrics of an empty answer."""
+        return score_spans(Answer("", (), Trace()), {})
 
     def observe(self, question: Question, config: SearchConfig) -> dict[str, float]:
         """Return the metrics of one answer."""
-        answer = _answered(self.target, question.text, config)
-        return score_spans(answer, self.gold.places[question.id])
-
-    def empty(self, question: Question) -> dict[str, float]:
-        """Return the metrics of an empty answer."""
-        return score_spans(Answer("", (), Trace()), self.gold.places[question.id])
+        answer = _answered(self.engine, question.text, config)
+        return score_spans(answer, self.places[question.id])
 
     def values(self, observed: Mapping[str, Any]) -> Values:
         """Regroup the metrics of each question by metric."""
-        values: Values = {}
-        for question, metrics in observed.items():
-            for name, value in metrics.items():
-                values.setdefault(name, {})[question] = value
-        return values
+        return {
+            name: {question: metrics[name] for question, metrics in observed.items()}
+            for name in self.nothing
+        }
 
 
 def score_spans(answer: Answer, right: Spans) -> dict[str, float]:

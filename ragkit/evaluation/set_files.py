@@ -1,6 +1,6 @@
-"""Question sets as files to import: CSV, JSONL and BEIR folders.
+"""The files of question sets: how they are read, and CSV, JSONL and BEIR folders to import.
 
-Invalid parts are left out with a notice; the rest is kept.
+Of what is imported, invalid parts are left out with a notice; the rest is kept.
 """
 
 from __future__ import annotations
@@ -8,13 +8,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ragkit.errors import EvaluationError, NotFoundError
-from ragkit.evaluation.corpus import qrels_of, qrels_rows
 from ragkit.reading.decode import decode
 
 _SHOWN = 3
@@ -63,6 +62,111 @@ class Notices:
         )
 
 
+def counted(listed: Sequence[str], what: str) -> list[str]:
+    """Return a notice that counts some ids and names the first few; none where there are none."""
+    if not listed:
+        return []
+    more = ", …" if len(listed) > _SHOWN else ""
+    return [f"{len(listed)} {what}: {', '.join(listed[:_SHOWN])}{more}."]
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+def read_text(path: Path, notices: Notices | None = None) -> str:
+    """Return a file's text; what is not UTF-8 is an error, or with ``notices`` decoded anyway.
+
+    Raises:
+        NotFoundError: there is no such file.
+        EvaluationError: it cannot be read, or is too large to import.
+    """
+    try:
+        if notices is not None and path.stat().st_size > _LARGEST:
+            raise EvaluationError(f"{path.name} is too large.", "Import it in parts.")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise NotFoundError(f"There is no file {path}.", "Name a folder that has it.") from None
+    except OSError as error:
+        raise EvaluationError(
+            f"{path} cannot be read: {(error.strerror or str(error)).lower()}.",
+            "Check its permissions.",
+        ) from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if notices is None:
+            raise EvaluationError(
+                f"{path} is not UTF-8 (byte {error.start}).", "Save it as UTF-8."
+            ) from error
+        notices.add("Read in another encoding than UTF-8", f"{path.name} (byte {error.start})")
+        return decode(data)[0]
+
+
+def read_objects(
+    path: Path, notices: Notices | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each object of a JSONL file and where it stands; only line feeds end a line.
+
+    Other lines are errors, or left out with ``notices``.
+    """
+    for number, line in enumerate(read_text(path, notices).split("\n"), start=1):
+        if not line.strip():
+            continue
+        value, problem, detail = None, "not an object", ""
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            problem, detail = "not JSON", f": {error}"
+        where = f"{path.name}, line {number}"
+        if isinstance(value, dict):
+            yield where, value
+        elif notices is None:
+            raise EvaluationError(f"{where} is {problem}{detail}.", "Mend or drop the line.")
+        else:
+            notices.add(f"Left out, since it is {problem}", where)
+
+
+def qrels_of(folder: Path) -> Path:
+    """Return the path of a folder's judgments."""
+    nested = folder / "qrels" / "test.tsv"
+    return nested if nested.is_file() else folder / "qrels.tsv"
+
+
+def read_qrels(path: Path, notices: Notices | None = None) -> Iterator[tuple[str, str, str, str]]:
+    """Yield where each judgment stands, its question, its row, and its score as written.
+
+    A header and TREC's unused second column are dropped. Other lines are errors, as are scores
+    that are no numbers; with ``notices``, lines are left out, and scores may be anything.
+    """
+    for number, line in enumerate(read_text(path, notices).split("\n"), start=1):
+        cells = line.rstrip("\r").split("\t")
+        if len(cells) == 4:
+            del cells[1]
+        score = cells[-1].strip().casefold()
+        scored = _is_number(score) or (notices is not None and score in ("", *_GRADE_WORDS))
+        if not line.strip() or (number == 1 and not scored):
+            continue
+        where = f"{path.name}, line {number}"
+        if len(cells) == 3 and (scored or notices is not None):
+            yield where, cells[0], cells[1], cells[2]
+        elif notices is None:
+            raise EvaluationError(
+                f"{where} is not a question, a row and a number.", "Separate the three by tabs."
+            )
+        else:
+            notices.add("Left out, since it is not a question, a document and a number", where)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return abs(float(text)) < 1e9
+    except ValueError:
+        return False
+
+
+# -- importing -----------------------------------------------------------------------------------
+
+
 def read_set(place: Path) -> tuple[tuple[ImportedQuestion, ...], Notices]:
     """Read a ``.csv`` or ``.jsonl`` file, or a folder with ``queries.jsonl`` and qrels.
 
@@ -72,31 +176,18 @@ def read_set(place: Path) -> tuple[tuple[ImportedQuestion, ...], Notices]:
     """
     notices = Notices()
     suffix = place.suffix.lower()
+    if not place.exists():
+        raise NotFoundError(f"There is no file {place}.", "Name a CSV, JSONL or BEIR folder.")
     if place.is_dir():
         questions = _beir(place, notices)
     elif suffix == ".csv":
         questions = _csv(place, notices)
     elif suffix in (".jsonl", ".ndjson"):
         questions = _jsonl(place, notices)
-    elif not place.exists():
-        raise NotFoundError(f"There is no file {place}.", "Name a CSV, JSONL or BEIR folder.")
     else:
         raise EvaluationError(
             f"{place.name} is no question set.", "Name a .csv or .jsonl file, or a BEIR folder."
         )
-    usable = _distinct(questions, notices)
-    if not usable:
-        reasons = " ".join(notices.sentences)
-        raise EvaluationError(
-            f"{place.name} holds no question with a judgment. {reasons}".strip(),
-            "Mend the file and import it again.",
-        )
-    return usable, notices
-
-
-def _distinct(
-    questions: Sequence[ImportedQuestion], notices: Notices
-) -> tuple[ImportedQuestion, ...]:
     kept: dict[str, ImportedQuestion] = {}
     for question in questions:
         if question.key in kept:
@@ -107,31 +198,17 @@ def _distinct(
             notices.add("Left out, since nothing is judged for them", question.key)
         else:
             kept[question.key] = question
-    return tuple(kept.values())
-
-
-def _text(place: Path, notices: Notices) -> str:
-    try:
-        if place.stat().st_size > _LARGEST:
-            raise EvaluationError(f"{place.name} is too large.", "Import it in parts.")
-        data = place.read_bytes()
-    except FileNotFoundError:
-        raise NotFoundError(f"There is no file {place}.", "Name one that is there.") from None
-    except OSError as error:
+    if not kept:
+        reasons = " ".join(notices.sentences)
         raise EvaluationError(
-            f"{place} cannot be read: {(error.strerror or str(error)).lower()}.",
-            "Check its permissions.",
-        ) from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        text, _warnings = decode(data)
-        notices.add("Read in another encoding than UTF-8", f"{place.name} (byte {error.start})")
-        return text
+            f"{place.name} holds no question with a judgment. {reasons}".strip(),
+            "Mend the file and import it again.",
+        )
+    return tuple(kept.values()), notices
 
 
 def _csv(place: Path, notices: Notices) -> list[ImportedQuestion]:
-    text = _text(place, notices)
+    text = read_text(place, notices)
     header = text.partition("\n")[0]
     delimiter = max(",;\t", key=header.count)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -168,7 +245,7 @@ def _csv(place: Path, notices: Notices) -> list[ImportedQuestion]:
 
 def _jsonl(place: Path, notices: Notices) -> list[ImportedQuestion]:
     questions = []
-    for where, line in _lines(place, notices):
+    for where, line in read_objects(place, notices):
         judgments = []
         relevant = line.get("relevant", [])
         for entry in relevant if isinstance(relevant, list) else []:
@@ -189,20 +266,13 @@ def _jsonl(place: Path, notices: Notices) -> list[ImportedQuestion]:
 
 
 def _beir(folder: Path, notices: Notices) -> list[ImportedQuestion]:
-    qrels = qrels_of(folder)
     judgments: dict[str, list[ImportedJudgment]] = {}
-    for number, parts in qrels_rows(_text(qrels, notices)):
-        if number == 1 and parts[-1].strip().casefold() == "score":
-            continue
-        where = f"{qrels.name}, line {number}"
-        if len(parts) != 3:
-            notices.add("Left out, since it is not a question, a document and a number", where)
-            continue
-        grade = _grade(parts[2], where, notices)
+    for where, key, path, score in read_qrels(qrels_of(folder), notices):
+        grade = _grade(score, where, notices)
         if grade is not None:
-            judgments.setdefault(parts[0], []).append(ImportedJudgment(parts[1], grade))
+            judgments.setdefault(key, []).append(ImportedJudgment(path, grade))
     questions = []
-    for where, query in _lines(folder / "queries.jsonl", notices):
+    for where, query in read_objects(folder / "queries.jsonl", notices):
         key = str(query.get("_id") or where)
         metadata = query.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
@@ -214,23 +284,6 @@ def _beir(folder: Path, notices: Notices) -> list[ImportedQuestion]:
         if key not in asked:
             notices.add("Left out, since these judged questions are not asked", key)
     return questions
-
-
-def _lines(place: Path, notices: Notices) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the objects of a JSONL file. Only line feeds end a line: texts may hold others."""
-    for number, line in enumerate(_text(place, notices).split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{place.name}, line {number}"
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            notices.add("Left out, since it is not JSON", where)
-            continue
-        if isinstance(value, dict):
-            yield where, value
-        else:
-            notices.add("Left out, since it is not an object", where)
 
 
 def _grade(value: object, where: str, notices: Notices) -> int | None:

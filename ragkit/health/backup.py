@@ -16,17 +16,19 @@ import tempfile
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
 from ragkit import __version__
 from ragkit.catalog import Catalog
 from ragkit.catalog.integrity import examine, move_uploads
+from ragkit.catalog.marker import META_KEY
 from ragkit.errors import LibraryError, LibraryFormatError
-from ragkit.indexing.lock import writer_lock
+from ragkit.indexing.writer import writer_lock
 from ragkit.paths import FORMAT_VERSION, LibraryPaths
 from ragkit.settings import Settings
 
@@ -79,18 +81,19 @@ def export_library(
     """
     target = target.expanduser().absolute()
     if target.exists() and not overwrite:
-        raise LibraryError(f"{target} is there already.", "Name another file, or say --force.")
+        raise LibraryError(f"{target} already exists.", "Choose another file, or pass --force.")
     try:
         with tempfile.TemporaryDirectory(prefix=".ragkit-export-", dir=target.parent) as scratch:
             partial = Path(scratch, "archive.zip")
             report = _write(settings, paths, catalog, partial, Path(scratch, _CATALOG))
             with partial.open("rb+") as stream:
                 os.fsync(stream.fileno())
+            partial.chmod(0o600)
             partial.replace(target)
     except OSError as error:
         raise LibraryError(
             f"{target} could not be written: {(error.strerror or str(error)).lower()}.",
-            "Name another place, or free some space there.",
+            "Choose another place, or free some space.",
         ) from error
     return report
 
@@ -102,11 +105,7 @@ def _write(
     copied = Catalog.open(snapshot)
     try:
         counts = copied.documents.counts()
-        indexed = {
-            Path(root, path).relative_to(paths.uploads.absolute()).as_posix(): Path(root, path)
-            for root, path in copied.integrity.upload_paths()
-            if Path(root, path).is_relative_to(paths.uploads.absolute())
-        }
+        listed = [Path(root, path) for root, path in copied.integrity.upload_paths()]
         version = copied.integrity.version()
     finally:
         copied.close()
@@ -114,15 +113,15 @@ def _write(
     notes: list[str] = []
     recorded = {name: getattr(settings, name).model_dump(mode="json") for name in _SETTING_GROUPS}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
-        files[_CATALOG] = _add(archive, _CATALOG, snapshot)
-        files[_SETTINGS] = _add_text(archive, _SETTINGS, json.dumps(recorded, indent=1))
-        for name, path in sorted({**_uploads(paths), **indexed}.items()):
+        files[_CATALOG] = _add_file(archive, _CATALOG, snapshot)
+        files[_SETTINGS] = _add_json(archive, _SETTINGS, recorded)
+        for name, path in sorted(_uploads(paths.uploads.absolute(), listed).items()):
             member = f"{_UPLOADS}/{name}"
             if not _is_plain(member):
                 notes.append(f"{name!r} was left out: not every system takes that name.")
                 continue
             try:
-                files[member] = _add(archive, member, path)
+                files[member] = _add_file(archive, member, path)
             except FileNotFoundError:
                 notes.append(f"The uploaded file {name} is gone; its text is in the archive.")
         manifest = {
@@ -136,42 +135,37 @@ def _write(
             "entries": counts.entries,
             "files": {name: asdict(record) for name, record in files.items()},
         }
-        _add_text(archive, _MANIFEST, json.dumps(manifest, indent=1))
+        _add_json(archive, _MANIFEST, manifest)
     uploads = sum(name.startswith(f"{_UPLOADS}/") for name in files)
     return ArchiveReport(counts.documents, uploads, file.stat().st_size, tuple(notes))
 
 
-def _uploads(paths: LibraryPaths) -> dict[str, Path]:
-    """Return every uploaded file, indexed or not, but no links: they may lead anywhere."""
-    if not paths.uploads.is_dir():
-        return {}
-    return {
-        path.relative_to(paths.uploads).as_posix(): path
-        for path in paths.uploads.rglob("*")
-        if stat.S_ISREG(path.lstat().st_mode)
-    }
+def _uploads(folder: Path, listed: Iterable[Path]) -> dict[str, Path]:
+    """Return the uploaded files, listed or not, but no links: they may lead anywhere."""
+    found = {path for path in folder.rglob("*") if stat.S_ISREG(path.lstat().st_mode)}
+    found |= {path for path in listed if path.is_relative_to(folder)}
+    return {path.relative_to(folder).as_posix(): path for path in found}
 
 
-def _add(archive: zipfile.ZipFile, name: str, path: Path) -> ArchivedFile:
+def _add(archive: zipfile.ZipFile, name: str, source: IO[bytes], mtime_ns: int = 0) -> ArchivedFile:
     digest, size = hashlib.blake2b(digest_size=32), 0
-    with path.open("rb") as source:
-        changed = os.fstat(source.fileno()).st_mtime_ns
-        info = zipfile.ZipInfo(name)
-        info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
-        with archive.open(info, "w", force_zip64=True) as member:
-            while block := source.read(_BLOCK):
-                digest.update(block)
-                size += len(block)
-                member.write(block)
-    return ArchivedFile(size, digest.hexdigest(), changed)
-
-
-def _add_text(archive: zipfile.ZipFile, name: str, text: str) -> ArchivedFile:
-    data = text.encode("utf-8")
     info = zipfile.ZipInfo(name)
     info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
-    archive.writestr(info, data)
-    return ArchivedFile(len(data), hashlib.blake2b(data, digest_size=32).hexdigest(), 0)
+    with archive.open(info, "w", force_zip64=True) as member:
+        while block := source.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+            member.write(block)
+    return ArchivedFile(size, digest.hexdigest(), mtime_ns)
+
+
+def _add_file(archive: zipfile.ZipFile, name: str, path: Path) -> ArchivedFile:
+    with path.open("rb") as source:
+        return _add(archive, name, source, os.fstat(source.fileno()).st_mtime_ns)
+
+
+def _add_json(archive: zipfile.ZipFile, name: str, value: object) -> ArchivedFile:
+    return _add(archive, name, BytesIO(json.dumps(value, indent=1).encode()))
 
 
 def import_library(archive: Path, directory: Path, settings: Settings) -> ArchiveReport:
@@ -211,13 +205,13 @@ def _import(archive: Path, paths: LibraryPaths, settings: Settings) -> ArchiveRe
             _move_in(unpacked, paths)
             notes = _differences(unpacked / _SETTINGS, settings)
     except FileNotFoundError as error:
-        raise LibraryError(f"There is no file {archive}.", "Name an archive.") from error
+        raise LibraryError(f"There is no file {archive}.", "Check the path.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise LibraryError(f"{archive} is no whole archive: {error}.", _DAMAGED) from error
+        raise LibraryError(f"{archive} is not a complete archive: {error}.", _DAMAGED) from error
     except OSError as error:
         raise LibraryError(
             f"{archive} could not be imported: {(error.strerror or str(error)).lower()}.",
-            "Check permissions and the disk's free space.",
+            "Check permissions and free disk space.",
         ) from error
     uploads = sum(name.startswith(f"{_UPLOADS}/") for name in files)
     size = sum(record.size for record in files.values())
@@ -227,11 +221,17 @@ def _import(archive: Path, paths: LibraryPaths, settings: Settings) -> ArchiveRe
 def _refuse_contents(paths: LibraryPaths) -> None:
     """Raise if the library holds anything."""
     if not paths.catalog.exists():
-        others = [path for path in _other_files(paths) if not path.is_dir() or any(path.iterdir())]
+        own = {paths.logs, paths.temporary, paths.indexes, paths.lock}
+        own |= {paths.lock.with_suffix(".json"), paths.marker}
+        others = [
+            path
+            for path in paths.root.glob("*")
+            if path not in own and (not path.is_dir() or any(path.iterdir()))
+        ]
         if others:
             raise LibraryError(
-                f"{paths.root} holds other files ({others[0].name}).",
-                "Name an empty directory with --library.",
+                f"{paths.root} contains other files ({others[0].name}).",
+                "Choose an empty directory with --library.",
             )
         return
     catalog = Catalog.open(paths.catalog)
@@ -242,15 +242,9 @@ def _refuse_contents(paths: LibraryPaths) -> None:
         catalog.close()
     if full:
         raise LibraryError(
-            f"There is a library in {paths.root} already.",
-            "Name another directory with --library; nothing is ever overwritten.",
+            f"There is already a library in {paths.root}.",
+            "Choose another directory with --library; nothing is ever overwritten.",
         )
-
-
-def _other_files(paths: LibraryPaths) -> Iterator[Path]:
-    own = {paths.logs, paths.temporary, paths.indexes, paths.lock, paths.lock.with_suffix(".json")}
-    if paths.root.is_dir():
-        yield from (path for path in paths.root.iterdir() if path not in own)
 
 
 def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, ArchivedFile]]:
@@ -287,16 +281,11 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, Archi
         raise _refusal("it does not hold what its manifest lists")
     if _CATALOG not in files:
         raise _refusal("it holds no catalog")
-    for name in names:
-        _refuse_name(archive.getinfo(name))
+    for info in archive.infolist():
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if not _is_plain(info.filename) or kind not in (0, stat.S_IFREG):
+            raise _refusal(f"it holds {info.filename[:200]!r}, which no library has")
     return manifest, files
-
-
-def _refuse_name(info: zipfile.ZipInfo) -> None:
-    """Raise for a member that would be written outside, or is no plain file."""
-    kind = stat.S_IFMT(info.external_attr >> 16)
-    if not _is_plain(info.filename) or kind not in (0, stat.S_IFREG):
-        raise _refusal(f"it holds {info.filename[:200]!r}, which no library has")
 
 
 def _is_plain(name: str) -> bool:
@@ -330,7 +319,7 @@ def _refuse_bomb(
     if total + _SPARE_BYTES > free:
         raise LibraryError(
             f"The library needs {total / 1e9:.1f} GB; the disk has {free / 1e9:.1f} GB free.",
-            "Free some space, or name another place with --library.",
+            "Free some space, or choose another place with --library.",
         )
 
 
@@ -367,6 +356,9 @@ def _adopt(file: Path, paths: LibraryPaths) -> None:
     catalog = Catalog.open(file)
     try:
         move_uploads(catalog.connections, paths.uploads)
+        # It is a library of its own from now on.
+        catalog.set_meta(META_KEY, None)
+        catalog.mark()
         catalog.integrity.settle()
     finally:
         catalog.close()
@@ -384,6 +376,7 @@ def _move_in(unpacked: Path, paths: LibraryPaths) -> None:
     for ending in ("-wal", "-shm"):
         Path(f"{paths.catalog}{ending}").unlink(missing_ok=True)
     (unpacked / _CATALOG).replace(paths.catalog)
+    LibraryPaths(unpacked).marker.replace(paths.marker)
 
 
 def _differences(file: Path, settings: Settings) -> tuple[str, ...]:

@@ -5,46 +5,34 @@ Nothing here changes anything; each finding names what would fix it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
+from typing import TypeAlias
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import read_embedder_state
+from ragkit.catalog.copies import backup_is_due, backups
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import RagkitError
 from ragkit.formatting import megabytes, plural
 from ragkit.health.consistency import IndexState, compare_index, fault_of
 from ragkit.health.environment import ENVIRONMENT_CHECKS
 from ragkit.health.findings import Depth, Finding, Parts
+from ragkit.health.recovery import describe, unknown_uploads
 from ragkit.indexes.local.generation import newest_graph
 from ragkit.indexes.local.hnsw import GraphState
 from ragkit.models.factory import full_name, is_lazy
 from ragkit.paths import LibraryPaths
-from ragkit.types import INDEXED_LEVELS, Level
-
-__all__ = [
-    "FIXES",
-    "Depth",
-    "Finding",
-    "Parts",
-    "check_library",
-    "documents_to_read_again",
-    "leftovers",
-    "verify_library",
-]
-
-FIXES = frozenset(("worker", "retry", "sync", "compact", "rebuild_indexes", "reread"))
-"""The fixes that are jobs; any other is a sentence for the person."""
+from ragkit.types import INDEXED_LEVELS
 
 _MOST_AT_A_GLANCE = 20
 _MOST_NAMED = 3
-_CATALOG_CURE = "restore an export (ragkit import), or move the library away and index again"
+_CATALOG_CURE = "ragkit restore goes back to the last good backup, ragkit recover saves what it can"
 _TORN = "its parts do not fit together"
 
-_Check = Callable[[], Iterable[Finding]]
+_Check: TypeAlias = Callable[[Parts], Iterator[Finding]]
 
 
 def check_library(
@@ -55,11 +43,7 @@ def check_library(
     Raises:
         NotFoundError: there is no such collection.
     """
-    narrowed = _narrowed(parts, collection)
-    environment: dict[str, _Check] = {
-        name: partial(check, narrowed) for name, check in ENVIRONMENT_CHECKS.items()
-    }
-    return (*_each(environment), *verify_library(parts, depth, collection=collection))
+    return _findings(parts, depth, collection, {**ENVIRONMENT_CHECKS, **_CHECKS[depth]})
 
 
 def verify_library(
@@ -70,23 +54,29 @@ def verify_library(
     Raises:
         NotFoundError: there is no such collection.
     """
-    narrowed = _narrowed(parts, collection)
-    checks: dict[str, _Check] = {
-        "embedder": partial(_embedder, narrowed),
-        "indexes": partial(_indexes, narrowed, depth),
-    }
-    if depth is not Depth.GLANCE:
-        checks |= {
-            "catalog": partial(_catalog, narrowed, depth),
-            "contents": partial(_contents, narrowed, depth),
-            "vectors": partial(_vectors, narrowed),
-            "removals": partial(_removals, narrowed),
-            "uploads": partial(_uploads, narrowed),
-            "leftovers": partial(_leftovers, narrowed),
-        }
-    if depth is Depth.VERIFY:
-        checks["words"] = partial(_words, narrowed)
-    return tuple(_each(checks))
+    return _findings(parts, depth, collection, _CHECKS[depth])
+
+
+def _findings(
+    parts: Parts, depth: Depth, collection: str | None, checks: Mapping[str, _Check]
+) -> tuple[Finding, ...]:
+    """Run checks, named as their findings are, even after others failed."""
+    scope = parts.catalog.collections.get(collection) if collection is not None else None
+    narrowed = replace(parts, scope=scope, depth=depth)
+    findings: list[Finding] = []
+    for name, check in checks.items():
+        try:
+            findings += check(narrowed)
+        except RagkitError as error:
+            findings.append(Finding(name, False, error.message, error.cure))
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            findings.append(Finding(name, False, f"It could not be looked at: {why}."))
+        except (ValueError, TypeError, KeyError) as error:
+            # Rows that no longer are what ragkit wrote cannot be read as such.
+            text = f"What is stored makes no sense: {error}."
+            findings.append(Finding(name, False, text, _CATALOG_CURE))
+    return tuple(findings)
 
 
 def documents_to_read_again(parts: Parts) -> set[int]:
@@ -104,30 +94,9 @@ def documents_to_read_again(parts: Parts) -> set[int]:
     return faulty
 
 
-def _narrowed(parts: Parts, collection: str | None) -> Parts:
-    if collection is None:
-        return parts
-    return replace(parts, scope=parts.catalog.collections.get(collection))
-
-
-def _each(checks: dict[str, _Check]) -> Iterator[Finding]:
-    """Run every check, even after others failed."""
-    for name, check in checks.items():
-        try:
-            yield from check()
-        except RagkitError as error:
-            yield Finding(name, False, error.message, error.cure)
-        except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            yield Finding(name, False, f"It could not be looked at: {why}.")
-        except (ValueError, TypeError, KeyError) as error:
-            # Rows that no longer are what ragkit wrote cannot be read as such.
-            yield Finding(name, False, f"What is stored makes no sense: {error}.", _CATALOG_CURE)
-
-
-def _catalog(parts: Parts, depth: Depth) -> Iterator[Finding]:
+def _catalog(parts: Parts) -> Iterator[Finding]:
     integrity = parts.catalog.integrity
-    damage = integrity.damage(whole=depth is Depth.VERIFY)
+    damage = integrity.damage(whole=parts.depth is Depth.VERIFY)
     if damage:
         text = f"The catalog is damaged: {damage[0]}"
         yield Finding("catalog", False, text, _CATALOG_CURE, len(damage))
@@ -142,10 +111,10 @@ def _catalog(parts: Parts, depth: Depth) -> Iterator[Finding]:
     yield Finding("catalog", True, f"The catalog is whole: {megabytes(size)}{spares}.")
 
 
-def _contents(parts: Parts, depth: Depth) -> Iterator[Finding]:
+def _contents(parts: Parts) -> Iterator[Finding]:
     integrity = parts.catalog.integrity
     faults = dict.fromkeys(integrity.torn_documents(parts.collection_id), _TORN)
-    if depth is Depth.VERIFY:
+    if parts.depth is Depth.VERIFY:
         for collection in parts.collections():
             faults |= _faults(parts, collection)
     extra = integrity.left_over(parts.collection_id)
@@ -223,51 +192,36 @@ def _to_come(parts: Parts) -> str:
     return ""
 
 
-def _indexes(parts: Parts, depth: Depth) -> Iterator[Finding]:
+def _indexes(parts: Parts) -> Iterator[Finding]:
     collections = parts.collections()
-    checked = collections[:_MOST_AT_A_GLANCE] if depth is Depth.GLANCE else collections
+    checked = collections[:_MOST_AT_A_GLANCE] if parts.depth is Depth.GLANCE else collections
     states: list[IndexState] = []
     graphs: list[GraphState] = []
     faults: list[str] = []
-    for collection in checked:
-        for level, levels in INDEXED_LEVELS.items():
-            folder = _index_folder(parts, collection, level)
-            state = compare_index(
-                parts.catalog,
-                folder,
-                collection,
-                levels,
-                parts.embedder,
-                closely=depth is not Depth.GLANCE,
-                contents=depth is Depth.VERIFY,
-            )
-            states.append(state)
-            if state.fault:
-                faults.append(f"{collection.name}, {level.value}: {state.fault}")
-                continue
-            graph = _graph(parts, folder, closely=depth is not Depth.GLANCE)
-            graphs += [graph] if graph else []
-            if graph is GraphState.DAMAGED:
-                text = "its approximate index is damaged, and search is exact."
-                faults.append(f"{collection.name}, {level.value}: {text}")
+    for collection, level in product(checked, INDEXED_LEVELS):
+        state = compare_index(parts, collection, level)
+        states.append(state)
+        if state.fault:
+            faults.append(f"{collection.name}, {level.value}: {state.fault}")
+            continue
+        graph = _graph(parts, parts.index_folder(collection, level))
+        graphs += [graph] if graph else []
+        if graph is GraphState.DAMAGED:
+            text = "its approximate index is damaged, and search is exact."
+            faults.append(f"{collection.name}, {level.value}: {text}")
     for fault in faults:
         yield Finding("indexes", False, fault, "rebuild_indexes", 1)
     if not faults:
-        yield _agreeing(states, graphs, depth, len(collections) - len(checked))
+        yield _agreeing(states, graphs, parts.depth, len(collections) - len(checked))
 
 
-def _graph(parts: Parts, folder: Path, *, closely: bool) -> GraphState | None:
+def _graph(parts: Parts, folder: Path) -> GraphState | None:
     """Return the state of a large index's graph; ``None`` where there is to be none."""
-    newest = newest_graph(folder, checksums=closely)
+    newest = newest_graph(folder, checksums=parts.depth is not Depth.GLANCE)
     least = parts.settings.index.ann_rows
     if newest is None or (newest.state is GraphState.NONE and not 0 < least <= newest.vectors):
         return None
     return newest.state
-
-
-def _index_folder(parts: Parts, collection: CollectionRecord, level: Level) -> Path:
-    fingerprint = parts.embedder.fingerprint if parts.embedder else "unknown"
-    return parts.paths.index(collection.id, level.value, fingerprint)
 
 
 def _agreeing(
@@ -326,8 +280,19 @@ def _uploads(parts: Parts) -> Iterator[Finding]:
         text = f"{plural(len(lost), 'uploaded file')} gone: {', '.join(lost[:_MOST_NAMED])}."
         fix = "upload them again, or sync to forget them"
         yield Finding("uploads", False, text, fix, len(lost))
-    else:
+    unknown = unknown_uploads(parts.catalog, parts.paths)
+    if unknown:
+        named = ", ".join(file.name for file in unknown[:_MOST_NAMED])
+        text = f"{plural(len(unknown), 'uploaded file')} that the catalog does not know: {named}."
+        yield Finding("uploads", False, text, "adopt_uploads", len(unknown))
+    if not lost and not unknown:
         yield Finding("uploads", True, "Every uploaded file is there.")
+
+
+def _backups(parts: Parts) -> Iterator[Finding]:
+    kept = backups(parts.paths)
+    wanted = parts.catalog.documents.counts().documents and backup_is_due(parts.paths)
+    yield Finding("backups", True, describe(kept), "backup" if wanted else "", len(kept))
 
 
 def _leftovers(parts: Parts) -> Iterator[Finding]:
@@ -358,3 +323,22 @@ def _words(parts: Parts) -> Iterator[Finding]:
     else:
         text = f"Every word is known; {words.unused} are used by no entry now."
         yield Finding("words", True, text, count=words.unused)
+
+
+_AT_A_GLANCE: Mapping[str, _Check] = {"embedder": _embedder, "indexes": _indexes}
+_CLOSELY: Mapping[str, _Check] = {
+    **_AT_A_GLANCE,
+    "catalog": _catalog,
+    "contents": _contents,
+    "vectors": _vectors,
+    "removals": _removals,
+    "uploads": _uploads,
+    "leftovers": _leftovers,
+    "backups": _backups,
+}
+_CHECKS: Mapping[Depth, Mapping[str, _Check]] = {
+    Depth.GLANCE: _AT_A_GLANCE,
+    Depth.CHECK: _CLOSELY,
+    Depth.VERIFY: {**_CLOSELY, "words": _words},
+}
+"""The checks of the library by the name of their findings, at each depth."""

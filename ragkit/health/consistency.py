@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
-from ragkit.catalog import Catalog
+from ragkit.catalog.entries import OTHER_HISTORY
 from ragkit.catalog.integrity import StoredDocument
 from ragkit.catalog.records import CollectionRecord
 from ragkit.chunking.structural_context import document_name
 from ragkit.errors import IndexCorruptError
+from ragkit.health.findings import Depth, Parts
 from ragkit.indexes.local.generation import Generation, open_newest
 from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing.preparation import EmbeddedText, embedded_texts
-from ragkit.models.base import Embedder
-from ragkit.types import LEVEL_CODES, Level
+from ragkit.types import INDEXED_LEVELS, LEVEL_CODES, Level
 
 _COMPARED = frozenset(LEVEL_CODES[level] for level in (Level.CHUNK, Level.SECTION, Level.DOCUMENT))
 
@@ -102,28 +102,20 @@ def stored_texts(document: StoredDocument) -> list[EmbeddedText]:
     return embedded_texts(name, document.text, chunks, contexts)
 
 
-def compare_index(
-    catalog: Catalog,
-    folder: Path,
-    collection: CollectionRecord,
-    levels: tuple[Level, ...],
-    embedder: Embedder | None,
-    *,
-    closely: bool = True,
-    contents: bool = False,
-) -> IndexState:
-    """Compare the newest generation in ``folder``, brought up to date, with the catalog.
+def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> IndexState:
+    """Compare the newest generation of an index, brought up to date, with the catalog.
 
-    Without ``closely``, only entry ids are compared; else the checksums of its files as well, and
-    with ``contents`` every vector and word. Nothing is changed.
+    At a glance, only entry ids are compared; else the checksums of its files as well, and to verify
+    every vector and word. Nothing is changed.
     """
+    catalog, levels = parts.catalog, INDEXED_LEVELS[level]
     try:
         generation = open_newest(
-            folder,
-            fingerprint=embedder.fingerprint if embedder else None,
+            parts.index_folder(collection, level),
+            fingerprint=parts.embedder.fingerprint if parts.embedder else None,
             tokenizer_version=TOKENIZER_VERSION,
             parameters=Bm25Parameters(),
-            checksums=closely,
+            checksums=parts.depth is not Depth.GLANCE,
         )
     except IndexCorruptError as error:
         return IndexState(fault=error.message)
@@ -131,27 +123,25 @@ def compare_index(
         ids = catalog.integrity.entry_ids(collection.id, levels)
         if generation is None:
             return IndexState(entries=len(ids), missing=len(ids) > 0)
-        version = catalog.collections.version(collection.id)
-        then = generation.manifest.collection_version
-        if then > version:
+        manifest = generation.manifest
+        if not catalog.entries.holds(manifest.version):
+            return IndexState(len(ids), fault=OTHER_HISTORY)
+        if manifest.version > catalog.collections.version(collection.id):
             return IndexState(len(ids), fault=f"{generation.name} is newer than the catalog.")
-        removed = catalog.entries.removed_since(collection.id, then)
-        if not closely:
-            return _by_ids(generation, ids, removed)
-        number = catalog.embedders.find(generation.manifest.fingerprint)
-
-        def rows(after: int) -> EntryRows:
-            return catalog.entries.rows(
-                collection.id,
-                levels,
-                embedder_id=number,
-                dimensions=generation.segment.vectors.dimensions,
-                after=after,
-            )
-
-        added = rows(generation.manifest.max_entry_id)
-        everything = rows(0) if contents else None
-    index = generation.index().remove(removed, version).upsert(added, version)
+        if parts.depth is Depth.GLANCE:
+            then = manifest.collection_version
+            return _by_ids(generation, ids, catalog.entries.removed_since(collection.id, then))
+        changes = partial(
+            catalog.entries.changes,
+            collection.id,
+            levels,
+            fingerprint=manifest.fingerprint,
+            dimensions=generation.segment.vectors.dimensions,
+        )
+        since = changes(since=manifest.version, after=manifest.max_entry_id)
+        everything = changes().added if parts.depth is Depth.VERIFY else None
+    index = generation.index().remove(since.removed, since.version)
+    index = index.upsert(since.added, since.version)
     fault = _difference(index.entry_ids(), ids, generation.name)
     if not fault and everything is not None:
         fault = _contents_fault(index.scan(), everything, generation.name)

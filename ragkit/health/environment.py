@@ -13,7 +13,7 @@ import psutil
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
 from ragkit.formatting import megabytes, plural
 from ragkit.health.findings import Finding, Parts
-from ragkit.indexing.lock import lock_holder, lock_is_held
+from ragkit.indexing.writer import lock_holder, lock_is_held
 
 SILENT_SECONDS = 30.0
 """After so long without a heartbeat, a worker does not answer."""
@@ -105,7 +105,21 @@ def _documents(parts: Parts) -> Iterator[Finding]:
         f"{counts.indexed} indexed, {counts.pending} pending, {counts.skipped} skipped, "
         f"{counts.failed} could not be read."
     )
-    yield Finding("documents", True, text, "retry" if counts.failed else "", counts.failed)
+    if outdated := parts.catalog.retries.outdated(parts.collection_id):
+        text += f" {plural(outdated, 'indexed one')} cannot be read now: found as read before."
+    failed = counts.failed + outdated
+    yield Finding("documents", True, text, "retry" if failed else "", failed)
+
+
+def _contexts(parts: Parts) -> Iterator[Finding]:
+    counts = parts.catalog.contexts.counts(parts.collection_id)
+    if not counts.failed:
+        yield Finding("contexts", True, "No context failed.")
+        return
+    text = f"{plural(counts.failed, 'context')} of {plural(counts.chunks, 'chunk')} failed"
+    error = parts.catalog.contexts.last_error()
+    text = f"{text}. The last error: {error}" if error else f"{text}."
+    yield Finding("contexts", True, text, "retry_contexts", counts.failed)
 
 
 def _disk(parts: Parts) -> Iterator[Finding]:
@@ -116,6 +130,17 @@ def _disk(parts: Parts) -> Iterator[Finding]:
     if short:
         text += " Compacting and exporting may need more room than that."
     yield Finding("disk", not short, text, "free some space, or compact" if short else "", free)
+
+
+def _privacy(parts: Parts) -> Iterator[Finding]:
+    opened = parts.paths.open_to_others()
+    if opened:
+        text = f"Other users of this machine can open {plural(len(opened), 'file')} of the library."
+        yield Finding("privacy", False, text, "make_private", len(opened))
+    else:
+        yield Finding(
+            "privacy", True, "No other user of this machine can open the library's files."
+        )
 
 
 def folder_size(folder: Path) -> int:
@@ -166,7 +191,9 @@ ENVIRONMENT_CHECKS: Mapping[str, Callable[[Parts], Iterator[Finding]]] = {
     "jobs": _jobs,
     "sources": _sources,
     "documents": _documents,
+    "contexts": _contexts,
     "disk": _disk,
+    "privacy": _privacy,
     "log": _log,
 }
 """The checks by the name of their findings."""

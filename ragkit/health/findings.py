@@ -9,11 +9,43 @@ from typing import TYPE_CHECKING, Any
 from ragkit.indexing.writer import pipeline_fingerprint
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ragkit.catalog import Catalog
     from ragkit.catalog.records import CollectionRecord
     from ragkit.models.base import Embedder
     from ragkit.paths import LibraryPaths
     from ragkit.settings import Settings
+    from ragkit.types import Level
+
+
+FIXES = frozenset(
+    (
+        "worker",
+        "retry",
+        "retry_contexts",
+        "sync",
+        "compact",
+        "rebuild_indexes",
+        "reread",
+        "make_private",
+        "backup",
+        "adopt_uploads",
+    )
+)
+"""The fixes that are jobs; any other is a sentence for the person."""
+
+_WORTH_A_LOOK = frozenset(("worker", "retry", "retry_contexts", "sync"))
+"""The fixes of what works, and not as well as it could."""
+
+
+class Severity(StrEnum):
+    """How much a finding matters."""
+
+    OK = "ok"
+    ATTENTION = "attention"
+    """It works; some of it failed or is left to be done."""
+    PROBLEM = "problem"
 
 
 class Depth(StrEnum):
@@ -31,9 +63,9 @@ class Depth(StrEnum):
 class Finding:
     """One thing that was looked at.
 
-    ``fix`` is a job ("compact", "rebuild_indexes", "reread", "sync", "retry"), "worker" to start
-    the worker, or words for the person; empty when there is nothing to do. One that is ``ok`` may
-    have a fix too: it is well, and could be better. ``count`` is how many things it is about.
+    ``fix`` is one of ``FIXES``, or words for the person; empty when there is nothing to do. One
+    that is ``ok`` may have a fix too: it is well, and could be better. ``count`` is how many
+    things it is about.
     """
 
     name: str
@@ -41,6 +73,13 @@ class Finding:
     sentence: str
     fix: str = ""
     count: int = 0
+
+    @property
+    def severity(self) -> Severity:
+        """How much it matters."""
+        if not self.ok:
+            return Severity.PROBLEM
+        return Severity.ATTENTION if self.fix in _WORTH_A_LOOK else Severity.OK
 
     def as_json(self) -> dict[str, Any]:
         """Return the finding as JSON values; ``fix`` is called ``mend`` there."""
@@ -52,7 +91,7 @@ class Finding:
 class Parts:
     """What is checked. Without an ``embedder``, ``trouble`` says why there is none.
 
-    ``scope`` is the one collection to check, or ``None`` for all.
+    ``scope`` is the one collection to check, or ``None`` for all, and ``depth`` how closely.
     """
 
     settings: Settings
@@ -61,6 +100,7 @@ class Parts:
     embedder: Embedder | None = None
     trouble: str = ""
     scope: CollectionRecord | None = None
+    depth: Depth = Depth.VERIFY
 
     def pipeline_fingerprint(self, collection: CollectionRecord) -> str | None:
         """Return the fingerprint for its documents now; ``None`` without an embedder."""
@@ -77,6 +117,11 @@ class Parts:
     def collection_id(self) -> int | None:
         """The id of the collection to check, or ``None`` for all."""
         return self.scope.id if self.scope else None
+
+    def index_folder(self, collection: CollectionRecord, level: Level) -> Path:
+        """Return where an index of this embedder lies."""
+        fingerprint = self.embedder.fingerprint if self.embedder else "unknown"
+        return self.paths.index(collection.id, level.value, fingerprint)
 
     def collections(self) -> list[CollectionRecord]:
         """Return the collections to check."""

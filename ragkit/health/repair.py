@@ -43,13 +43,16 @@ def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
     collections = _chosen(writer, arguments)
     before = writer.catalog.integrity.space()[0]
     reporter.start("Merging the indexes", len(collections))
+    needed: list[int] = []
     for collection in collections:
         writer.indexes.save(collection, always=True)
         for level in INDEXED_LEVELS:
             _prune(writer, collection, level)
-        _forget_removals(writer, collection)
+        needed += _forget_removals(writer, collection)
         _drop_other_indexes(writer, collection)
         reporter.step(collection.name)
+    if len(collections) == len(writer.catalog.collections.all()):
+        writer.catalog.collections.forget_changes(needed)
     reporter.start("Tidying up", 4)
     vectors = writer.catalog.vectors.prune()
     reporter.step("vectors")
@@ -114,10 +117,6 @@ def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) ->
     return f"{text} {offline}".strip()
 
 
-HANDLERS = {"compact": compact, "rebuild_indexes": rebuild_indexes, "reread": reread}
-"""The jobs of this module, by kind."""
-
-
 def remove_leftovers(writer: Writer) -> int:
     """Delete what killed writers left behind; what may still be written to stays."""
     removed = 0
@@ -161,21 +160,22 @@ def _drop_other_indexes(writer: Writer, collection: CollectionRecord) -> None:
     choice = writer.catalog.embedders.choice()
     if choice is not None and choice.target:
         return
-    kept = {_folder(writer, collection, level) for level in INDEXED_LEVELS}
-    for record in (choice.active, choice.previous) if choice else ():
-        if record is not None:
-            kept |= {
-                writer.paths.index(collection.id, level.value, record.fingerprint)
-                for level in INDEXED_LEVELS
-            }
+    records = (choice.active, choice.previous) if choice else ()
+    fingerprints = {record.fingerprint for record in records if record is not None}
+    kept = {
+        writer.paths.index(collection.id, level.value, fingerprint)
+        for level in INDEXED_LEVELS
+        for fingerprint in {writer.embedder.fingerprint, *fingerprints}
+    }
     for folder in writer.paths.collection_indexes(collection.id).glob("*/*"):
         if folder not in kept:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _forget_removals(writer: Writer, collection: CollectionRecord) -> None:
-    version = writer.catalog.collections.version(collection.id)
-    oldest = version - KEPT_VERSIONS
+def _forget_removals(writer: Writer, collection: CollectionRecord) -> list[int]:
+    """Forget what no index needs any more; return the numbers of the indexes' versions."""
+    oldest = writer.catalog.collections.version(collection.id).number - KEPT_VERSIONS
+    indexed: list[int] = []
     for level in INDEXED_LEVELS:
         folder = _folder(writer, collection, level)
         if not generations(folder):
@@ -184,11 +184,29 @@ def _forget_removals(writer: Writer, collection: CollectionRecord) -> None:
             # Only the newest is left: older ones have just been deleted.
             newest = open_newest(folder, checksums=False)
         except IndexCorruptError:
-            return
+            return indexed
         if newest is not None:
-            oldest = min(oldest, newest.manifest.collection_version)
+            indexed.append(newest.manifest.collection_version)
+    oldest = min([oldest, *indexed])
     if oldest > 0:
         writer.catalog.entries.forget_removed(collection.id, oldest)
+    return indexed
+
+
+def make_private(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    """Close the library's files to other users of this machine.
+
+    Raises:
+        LibraryError: some belong to another user.
+    """
+    reporter.start("Closing the files", 0)
+    count = writer.paths.make_private()
+    left = writer.paths.open_to_others()
+    if left:
+        raise LibraryError(
+            f"{left[0]} cannot be closed to other users.", "Have its owner do it: chmod go= PATH."
+        )
+    return f"{plural(count, 'file')} closed to other users."
 
 
 def _shrink(writer: Writer) -> str:
@@ -206,3 +224,12 @@ def _shrink(writer: Writer) -> str:
         # Someone reads at this moment, or the disk filled up: nothing is lost by leaving it.
         return f" The catalog was not made smaller: {error.message}"
     return ""
+
+
+HANDLERS = {
+    "compact": compact,
+    "rebuild_indexes": rebuild_indexes,
+    "reread": reread,
+    "make_private": make_private,
+}
+"""The jobs of this module, by kind."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
 from ragkit.options import IndexMode, SearchOptions
-from ragkit.types import Field, Level
+from ragkit.types import Field, Level, Version
 
 _DEFAULTS = SearchOptions()
 
@@ -78,22 +78,18 @@ class SearchStrategy:
 class Candidates:
     """What an index returns for a batch of queries, in columns over all of them.
 
-    Query ``i`` has the places from ``bounds[i]`` to ``bounds[i + 1]``, int64 (q + 1,): best first,
-    ties by entry id. ``parent_ids`` name the own entry of the chunk that each entry belongs to;
+    ``queries`` has the number of each one's query, ascending; those of a query are best first, ties
+    by entry id. ``parent_ids`` name the own entry of the chunk that each entry belongs to;
     for sections and documents, the entry itself. ``levels`` holds level codes.
     """
 
-    bounds: Ids
+    queries: Ids
     entry_ids: Ids
     document_ids: Ids
     parent_ids: Ids
     chunk_indexes: NDArray[np.int32]
     levels: NDArray[np.int8]
     scores: NDArray[np.floating]
-
-    def __len__(self) -> int:
-        """How many there are, of all queries."""
-        return len(self.entry_ids)
 
 
 class IndexSearch(Protocol):
@@ -112,6 +108,12 @@ class IndexSearch(Protocol):
     def passing(self) -> int:
         """How many entries the filter lets through."""
 
+    def documents(self, kind: IndexKind) -> Ids:
+        """Return ids of documents that pass and that the first query finds, ascending.
+
+        By keyword, those with an entry that holds one of its tokens; by vector, all that pass.
+        """
+
     def strategy(self, depth: int) -> SearchStrategy:
         """Return how ``candidates`` searches vectors for so many entries a query."""
 
@@ -123,14 +125,14 @@ class IndexSearch(Protocol):
         """
 
     def scores(
-        self, kind: IndexKind, entry_ids: Ids, bounds: Ids | None = None
+        self, kind: IndexKind, entry_ids: Ids, queries: Ids | None = None
     ) -> NDArray[np.float32]:
         """Return exact scores, float32 (n,); 0 for unknown entries and where nothing matches.
 
-        ``entry_ids[bounds[i]:bounds[i + 1]]`` are scored for query ``i``; ``None``: all for the
-        only query. By vector, a chunk named by its own entry has the best score of its entries
-        that pass the filter's ``levels`` and ``representatives``; documents and entry ids of the
-        filter do not matter here.
+        ``queries`` (n,) has the number of the query that each is scored for, ascending; ``None``:
+        all for the first. By vector, a chunk named by its own entry has the best score of its
+        entries that pass the filter's ``levels`` and ``representatives``; documents and entry ids
+        of the filter do not matter here.
         """
 
 
@@ -142,7 +144,7 @@ class EntryIndex(Protocol):
     """
 
     @property
-    def version(self) -> int:
+    def version(self) -> Version:
         """The version of the collection that it holds."""
 
     @property
@@ -157,10 +159,10 @@ class EntryIndex(Protocol):
     def fields(self) -> frozenset[Field]:
         """The fields in which any entry has had tokens."""
 
-    def upsert(self, rows: EntryRows, version: int) -> Self:
+    def upsert(self, rows: EntryRows, version: Version) -> Self:
         """Return the index with these entries; one that it holds already is replaced."""
 
-    def remove(self, entry_ids: Iterable[int] | Ids, version: int) -> Self:
+    def remove(self, entry_ids: Iterable[int] | Ids, version: Version) -> Self:
         """Return the index without these entries; unknown ones are ignored."""
 
     def search(
@@ -181,6 +183,17 @@ class EntryIndex(Protocol):
 
     def idf(self, token_ids: Sequence[int], field: Field) -> NDArray[np.float32]:
         """Return the inverse document frequency of tokens among its entries, (m,)."""
+
+    def holders(
+        self, token_ids: Sequence[int], documents: Ids, fields: Sequence[Field]
+    ) -> tuple[Ids, NDArray[np.bool_]]:
+        """Return how many entries have each token in one of the fields, (m,), and which documents.
+
+        The second, bool (m, d), has a column for each of ``documents``.
+        """
+
+    def holding(self, token_ids: Sequence[int]) -> Ids:
+        """Return ids of the entries that have all of these tokens in their text, ascending."""
 
     def scan(self, since: int = 0) -> EntryRows:
         """Return the entries with ids above ``since``, ordered by id.
@@ -235,14 +248,14 @@ class Changes:
 
     added: EntryRows
     removed: Ids
-    version: int
+    version: Version
 
 
 class EntrySource(Protocol):
     """Where entries come from: the catalog, the only truth."""
 
-    def version(self, collection_id: int) -> int:
-        """Return how often the collection has changed; cheap enough for every search."""
+    def version(self, collection_id: int) -> Version:
+        """Return the version of a collection; cheap enough for every search."""
 
     def count(self, collection_id: int, levels: Sequence[Level]) -> int:
         """Return how many entries of those levels the collection has."""
@@ -254,11 +267,14 @@ class EntrySource(Protocol):
         *,
         fingerprint: str,
         dimensions: int,
-        since: int | None = None,
+        since: Version | None = None,
         after: int = 0,
     ) -> Changes:
         """Read, at one instant, the entries with ids above ``after`` and their vectors.
 
         Vectors are those of the embedder with that fingerprint. ``removed`` names what went after
         the version ``since``; nothing for ``None``.
+
+        Raises:
+            IndexCorruptError: ``since`` is of another history of the source.
         """

@@ -133,6 +133,15 @@ def positions_in(ascending: NDArray[Any], values: NDArray[Any]) -> tuple[Ids, Bo
     return np.where(present, positions, 0), present
 
 
+def distinct(ids: Ids) -> Ids:
+    """Return the different ids, ascending, by a table of flags where that is quicker."""
+    if not len(ids) or int(ids.max()) > 8 * len(ids) + 1_000_000:
+        return np.unique(ids)
+    there = np.zeros(int(ids.max()) + 1, np.bool_)
+    there[ids] = True
+    return np.flatnonzero(there)
+
+
 def join(parts: Sequence[EntryRows]) -> EntryRows:
     """Join rows, ordered by entry id; a field that is missing in a part is empty there."""
     fields = sorted({name for part in parts for name in part.tokens})

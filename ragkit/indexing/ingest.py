@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import gc
+import logging
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ragkit.catalog.records import (
     CollectionRecord,
     DocumentDraft,
-    FileState,
     KnownFile,
     SourceRecord,
 )
-from ragkit.errors import CatalogError, ReadingError, SkippedError
-from ragkit.indexing.preparation import PreparedDocument, build_processor, unpack
+from ragkit.errors import (
+    CatalogError,
+    PassingError,
+    RagkitError,
+    ReadingError,
+    SkippedError,
+    UnstorableError,
+    is_lack_of_memory,
+)
+from ragkit.indexing.preparation import build_processor, unpack
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import ReadFile, Writer, chunk_settings, hash_file, pipeline_fingerprint
 from ragkit.reading import PostProcessor, ReaderPool, ReadOutcome, ReadTask
 from ragkit.reading.limits import uncut
-from ragkit.types import Status
+from ragkit.sources.opening import UnsettledError, ask_disk
+from ragkit.sources.scan import file_state
+from ragkit.types import FileState, Status
+
+logger = logging.getLogger(__name__)
 
 _BATCH_CHARACTERS = 2_000_000
 _BATCH_SECONDS = 0.1
@@ -81,7 +94,10 @@ class Ingest:
                 self._write(batch)
 
     def refuse(self, file: FileState, error: ReadingError, content_hash: str = "") -> None:
-        """Record that a file was skipped or could not be read, and why."""
+        """Record that a file was skipped or could not be read, and why.
+
+        What may pass deletes nothing: a document that is indexed is found as it was.
+        """
         skipped = isinstance(error, SkippedError)
         self._writer.catalog.documents.set_outcome(
             self._source.id,
@@ -91,6 +107,7 @@ class Ingest:
             str(error),
             content_hash=content_hash,
             pipeline_fingerprint=self._fingerprint,
+            passing=isinstance(error, PassingError),
         )
         if skipped:
             self.tally.skipped += 1
@@ -104,8 +121,8 @@ class Ingest:
         for key, file in enumerate(files):
             path = self._root / file.path
             try:
-                content_hash = hash_file(path) if file.size <= most_bytes else ""
-            except FileNotFoundError:
+                content_hash = self._hash(path, file) if file.size <= most_bytes else ""
+            except (FileNotFoundError, UnsettledError):
                 self._leave(file)
                 continue
             except OSError as error:
@@ -119,6 +136,9 @@ class Ingest:
             self._hashed[key] = file, content_hash
             yield ReadTask(key=key, path=path, name=file.path, size=file.size)
 
+    def _hash(self, path: Path, file: FileState) -> str:
+        return ask_disk(self._root, partial(hash_file, path, file.size))
+
     def _is_unchanged(self, file: FileState, content_hash: str) -> bool:
         before = self._known.get(file.path)
         return (
@@ -127,6 +147,7 @@ class Ingest:
             and before.hash == content_hash
             and before.pipeline_fingerprint == self._fingerprint
             and before.status is not Status.PENDING
+            and (before.status is Status.INDEXED or before.retry_at is None)
         )
 
     def _batches(self, outcomes: Iterable[ReadOutcome]) -> Iterator[list[ReadFile]]:
@@ -153,9 +174,12 @@ class Ingest:
         elif outcome.reading is None:
             error = outcome.error or ReadingError("Nothing was read.", "Try again.")
             self.refuse(state, error, content_hash)
-        elif (document := _prepared(outcome, state.path)) is None:
-            self.refuse(state, uncut(), content_hash)
         else:
+            try:
+                document = unpack(outcome.made, outcome.data, outcome.reading)
+            except ValueError:
+                self.refuse(state, uncut(), content_hash)
+                return None
             return ReadFile(
                 self._source.id,
                 self._collection.id,
@@ -170,10 +194,11 @@ class Ingest:
     def _stood_still(self, file: FileState) -> bool:
         """Return whether the file is as the scan saw it: no half-written file is indexed."""
         try:
-            status = (self._root / file.path).lstat()
+            status = ask_disk(self._root, lambda _step: (self._root / file.path).lstat())
         except OSError:
             return False
-        return (status.st_size, status.st_mtime_ns) == (file.size, file.mtime_ns)
+        now = file_state(file.path, status, device=0)
+        return (now.size, now.mtime_ns) == (file.size, file.mtime_ns)
 
     def _leave(self, file: FileState) -> None:
         """Leave a file that changes or has just gone to the next sync."""
@@ -183,20 +208,50 @@ class Ingest:
     def _write(self, batch: list[ReadFile]) -> None:
         # Files come as they are read; in the order of their paths, equal scores rank alike.
         batch = sorted(batch, key=lambda file: file.state.path)
-        for group in _groups(self._writer.pipeline.run(batch)):
+        for group in _groups(self._made(batch)):
             self._store(group)
 
+    def _made(self, batch: list[ReadFile]) -> Sequence[DocumentDraft]:
+        """Return what the pipeline makes of files; one that it cannot take fails alone."""
+        try:
+            return self._writer.pipeline.run(batch)
+        except RagkitError:
+            raise
+        except Exception as error:
+            if is_lack_of_memory(error):
+                raise
+            if len(batch) > 1:
+                return [draft for file in batch for draft in self._made([file])]
+            logger.exception("%s could not be indexed", batch[0].state.path)
+            cure = "Leave it out of the folder, and report what the log says."
+            failed = ReadingError("The file's text could not be indexed.", cure)
+            self.refuse(batch[0].state, failed, batch[0].content_hash)
+            return []
+
     def _store(self, drafts: Sequence[DocumentDraft]) -> None:
-        """Write documents in one transaction; if that fails, each in its own."""
+        """Write documents in one transaction; if that fails, each in its own.
+
+        One that cannot be stored fails alone.
+        """
         documents, embedder = self._writer.catalog.documents, self._writer.embedder_id
         try:
             documents.put_many(drafts, embedder)
         except CatalogError:
             for draft in drafts:
-                documents.put_many([draft], embedder)
+                try:
+                    documents.put_many([draft], embedder)
+                except UnstorableError as error:
+                    state = FileState(draft.path, draft.size, draft.mtime_ns, draft.stamp)
+                    self.refuse(state, ReadingError(error.message, error.cure), draft.hash)
+                else:
+                    self._count(draft)
+            return
         for draft in drafts:
-            self.tally.indexed += 1
-            self._reporter.step(draft.path)
+            self._count(draft)
+
+    def _count(self, draft: DocumentDraft) -> None:
+        self.tally.indexed += 1
+        self._reporter.step(draft.path)
 
 
 def _groups(drafts: Sequence[DocumentDraft]) -> Iterator[Sequence[DocumentDraft]]:
@@ -212,20 +267,10 @@ def _groups(drafts: Sequence[DocumentDraft]) -> Iterator[Sequence[DocumentDraft]
 
 
 def _unopened(error: OSError) -> ReadingError:
-    return ReadingError(
+    return PassingError(
         f"The file could not be opened: {(error.strerror or 'unknown reason').lower()}.",
-        "Check that you may read it, then retry.",
+        "Check that you may read it; it will be retried automatically.",
     )
-
-
-def _prepared(outcome: ReadOutcome, path: str) -> PreparedDocument | None:
-    """Return what a reading process prepared, or ``None`` where its parts do not fit."""
-    if outcome.reading is None:
-        return None
-    try:
-        return unpack(outcome.made, outcome.data, outcome.reading, path)
-    except ValueError:
-        return None
 
 
 def import_pipeline() -> None:

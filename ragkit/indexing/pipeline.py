@@ -22,11 +22,9 @@ from ragkit.catalog.records import (
     NumberedTokens,
     SpeakerRecord,
 )
-from ragkit.chunking import structural_context
 from ragkit.indexing.preparation import EmbeddedText, PreparedDocument, embedded_texts
 from ragkit.indexing.writer import ReadFile
 from ragkit.models.base import Embedder
-from ragkit.models.llama_index import LlamaIndexEmbedding
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
 _FILE, _DOCUMENT, _ENTRY = "file", "document", "entry"
@@ -56,14 +54,14 @@ class EntryParser(TransformComponent):
 class EmbedMissing(TransformComponent):
     """Embeds each text once, and only those that have no vector yet."""
 
-    _embedding: LlamaIndexEmbedding = PrivateAttr()
+    _embedder: Embedder = PrivateAttr()
     _existing: Callable[[Iterable[bytes]], set[bytes]] = PrivateAttr()
 
     def __init__(
-        self, embedding: LlamaIndexEmbedding, existing: Callable[[Iterable[bytes]], set[bytes]]
+        self, embedder: Embedder, existing: Callable[[Iterable[bytes]], set[bytes]]
     ) -> None:
         super().__init__()
-        self._embedding = embedding
+        self._embedder = embedder
         self._existing = existing
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
@@ -74,9 +72,9 @@ class EmbedMissing(TransformComponent):
         existing = self._existing(first)
         missing = [node for name, node in first.items() if name not in existing]
         texts = [node.get_content(MetadataMode.NONE) for node in missing]
-        vectors = self._embedding.get_text_embedding_batch(texts)
-        for node, vector in zip(missing, vectors, strict=True):
-            node.embedding = vector
+        if texts:  # an embedder that is away is not even opened for none
+            for node, vector in zip(missing, self._embedder.embed_passages(texts), strict=True):
+                node.embedding = vector.tolist()
         return nodes
 
 
@@ -97,7 +95,7 @@ class Pipeline:
         self._pipeline = IngestionPipeline(
             transformations=[
                 EntryParser(chunks_only=chunks_only),
-                EmbedMissing(LlamaIndexEmbedding(embedder), existing),
+                EmbedMissing(embedder, existing),
             ],
             disable_cache=True,
         )
@@ -119,9 +117,8 @@ class Pipeline:
 
 
 def _entries(document: PreparedDocument) -> list[EmbeddedText]:
-    reading, chunks = document.reading, document.chunks
-    contexts = [structural_context(document.name, chunk, reading.pages) for chunk in chunks]
-    return embedded_texts(document.name, reading.text, chunks, contexts)
+    text = document.reading.text
+    return embedded_texts(document.name, text, document.chunks, document.contexts)
 
 
 # -- drafts --------------------------------------------------------------------------------
@@ -162,6 +159,7 @@ def _draft(file: ReadFile, nodes: Sequence[BaseNode]) -> DocumentDraft:
             if node.embedding is not None
         },
         seconds=file.seconds,
+        stamp=file.state.stamp,
         speakers=tuple(_speakers(document, entries)),
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 from ragkit.chunking import divide, structural_context
 from ragkit.chunking.sizes import ChunkSizes
 from ragkit.chunking.structural_context import (
+    CONTEXT_CHARACTERS,
     chunk_text,
     content_key,
     document_name,
@@ -45,23 +46,31 @@ class DocumentWords:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """A reading that is cut into chunks; ``name`` is the title that stands before each of them."""
+    """A reading that is cut into chunks, with their structural contexts.
+
+    ``name`` is the title that stands before each of them.
+    """
 
     reading: Reading
     name: str
     sections: tuple[Section, ...]
     chunks: tuple[Chunk, ...]
+    contexts: tuple[str, ...]
     words: DocumentWords
 
 
 def prepare(reading: Reading, path: str, divided: Divided) -> PreparedDocument:
     """Find the words of a reading that has been divided; ``path`` is that of its file."""
     name = document_name(reading.title, reading.markup, path)
-    words = _find_words(reading, name, divided.chunks)
-    return PreparedDocument(reading, name, divided.sections, divided.chunks, words)
+    chunks = divided.chunks
+    contexts = tuple(structural_context(name, chunk, reading.pages) for chunk in chunks)
+    words = _find_words(reading, chunks, contexts)
+    return PreparedDocument(reading, name, divided.sections, chunks, contexts, words)
 
 
-def _find_words(reading: Reading, name: str, chunks: Sequence[Chunk]) -> DocumentWords:
+def _find_words(
+    reading: Reading, chunks: Sequence[Chunk], contexts: Sequence[str]
+) -> DocumentWords:
     """Tokenise chunks and their headings; page numbers are not searched for."""
     indices: dict[str, int] = {}
 
@@ -70,14 +79,18 @@ def _find_words(reading: Reading, name: str, chunks: Sequence[Chunk]) -> Documen
 
     text = reading.text
     texts = tuple(numbered(index_tokens(text[chunk.start : chunk.end])) for chunk in chunks)
-    headings = tuple(numbered(index_tokens(_heading(reading, name, chunk))) for chunk in chunks)
+    headings = tuple(
+        numbered(index_tokens(_heading(reading, chunk, context)))
+        for chunk, context in zip(chunks, contexts, strict=True)
+    )
     keys = {(start, end): content_key(text[start:end]) for start, end in _spans(chunks)}
     return DocumentWords(tuple(indices), texts, headings, keys)
 
 
-def _heading(reading: Reading, name: str, chunk: Chunk) -> str:
+def _heading(reading: Reading, chunk: Chunk, context: str) -> str:
+    """Return the context of a chunk without its pages."""
     if chunk.pages is None:
-        return structural_context(name, chunk, reading.pages)
+        return context
     return structural_context(reading.title, replace(chunk, pages=None), ())
 
 
@@ -158,8 +171,10 @@ def pack(prepared: PreparedDocument) -> tuple[dict[str, Any], bytes]:
     """Return all but the reading as JSON values, with the indices of words as bytes."""
     words = prepared.words
     header = {
+        "name": prepared.name,
         "sections": [(s.start, s.end, s.level, s.path) for s in prepared.sections],
         "chunks": [(c.start, c.end, c.section, c.heading_path, c.pages) for c in prepared.chunks],
+        "contexts": prepared.contexts,
         "words": words.words,
         "texts": [len(indices) for indices in words.texts],
         "headings": [len(indices) for indices in words.headings],
@@ -168,7 +183,7 @@ def pack(prepared: PreparedDocument) -> tuple[dict[str, Any], bytes]:
     return header, b"".join(indices.tobytes() for indices in (*words.texts, *words.headings))
 
 
-def unpack(header: Mapping[str, Any], data: bytes, reading: Reading, path: str) -> PreparedDocument:
+def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> PreparedDocument:
     """Restore what ``pack`` returned for that reading.
 
     Raises:
@@ -184,12 +199,15 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading, path: str) 
             Chunk(index, int(start), int(end), int(section), _strings(path), _pages(pages))
             for index, (start, end, section, path, pages) in enumerate(header["chunks"])
         )
+        (name,) = _strings([header["name"]])
+        contexts = _strings(header["contexts"])
         words = _strings(header["words"])
         texts, headings = header["texts"], header["headings"]
         keys = {(int(start), int(end)): bytes.fromhex(key) for start, end, key in header["keys"]}
         numbers = array("I", data)
         sound = (
-            len(texts) == len(headings) == len(chunks)
+            len(texts) == len(headings) == len(contexts) == len(chunks)
+            and max(map(len, contexts), default=0) <= CONTEXT_CHARACTERS
             and sum(texts) + sum(headings) == len(numbers)
             and max(numbers, default=-1) < len(words)
             and min((*texts, *headings), default=0) >= 0
@@ -205,8 +223,7 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading, path: str) 
         raise ValueError("parts do not fit")
     parts = _split(numbers, [*texts, *headings])
     words_of = DocumentWords(words, parts[: len(chunks)], parts[len(chunks) :], keys)
-    name = document_name(reading.title, reading.markup, path)
-    return PreparedDocument(reading, name, sections, chunks, words_of)
+    return PreparedDocument(reading, name, sections, chunks, contexts, words_of)
 
 
 def _strings(values: Any) -> tuple[str, ...]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 _SECONDS_BETWEEN_REPORTS = 0.2
+
+NOTHING_NEW = "Nothing new"
+"""How the message of a sync begins that found nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +32,9 @@ class Progress:
         pace = (time.time() - self.started_at) / self.done
         return max(0.0, pace * (self.total - self.done))
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the same as JSON values."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Progress:
-        """Build it from what ``as_dict`` returned; unknown names are ignored."""
+        """Build it from its fields by name; unknown names are ignored."""
         return cls(**{name: values[name] for name in cls.__slots__ if name in values})
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from ragkit.catalog.records import CollectionRecord, FileState, KnownFile, SourceRecord
+from ragkit.catalog.records import CollectionRecord, KnownFile, SourceRecord
+from ragkit.catalog.retries import is_due
 from ragkit.errors import SkippedError, SourceError
+from ragkit.formatting import shortened
 from ragkit.indexing.progress import Reporter
+from ragkit.indexing.removals import Removals, weigh
 from ragkit.indexing.writer import Writer, hash_file, pipeline_fingerprint
+from ragkit.sources.opening import ask_disk
 from ragkit.sources.scan import Changes, Scan, find_changes, scan_folder, scan_paths
-from ragkit.types import Markup, Status
+from ragkit.types import FileState, Markup, Status
 
 if TYPE_CHECKING:
     from ragkit.indexing.ingest import Ingest
@@ -24,6 +29,7 @@ class SyncReport:
     """What a sync did, or would do.
 
     ``touched`` files had new times and the same bytes; ``unsettled`` ones were being written.
+    ``held`` says what is kept although its files are gone, ``offline`` why nothing was done.
     """
 
     source: str
@@ -38,6 +44,7 @@ class SyncReport:
     failed: int = 0
     unsettled: int = 0
     offline: str = ""
+    held: str = ""
     seconds: float = 0.0
 
 
@@ -49,6 +56,13 @@ class SyncPlan:
     changes: Changes
     known: dict[str, KnownFile]
     moved: dict[str, KnownFile]
+    removals: Removals
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing to do."""
+        changes = self.changes
+        return not (changes.new or changes.changed or self.removals.removed or self.scan.unnameable)
 
 
 def plan_sync(
@@ -57,43 +71,55 @@ def plan_sync(
     collection: CollectionRecord,
     *,
     paths: Sequence[str] | None = None,
-    accept_empty: bool = False,
+    accept_removals: bool = False,
 ) -> SyncPlan:
     """Scan a source, or some paths of it, without changing anything.
 
     Raises:
-        SourceError: when the folder is gone, or empty after having had files.
+        SourceError: when the folder is gone.
     """
     root = Path(source.root)
-    known = writer.catalog.documents.known_files(source.id)
+    every = writer.catalog.documents.known_files(source.id)
     gitignore = writer.settings.sources.gitignore
     if paths is None:
-        scan = scan_folder(root, gitignore=gitignore)
-        if not scan.files and known and source.kind == "folder" and not accept_empty:
-            raise SourceError(
-                f"The folder {source.root} is empty, but {len(known)} documents came from it.",
-                "Connect the drive and sync again, or say that it is right: "
-                "ragkit sync --accept-empty.",
-            )
+        scan = ask_disk(root, lambda step: scan_folder(root, gitignore=gitignore, step=step))
     else:
-        if not root.is_dir():
+        if not ask_disk(root, lambda _step: root.is_dir()):
             raise SourceError(
-                f"The folder {source.root} is not there.", "Connect the drive, or remove it here."
+                f"The folder {source.root} is missing.", "Connect the drive, or remove it here."
             )
-        scan = scan_paths(root, paths, gitignore=gitignore)
-        inside = tuple(f"{path}/" for path in paths)
-        known = {p: file for p, file in known.items() if p in paths or p.startswith(inside)}
+        scan = ask_disk(root, lambda step: scan_paths(root, paths, gitignore=gitignore, step=step))
+    known = at_or_below(every, paths)
     fingerprint = pipeline_fingerprint(writer.settings, collection)
+    now = time.time()
     stale = frozenset(
         path
         for path, file in known.items()
-        if file.status is Status.PENDING or (file.pipeline_fingerprint != fingerprint and file.hash)
+        if file.status is Status.PENDING
+        or (file.pipeline_fingerprint != fingerprint and file.hash)
+        or is_due(file.retry_at, now)
     )
-    before = {path: (file.size, file.mtime_ns) for path, file in known.items()}
-    changes = find_changes(scan, before, stale=stale)
+    changes = find_changes(scan, {path: file.state for path, file in known.items()}, stale=stale)
     unnameable = set(scan.unnameable)
     changes = replace(changes, gone=tuple(p for p in changes.gone if p not in unnameable))
-    return SyncPlan(scan, changes, known, _moved(root, scan, changes, known))
+    moved = _moved(root, scan, changes, known)
+    away = {file.path for file in moved.values()}
+    gone = tuple(path for path in changes.gone if path not in away)
+    whole = paths is None and source.kind == "folder"
+    removals = Removals(gone)
+    if gone and not accept_removals:
+        removals = ask_disk(root, lambda _step: weigh(root, scan, every, gone, whole=whole))
+    return SyncPlan(scan, changes, known, moved, removals)
+
+
+def at_or_below(
+    known: Mapping[str, KnownFile], paths: Sequence[str] | None
+) -> dict[str, KnownFile]:
+    """Return the files that these paths name, or folders that they name hold; ``None``: all."""
+    if paths is None:
+        return dict(known)
+    chosen, inside = frozenset(paths), tuple(f"{path}/" for path in paths)
+    return {p: file for p, file in known.items() if p in chosen or p.startswith(inside)}
 
 
 def _moved(
@@ -103,14 +129,14 @@ def _moved(
     gone: dict[int, list[KnownFile]] = {}
     for path in changes.gone:
         if known[path].hash:
-            gone.setdefault(known[path].size, []).append(known[path])
+            gone.setdefault(known[path].state.size, []).append(known[path])
     moved: dict[str, KnownFile] = {}
     for path in changes.new if gone else ():
         same_size = gone.get(scan.files[path].size, [])
         if not same_size:
             continue
         try:
-            content = hash_file(root / path)
+            content = ask_disk(root, partial(hash_file, root / path, scan.files[path].size))
         except OSError:
             continue
         name = PurePosixPath(path).name
@@ -129,49 +155,71 @@ def sync_source(
     *,
     paths: Sequence[str] | None = None,
     dry_run: bool = False,
-    accept_empty: bool = False,
+    accept_removals: bool = False,
 ) -> SyncReport:
     """Bring the library up to date with one source, or with some paths of it.
 
-    Documents of files that are gone are removed last: a successor is there before.
+    Documents of files that are gone are removed last: a successor is there before. Where some are
+    held, all of the source is looked at, so that the hold ends when they are back.
     """
     started = time.perf_counter()
-    catalog = writer.catalog
-    collection = catalog.collections.get(source.collection)
+    collections = writer.catalog.collections
+    collection = collections.of_id(source.collection_id)
     reporter.start("Looking", 0)
     try:
-        plan = plan_sync(writer, source, collection, paths=paths, accept_empty=accept_empty)
+        plan = plan_sync(
+            writer,
+            source,
+            collection,
+            paths=None if source.state == "held" else paths,
+            accept_removals=accept_removals,
+        )
+        report = _report(source, plan)
+        if dry_run:
+            return report
+        if not plan.nothing:
+            report = _carry_out(writer, source, collection, plan, report, reporter)
     except SourceError as error:
         if not dry_run:
-            catalog.collections.set_source_state(source.id, "offline", str(error))
+            collections.set_source_state(source.id, "offline", str(error))
         return SyncReport(source.root, offline=str(error))
-    moved_away = {file.path for file in plan.moved.values()}
-    report = SyncReport(
+    notes = [note for note in (report.held, _unreadable(plan.scan)) if note]
+    collections.set_source_state(source.id, "held" if report.held else "ready", " ".join(notes))
+    return replace(report, seconds=time.perf_counter() - started)
+
+
+def _report(source: SourceRecord, plan: SyncPlan) -> SyncReport:
+    return SyncReport(
         source.root,
         new=tuple(path for path in plan.changes.new if path not in plan.moved),
         changed=plan.changes.changed,
-        removed=tuple(path for path in plan.changes.gone if path not in moved_away),
+        removed=plan.removals.removed,
         moved=tuple((file.path, path) for path, file in sorted(plan.moved.items())),
         unchanged=plan.changes.unchanged,
+        held=plan.removals.reason,
     )
-    if dry_run:
-        return report
-    if plan.changes.nothing and not plan.scan.unnameable:
-        catalog.collections.set_source_state(source.id, "ready", _unreadable(plan.scan))
-        return replace(report, seconds=time.perf_counter() - started)
+
+
+def _carry_out(
+    writer: Writer,
+    source: SourceRecord,
+    collection: CollectionRecord,
+    plan: SyncPlan,
+    report: SyncReport,
+    reporter: Reporter,
+) -> SyncReport:
     from ragkit.indexing.ingest import Ingest
 
     again = _read_again(plan)
     known = _follow_moves(writer, plan, again)
     ingest = Ingest(writer, source, collection, known, reporter)
     _skip_unnameable(ingest, plan)
-    states = [_state(plan.scan, path) for path in (*plan.changes.new, *plan.changes.changed)]
-    ingest.run(states, again=again)
+    paths = (*plan.changes.new, *plan.changes.changed)
+    ingest.run([plan.scan.files[path] for path in paths], again=again)
     if report.removed:
         reporter.start("Removing", len(report.removed))
-        catalog.documents.remove([plan.known[path].document_id for path in report.removed])
-    catalog.collections.set_source_state(source.id, "ready", _unreadable(plan.scan))
-    return replace(report, **asdict(ingest.tally), seconds=time.perf_counter() - started)
+        writer.catalog.documents.remove([plan.known[path].document_id for path in report.removed])
+    return replace(report, **asdict(ingest.tally))
 
 
 def _follow_moves(writer: Writer, plan: SyncPlan, again: frozenset[str]) -> dict[str, KnownFile]:
@@ -179,7 +227,7 @@ def _follow_moves(writer: Writer, plan: SyncPlan, again: frozenset[str]) -> dict
     for path, file in plan.moved.items():
         writer.catalog.documents.rename(file.document_id, path, stale=path in again)
         known.pop(file.path, None)
-        known[path] = replace(file, path=path)
+        known[path] = replace(file, state=replace(file.state, path=path))
     return known
 
 
@@ -201,13 +249,8 @@ def _skip_unnameable(ingest: Ingest, plan: SyncPlan) -> None:
             )
 
 
-def _state(scan: Scan, path: str) -> FileState:
-    file = scan.files[path]
-    return FileState(file.path, file.size, file.mtime_ns)
-
-
 def _unreadable(scan: Scan) -> str:
     if not scan.unreadable:
         return ""
-    names = ", ".join(scan.unreadable[:3])
+    names = ", ".join(shortened(path) for path in scan.unreadable[:3])
     return f"{len(scan.unreadable)} folders could not be opened: {names}."

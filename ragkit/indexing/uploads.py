@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -18,8 +20,28 @@ _LONGEST_NAME, _LONGEST_SUFFIX = 200, 40
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
 
 
-def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) -> str:
-    """Write a stream to disk atomically, under a safe name that no other file has."""
+@dataclass(frozen=True, slots=True)
+class StoredUpload:
+    """A file as it was stored: its path below the folder, "" if it was not, and its hash."""
+
+    path: str
+    hash: str
+
+
+def store_upload(
+    folder: Path,
+    temporary: Path,
+    name: str,
+    stream: IO[bytes],
+    is_known: Callable[[str], bool] = lambda _hash: False,
+) -> StoredUpload:
+    """Write a stream to disk atomically, under a safe name that no other file has.
+
+    Nothing is stored when ``is_known`` says so of the hash of the bytes.
+
+    Raises:
+        SourceError: it cannot be written.
+    """
     parts = [safe_name(part) for part in re.split(r"[\\/]+", name) if part not in ("", ".", "..")]
     relative = Path(*(parts or ["unnamed"]))
     scratch = temporary / f"upload-{os.getpid()}-{time.monotonic_ns()}"
@@ -30,6 +52,8 @@ def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) ->
             target.flush()
             os.fsync(target.fileno())
         size, content = scratch.stat().st_size, hash_file(scratch)
+        if is_known(content):
+            return StoredUpload("", content)
         number = 1
         while True:
             stem = relative.stem if number == 1 else f"{relative.stem} ({number})"
@@ -40,7 +64,7 @@ def store_upload(folder: Path, temporary: Path, name: str, stream: IO[bytes]) ->
             if place.is_file() and place.stat().st_size == size and hash_file(place) == content:
                 break
             number += 1
-        return place.relative_to(folder).as_posix()
+        return StoredUpload(place.relative_to(folder).as_posix(), content)
     except OSError as error:
         raise SourceError(
             f"{name} could not be stored: {(error.strerror or str(error)).lower()}.",

@@ -1,22 +1,29 @@
-"""What a process needs to write to a library."""
+"""What a process needs to write to a library, and the lock: one process at a time writes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import FileLock, Timeout
+
+from ragkit.errors import LibraryBusyError, LibraryError
 from ragkit.indexes.local.files import is_current
-from ragkit.types import INDEXED_LEVELS
+from ragkit.sources.opening import Step, UnsettledError, open_regular
+from ragkit.types import INDEXED_LEVELS, FileState
 from ragkit.versions import CHUNKER_VERSION, ENTRIES_VERSION, READER_VERSION, TOKENIZER_VERSION
 
 if TYPE_CHECKING:
     from ragkit.catalog import Catalog
-    from ragkit.catalog.records import CollectionRecord, FileState
+    from ragkit.catalog.records import CollectionRecord
     from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.pipeline import Pipeline
     from ragkit.indexing.preparation import PreparedDocument
@@ -24,10 +31,17 @@ if TYPE_CHECKING:
     from ragkit.paths import LibraryPaths
     from ragkit.settings import ChunkingSettings, Settings
 
+_PIECE_BYTES = 1 << 18
+_LONGEST_LOOK_SECONDS = 0.25
+"""``lock_is_held`` takes the lock for a moment, which a writer waits out."""
+
 
 @dataclass(frozen=True)
 class Writer:
-    """All that writing needs. Its process holds the writer's lock."""
+    """All that writing needs. Its process holds the writer's lock.
+
+    ``embeds_in_background``: no document waits for a server that may be away, vectors come later.
+    """
 
     settings: Settings
     paths: LibraryPaths
@@ -35,17 +49,11 @@ class Writer:
     embedder: Embedder
     open_indexes: Callable[[], IndexBackend]
     follow: Callable[[], Writer] | None = None
+    embeds_in_background: bool = False
 
     def now(self) -> Writer:
         """Return the writer for the active embedder; this one, unless that has changed."""
         return self.follow() if self.follow is not None else self
-
-    @property
-    def embeds_in_background(self) -> bool:
-        """Whether vectors are made later: no document waits for a server that may be away."""
-        from ragkit.models.factory import is_lazy
-
-        return self.follow is not None and is_lazy(self.embedder)
 
     @cached_property
     def indexes(self) -> IndexBackend:
@@ -60,7 +68,7 @@ class Writer:
                 self.paths.index(collection.id, level.value, self.embedder.fingerprint),
                 fingerprint=self.embedder.fingerprint,
                 tokenizer_version=TOKENIZER_VERSION,
-                collection_version=version,
+                version=version,
             )
             for level in INDEXED_LEVELS
         )
@@ -89,9 +97,9 @@ class Writer:
 
 def chunk_settings(settings: Settings, collection: CollectionRecord) -> ChunkingSettings:
     """Return the chunk sizes of a collection: its own where it has some."""
-    own = collection.settings.get("chunking", {})
-    merged = {**settings.chunking.model_dump(), **own}
-    return type(settings.chunking).model_validate(merged)
+    chunking = settings.chunking
+    own = collection.settings.get("chunking")
+    return type(chunking).model_validate({**chunking.model_dump(), **own}) if own else chunking
 
 
 def pipeline_fingerprint(settings: Settings, collection: CollectionRecord) -> str:
@@ -122,7 +130,96 @@ class ReadFile:
     seconds: float = 0.0
 
 
-def hash_file(path: Path) -> str:
-    """Return the BLAKE2b hash of a file's bytes: 32 hexadecimal digits."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+def hash_file(path: Path, most_bytes: int | None = None, step: Step = lambda: None) -> str:
+    """Return the BLAKE2b hash of a file's bytes: 32 hexadecimal digits.
+
+    ``step`` is called for each piece that was read.
+
+    Raises:
+        UnsettledError: it is no regular file, or holds more than ``most_bytes``.
+        OSError: it cannot be read.
+    """
+    digest, total = hashlib.blake2b(digest_size=16), 0
+    with open_regular(path) as stream:
+        while piece := stream.read(_PIECE_BYTES):
+            total += len(piece)
+            if most_bytes is not None and total > most_bytes:
+                raise UnsettledError(f"{path} is growing")
+            digest.update(piece)
+            step()
+    return digest.hexdigest()
+
+
+# -- the lock ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LockHolder:
+    """The process that holds the lock. ``started_at`` is in seconds since the epoch."""
+
+    pid: int
+    started_at: float
+    role: str
+
+
+@contextmanager
+def writer_lock(file: Path, role: str, *, wait_seconds: float = 0.0) -> Iterator[None]:
+    """Hold the lock for the block. The system releases it when the process dies.
+
+    Raises:
+        LibraryBusyError: when another process holds it.
+    """
+    lock = FileLock(str(file))
+    try:
+        lock.acquire(timeout=max(wait_seconds, _LONGEST_LOOK_SECONDS))
+        note = {"pid": os.getpid(), "started_at": time.time(), "role": role}
+        _note_file(file).write_text(json.dumps(note), "utf-8")
+    except Timeout:
+        raise _busy(file) from None
+    except OSError as error:
+        lock.release()
+        raise LibraryError(
+            f"{file.parent} cannot be written: {error.strerror or error}.",
+            "Check the folder's permissions and the free disk space.",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def lock_is_held(file: Path) -> bool:
+    """Return whether some process holds the writer's lock now."""
+    if not file.exists():
+        return False
+    lock = FileLock(str(file))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    except OSError:
+        return False
+    lock.release()
+    return False
+
+
+def lock_holder(file: Path) -> LockHolder | None:
+    """Return the process that took the lock last, if that is known."""
+    try:
+        note = json.loads(_note_file(file).read_text("utf-8"))
+        return LockHolder(int(note["pid"]), float(note["started_at"]), str(note["role"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _note_file(file: Path) -> Path:
+    return file.with_suffix(".json")
+
+
+def _busy(file: Path) -> LibraryBusyError:
+    holder = lock_holder(file)
+    who = f"the {holder.role} (process {holder.pid})" if holder else "another process"
+    return LibraryBusyError(
+        f"The library in {file.parent} is being written by {who}.",
+        "Wait for it to finish, or stop it.",
+    )

@@ -8,14 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
-from ragkit.library.contexts import ContextService
-from ragkit.library.documents import (
-    CollectionService,
-    DocumentDetail,
-    DocumentService,
-    SourceService,
-)
-from ragkit.library.embedders import EmbedderService
+from ragkit.catalog.read_only import may_write
+from ragkit.library.collections import CollectionService
+from ragkit.library.documents import DocumentDetail, DocumentService, SourceService
 from ragkit.library.evaluation import JudgmentService, RunService
 from ragkit.library.jobs import HealthService, JobService, WorkerService, WorkerState
 from ragkit.library.services import ActiveServices, SearchServices
@@ -29,8 +24,16 @@ if TYPE_CHECKING:
     from ragkit.health.backup import ArchiveReport
     from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.writer import Writer
+    from ragkit.library.contexts import ContextService
+    from ragkit.library.embedders import EmbedderService
+    from ragkit.library.examples import ExampleService
+    from ragkit.library.names import DocumentNames
+    from ragkit.library.searches import SearchHistory
+    from ragkit.library.suggestions import SuggestionService
+    from ragkit.library.uploads import UploadService
     from ragkit.models.base import Embedder
     from ragkit.models.ollama_monitor import OllamaMonitor
+    from ragkit.models.topic_namer import TopicNamer
     from ragkit.options import ChunkedOptions, SearchOptions
     from ragkit.results import Answer
     from ragkit.retrieval.multi_query import ChunkedAnswer
@@ -45,21 +48,23 @@ class Library:
 
     ``collections``, ``sources`` and ``documents`` are what it holds; ``jobs`` and ``worker`` what
     is done to it; ``contexts`` and ``embedders`` what models add; ``health`` checks it;
-    ``judgments`` and ``runs`` measure its answers.
+    ``judgments`` and ``runs`` measure its answers; ``searches``, ``names``, ``suggestions`` and
+    ``examples`` help with a question.
     """
+
+    notices: tuple[str, ...] = ()
+    """What a person should know about the library as it was opened."""
 
     def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
         self.settings = settings
         self.paths = paths
         self.catalog = catalog
         self._services = ActiveServices(settings, paths, catalog)
-        self.collections = CollectionService(catalog)
+        self.collections = CollectionService(settings, catalog)
         self.sources = SourceService(settings, paths, catalog)
         self.documents = DocumentService(catalog, self._services)
-        self.jobs = JobService(paths, catalog, self.writer)
+        self.jobs = JobService(paths, catalog, self._services.writer)
         self.worker = WorkerService(paths, catalog)
-        self.contexts = ContextService(paths, catalog, self.writer)
-        self.embedders = EmbedderService(settings, paths, catalog, self._services)
         self.health = HealthService(settings, paths, catalog, self._services, self.worker)
         self.judgments = JudgmentService(settings, paths, catalog)
         self.runs = RunService(catalog)
@@ -72,12 +77,22 @@ class Library:
             LibraryError: it is not there, damaged, or newer than this program.
         """
         paths = LibraryPaths(settings.library.expanduser().absolute())
-        if create:
+        if create and (may_write(paths.catalog) or not paths.catalog.exists()):
             paths.create()
-        return cls(settings, paths, Catalog.open(paths.catalog, create=create))
+        catalog = Catalog.open(paths.catalog, create=create)
+        if create and not paths.marker.exists():
+            catalog.mark()
+        opened = cls(settings, paths, catalog)
+        if create and not catalog.connections.read_only and paths.make_private():
+            opened.notices = (f"{paths.root} was open to other users; it is yours alone now.",)
+        return opened
 
     def close(self) -> None:
-        """Close files and connections."""
+        """Close files and connections; what was written lies in the catalog's one file then."""
+        if "examples" in vars(self):
+            self.examples.close()
+        if self.catalog.connections.wrote:
+            self.catalog.mark()
         self.catalog.close()
 
     def __enter__(self) -> Library:
@@ -137,10 +152,9 @@ class Library:
             raise TypeError("search() takes either options or single changes, not both.")
         services = self._services.last_seen()
         answer = services.engine.search(question, options)
-        if not self._services.is_last_seen(services):
-            # Another embedder has become active since a collection was last read.
-            answer = self._services.current().engine.search(question, options)
-        return answer
+        seen = self._services.last_seen()
+        # Another embedder may have become active: the search has read its collections since.
+        return answer if seen is services else seen.engine.search(question, options)
 
     def chunked_options(self, **changes: Any) -> ChunkedOptions:
         """Return the options of the settings for long texts, with changes; ``None``: unchanged."""
@@ -162,6 +176,19 @@ class Library:
         return query_per_chunk(
             self.services(), text, options or self.options(), chunked or self.chunked_options()
         )
+
+    def topic_namer(self) -> TopicNamer:
+        """Return what names topics with the model that writes contexts.
+
+        Raises:
+            OllamaError: Ollama does not answer, or has no such model.
+        """
+        from ragkit.catalog.background_state import context_model_name
+        from ragkit.models.ollama import OllamaClient
+        from ragkit.models.topic_namer import TopicNamer
+
+        name = context_model_name(self.catalog, self.settings.models)
+        return TopicNamer.open(OllamaClient(self.settings.models), name)
 
     # -- what it works with ----------------------------------------------------------------
 
@@ -191,6 +218,27 @@ class Library:
         return self._services.current().indexes
 
     @cached_property
+    def contexts(self) -> ContextService:
+        """The contexts of chunks: their state, their texts, and requests to change them."""
+        from ragkit.library.contexts import ContextService
+
+        return ContextService(self.paths, self.catalog, self.writer)
+
+    @cached_property
+    def uploads(self) -> UploadService:
+        """Files that were dropped or named one by one."""
+        from ragkit.library.uploads import UploadService
+
+        return UploadService(self.settings, self.paths, self.catalog, self.sources)
+
+    @cached_property
+    def embedders(self) -> EmbedderService:
+        """Which embedder is active, and moving the library to another."""
+        from ragkit.library.embedders import EmbedderService
+
+        return EmbedderService(self.settings, self.paths, self.catalog, self._services)
+
+    @cached_property
     def ollama(self) -> OllamaMonitor:
         """The state of the local Ollama, which is asked in the background."""
         from ragkit.models.ollama_monitor import OllamaMonitor
@@ -200,6 +248,40 @@ class Library:
     def writer(self) -> Writer:
         """Return what a process needs to write; it must hold the lock when it does."""
         return self._services.writer()
+
+    # -- help with a question --------------------------------------------------------------
+
+    @cached_property
+    def searches(self) -> SearchHistory:
+        """The person's recent and pinned searches."""
+        from ragkit.library.searches import SearchHistory
+
+        return SearchHistory(self.paths.searches, kept=self.settings.search_history)
+
+    @cached_property
+    def names(self) -> DocumentNames:
+        """The names of all documents."""
+        from ragkit.library.names import DocumentNames
+
+        return DocumentNames(self.catalog)
+
+    @cached_property
+    def suggestions(self) -> SuggestionService:
+        """What may be meant while a question is typed."""
+        from ragkit.library.suggestions import SuggestionService
+
+        return SuggestionService(self.catalog, self.names, self.searches)
+
+    @cached_property
+    def examples(self) -> ExampleService:
+        """Questions that the library answers."""
+        from ragkit.library.examples import ExampleService
+
+        return ExampleService(self.catalog, self.names, self._first_document)
+
+    def _first_document(self, question: str, collections: tuple[str, ...]) -> int | None:
+        answer = self.search(question, collections=collections, limit=1)
+        return answer.results[0].document.id if answer.results else None
 
     # -- as a whole ------------------------------------------------------------------------
 

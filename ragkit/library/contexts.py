@@ -17,7 +17,7 @@ from ragkit.catalog.background_state import (
     write_first,
 )
 from ragkit.catalog.records import ContextRecord, FailedContext
-from ragkit.indexing.lock import lock_is_held, writer_lock
+from ragkit.indexing.writer import lock_is_held, writer_lock
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:

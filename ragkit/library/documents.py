@@ -1,64 +1,29 @@
-"""Contents of a library: its collections, their sources, and the documents in them."""
+"""Contents of a library: the sources of its collections, and the documents in them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.filters import Facets
 from ragkit.catalog.records import (
     ChunkRecord,
-    CollectionRecord,
     Counts,
     DocumentRecord,
     SourceRecord,
 )
-from ragkit.errors import SourceError
+from ragkit.errors import NotFoundError, SourceError
 from ragkit.paths import LibraryPaths
+from ragkit.sources.allowed import check_folder
 from ragkit.types import Section, Status
 
 if TYPE_CHECKING:
+    from ragkit.catalog.filters import Facets
     from ragkit.library.services import ActiveServices
     from ragkit.retrieval.similar import Similar
     from ragkit.settings import Settings
-
-
-class CollectionService:
-    """The collections of a library: isolated search scopes with settings of their own."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._collections = catalog.collections
-
-    def list(self) -> list[CollectionRecord]:
-        """Return every collection, by name."""
-        return self._collections.all()
-
-    def get(self, name: str) -> CollectionRecord:
-        """Return the collection of that name.
-
-        Raises:
-            NotFoundError: naming the collections that there are.
-        """
-        return self._collections.get(name)
-
-    def find(self, name: str) -> CollectionRecord | None:
-        """Return the collection of that name, or ``None``."""
-        return self._collections.find(name)
-
-    def set_search(self, name: str, options: Mapping[str, Any]) -> CollectionRecord:
-        """Replace the search options that a collection sets itself; returns it as it was before.
-
-        Raises:
-            NotFoundError: there is no such collection.
-        """
-        record = self.get(name)
-        others = {key: value for key, value in record.settings.items() if key != "search"}
-        settings = {**others, "search": dict(options)} if options else others
-        self._collections.set_settings(record.id, settings)
-        return record
 
 
 class SourceService:
@@ -76,24 +41,32 @@ class SourceService:
         record = self._catalog.collections.find(collection)
         return self._catalog.collections.sources(record.id) if record else []
 
-    def add_folder(self, folder: Path | str, collection: str | None = None) -> SourceRecord:
+    def add_folder(
+        self, folder: Path | str, collection: str | None = None, *, confirmed: bool = True
+    ) -> SourceRecord:
         """Make a folder a source of a collection; a sync reads it.
 
         Raises:
+            UnconfirmedError: it lies outside of the person's home, and is not ``confirmed``.
             SourceError: it is not a folder, not allowed, or holds the library itself.
         """
         root = Path(folder).expanduser()
         if not root.is_dir():
-            raise SourceError(f"{folder} is not a folder.", "Name a folder that is there.")
+            raise SourceError(f"{folder} is not a folder.", "Check the path.")
         root = root.resolve()
-        self._check_allowed(root)
+        library = self._paths.root.resolve()
+        if root.is_relative_to(library) or library.is_relative_to(root):
+            raise SourceError(
+                f"{root} contains the library itself, or is inside it.", "Choose another folder."
+            )
+        check_folder(root, self._settings.sources.allowed_roots, confirmed=confirmed)
         record = self._catalog.collections.ensure(collection or self._settings.collection)
         for other in self._catalog.collections.sources(record.id):
             place = Path(other.root)
             if other.kind == "folder" and root != place and root.is_relative_to(place):
                 raise SourceError(
-                    f"{root} lies in {place}, which is in this collection already.",
-                    "There is nothing to add.",
+                    f"{root} is inside {place}, which is already in this collection.",
+                    "Nothing needs to be added.",
                 )
         return self._catalog.collections.ensure_source(record.id, "folder", str(root))
 
@@ -104,38 +77,48 @@ class SourceService:
         folder.mkdir(parents=True, exist_ok=True)
         return self._catalog.collections.ensure_source(record.id, "uploads", str(folder))
 
-    def upload(self, name: str, stream: IO[bytes], collection: str | None = None) -> str:
-        """Store a file under a safe name; returns its path below the uploads folder.
+    def sync(
+        self,
+        source: SourceRecord | None = None,
+        *,
+        paths: Sequence[str] | None = None,
+        reread: bool = False,
+        accept_removals: bool = False,
+    ) -> int:
+        """Queue a source, or all, to be compared with its files; returns the job's number.
 
-        Another file of that name is never overwritten; the same bytes are stored once.
+        ``paths`` of the source are compared alone; ``reread`` has files read that look unchanged;
+        ``accept_removals`` removes documents that are held because their files may come back.
         """
-        from ragkit.indexing.uploads import store_upload
-
-        folder = Path(self.uploads(collection).root)
-        return store_upload(folder, self._paths.temporary, name, stream)
-
-    def sync(self, source: SourceRecord | None = None) -> int:
-        """Queue a source, or all, to be compared with its files; returns the job's number."""
-        arguments = {"source_id": source.id} if source else {}
+        arguments: dict[str, Any] = {"source_id": source.id} if source else {}
+        if paths is not None:
+            arguments["paths"] = list(paths)
+        if reread:
+            arguments["reread"] = True
+        if accept_removals:
+            arguments["accept_removals"] = True
         return self._catalog.jobs.add("sync", **arguments)
+
+    def place_of(self, path: Path | str, collection: str | None = None) -> tuple[int, str]:
+        """Return the source that a folder or file lies in, and its path there ("": all of it).
+
+        Raises:
+            NotFoundError: it lies in no source.
+        """
+        place = Path(path).expanduser().absolute()
+        for source in self.list(collection):
+            for one in (place, place.parent.resolve() / place.name):
+                if one.is_relative_to(source.root):
+                    inside = one.relative_to(source.root).as_posix()
+                    return source.id, "" if inside == "." else inside
+        raise NotFoundError(
+            f"{path} is not in any folder of the library.",
+            "Add its folder first: ragkit add FOLDER.",
+        )
 
     def remove(self, source_id: int) -> int:
         """Queue a source to be removed with its documents; returns the job's number."""
         return self._catalog.jobs.add("remove_source", source_id=source_id)
-
-    def _check_allowed(self, root: Path) -> None:
-        library = self._paths.root.resolve()
-        if root.is_relative_to(library) or library.is_relative_to(root):
-            raise SourceError(
-                f"{root} holds the library itself, or lies in it.", "Name another folder."
-            )
-        allowed = [path.expanduser().resolve() for path in self._settings.sources.allowed_roots]
-        if allowed and not any(root.is_relative_to(path) for path in allowed):
-            names = ", ".join(map(str, allowed))
-            raise SourceError(
-                f"{root} is not under an allowed folder ({names}).",
-                "Add it to sources.allowed_roots in the settings file.",
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +161,16 @@ class DocumentService:
             offset=offset,
         )
 
+    def failed(self, collection: str | None = None) -> Sequence[DocumentRecord]:
+        """Return the documents that could not be read, or not as their files are now.
+
+        Raises:
+            NotFoundError: there is no such collection.
+        """
+        record = self._catalog.collections.get(collection) if collection else None
+        ids = self._catalog.retries.failed(record.id if record else None)
+        return list(self._catalog.documents.get_many(ids).values())
+
     def get(self, document_id: int) -> DocumentDetail:
         """Return one document with its text, sections and chunks.
 
@@ -213,6 +206,8 @@ class DocumentService:
 
         Read again only when the collection has changed.
         """
+        from ragkit.catalog.filters import Facets
+
         record = self._catalog.collections.find(collection)
         return self._catalog.filters.facets(record) if record else Facets()
 

@@ -11,7 +11,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import BackgroundPhase, EmbedderState, read_embedder_state
 from ragkit.catalog.vectors import EmbedderChoice
 from ragkit.errors import NotFoundError, RagkitError, SettingsError
-from ragkit.indexing.lock import lock_is_held, writer_lock
+from ragkit.indexing.writer import lock_is_held, writer_lock
 from ragkit.models.factory import BUILT_IN, EMBEDDERS, OLLAMA, full_name, is_remote, open_named
 from ragkit.paths import LibraryPaths
 
@@ -158,12 +158,12 @@ class EmbedderService:
         name = full_name(name)
         if not is_remote(name) and name not in EMBEDDERS:
             raise SettingsError(
-                f'There is no embedder called "{name}".', f"Name one of: {', '.join(EMBEDDERS)}."
+                f'Unknown embedding model: "{name}".', f"Available: {', '.join(EMBEDDERS)}."
             )
         self._services.writer()
         choice = self._catalog.embedders.choice()
         if choice is None:
-            raise NotFoundError("The library has no embedder yet.", "Add a folder first.")
+            raise NotFoundError("The library has no embedding model yet.", "Add a folder first.")
         if choice.previous is not None and choice.previous.name == name != choice.active.name:
             return self.revert()
         if choice.active.name == name and not self._has_changed(name, choice.active.fingerprint):
@@ -171,7 +171,11 @@ class EmbedderService:
             return f"{name} answers, and goes on doing so."
         self._check_offered(name)
         self._catalog.embedders.set_target(name)
-        return f"Everything is embedded with {name} now; {choice.active.name} answers until then."
+        if choice.active.name == name:
+            return (
+                f"Moving to the new version of {name}; words answer until all texts have vectors."
+            )
+        return f"Moving to {name}; {choice.active.name} answers until every text has its vector."
 
     def revert(self) -> str:
         """Make the previous embedder active again, at once; returns a sentence on that.
@@ -184,7 +188,7 @@ class EmbedderService:
             self._catalog.embedders.set_target("")
             return f"The move to {choice.target} was stopped; {choice.active.name} answers."
         if choice is None or choice.previous is None or not self._catalog.embedders.revert():
-            raise NotFoundError("There is no embedder to go back to.", "Choose one by its name.")
+            raise NotFoundError("There is no previous embedding model.", "Choose one by name.")
         return f"{choice.previous.name} answers again; nothing had to be embedded."
 
     def cancel(self) -> None:

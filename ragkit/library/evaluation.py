@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import CollectionRecord
+from ragkit.evaluation.judging import Grades, Judging
+from ragkit.evaluation.question_sets import COLLECTED, collect, export_set, import_set
 
 if TYPE_CHECKING:
     from ragkit.catalog.judgments import JudgmentRecord, Origin, VoteRecord
     from ragkit.catalog.runs import RunRecord
     from ragkit.evaluation.experiments import Evaluation
     from ragkit.evaluation.generated_sets import GenerationReport
-    from ragkit.evaluation.judging import Grades
     from ragkit.evaluation.metrics import TypeFigures
     from ragkit.evaluation.question_sets import Imported, JudgedSet
     from ragkit.evaluation.runs import Difference
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from ragkit.paths import LibraryPaths
     from ragkit.settings import Settings
     from ragkit.types import Span
-
-JUDGED = ""
-"""The question set that judgments made on the pages are in."""
 
 
 class JudgmentService:
@@ -38,17 +35,16 @@ class JudgmentService:
         self._settings = settings
         self._paths = paths
         self._catalog = catalog
+        self._judging = Judging(catalog)
 
     # -- one question ----------------------------------------------------------------------
 
     def grades(self, collection: str, question: str) -> Grades:
         """Return the grades of the documents that a question found."""
-        from ragkit.evaluation.judging import Grades, Judging
-
         record = self._catalog.collections.find(collection)
         if record is None or not question.strip():
             return Grades()
-        return Judging(self._catalog).grades(record.id, question)
+        return self._judging.grades(record.id, question)
 
     def add(
         self,
@@ -66,17 +62,13 @@ class JudgmentService:
             EvaluationError: the question is empty, or there is no such grade or place.
             NotFoundError: the document is gone.
         """
-        from ragkit.evaluation.judging import Judging
-
-        return Judging(self._catalog).judge(
-            self._collection(collection).id, question, document_id, grade, span=span, origin=origin
+        return self._judging.judge(
+            self._id(collection), question, document_id, grade, span=span, origin=origin
         )
 
     def undo(self, collection: str) -> JudgmentRecord | None:
         """Remove the last judgment made by hand, so that the one before holds again."""
-        from ragkit.evaluation.judging import Judging
-
-        return Judging(self._catalog).undo(self._collection(collection).id)
+        return self._judging.undo(self._id(collection))
 
     # -- question sets ---------------------------------------------------------------------
 
@@ -87,21 +79,19 @@ class JudgmentService:
 
     def origins(self, collection: str) -> dict[str, frozenset[Origin]]:
         """Return where the judgments of each question set were made, by the set's name."""
-        return self._catalog.judgments.origins(self._collection(collection).id)
+        return self._catalog.judgments.origins(self._id(collection))
 
     def writers(self, collection: str) -> dict[str, tuple[str, ...]]:
         """Return the models that wrote questions of each set; sets of people's are left out."""
-        return self._catalog.judgments.writers(self._collection(collection).id)
+        return self._catalog.judgments.writers(self._id(collection))
 
-    def question_types(self, collection: str, question_set: str = JUDGED) -> dict[str, str]:
+    def question_types(self, collection: str, question_set: str = COLLECTED) -> dict[str, str]:
         """Return the type of each question of a set, by its text; empty where none was named."""
-        return self._catalog.judgments.kinds(self._collection(collection).id, question_set)
+        return self._catalog.judgments.kinds(self._id(collection), question_set)
 
-    def collect(self, collection: str, question_set: str = JUDGED) -> JudgedSet:
+    def collect(self, collection: str, question_set: str = COLLECTED) -> JudgedSet:
         """Return a question set as it is now; judgments whose place is gone are left out."""
-        from ragkit.evaluation.question_sets import collect
-
-        return collect(self._catalog, self._collection(collection).id, question_set)
+        return collect(self._catalog, self._id(collection), question_set)
 
     def generate(
         self,
@@ -130,16 +120,12 @@ class JudgmentService:
         )  # fmt: skip
 
     def export(self, collection: str, judged: JudgedSet, folder: Path) -> None:
-        """Write a question set as a BEIR folder and as questions.jsonl."""
-        from ragkit.evaluation.question_sets import export_set
-
-        export_set(self._catalog, self._collection(collection).id, judged, folder)
+        """Export a question set as a BEIR folder and as questions.jsonl."""
+        export_set(self._catalog, self._id(collection), judged, folder)
 
     def import_file(self, collection: str, file: Path, name: str | None = None) -> Imported:
         """Import judged questions from a .csv or .jsonl file, or a BEIR folder."""
-        from ragkit.evaluation.question_sets import import_set
-
-        return import_set(self._catalog, self._collection(collection).id, file, name)
+        return import_set(self._catalog, self._id(collection), file, name)
 
     # -- votes between settings ------------------------------------------------------------
 
@@ -151,52 +137,44 @@ class JudgmentService:
         Raises:
             EvaluationError: fewer than two settings, or the winner is not one of them.
         """
-        from ragkit.evaluation.judging import Judging
-
-        record = self._collection(collection)
-        return Judging(self._catalog).vote(record.id, question, settings, winner)
+        return self._judging.vote(self._id(collection), question, settings, winner)
 
     def votes(self, collection: str) -> list[VoteRecord]:
         """Return every vote, oldest first."""
-        return self._catalog.judgments.votes(self._collection(collection).id)
+        return self._catalog.judgments.votes(self._id(collection))
 
     def remove_vote(self, vote_id: int) -> None:
         """Remove a vote."""
         self._catalog.judgments.remove_vote(vote_id)
 
-    def _collection(self, name: str) -> CollectionRecord:
-        return self._catalog.collections.get(name)
+    def _id(self, collection: str) -> int:
+        return self._catalog.collections.get(collection).id
 
 
 class RunService:
-    """Evaluations that were kept, to be compared with later ones."""
+    """Evaluations that were kept, to be compared with later ones.
+
+    Methods raise a NotFoundError for a run or a collection that is not there.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
 
     def list(self, collection: str | None = None) -> list[RunRecord]:
-        """Return the runs of a collection, or all of them; newest first.
-
-        Raises:
-            NotFoundError: there is no such collection.
-        """
-        record = self._catalog.collections.get(collection) if collection else None
-        return self._catalog.runs.all(record.id if record else None)
+        """Return the runs of a collection, or all of them; newest first."""
+        home = self._catalog.collections.get(collection).id if collection else None
+        return self._catalog.runs.all(home)
 
     def get(self, run_id: int) -> RunRecord:
-        """Return one run.
-
-        Raises:
-            NotFoundError: there is no such run.
-        """
+        """Return one run."""
         return self._catalog.runs.get(run_id)
 
     def keep(self, evaluation: Evaluation, collection: str | None = None) -> RunRecord:
         """Keep an evaluation; ``collection`` is the one asked, ``None`` for a published set."""
         from ragkit.evaluation.runs import keep
 
-        record = self._catalog.collections.get(collection) if collection else None
-        return keep(self._catalog, evaluation, record.id if record else None)
+        home = self._catalog.collections.get(collection).id if collection else None
+        return keep(self._catalog, evaluation, home)
 
     def remove(self, run_id: int) -> None:
         """Remove a run."""
@@ -206,7 +184,6 @@ class RunService:
         """Compare a run with an earlier one, question by question.
 
         Raises:
-            NotFoundError: there is no such run.
             EvaluationError: the two have no question in common, or not that metric.
         """
         from ragkit.evaluation.runs import difference

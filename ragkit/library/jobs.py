@@ -14,18 +14,20 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.records import JobRecord, JobState, WorkerRecord
 from ragkit.errors import LibraryBusyError, LibraryError, RagkitError
 from ragkit.health.findings import Depth, Finding, Parts
-from ragkit.indexing.lock import lock_is_held
-from ragkit.indexing.progress import Progress
+from ragkit.indexing.progress import NOTHING_NEW, Progress
+from ragkit.indexing.writer import lock_is_held
 from ragkit.paths import LibraryPaths
-from ragkit.types import Status
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
+    from ragkit.catalog.copies import Backup
     from ragkit.indexing.writer import Writer
     from ragkit.library.services import ActiveServices
     from ragkit.settings import Settings
 
 _POLL_SECONDS = 0.2
+_MOST_LOOKED_AT = 50
+_ABOUT_DOCUMENTS = ("sync", "retry", "remove_documents")
 _ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
@@ -37,6 +39,7 @@ class JobService:
     ) -> None:
         self._paths = paths
         self._jobs = catalog.jobs
+        self._collections = catalog.collections
         self._open_writer = open_writer
 
     def add(self, kind: str, **arguments: Any) -> int:
@@ -64,6 +67,28 @@ class JobService:
         jobs = self._jobs.open()
         return (jobs[0], Progress.from_dict(jobs[0].progress)) if jobs else None
 
+    def last(self, collection: str) -> JobRecord | None:
+        """Return the newest ended job about a collection alone that found news, or ``None``."""
+        for job in self._jobs.recent(_MOST_LOOKED_AT):
+            has_news = job.message and not job.message.startswith(NOTHING_NEW)
+            if job.state in _ENDED and has_news and self.is_about(job, collection):
+                return job
+        return None
+
+    def is_about(self, job: JobRecord, collection: str) -> bool:
+        """Return whether a job is about a collection alone, or about the only one there is."""
+        named = job.arguments.get("collection")
+        if named is not None:
+            return bool(named == collection)
+        record = self._collections.find(collection)
+        number = job.arguments.get("source_id")
+        if number is not None:
+            sources = self._collections.sources(record.id) if record else []
+            return number in {source.id for source in sources}
+        if job.kind not in _ABOUT_DOCUMENTS:
+            return False
+        return record is not None and len(self._collections.all()) == 1
+
     def wait(self, job_id: int, watch: Callable[[Progress], None] | None = None) -> JobRecord:
         """Wait until a job has ended, doing it in this process when no other one writes."""
         while True:
@@ -71,7 +96,7 @@ class JobService:
             if job is None or job.state in _ENDED:
                 break
             if not lock_is_held(self._paths.lock):
-                from ragkit.background.worker import work_off
+                from ragkit.background.job_handlers import work_off
 
                 try:
                     return work_off(self._open_writer(), job_id, watch)
@@ -81,7 +106,7 @@ class JobService:
                 watch(Progress.from_dict(job.progress))
             time.sleep(_POLL_SECONDS)
         if job is None:
-            raise LibraryError("The job is gone.", "Ask for it again.")
+            raise LibraryError("The job no longer exists.", "Start it again.")
         return job
 
 
@@ -110,7 +135,8 @@ class WorkerService:
             return False
         self._paths.logs.mkdir(parents=True, exist_ok=True)
         environment = {**os.environ, "RAGKIT_LIBRARY": str(self._paths.root)}
-        with (self._paths.logs / "worker.log").open("ab") as log:
+        # Its log is a file of its own, which it keeps short; this is for what it dies of.
+        with (self._paths.logs / "worker-output.log").open("wb") as log:
             subprocess.Popen(
                 [sys.executable, "-m", "ragkit", "worker"],
                 stdin=subprocess.DEVNULL,
@@ -148,23 +174,33 @@ class HealthService:
         return check_library(self._parts(), depth, collection=collection)
 
     def verify(self, *, collection: str | None = None) -> tuple[Finding, ...]:
-        """Read the whole library: nothing lost, nothing torn, nothing extra."""
+        """Check every document, chunk, vector and index entry of the library."""
         from ragkit.health.checks import verify_library
 
         return verify_library(self._parts(), collection=collection)
 
     def fix(self, name: str) -> int | None:
         """Do what a finding names as its fix; returns the number of the queued job, if any."""
-        from ragkit.health.checks import FIXES
+        from ragkit.health.findings import FIXES
 
         if name == "worker":
             self._worker.ensure_running()
             return None
         if name == "retry":
-            failed = self._catalog.documents.list(None, status=Status.FAILED)
-            ids = [document.id for document in failed]
-            return self._catalog.jobs.add("retry", document_ids=ids)
+            return self._catalog.jobs.add("retry", document_ids=self._catalog.retries.failed())
         return self._catalog.jobs.add(name) if name in FIXES else None
+
+    def backups(self) -> list[Backup]:
+        """Return the backups of the catalog, the newest first."""
+        from ragkit.catalog.copies import backups
+
+        return backups(self._paths)
+
+    def read_what_is_lost(self) -> None:
+        """Have the next sync read documents again of which something could not be saved."""
+        from ragkit.health.recovery import forget_gaps
+
+        forget_gaps(self._catalog)
 
     def _parts(self) -> Parts:
         embedder, trouble = None, ""

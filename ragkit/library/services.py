@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from ragkit.background.context_model import grader_of
 from ragkit.catalog import Catalog
 from ragkit.catalog.vectors import EmbedderRecord
 from ragkit.errors import ModelError, NotFoundError
@@ -18,6 +17,7 @@ from ragkit.models.factory import (
     BUILT_IN,
     EMBEDDERS,
     full_name,
+    is_lazy,
     is_remote,
     open_embedder,
     open_known,
@@ -74,6 +74,7 @@ class SearchServices:
         """The search engine over these indexes, opened when first needed."""
         with self._guard:
             if self._engine is None:
+                from ragkit.background.context_model import grader_of
                 from ragkit.retrieval.search import SearchEngine
 
                 grader = grader_of(self._settings.models, self._catalog)
@@ -97,6 +98,7 @@ class ActiveServices:
         self._compared: dict[int, SearchServices] = {}
         self._writer: Writer | None = None
         self._written: SearchServices | None = None
+        self._opened_for = catalog.connections.identity
 
     @property
     def usual_name(self) -> str:
@@ -117,7 +119,13 @@ class ActiveServices:
             SettingsError: the settings name no embedder.
             ModelError: the built-in model cannot be read.
         """
+        self._catalog.connections.get()
         with self._guard:
+            if self._opened_for != self._catalog.connections.identity:
+                # Ids of embedders are those of another catalog.
+                self._opened_for = self._catalog.connections.identity
+                self._current = self._writer = self._written = None
+                self._compared.clear()
             if self._pinned is not None:
                 self._current = self._current or self._services(self._pinned)
             else:
@@ -131,13 +139,12 @@ class ActiveServices:
 
         Asks the catalog nothing unless that embedder has changed.
         """
-        services = self._current
-        return services if services is not None and self.is_last_seen(services) else self.current()
-
-    def is_last_seen(self, services: SearchServices) -> bool:
-        """Return whether no later reading of a collection has seen another active embedder."""
-        seen = self._catalog.collections.active_embedder
-        return self._pinned is not None or services.embedder_id == seen
+        services, seen = self._current, self._catalog.collections.active_embedder
+        if self._opened_for != self._catalog.connections.identity:
+            return self.current()
+        if services is not None and (self._pinned is not None or services.embedder_id == seen):
+            return services
+        return self.current()
 
     def named(self, name: str) -> SearchServices:
         """Return the services of an embedder by its name; empty: of the active one.
@@ -192,6 +199,7 @@ class ActiveServices:
                     services.embedder,
                     lambda: services.indexes,
                     self.writer if self._pinned is None else None,
+                    self._pinned is None and is_lazy(services.embedder),
                 )
                 self._written = services
             return self._writer

@@ -37,30 +37,9 @@ class Embedder(Protocol):
         """Embed texts to be searched, (n, d): unit rows, or zeros for a text without content."""
         ...
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question, (d,): a unit vector, or zeros for one without content."""
-        ...
-
-
-@runtime_checkable
-class EmbedsTogether(Protocol):
-    """An embedder that embeds several questions at the price of little more than one."""
-
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed questions, (n, d): the rows that ``embed_query`` returns for each."""
+        """Embed questions, (n, d): unit rows, or zeros for one without content."""
         ...
-
-
-def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Embed questions, (n, d), in one batch where the embedder can."""
-    import numpy as np
-
-    if isinstance(embedder, EmbedsTogether):
-        return embedder.embed_queries(texts)
-    rows = np.zeros((len(texts), embedder.dimensions), np.float32)
-    for row, text in enumerate(texts):
-        rows[row] = embedder.embed_query(text)
-    return rows
 
 
 def to_unit_length(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from ragkit.errors import ContextRejectedError
-from ragkit.models.context_prompt import ContextRequest
+from ragkit.models.context_prompt import SENTIMENTS, ContextRequest
 from ragkit.models.ollama_text import one_line, without_thinking
 
 MOST_QUESTIONS = 5
@@ -20,9 +19,7 @@ LONGEST_CONTEXT = 700
 """Characters."""
 LONGEST_CONTEXT_WORDS = 120
 
-SENTIMENTS = ("positive", "neutral", "negative", "mixed")
-"""What ``sentiment`` may be."""
-
+_T = TypeVar("_T")
 _LONGEST_KEYWORD = 80
 _LONGEST_QUESTION = 250
 _LONGEST_TOPIC = 160
@@ -72,31 +69,18 @@ _REDIRECTING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationDetails:
-    """What is known of a part of a conversation.
-
-    ``sentiment`` is "positive", "neutral", "negative" or "mixed".
-    """
-
-    speakers: tuple[str, ...]
-    has_decision: bool
-    has_action_item: bool
-    sentiment: str
-
-
-@dataclass(frozen=True, slots=True)
 class WrittenContext:
     """What a model wrote about a chunk, checked.
 
-    ``details`` are there for conversations only. ``tokens`` counts prompt and answer; ``truncated``
-    says that the model did not see the whole prompt.
+    ``details`` holds ``topic_summary`` unless it is empty, and of a conversation ``speakers``,
+    ``has_decision``, ``has_action_item`` and ``sentiment``. ``tokens`` counts prompt and answer;
+    ``truncated`` says that the model did not see the whole prompt.
     """
 
     context: str
     keywords: tuple[str, ...]
     questions: tuple[str, ...]
-    topic_summary: str
-    details: ConversationDetails | None
+    details: Mapping[str, Any] = field(default_factory=dict)
     tokens: int = 0
     seconds: float = 0.0
     truncated: bool = False
@@ -110,20 +94,23 @@ def checked_context(
     Raises:
         ContextRejectedError: naming the first thing that is wrong.
     """
-    context = clean(_text(data, "context"))
+    context = clean(_value(data, "context", str))
     keywords = _cleaned(_texts(data, "keywords"), _LONGEST_KEYWORD, MOST_KEYWORDS)
     questions = _cleaned(_texts(data, "questions"), _LONGEST_QUESTION, MOST_QUESTIONS)
-    topic = one_line(clean(_text(data, "topic_summary", "")), _LONGEST_TOPIC)
-    details = _details(data) if request.kind == "conversation" else None
+    topic = one_line(clean(_value(data, "topic_summary", str, "")), _LONGEST_TOPIC)
+    details = _details(data) if request.kind == "conversation" else {}
     check_says_something(context)
-    _is_short(context)
-    speakers = details.speakers if details else ()
+    if len(context) > LONGEST_CONTEXT or len(context.split()) > LONGEST_CONTEXT_WORDS:
+        raise _rejected("long", f"It is too long: {len(context)} characters or more.")
+    speakers = details.get("speakers", ())
     check_harmless((context, topic, *keywords, *questions, *speakers), request.document_text)
     if is_copied(context, request.chunk_text):
         raise _rejected("copied", "It repeats the passage instead of describing it.")
     if not any_language and in_another_language(context, request.chunk_text, request.document_text):
         raise _rejected("language", "It is in another language than the document.")
-    return WrittenContext(context, keywords, questions, topic, details)
+    if topic:
+        details["topic_summary"] = topic
+    return WrittenContext(context, keywords, questions, details)
 
 
 def _rejected(reason: str, sentence: str) -> ContextRejectedError:
@@ -138,10 +125,10 @@ def _form(name: str, expected: str) -> ContextRejectedError:
     return _rejected("form", f'"{name}" is not {expected}.')
 
 
-def _text(data: Mapping[str, Any], name: str, default: str | None = None) -> str:
+def _value(data: Mapping[str, Any], name: str, kind: type[_T], default: object = None) -> _T:
     value = data.get(name, default)
-    if not isinstance(value, str):
-        raise _form(name, "a text")
+    if not isinstance(value, kind):
+        raise _form(name, "a text" if kind is str else "true or false")
     return value
 
 
@@ -152,23 +139,16 @@ def _texts(data: Mapping[str, Any], name: str) -> list[str]:
     return value
 
 
-def _flag(data: Mapping[str, Any], name: str) -> bool:
-    value = data.get(name)
-    if not isinstance(value, bool):
-        raise _form(name, "true or false")
-    return value
-
-
-def _details(data: Mapping[str, Any]) -> ConversationDetails:
-    sentiment = _text(data, "sentiment").strip().casefold()
+def _details(data: Mapping[str, Any]) -> dict[str, Any]:
+    sentiment = _value(data, "sentiment", str).strip().casefold()
     if sentiment not in SENTIMENTS:
         raise _form("sentiment", f"one of {', '.join(SENTIMENTS)}")
-    return ConversationDetails(
-        speakers=_cleaned(_texts(data, "speakers"), _LONGEST_KEYWORD, _MOST_SPEAKERS),
-        has_decision=_flag(data, "has_decision"),
-        has_action_item=_flag(data, "has_action_item"),
-        sentiment=sentiment,
-    )
+    return {
+        "speakers": list(_cleaned(_texts(data, "speakers"), _LONGEST_KEYWORD, _MOST_SPEAKERS)),
+        "has_decision": _value(data, "has_decision", bool),
+        "has_action_item": _value(data, "has_action_item", bool),
+        "sentiment": sentiment,
+    }
 
 
 def clean(text: str) -> str:
@@ -205,11 +185,6 @@ def check_says_something(context: str) -> None:
 
 def _is_placeholder(text: str) -> bool:
     return _NO_LETTER.sub("", text.casefold()) in _PLACEHOLDERS
-
-
-def _is_short(context: str) -> None:
-    if len(context) > LONGEST_CONTEXT or len(context.split()) > LONGEST_CONTEXT_WORDS:
-        raise _rejected("long", f"It is too long: {len(context)} characters or more.")
 
 
 def check_harmless(texts: tuple[str, ...], document: str) -> None:
@@ -253,39 +228,18 @@ def _words(text: str) -> list[str]:
 
 # -- the script of a text, and its language among common European ones ---------------------
 
-SAMPLE_CHARACTERS = 4000
-"""Of a longer text the beginning and the end are looked at."""
+_SAMPLE_CHARACTERS = 4000
+_SCRIPTS_BY_NAME = {
+    "cjk": "han",
+    "hiragana": "han",
+    "katakana": "han",
+    "katakana-hiragana": "han",
+    "ideographic": "han",
+    "halfwidth": "han",
+    "fullwidth": "latin",
+}
+"""The scripts that are not the first word of their letters' names; Japanese counts as one."""
 
-_RANGES: tuple[tuple[int, str], ...] = (
-    (0x0041, "latin"),
-    (0x0370, "greek"),
-    (0x0400, "cyrillic"),
-    (0x0530, "armenian"),
-    (0x0590, "hebrew"),
-    (0x0600, "arabic"),
-    (0x0780, "indic"),
-    (0x0E00, "thai"),
-    (0x0E80, "asian"),
-    (0x10A0, "georgian"),
-    (0x1100, "hangul"),
-    (0x1200, "african"),
-    (0x1780, "asian"),
-    (0x1C80, "latin"),
-    (0x1F00, "greek"),
-    (0x2000, "latin"),
-    (0x2E80, "han"),
-    (0xA000, "asian"),
-    (0xAC00, "hangul"),
-    (0xF900, "han"),
-    (0xFB00, "latin"),
-    (0xFB1D, "hebrew"),
-    (0xFB50, "arabic"),
-    (0xFF21, "latin"),
-    (0xFF66, "han"),
-    (0x10000, "other"),
-    (0x20000, "han"),
-)
-_STARTS = [start for start, _ in _RANGES]
 _COMMON_WORDS = {
     "english": "the of and to in is that for with as was are by this which from its their",
     "german": "der die das und ist nicht mit ein eine dem den des von zu auf für im sich auch",
@@ -297,12 +251,6 @@ _COMMON_WORDS = {
     "swedish": "och att det som en på är av för med till den inte har om ett var från kan vid",
     "polish": "w i na z do nie się jest to że o jak przez po od za są dla przy oraz",
 }
-_LANGUAGES: dict[str, tuple[str, ...]] = {}
-for _language, _common in _COMMON_WORDS.items():
-    for _word in _common.split():
-        if len(_word) == 1:  # in code, these are names
-            continue
-        _LANGUAGES[_word] = (*_LANGUAGES.get(_word, ()), _language)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEWEST_LETTERS = 8
 _FEWEST_WORDS = 12
@@ -311,10 +259,11 @@ _FEWEST_KINDS = 3
 
 def main_script(text: str) -> str:
     """Return the script of three in five letters, or ``""`` for short or mixed texts."""
-    if text.isascii():
-        letters = sum(map(str.isalpha, _sample(text)))
-        return "latin" if letters >= _FEWEST_LETTERS else ""
-    counts = Counter(_script(ord(letter)) for letter in _sample(text) if letter.isalpha())
+    counts: Counter[str] = Counter()
+    for letter, times in Counter(_sample(text)).items():
+        if letter.isalpha():
+            name = unicodedata.name(letter, "other").partition(" ")[0].casefold()
+            counts[_SCRIPTS_BY_NAME.get(name, name)] += times
     # A sign of Chinese or Japanese says as much as two or three letters.
     counts["han"] *= 2
     total = counts.total()
@@ -329,33 +278,29 @@ def main_language(text: str) -> str:
     words = _LETTERS.findall(_sample(text).casefold())
     if len(words) < _FEWEST_WORDS:
         return ""
+    times = Counter(word for word in words if len(word) > 1)  # shorter ones are names in code
     counts: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
-    for word, times in Counter(words).items():
-        for language in _LANGUAGES.get(word, ()):
-            counts[language] += times
-            kinds[language] += 1
-    (first, most), (_, second) = (*counts.most_common(2), ("", 0), ("", 0))[:2]
+    kinds: dict[str, int] = {}
+    for language, common in _COMMON_WORDS.items():
+        found = times.keys() & common.split()
+        counts[language] = sum(times[word] for word in found)
+        kinds[language] = len(found)
+    (first, most), (_, second) = counts.most_common(2)
     enough = most >= 0.12 * len(words) and kinds[first] >= _FEWEST_KINDS
     return first if enough and most >= 2 * second else ""
 
 
 def in_another_language(written: str, passage: str, document: str) -> bool:
     """Return whether a text is clearly in the language of neither passage nor document."""
-    script = main_script(written)
-    scripts = {main_script(passage), main_script(document)} - {""}
-    if script and scripts and script not in scripts:
-        return True
-    language = main_language(written)
-    languages = {main_language(passage), main_language(document)} - {""}
-    return bool(language and languages and language not in languages)
-
-
-def _script(code: int) -> str:
-    at = bisect_right(_STARTS, code) - 1
-    return _RANGES[at][1] if at >= 0 else "other"
+    for recognised in (main_script, main_language):
+        kind = recognised(written)
+        kinds = {recognised(passage), recognised(document)} - {""}
+        if kind and kinds and kind not in kinds:
+            return True
+    return False
 
 
 def _sample(text: str) -> str:
-    half = SAMPLE_CHARACTERS // 2
-    return text if len(text) <= SAMPLE_CHARACTERS else f"{text[:half]} {text[-half:]}"
+    """Return the beginning and the end of a long text."""
+    half = _SAMPLE_CHARACTERS // 2
+    return text if len(text) <= _SAMPLE_CHARACTERS else f"{text[:half]} {text[-half:]}"

@@ -21,20 +21,21 @@ from ragkit.models.ollama_text import JsonObject, Message, estimate_tokens, one_
 from ragkit.types import Span
 
 ContextKind: TypeAlias = Literal["document", "conversation"]
-"""Which prompt is used."""
+"""Which prompt asks for a context."""
 
 CONTEXT_KINDS: tuple[ContextKind, ...] = ("document", "conversation")
-"""All kinds."""
+"""All kinds of contexts."""
 
-SLOTS = ("title", "outline", "document", "place", "passage")
-"""What may stand between double braces in a prompt."""
+PromptKind: TypeAlias = Literal["document", "conversation", "questions"]
+"""A prompt by the name of its file, without ``.txt``."""
 
-NEEDED = ("document", "passage")
-"""What must."""
+QUESTION_KINDS = ("exact term", "paraphrase", "number", "identifier")
+"""The kinds of question that a single passage can answer."""
 
-LARGEST_FILE = 50_000
-"""Bytes of a prompt file."""
+SENTIMENTS = ("positive", "neutral", "negative", "mixed")
+"""What ``sentiment`` may be."""
 
+_LARGEST_BYTES = 50_000
 _PROMPTS = Path(__file__).with_name("prompts")
 _SLOT = re.compile(r"\{\{\s*([^{}\n]*?)\s*\}\}")
 _DIVIDER = re.compile(r"^={3,}[ \t]*$", re.M)
@@ -42,7 +43,6 @@ _RECIPE = "1"
 _TITLE_CHARACTERS = 200
 _CHARACTERS_PER_TOKEN = 8
 _OUTLINE_SHARE = 0.1
-_SUMMARY_SHARE = 0.05
 _BEGINNING_SHARE = 0.2
 _RESERVE = 0.9
 _LEAST_ROOM = 128
@@ -62,11 +62,35 @@ _SAID: JsonObject = {
     "speakers": _TEXTS,
     "has_decision": _FLAG,
     "has_action_item": _FLAG,
-    "sentiment": {"type": "string", "enum": ["positive", "neutral", "negative", "mixed"]},
+    "sentiment": {"type": "string", "enum": list(SENTIMENTS)},
 }
-_PROPERTIES: Mapping[ContextKind, JsonObject] = {
-    "document": _WRITTEN,
-    "conversation": {**_WRITTEN, **_SAID},
+_QUESTION: JsonObject = {
+    "type": "object",
+    "properties": {
+        "question": _TEXT,
+        "kind": {"type": "string", "enum": list(QUESTION_KINDS)},
+    },
+    "required": ["question", "kind"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What a prompt of a kind asks for, the slots that it may have, and those that it must."""
+
+    properties: JsonObject
+    slots: tuple[str, ...] = ("title", "outline", "document", "place", "passage")
+    needed: tuple[str, ...] = ("document", "passage")
+
+
+_FORMS: Mapping[PromptKind, _Form] = {
+    "document": _Form(_WRITTEN),
+    "conversation": _Form({**_WRITTEN, **_SAID}),
+    "questions": _Form(
+        {"questions": {"type": "array", "items": _QUESTION}},
+        slots=("title", "place", "passage"),
+        needed=("passage",),
+    ),
 }
 
 
@@ -75,8 +99,7 @@ class ContextRequest:
     """A chunk and the document that it stands in.
 
     ``chunk_span`` is where ``chunk_text`` stands in ``document_text``. ``outline`` holds headings,
-    outermost first, each a line; ``summary`` may be empty. ``structural_context`` says where the
-    chunk stands.
+    outermost first, each a line. ``structural_context`` says where the chunk stands.
     """
 
     document_title: str
@@ -86,7 +109,6 @@ class ContextRequest:
     chunk_span: Span
     structural_context: str = ""
     kind: ContextKind = "document"
-    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,38 +118,22 @@ class Prompt:
     ``hash`` covers everything that decides what is asked. ``own`` marks one that a person wrote.
     """
 
-    kind: ContextKind
     text: str
     hash: str
     own: bool = False
 
 
-def load_prompt(kind: ContextKind, override_dir: Path | None = None) -> Prompt:
+def load_prompt(kind: PromptKind, override_dir: Path | None = None) -> Prompt:
     """Read ``<kind>.txt`` of that folder if it is there, and else the one that ragkit brings.
 
     Raises:
         SettingsError: the file cannot be read or is not a prompt.
     """
-    text, own = prompt_text(kind, override_dir)
-    return Prompt(kind, text, prompt_hash(text, kind), own=own)
-
-
-def prompt_text(
-    name: str,
-    override_dir: Path | None = None,
-    slots: Sequence[str] = SLOTS,
-    needed: Sequence[str] = NEEDED,
-) -> tuple[str, bool]:
-    """Read ``<name>.txt``, checked; True with it when a person wrote it.
-
-    Raises:
-        SettingsError: the file cannot be read or is not a prompt.
-    """
-    own = override_dir / f"{name}.txt" if override_dir is not None else None
-    path = own if own is not None and own.exists() else _PROMPTS / f"{name}.txt"
+    own = override_dir / f"{kind}.txt" if override_dir is not None else None
+    path = own if own is not None and own.exists() else _PROMPTS / f"{kind}.txt"
     try:
         with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
+            data = file.read(_LARGEST_BYTES + 1)
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise SettingsError(
@@ -138,47 +144,34 @@ def prompt_text(
             f"The prompt {path} cannot be read: {error.strerror or error}.",
             "Check its permissions, or delete it to use the one that ragkit brings.",
         ) from error
-    if len(data) > LARGEST_FILE:
+    if len(data) > _LARGEST_BYTES:
         raise SettingsError(f"The prompt {path} is too long.", "Shorten it to under 50 kB.")
-    check_prompt(text, str(path), slots, needed)
-    return text, path == own
+    _check_slots(text, path, _FORMS[kind])
+    parts = (_RECIPE, kind, text, json.dumps(answer_schema(kind), sort_keys=True))
+    digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+    return Prompt(text, digest, own=path == own)
 
 
-def check_prompt(
-    text: str,
-    name: str = "The prompt",
-    slots: Sequence[str] = SLOTS,
-    needed: Sequence[str] = NEEDED,
-) -> None:
-    """Check that a prompt has the slots that it needs and no others.
-
-    Raises:
-        SettingsError: it has an unknown slot, or one is missing.
-    """
+def _check_slots(text: str, path: Path, form: _Form) -> None:
+    """Raise an error if a prompt has an unknown slot, or one is missing."""
     present = _SLOT.findall(text)
-    unknown = sorted({one_line(slot, 40) for slot in present if slot not in slots})
+    unknown = sorted({one_line(slot, 40) for slot in present if slot not in form.slots})
     if unknown:
         raise SettingsError(
-            f"{name} has a slot that is unknown: {', '.join(unknown)}.",
-            f"Use {', '.join('{{' + slot + '}}' for slot in slots)}.",
+            f"{path} has a slot that is unknown: {', '.join(unknown)}.",
+            f"Use {', '.join('{{' + slot + '}}' for slot in form.slots)}.",
         )
-    missing = [slot for slot in needed if slot not in present]
+    missing = [slot for slot in form.needed if slot not in present]
     if missing:
         raise SettingsError(
-            f"{name} has no place for the {' and the '.join(missing)}.",
+            f"{path} has no place for the {' and the '.join(missing)}.",
             f"Write {' and '.join('{{' + slot + '}}' for slot in missing)} where it belongs.",
         )
 
 
-def prompt_hash(text: str, kind: ContextKind) -> str:
-    """Return a hash of a prompt and the schema of its answer, in 16 hexadecimal digits."""
-    parts = (_RECIPE, kind, text, json.dumps(answer_schema(kind), sort_keys=True))
-    return hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
-
-
-def answer_schema(kind: ContextKind) -> JsonObject:
+def answer_schema(kind: PromptKind) -> JsonObject:
     """Return the JSON schema of the answer."""
-    properties = _PROPERTIES[kind]
+    properties = _FORMS[kind].properties
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
@@ -249,16 +242,13 @@ def _document(request: ContextRequest, room: int) -> tuple[str, str]:
     if len(text) <= room * _CHARACTERS_PER_TOKEN and estimate_tokens(text) <= room:
         return "", text
     outline = _bounded_lines(request.outline, int(room * _OUTLINE_SHARE))
-    summary = shortened(request.summary.strip(), int(room * _SUMMARY_SHARE))
-    left = max(_LEAST_ROOM // 2, room - estimate_tokens(outline) - estimate_tokens(summary))
+    left = max(_LEAST_ROOM // 2, room - estimate_tokens(outline))
     # Measured over the document, not near the chunk, so that neighbours get the same stretch.
     size = left * _characters_per_token(text)
     for scale in _SCALES:
         shown = _excerpt(text, request.chunk_span, int(size * scale))
         if estimate_tokens(shown) <= left:
             break
-    if summary:
-        shown = f"{summary}\n[…]\n{shown}"
     return (f"Outline:\n{outline}\n" if outline else ""), shown
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragkit.errors import ModelMissingError
-from ragkit.models.context_checks import ConversationDetails, WrittenContext, checked_context
+from ragkit.models.context_checks import WrittenContext, checked_context
 from ragkit.models.context_prompt import (
     CONTEXT_KINDS,
     ContextKind,
@@ -16,29 +16,10 @@ from ragkit.models.context_prompt import (
     Prompt,
     answer_schema,
     build_messages,
-    check_prompt,
     load_prompt,
-    prompt_hash,
 )
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.ollama_text import Message, ModelInfo, estimate_tokens, one_line
-from ragkit.settings import ModelSettings
-
-__all__ = [
-    "CONTEXT_KINDS",
-    "ContextKind",
-    "ContextRequest",
-    "ContextWriter",
-    "ConversationDetails",
-    "Prompt",
-    "WrittenContext",
-    "check_prompt",
-    "choose_model",
-    "estimate_tokens",
-    "load_prompt",
-    "prompt_hash",
-    "writing_model",
-]
+from ragkit.models.ollama_text import ModelInfo, one_line
 
 _LARGEST_CHOICE = 6_000_000_000
 _FOR_OTHER_THINGS = re.compile(r"cod(?:er|e)\b|guard|ocr|math|vision|embed|-vl|llava|r1|qwq", re.I)
@@ -68,10 +49,11 @@ def writing_model(client: OllamaClient, name: str = "") -> ModelInfo:
     """Return the model of that name; without a name, the best for writing.
 
     Raises:
-        OllamaError: Ollama does not answer, or has no such model.
+        OllamaError: Ollama does not answer, does not say what it has, or has no such model.
     """
     model = client.model(name) if name else choose_model(client.models())
     if model is None or not model.writes:
+        client.check_known(model.name if model else "")
         which = f' "{one_line(name, 80)}" that writes text' if name else " that writes text"
         raise ModelMissingError(
             f"Ollama has no model{which}.", "Get one, for example with: ollama pull llama3.2:3b."
@@ -79,51 +61,30 @@ def writing_model(client: OllamaClient, name: str = "") -> ModelInfo:
     return model
 
 
+@dataclass(frozen=True, slots=True)
 class ContextWriter:
-    """Writes contexts with one model. Safe between threads."""
+    """Writes contexts with one model and a prompt for each kind. Safe between threads."""
 
-    def __init__(
-        self,
-        client: OllamaClient,
-        model: ModelInfo,
-        prompts: Mapping[ContextKind, Prompt],
-        *,
-        window: int = 8192,
-        answer_tokens: int = 512,
-    ) -> None:
-        """Keep a model, and a prompt for each kind; ``window`` counts prompt and answer."""
-        self.model = model.name
-        self._client = client
-        self._prompts = dict(prompts)
-        self._window = min(window, model.context_length or window)
-        self._answer_tokens = min(answer_tokens, self._window // 2)
+    client: OllamaClient
+    model: str
+    prompts: Mapping[ContextKind, Prompt]
 
     @classmethod
     def open(
-        cls, client: OllamaClient, settings: ModelSettings, override_dir: Path | None = None
+        cls, client: OllamaClient, model: str = "", override_dir: Path | None = None
     ) -> ContextWriter:
-        """Choose the model that the settings name, or the best that is there.
+        """Choose the model of that name, or without one the best that is there.
 
         Raises:
             OllamaError: Ollama does not answer, or has no such model.
             SettingsError: a prompt file is wrong.
         """
         prompts = {kind: load_prompt(kind, override_dir) for kind in CONTEXT_KINDS}
-        return cls(
-            client,
-            writing_model(client, settings.context_model),
-            prompts,
-            window=settings.context_window,
-            answer_tokens=settings.answer_tokens,
-        )
+        return cls(client, writing_model(client, model).name, prompts)
 
     def prompt_hash(self, kind: ContextKind) -> str:
         """Return the hash of the prompt that is used for a kind."""
-        return self._prompts[kind].hash
-
-    def prompt_tokens(self, request: ContextRequest) -> int:
-        """Return an estimate of the tokens of a chunk's prompt, without asking the model."""
-        return sum(estimate_tokens(message["content"]) for message in self._messages(request))
+        return self.prompts[kind].hash
 
     def write(self, request: ContextRequest, attempt: int = 0) -> WrittenContext:
         """Write the context of one chunk.
@@ -134,13 +95,11 @@ class ContextWriter:
             ContextRejectedError: what it wrote cannot be used.
             OllamaError: it wrote nothing; ``concerns_all`` says whether to go on with other chunks.
         """
-        prompt = self._prompts[request.kind]
-        reply = self._client.chat(
-            self._messages(request),
+        prompt = self.prompts[request.kind]
+        reply = self.client.chat(
+            build_messages(request, prompt, self.client.room(self.model)),
             self.model,
             schema=answer_schema(request.kind),
-            num_ctx=self._window,
-            num_predict=self._answer_tokens,
             temperature=_LATER_TEMPERATURE if attempt else 0.0,
             seed=attempt,
         )
@@ -151,7 +110,3 @@ class ContextWriter:
             seconds=reply.seconds,
             truncated=reply.truncated,
         )
-
-    def _messages(self, request: ContextRequest) -> list[Message]:
-        room = self._window - self._answer_tokens
-        return build_messages(request, self._prompts[request.kind], room)

@@ -7,8 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ragkit.errors import ModelUnsuitableError, SettingsError
-from ragkit.models.base import embed_queries
-from ragkit.models.ollama_text import with_tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,8 +55,8 @@ def open_named(name: str, settings: ModelSettings) -> Embedder:
     if is_remote(name):
         return _open_ollama(settings, name.removeprefix(OLLAMA))
     raise SettingsError(
-        f'There is no embedder called "{name}".',
-        f"Name one of: {', '.join(EMBEDDERS)}.",
+        f'Unknown embedding model: "{name}".',
+        f"Available: {', '.join(EMBEDDERS)}.",
     )
 
 
@@ -83,7 +81,11 @@ def is_remote(name: str) -> bool:
 def full_name(name: str) -> str:
     """Return an embedder's name as it calls itself: a model of Ollama's with its tag."""
     name = name.strip()
-    return OLLAMA + with_tag(name.removeprefix(OLLAMA)) if is_remote(name) else name
+    if not is_remote(name):
+        return name
+    from ragkit.models.ollama_text import with_tag
+
+    return OLLAMA + with_tag(name.removeprefix(OLLAMA))
 
 
 @cache
@@ -141,21 +143,13 @@ class LazyEmbedder:
         """
         return self._inner().embed_passages(texts)
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question, (d,).
-
-        Raises:
-            RagkitError: it cannot be opened, or is another one than it was.
-        """
-        return self._inner().embed_query(text)
-
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed several questions together, (n, d).
+        """Embed questions, (n, d).
 
         Raises:
             RagkitError: it cannot be opened, or is another one than it was.
         """
-        return embed_queries(self._inner(), texts)
+        return self._inner().embed_queries(texts)
 
     def _inner(self) -> Embedder:
         with self._guard:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragkit.errors import OllamaAnswerError, OllamaTimeoutError
+from ragkit.models.batches import batches
 from ragkit.models.context_prompt import fenced, shortened
 from ragkit.models.context_writer import writing_model
 from ragkit.models.ollama import OllamaClient
@@ -102,18 +103,22 @@ class OllamaGrader:
         shown = [shortened(passage, LONGEST_PASSAGE) for passage in passages]
         grades: list[float | None] = []
         for batch in _batches(query, shown, self._client.window(model)):
-            left = ends - self._clock()
-            if left <= 0:
-                raise self._late(model, len(grades), len(passages))
             try:
-                grades += self._graded(model, query, batch, left)
+                grades += self._graded(model, query, batch, ends - self._clock())
             except OllamaTimeoutError as error:
-                raise self._late(model, len(grades), len(passages)) from error
+                raise OllamaTimeoutError(
+                    f'"{one_line(model, 80)}" graded {len(grades)} of {len(passages)} passages '
+                    f"within {self._seconds:g} s.",
+                    "Choose a smaller model (models.rerank_model), raise models.rerank_seconds, or "
+                    "lower search.rerank_depth.",
+                ) from error
         return grades
 
     def _graded(
         self, model: str, question: str, passages: Sequence[str], seconds: float
     ) -> list[float | None]:
+        if seconds <= 0:
+            raise OllamaTimeoutError("There is no time left.")
         # In steps: the client keeps a connection's settings for each limit.
         step = self._seconds / _STEPS
         reply = self._client.chat(
@@ -129,14 +134,6 @@ class OllamaGrader:
                 "Raise models.context_window, or choose another model.",
             )
         return grades_in(reply.data or {}, len(passages))
-
-    def _late(self, model: str, graded: int, passages: int) -> OllamaTimeoutError:
-        return OllamaTimeoutError(
-            f'"{one_line(model, 80)}" graded {graded} of {passages} passages within '
-            f"{self._seconds:g} s.",
-            "Choose a smaller model (models.rerank_model), raise models.rerank_seconds, or lower "
-            "search.rerank_depth.",
-        )
 
 
 def messages_for(question: str, passages: Sequence[str]) -> list[Message]:
@@ -181,14 +178,8 @@ def _batches(question: str, passages: Sequence[str], window: int) -> Iterator[li
     """Yield batches of passages whose prompts fit the window of the model, in tokens."""
     around = sum(estimate_tokens(message["content"]) for message in messages_for(question, []))
     room = int((window - _answer_tokens(MOST_TOGETHER)) * _RESERVE) - around
-    batch: list[str] = []
-    size = 0
-    for passage in passages:
-        tokens = estimate_tokens(passage) + _TOKENS_A_GRADE
-        if batch and (size + tokens > room or len(batch) == MOST_TOGETHER):
-            yield batch
-            batch, size = [], 0
-        batch.append(passage)
-        size += tokens
-    if batch:
-        yield batch
+
+    def tokens(passage: str) -> int:
+        return estimate_tokens(passage) + _TOKENS_A_GRADE
+
+    return batches(passages, tokens, room, MOST_TOGETHER)

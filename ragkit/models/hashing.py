@@ -35,10 +35,9 @@ class HashEmbedder:
                 rows[row] += self._word(word)
         return to_unit_length(rows)
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question, (d,), just as a passage."""
-        vector: NDArray[np.float32] = self.embed_passages([text])[0]
-        return vector
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed questions, (n, d), just as passages."""
+        return self.embed_passages(texts)
 
     def _word(self, word: str) -> NDArray[np.float32]:
         """Return a vector of signs drawn from the word's hash."""

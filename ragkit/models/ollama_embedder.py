@@ -97,6 +97,7 @@ class OllamaEmbedder:
         """
         info = client.model(model, fresh=True)
         if not info.embeds:
+            client.check_known(info.name)
             raise ModelUnsuitableError(
                 f'The model "{info.name}" writes text; it does not embed it.',
                 "Choose an embedding model, such as embeddinggemma or nomic-embed-text.",
@@ -110,35 +111,28 @@ class OllamaEmbedder:
         Raises:
             OllamaError: there are no usable vectors of this model.
         """
-        self._check_unchanged()
-        return self._embed([self._with(self.prefixes.passage, text) for text in texts])
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question, (d,): a unit vector, or zeros for white space.
-
-        Raises:
-            OllamaError: there is no usable vector within the time for a question.
-        """
-        unit: NDArray[np.float32] = self.embed_queries([text])[0]
-        return unit
+        return self._embed(texts, self.prefixes.passage)
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed several questions together, (n, d).
+        """Embed questions, (n, d): unit rows, or zeros for white space.
 
         Raises:
             OllamaError: there are no usable vectors within the time for a question.
         """
-        self._check_unchanged()
-        return self._embed([self._with(self.prefixes.query, text) for text in texts], patient=False)
+        return self._embed(texts, self.prefixes.query, patient=False)
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
-    def _embed(self, texts: list[str], patient: bool = True) -> NDArray[np.float32]:
-        if not any(texts):
+    def _embed(
+        self, texts: Sequence[str], prefix: str, *, patient: bool = True
+    ) -> NDArray[np.float32]:
+        self._check_unchanged()
+        prefixed = [prefix + text if text and not text.isspace() else "" for text in texts]
+        if not any(prefixed):
             return np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        vectors = self._client.embed(texts, self._info.name, patient=patient)
+        vectors = self._client.embed(prefixed, self._info.name, patient=patient)
         if vectors.shape[1] != self.dimensions:
             raise OllamaAnswerError(
                 f'"{self._info.name}" gave vectors of {vectors.shape[1]} numbers instead of '
@@ -158,7 +152,3 @@ class OllamaEmbedder:
                 "Choose it again, so that everything is embedded anew.",
             )
         self._checked = now
-
-    @staticmethod
-    def _with(prefix: str, text: str) -> str:
-        return prefix + text if text and not text.isspace() else ""

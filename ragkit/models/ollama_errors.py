@@ -75,7 +75,8 @@ def unreachable(url: str) -> OllamaUnreachableError:
     """Return the error for an address where nothing listens."""
     return OllamaUnreachableError(
         f"Ollama does not answer at {url}.",
-        "Start it (ollama serve), or set models.ollama_url. Search goes on without it.",
+        "Start it: ollama serve. If it listens elsewhere, set models.ollama_url in the settings "
+        "file. Search works without it.",
     )
 
 
@@ -154,7 +155,9 @@ def _refused(report: str, status: int, url: str, model: str) -> OllamaError:
     if _MISSING.search(report):
         return missing(model)
     if report.lstrip()[:1] == "<":
-        return not_ollama(url)
+        if status < 500:
+            return not_ollama(url)
+        reason = ""
     if _NETWORK.search(report):
         cure = "Check the connection to the internet: models are downloaded from there."
     elif status == 404:

@@ -1,10 +1,13 @@
-"""The models that an Ollama server has, and what each can do."""
+"""The models that an Ollama server has: what each can do, and downloading them."""
 
 from __future__ import annotations
 
 import logging
 import re
-from typing import Any
+import time
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from typing import Any, Self
 
 from ragkit.errors import (
     ModelMissingError,
@@ -13,8 +16,16 @@ from ragkit.errors import (
     OllamaError,
     OllamaServerError,
 )
-from ragkit.models.ollama_errors import missing, not_ollama
-from ragkit.models.ollama_text import Health, JsonObject, ModelInfo, one_line, with_tag
+from ragkit.formatting import plural
+from ragkit.models.ollama_errors import broke_off, checked_address, missing, not_ollama
+from ragkit.models.ollama_text import (
+    Health,
+    JsonObject,
+    ModelInfo,
+    PullProgress,
+    one_line,
+    with_tag,
+)
 from ragkit.models.ollama_wire import QUICK_SECONDS, OllamaWire
 from ragkit.settings import ModelSettings
 
@@ -28,65 +39,77 @@ _POSSIBLE_NAME = re.compile(r"[\w][\w.:/-]{0,200}")
 
 
 class OllamaModels:
-    """Lists models and remembers them; safe between threads."""
+    """Lists, remembers and downloads the models of a server. Safe between threads."""
 
-    def __init__(self, wire: OllamaWire, url: str, settings: ModelSettings) -> None:
-        self._wire = wire
-        self._url = url
-        self._settings = settings
+    def __init__(
+        self,
+        settings: ModelSettings,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Keep the settings; nothing is connected before the first call.
+
+        Raises:
+            SettingsError: the address is none, or another machine's without leave.
+        """
+        self.url = checked_address(settings.ollama_url, settings.allow_remote)
+        self.settings = settings
+        self._clock = clock
+        self._wire = OllamaWire(self.url, settings, clock, sleep)
         self._shown: dict[tuple[str, str], ModelInfo] = {}
         self._known: dict[str, ModelInfo] = {}
+        self._unknown: dict[str, OllamaError] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections; a later call opens new ones."""
+        self._wire.close()
 
     def health(self) -> Health:
         """Return within about three seconds whether Ollama answers; never raises."""
         try:
             version = self._wire.get("/api/version").get("version")
             if not isinstance(version, str):
-                raise not_ollama(self._url)
-            models = tuple(model.name for model in self.listed())
+                raise not_ollama(self.url)
+            models = tuple(model.name for model in self._listed())
         except OllamaError as error:
             return Health(False, "", (), error.message, error.cure)
         self._wire.breaker.answered()
-        count = "1 model" if len(models) == 1 else f"{len(models)} models"
-        sentence = f"Ollama {one_line(version, 30)} answers with {count}."
-        if _version(version) < OLDEST_VERSION:
-            oldest = ".".join(str(part) for part in OLDEST_VERSION)
-            return Health(True, version, models, sentence, f"Update Ollama to {oldest} or later.")
+        sentence = f"Ollama {one_line(version, 30)} answers with {plural(len(models), 'model')}."
         cure = "" if models else "Get a model, for example with: ollama pull llama3.2:3b."
+        if _version(version) < OLDEST_VERSION:
+            cure = f"Update Ollama to {'.'.join(map(str, OLDEST_VERSION))} or later."
         return Health(True, version, models, sentence, cure)
 
-    def listed(self) -> list[ModelInfo]:
-        """List the models at one try, without what they can do.
-
-        Raises:
-            OllamaError: they cannot be listed.
-        """
-        entries = self._wire.get("/api/tags").get("models") or []
-        if not isinstance(entries, list):
-            raise not_ollama(self._url)
-        return [_listed(entry) for entry in entries if isinstance(entry, dict)]
-
-    def all(self) -> tuple[ModelInfo, ...]:
-        """List the models by name; what they can do is asked for once.
+    def models(self) -> tuple[ModelInfo, ...]:
+        """List the models that Ollama has, by name; what they can do is asked for once.
 
         Raises:
             OllamaError: they cannot be listed.
         """
         models = []
-        for listed in self._wire.again(self.listed):
+        self._unknown.clear()
+        for listed in self._wire.again(self._listed):
             key = (listed.name, listed.digest)
             if key not in self._shown:
                 try:
                     self._shown[key] = self._show(listed)
                 except (ModelMissingError, OllamaAnswerError, OllamaServerError) as error:
                     logger.warning("What %s can do is not known: %s", listed.name, error)
+                    self._unknown[listed.name] = error
                     models.append(listed)
                     continue
             models.append(self._shown[key])
         self._known = {model.name: model for model in models}
         return tuple(sorted(models, key=lambda model: model.name))
 
-    def find(self, name: str, *, fresh: bool = False) -> ModelInfo:
+    def model(self, name: str, *, fresh: bool = False) -> ModelInfo:
         """Find a model; the answer is remembered unless it is to be ``fresh``.
 
         Raises:
@@ -94,12 +117,12 @@ class OllamaModels:
             ModelUnsuitableError: it runs elsewhere, and that is not allowed.
         """
         full = with_tag(name)
-        if fresh or full not in self._known:
-            self.all()
+        if fresh or full not in self._known or full in self._unknown:
+            self.models()
         info = self._known.get(full)
         if info is None:
             raise missing(name)
-        if (info.remote or _RUNS_ELSEWHERE.search(full)) and not self._settings.allow_remote:
+        if (info.remote or _RUNS_ELSEWHERE.search(full)) and not self.settings.allow_remote:
             raise ModelUnsuitableError(
                 f'The model "{one_line(name)}" runs on another machine: '
                 "your texts would leave this one.",
@@ -107,22 +130,47 @@ class OllamaModels:
             )
         return info
 
-    def check_name(self, name: str) -> None:
-        """Make sure that a name may be downloaded.
+    def check_known(self, name: str = "") -> None:
+        """Return when it is known what a model can do, or without a name, what each can.
 
         Raises:
-            ModelUnsuitableError: it is no name, or that of a model that runs elsewhere.
+            OllamaError: what kept Ollama from saying it.
         """
-        elsewhere = _RUNS_ELSEWHERE.search(name) and not self._settings.allow_remote
+        errors = [error for model, error in self._unknown.items() if name in ("", model)]
+        if errors:
+            raise errors[0]
+
+    def pull(self, name: str) -> Generator[PullProgress, None, None]:
+        """Download a model to Ollama; yield progress until it is there.
+
+        Raises:
+            OllamaError: while iterating; what was downloaded is kept for the next try.
+        """
+        elsewhere = _RUNS_ELSEWHERE.search(name) and not self.settings.allow_remote
         if not _POSSIBLE_NAME.fullmatch(name) or ".." in name or elsewhere:
             raise ModelUnsuitableError(
                 f'"{one_line(name, 80)}" is not the name of a local model.',
                 "Give a name such as llama3.2:3b.",
             )
+        client = self._wire.client(self.settings.pull_seconds)
+        status = ""
+        for part in self._wire.parts(lambda: client.pull(name, stream=True), name):
+            status = part.status or ""
+            yield PullProgress(one_line(status, 100), part.completed or 0, part.total or 0)
+        if status != "success":
+            raise broke_off(self.url)
+        self._forget()
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """Clear the cached list, so that Ollama is asked again."""
         self._known = {}
+
+    def _listed(self) -> list[ModelInfo]:
+        """List the models at one try, without what they can do."""
+        entries = self._wire.get("/api/tags").get("models") or []
+        if not isinstance(entries, list):
+            raise not_ollama(self.url)
+        return [_listed(entry) for entry in entries if isinstance(entry, dict)]
 
     def _show(self, listed: ModelInfo) -> ModelInfo:
         """Return a model with its capabilities, as Ollama reports them."""
@@ -133,14 +181,11 @@ class OllamaModels:
         if not capabilities:
             embeds = any(key.endswith("pooling_type") for key in details)
             capabilities = ("embedding",) if embeds else ("completion",)
-        return ModelInfo(
-            name=listed.name,
+        return replace(
+            listed,
             capabilities=capabilities,
             context_length=_number(details, ".context_length"),
             dimensions=_number(details, ".embedding_length"),
-            size=listed.size,
-            digest=listed.digest,
-            remote=listed.remote,
         )
 
 

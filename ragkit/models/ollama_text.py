@@ -8,74 +8,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict
 
-THINKING = re.compile(r"<(think(?:ing)?)>.*?</\1>", re.S | re.I)
+_THINKING = re.compile(r"<(think(?:ing)?)>.*?</\1>", re.S | re.I)
 _CLOSING = re.compile(r"</think(?:ing)?>", re.I)
 _OPENING = re.compile(r"<think(?:ing)?>", re.I)
-_TAG_CHARACTERS = len("</thinking>")
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.S)
 _DENSE = re.compile(r"[\u0e00-\u0fff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\U0001f000-\U0003ffff]")
 
 
 def without_thinking(text: str) -> str:
     """Remove a model's thoughts from a text, also where only one of the two tags stands."""
-    text = THINKING.sub("", text)
+    text = _THINKING.sub("", text)
     closing = list(_CLOSING.finditer(text))
     if closing:
         text = text[closing[-1].end() :]
     opening = _OPENING.search(text)
     return (text[: opening.start()] if opening else text).strip()
-
-
-class ThinkingFilter:
-    """Removes a model's thoughts from a text that comes in pieces.
-
-    With ``hold``, the first so many characters wait for a closing tag without an opening one.
-    """
-
-    def __init__(self, hold: int = 0) -> None:
-        """Start with nothing seen; ``hold`` counts characters."""
-        self._hold = hold
-        self._waiting = ""
-        self._inside = False
-        self._begins = False
-
-    def add(self, piece: str) -> str:
-        """Add the next piece; return what may be shown of all pieces so far."""
-        self._waiting += piece
-        shown = ""
-        while True:
-            closing = _CLOSING.search(self._waiting)
-            opening = None if self._inside else _OPENING.search(self._waiting)
-            if closing and not (opening and opening.start() < closing.start()):
-                self._waiting = self._waiting[closing.end() :]
-                self._inside, self._hold, self._begins = False, 0, True
-            elif opening:
-                shown += self._waiting[: opening.start()] if not self._hold else ""
-                self._waiting = self._waiting[opening.end() :]
-                self._inside = True
-            else:
-                return shown + self._ready()
-
-    def end(self) -> str:
-        """Return what was still held back."""
-        rest, self._waiting = self._waiting, ""
-        return "" if self._inside else rest
-
-    def _ready(self) -> str:
-        """Return what cannot be the beginning of a tag."""
-        if self._inside:
-            self._waiting = self._waiting[-_TAG_CHARACTERS:]
-            return ""
-        if len(self._waiting) < self._hold:
-            return ""
-        self._hold = 0
-        if self._begins:
-            self._waiting = self._waiting.lstrip()
-            self._begins = not self._waiting
-        tag = self._waiting.rfind("<", -_TAG_CHARACTERS)
-        cut = len(self._waiting) if tag < 0 else tag
-        ready, self._waiting = self._waiting[:cut], self._waiting[cut:]
-        return ready
 
 
 def json_object(text: str) -> dict[str, Any]:
@@ -191,7 +138,7 @@ class Reply:
     """A finished answer.
 
     ``data`` is the decoded object when a schema was given. ``truncated`` says that the server read
-    less of the prompt than it was sent; ``done_reason`` is "length" when the answer was cut.
+    less of the prompt than it was sent.
     """
 
     text: str
@@ -200,7 +147,6 @@ class Reply:
     output_tokens: int
     seconds: float
     truncated: bool
-    done_reason: str
 
 
 @dataclass(frozen=True, slots=True)

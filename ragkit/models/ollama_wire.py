@@ -52,6 +52,7 @@ class OllamaWire:
         self.breaker = CircuitBreaker(settings.rest_after, settings.rest_seconds, clock)
         self._url = url
         self._settings = settings
+        self._clock = clock
         self._sleep = sleep
         self._lock = threading.Lock()
         self._transport: httpx.HTTPTransport | None = None
@@ -107,29 +108,31 @@ class OllamaWire:
             OllamaError: the last failure, or the breaker is open and nothing was tried.
         """
         tries = self._settings.retries if patient else 0
+        until = self._clock() + self._settings.chat_seconds
         for tried in range(tries + 1):
             try:
-                return self._once(call, model)
+                with self._attempt(model):
+                    return call()
             except OllamaRestingError:
                 raise
             except (OllamaUnreachableError, OllamaServerError):
-                if tried == tries or self.breaker.resting:
+                # Together the tries may take no longer than one that answers.
+                if tried == tries or self.breaker.resting or self._clock() >= until:
                     raise
                 self._sleep(_FIRST_PAUSE_SECONDS * 2**tried)
         raise AssertionError("every try returns or raises")
 
     def parts(self, call: Callable[[], Iterator[_T]], model: str) -> Generator[_T, None, None]:
         """Yield the parts of a stream; nothing is retried."""
-        with self.breaker.attempt():
-            try:
-                yield from call()
-            except _foreseen() as error:
-                raise named_error(error, self._url, model) from error
+        with self._attempt(model):
+            yield from call()
 
-    def _once(self, call: Callable[[], _T], model: str) -> _T:
+    @contextmanager
+    def _attempt(self, model: str) -> Iterator[None]:
+        """Make one call inside the breaker, and name what it raises."""
         with self.breaker.attempt():
             try:
-                return call()
+                yield
             except _foreseen() as error:
                 raise named_error(error, self._url, model) from error
 
@@ -195,7 +198,10 @@ class CircuitBreaker:
         Raises:
             OllamaRestingError: the call is not to be made.
         """
-        trial = self._enter()
+        with self._lock:
+            if self._refuses():
+                raise self._refusal()
+            trial = self._trial = self._opened is not None
         try:
             yield
         except _COUNTED as error:
@@ -205,7 +211,9 @@ class CircuitBreaker:
             self._succeeded()
             raise
         except BaseException:
-            self._released(trial)
+            if trial:
+                with self._lock:
+                    self._trial = False
             raise
         else:
             self._succeeded()
@@ -215,13 +223,6 @@ class CircuitBreaker:
         with self._lock:
             if self._opened is not None and isinstance(self._last, OllamaUnreachableError):
                 self._opened = self._clock() - self._seconds
-
-    def _enter(self) -> bool:
-        with self._lock:
-            if self._refuses():
-                raise self._refusal()
-            self._trial = self._opened is not None
-            return self._trial
 
     def _refuses(self) -> bool:
         if self._opened is None:
@@ -250,8 +251,3 @@ class CircuitBreaker:
             self._failures = 0
             self._opened = None
             self._trial = False
-
-    def _released(self, trial: bool) -> None:
-        if trial:
-            with self._lock:
-                self._trial = False

@@ -39,7 +39,7 @@ _PUNCTUATION = re.compile(
 )
 _BATCH_TEXTS = 512
 _BATCH_CHARACTERS = 1_000_000
-_CACHED_CHARACTERS = 1_000_000
+_CACHED_CHARACTERS = 300_000
 
 _DIMENSIONS = 256
 _DIGESTS = {
@@ -131,24 +131,14 @@ class WordLlamaEmbedder:
 
         pooled = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for start, end in _batches(texts):
-            bounded = [_bounded(text) for text in texts[start:end]]
+            # Nothing of white space, which the tokenizer would make tokens of.
+            bounded = ["" if text.isspace() else text[:LONGEST_TEXT] for text in texts[start:end]]
             words = [text.split() for text in bounded]
             ids_of = self._look_up(set(chain.from_iterable(words)))
             for row, (text, inside) in enumerate(zip(bounded, words, strict=True), start):
                 ids = list(chain.from_iterable(map(ids_of.__getitem__, inside)))
                 self._pool(ids or self._encode(text), pooled[row])
         return to_unit_length(pooled)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question, (d,): a unit vector, or zeros for one without words."""
-        import numpy as np
-
-        from ragkit.models.base import to_unit_length
-
-        pooled = np.zeros((1, self.dimensions), dtype=np.float32)
-        self._pool(self._encode(_bounded(text)), pooled[0])
-        unit: NDArray[np.float32] = to_unit_length(pooled)[0]
-        return unit
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed questions, (n, d): questions and passages are embedded alike.
@@ -239,11 +229,6 @@ def _plain(text: str) -> str:
         text = unicodedata.normalize("NFKC", text)
     divided = _WORDS_IN_NAMES.sub(" ", text)
     return " ".join(_PUNCTUATION.sub(" ", divided).lower().split())
-
-
-def _bounded(text: str) -> str:
-    """Return a text cut to the longest length, empty for white space alone."""
-    return text[:LONGEST_TEXT] if text and not text.isspace() else ""
 
 
 def _batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -22,11 +22,11 @@ from ragkit.errors import ReadingError
 from ragkit.reading import sandbox, wire
 from ragkit.reading.limits import (
     Limits,
-    cutting_seconds,
     damaged,
     too_deep,
     too_much_memory,
     uncut,
+    wall_seconds,
 )
 from ragkit.reading.readers import read_file
 from ragkit.types import Reading
@@ -93,7 +93,7 @@ def _answer(
     if process is None:
         return False
     processor, reading = process, read
-    seconds = cutting_seconds(len(reading.text), limits)
+    seconds = wire.cutting_seconds(len(reading.text), limits.timeout_seconds)
     made = _guarded(lambda: _processed(processor, reading, name), seconds, limits)
     if isinstance(made, tuple):
         wire.send(answers, {"made": made[0]}, data=made[1])
@@ -120,8 +120,8 @@ def _guarded(
     An error is returned in the form in which it is sent; its flag ``last`` says that this process
     is worn out.
     """
-    # The pool's clock comes first; this one is for when the pool is gone.
-    sandbox.alarm(seconds + _GRACE_SECONDS)
+    # The pool's clock comes before that of the system, which is for when the pool is gone.
+    sandbox.alarm(seconds, wall_seconds(seconds) + _GRACE_SECONDS)
     sandbox.forbidden_attempt()
     error: ReadingError
     last = False
@@ -151,7 +151,3 @@ def _private_streams() -> tuple[IO[bytes], IO[bytes]]:
             os.dup2(null, number)
         os.close(null)
     return requests, answers
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

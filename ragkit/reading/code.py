@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from itertools import accumulate
 
 from ragkit.reading.formats import Format, code_language
-from ragkit.reading.reading_parts import file_name
+from ragkit.reading.reading_parts import file_name, lines_at
 from ragkit.types import Markup, OutlineEntry, Reading
 
 _MOST_SYMBOLS = 5000
@@ -86,7 +85,7 @@ def _python(text: str) -> tuple[OutlineEntry, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
-    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    starts = [offset for offset, _ in lines_at(text)]
     entries: list[OutlineEntry] = []
 
     def walk(body: list[ast.stmt], level: int, prefix: str) -> None:

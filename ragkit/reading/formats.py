@@ -11,51 +11,62 @@ from typing import Self
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading.decode import looks_binary
-from ragkit.reading.limits import damaged
+from ragkit.reading.limits import damaged, locked
 
 
 class Format(StrEnum):
     """What a file holds: the value is its document's ``format``.
 
-    A member also has the ``suffixes`` of its files, a ``label`` for people and, if it is a zip
-    container, the ``part`` by which it is recognised.
+    A member also has the ``reader``'s function and its module in this package, the ``suffixes``
+    of its files, a ``label`` for people and, if it is a zip container, the ``part`` by which it is
+    recognised.
     """
 
+    reader: str
     suffixes: tuple[str, ...]
     label: str
     part: str
 
-    def __new__(cls, value: str, suffixes: str = "", label: str = "file", part: str = "") -> Self:
+    def __new__(
+        cls, value: str, reader: str, suffixes: str = "", label: str = "file", part: str = ""
+    ) -> Self:
         """Make a member; ``suffixes`` are separated by spaces."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.suffixes = tuple(suffixes.split())
-        member.label, member.part = label, part
+        member.reader, member.label, member.part = reader, label, part
         return member
 
-    MARKDOWN = "markdown", ".md .markdown .mdown .mkd .qmd .rmd"
-    MDX = "mdx", ".mdx"
-    TEXT = "text", ".txt .text .log"
-    RST = "rst", ".rst .rest"
-    HTML = "html", ".html .htm .xhtml", "web page"
-    PDF = "pdf", ".pdf", "PDF"
-    DOCX = "docx", ".docx .docm", "Word document", "word/document.xml"
-    PPTX = "pptx", ".pptx .pptm", "presentation", "ppt/presentation.xml"
-    XLSX = "xlsx", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
-    EPUB = "epub", ".epub", "e-book", "META-INF/container.xml"
-    EML = "eml", ".eml", "e-mail"
-    CSV = "csv", ".csv .tsv", "table"
-    IPYNB = "ipynb", ".ipynb", "notebook"
-    JSON = "json", ".json", "JSON file"
-    JSONL = "jsonl", ".jsonl .ndjson", "JSON file"
-    YAML = "yaml", ".yaml .yml"
-    TOML = "toml", ".toml"
-    INI = "ini", ".ini .cfg .conf .properties"
-    CODE = "code"
-    MBOX = "mbox", ".mbox", "mailbox"
-    EXPORT = "export", "", "archive"
-    CONVERSATION = "conversation"
+    MARKDOWN = "markdown", "markdown.read_markdown", ".md .markdown .mdown .mkd .qmd .rmd"
+    MDX = "mdx", "markdown.read_markdown", ".mdx"
+    TEXT = "text", "plain.read_text", ".txt .text .log"
+    RST = "rst", "plain.read_rst", ".rst .rest"
+    HTML = "html", "html.read_html", ".html .htm .xhtml", "web page"
+    PDF = "pdf", "pdf.read_pdf", ".pdf", "PDF"
+    DOCX = "docx", "office.read_word", ".docx .docm", "Word document", "word/document.xml"
+    PPTX = "pptx", "office.read_slides", ".pptx .pptm", "presentation", "ppt/presentation.xml"
+    XLSX = "xlsx", "office.read_workbook", ".xlsx .xlsm", "workbook", "xl/workbook.xml"
+    EPUB = "epub", "html.read_epub", ".epub", "e-book", "META-INF/container.xml"
+    EML = "eml", "mail.read_mail", ".eml", "e-mail"
+    CSV = "csv", "plain.read_csv", ".csv .tsv", "table"
+    IPYNB = "ipynb", "notebook.read_notebook", ".ipynb", "notebook"
+    JSON = "json", "plain.read_data", ".json", "JSON file"
+    JSONL = "jsonl", "plain.read_data", ".jsonl .ndjson", "JSON file"
+    YAML = "yaml", "plain.read_data", ".yaml .yml"
+    TOML = "toml", "plain.read_data", ".toml"
+    INI = "ini", "plain.read_data", ".ini .cfg .conf .properties"
+    CODE = "code", "code.read_code"
+    MBOX = "mbox", "mail.read_mbox", ".mbox", "mailbox"
+    EXPORT = "export", "conversations.detection.read_archive", "", "archive"
+    CONVERSATION = "conversation", ""
 
+
+BYTE_FORMATS = (
+    Format.PDF, Format.DOCX, Format.XLSX, Format.PPTX, Format.EPUB, Format.EML, Format.MBOX,
+    Format.EXPORT,
+)  # fmt: skip
+"""The formats whose readers take (data, name, limits); all others take (clean text, name, format).
+"""
 
 CONVERSATION_FORMATS = (Format.TEXT, Format.MARKDOWN, Format.JSON, Format.JSONL)
 """The formats whose files may hold a conversation."""
@@ -83,7 +94,7 @@ _MBOX = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*From [^\r\n]{1,300}\d\d:\d\d[^\r\n]{0,60}\r?\n"
     rb"[A-Za-z][\w-]{1,60}:[ \t]?[^\r\n]*\r?\n"
 )
-_EXPORT_DAY = re.compile(r"(?:.*/)?[^/]+/\d{4}-\d\d-\d\d\.json")
+SLACK_DAY = re.compile(r"(?:.*/)?[^/]+/\d{4}-\d\d-\d\d\.json")
 _EXPORT_FILE = re.compile(
     r"(?:[^/]+/)?(?:conversations\.json|result\.json|_chat\.txt|[^/]*WhatsApp[^/]*\.txt)"
 )
@@ -92,37 +103,27 @@ _HTML_START = re.compile(
     re.I | re.S,
 )
 
-_PICTURES = ("Pictures are not read.", "Text in a picture needs OCR first.")
-_MEDIA = ("Sound and video are not read.", "Add a transcript as a text file instead.")
 _ARCHIVE = ("Archives are not read.", "Unpack it into the folder.")
 _PROGRAM = ("Programs and binary files are not read.", "Leave it out of the folder.")
-_FONT = ("Fonts are not read.", "Leave it out of the folder.")
-_DATABASE = ("Databases are not read.", "Export the tables as CSV.")
-
-_MAGIC: tuple[tuple[bytes, tuple[str, str]], ...] = (
-    (b"\x89PNG\r\n", _PICTURES), (b"\xff\xd8\xff", _PICTURES), (b"GIF87a", _PICTURES),
-    (b"GIF89a", _PICTURES), (b"II*\x00", _PICTURES), (b"MM\x00*", _PICTURES),
-    (b"8BPS", _PICTURES), (b"\x00\x00\x01\x00", _PICTURES), (b"\x00\x00\x00\x0cjP  ", _PICTURES),
-    (b"ID3", _MEDIA), (b"OggS", _MEDIA), (b"fLaC", _MEDIA), (b"\x1aE\xdf\xa3", _MEDIA),
-    (b"\x1f\x8b", _ARCHIVE), (b"BZh", _ARCHIVE), (b"\xfd7zXZ\x00", _ARCHIVE),
-    (b"(\xb5/\xfd", _ARCHIVE), (b"7z\xbc\xaf\x27\x1c", _ARCHIVE), (b"Rar!\x1a\x07", _ARCHIVE),
-    (b"\x7fELF", _PROGRAM), (b"MZ\x90\x00", _PROGRAM), (b"\xcf\xfa\xed\xfe", _PROGRAM),
-    (b"\xca\xfe\xba\xbe", _PROGRAM), (b"\x00asm", _PROGRAM), (b"wOFF", _FONT), (b"wOF2", _FONT),
-    (b"\x00\x01\x00\x00\x00", _FONT), (b"OTTO", _FONT), (b"SQLite format 3\x00", _DATABASE),
-    (b"PAR1", _DATABASE),
+_PICTURES = ("Pictures are not read.", "Text in a picture needs OCR first.")
+_MEDIA = ("Sound and video are not read.", "Add a transcript as a text file instead.")
+_REFUSED: tuple[tuple[tuple[str, str], str, tuple[bytes, ...]], ...] = (
+    (_PICTURES, ".png .jpg .jpeg .gif .bmp .tif .tiff .webp .svg .ico .heic .avif .psd",
+     (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*", b"8BPS",
+      b"\x00\x00\x01\x00", b"\x00\x00\x00\x0cjP  ")),
+    (_MEDIA, ".mp3 .mp4 .m4a .wav .ogg .flac .avi .mov .mkv .webm",
+     (b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3")),
+    (_ARCHIVE, ".zip .tar .gz .tgz .bz2 .xz .7z .rar .jar .whl .zst",
+     (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"(\xb5/\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")),
+    (_PROGRAM, ".exe .dll .so .dylib .o .a .class .pyc .wasm .bin .iso .dmg",
+     (b"\x7fELF", b"MZ\x90\x00", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\x00asm")),
+    (("Fonts are not read.", "Leave it out of the folder."), ".ttf .otf .woff .woff2",
+     (b"wOFF", b"wOF2", b"\x00\x01\x00\x00\x00", b"OTTO")),
+    (("Databases are not read.", "Export the tables as CSV."),
+     ".sqlite .sqlite3 .db .parquet .feather .mdb", (b"SQLite format 3\x00", b"PAR1")),
 )  # fmt: skip
-_SKIPPED_SUFFIXES: dict[str, tuple[str, str]] = {
-    f".{suffix}": reason
-    for suffixes, reason in (
-        ("png jpg jpeg gif bmp tif tiff webp svg ico heic avif psd", _PICTURES),
-        ("mp3 mp4 m4a wav ogg flac avi mov mkv webm", _MEDIA),
-        ("zip tar gz tgz bz2 xz 7z rar jar whl zst", _ARCHIVE),
-        ("exe dll so dylib o a class pyc wasm bin iso dmg", _PROGRAM),
-        ("ttf otf woff woff2", _FONT),
-        ("sqlite sqlite3 db parquet feather mdb", _DATABASE),
-    )
-    for suffix in suffixes.split()
-}
+"""Kinds of files that are not read: the reason and its cure, their suffixes and first bytes."""
+
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _CONTAINERS = tuple(member for member in Format if member.part)
 _OPEN_DOCUMENT = {".odt": "a .docx", ".ods": "an .xlsx", ".odp": "a .pptx"}
@@ -155,14 +156,15 @@ def sniff(name: str, data: bytes) -> Format:
     by_magic = _by_magic(suffix, data)
     if by_magic is not None:
         return by_magic
-    if suffix in _SKIPPED_SUFFIXES:
-        raise SkippedError(*_SKIPPED_SUFFIXES[suffix])
+    for reason, suffixes, _ in _REFUSED:
+        if suffix in suffixes.split():
+            raise SkippedError(*reason)
     if by_suffix in _CONTAINERS or by_suffix is Format.PDF:
         if _HTML_START.match(data[:2000]):
             return Format.HTML
         raise ReadingError(
             f"The name ends in {suffix}, but the content is something else.",
-            "Give it the suffix that fits its content, or save it again.",
+            "Rename it to match its content, or save it again.",
         )
     if looks_binary(data):
         raise _refusal(suffix, _PROGRAM)
@@ -189,22 +191,19 @@ def _by_magic(suffix: str, data: bytes) -> Format | None:
     if start.startswith(_OLE):
         raise _old_office(suffix, data)
     if start.startswith(b"{\\rtf"):
-        raise ReadingError("Rich text (RTF) is not read.", "Save it as .docx.")
-    for magic, reason in _MAGIC:
-        if start.startswith(magic):
+        raise ReadingError("Rich text (RTF) is not supported.", "Save it as .docx.")
+    for reason, _, magics in _REFUSED:
+        if start.startswith(magics):
             raise _refusal(suffix, reason)
     if start[4:8] == b"ftyp" or (start[:4] == b"RIFF" and start[8:12] in (b"WAVE", b"AVI ")):
         raise _refusal(suffix, _MEDIA)
-    if (start[:4] == b"RIFF" and start[8:12] == b"WEBP") or _is_bitmap(start):
+    # "BM" alone also begins words.
+    bitmap = start[:2] == b"BM" and start[6:10] == b"\x00\x00\x00\x00"
+    if (start[:4] == b"RIFF" and start[8:12] == b"WEBP") or bitmap:
         raise _refusal(suffix, _PICTURES)
     if start[257:262] == b"ustar":
         raise _refusal(suffix, _ARCHIVE)
     return None
-
-
-def _is_bitmap(start: bytes) -> bool:
-    """Return whether the bytes begin a BMP picture: "BM" alone also begins words."""
-    return start[:2] == b"BM" and start[6:10] == b"\x00\x00\x00\x00"
 
 
 def _refusal(suffix: str, reason: tuple[str, str]) -> SkippedError:
@@ -233,7 +232,7 @@ def _zip_format(suffix: str, data: bytes) -> Format:
             return container
     if suffix in _OPEN_DOCUMENT:
         raise ReadingError(
-            "OpenDocument files are not read.", f"Save it as {_OPEN_DOCUMENT[suffix]} file."
+            "OpenDocument files are not supported.", f"Save it as {_OPEN_DOCUMENT[suffix]}."
         )
     if claimed in _CONTAINERS:
         raise damaged(claimed.label)
@@ -247,18 +246,15 @@ def _is_export(members: set[str]) -> bool:
     if any(map(_EXPORT_FILE.fullmatch, members)):
         return True
     lists = {"users.json", "channels.json"} & {PurePosixPath(member).name for member in members}
-    return bool(lists) and any(map(_EXPORT_DAY.fullmatch, members))
+    return bool(lists) and any(map(SLACK_DAY.fullmatch, members))
 
 
 def _old_office(suffix: str, data: bytes) -> ReadingError:
     """Return the refusal of a locked Office file, or of one of the formats before 2007."""
     encrypted = "EncryptedPackage".encode("utf-16-le") in data[:200_000]
     if encrypted or suffix in (".docx", ".xlsx", ".pptx"):
-        return ReadingError(
-            "This file is locked with a password.",
-            "Save a copy without a password, and put the copy in the folder.",
-        )
+        return locked("file")
     return ReadingError(
-        "This is an Office format from before 2007, which is not read.",
+        "Office formats from before 2007 are not supported.",
         "Save it as .docx, .xlsx or .pptx.",
     )

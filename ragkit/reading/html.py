@@ -1,17 +1,28 @@
-"""HTML: the head for title and metadata, the body as Markdown."""
+"""Web pages, and e-books, whose chapters are web pages: heads as metadata, bodies as Markdown."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from html import unescape
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from ragkit.reading.decode import clean
+from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
+from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.office import convert
-from ragkit.reading.reading_parts import one_line, put, stem, tidy
+from ragkit.reading.reading_parts import joined, one_line, stem, tidy
+from ragkit.reading.zip_container import open_archive, resolved, xml
 from ragkit.types import Markup, Reading
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from ragkit.reading.limits import Limits
+    from ragkit.types import Metadata
 
 _UNSEEN = re.compile(
     r"<(head|script|style|template|noscript|svg|title)\b[^>]*>.*?</\1\s*>", re.I | re.S
@@ -71,17 +82,18 @@ def to_markdown(source: str, label: str = Format.HTML.label) -> str:
     return converted
 
 
-def _metadata(head: str) -> dict[str, object]:
+def _metadata(head: str) -> Metadata:
     """Return author, date, keywords and description from the meta tags."""
-    values: dict[str, object] = {}
+    values: dict[str, str] = {}
     for tag in _META.finditer(head):
         attributes = {
             match[1].lower(): unescape(match[2] or match[3] or match[4] or "")
             for match in _ATTRIBUTE.finditer(tag[1])
         }
         key = _META_NAMES.get(attributes.get("name", attributes.get("property", "")).lower())
-        if key and key not in values:
-            put(values, **{key: one_line(clean(attributes.get("content", "")))})
+        content = one_line(clean(attributes.get("content", "")))
+        if key and content:
+            values.setdefault(key, content)
     return metadata_from(values)
 
 
@@ -103,3 +115,63 @@ def _bare_text(source: str) -> str:
     words.feed(source)
     words.close()
     return tidy(clean("\n".join(stripped for piece in words.pieces if (stripped := piece.strip()))))
+
+
+# -- e-books: the chapters in reading order --------------------------------------------------
+
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_OPF = "{http://www.idpf.org/2007/opf}"
+_CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
+
+
+def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read the chapters that the book's spine names.
+
+    Raises:
+        ReadingError: without chapters, locked, or a decompression bomb.
+    """
+    label = Format.EPUB.label
+    archive = open_archive(data, limits, label)
+    root = xml(archive, "META-INF/container.xml").find(f".//{_CONTAINER}rootfile")
+    package_name = unquote(root.get("full-path", "")) if root is not None else ""
+    package = xml(archive, package_name)
+    parts = _spine(package, posixpath.dirname(package_name))
+    chapters = [archive.read(part) for part in parts if part in archive.namelist()]
+    missing = len(parts) - len(chapters)
+    if missing and not chapters:
+        raise damaged(label)
+
+    def texts(tag: str) -> list[str]:
+        return [one_line(clean(element.text or "")) for element in package.iter(f"{_DC}{tag}")]
+
+    title, language, date, publisher = (
+        next(iter(texts(tag)), "") for tag in ("title", "language", "date", "publisher")
+    )
+    author = joined(texts("creator"), ", ")
+    properties = {"author": author, "date": date, "tags": texts("subject"), "publisher": publisher}
+    warning = f"{missing} chapters named by the book are missing in the file."
+    decoded = (decode(chapter, declared_encoding(chapter))[0] for chapter in chapters)
+    return Reading(
+        text=joined((to_markdown(clean(text), label) for text in decoded), "\n\n"),
+        title=title or stem(name),
+        format=Format.EPUB,
+        markup=Markup.MARKDOWN,
+        language=language,
+        metadata=metadata_from(properties),
+        warnings=(warning,) if missing else (),
+    )
+
+
+def _spine(package: Element, folder: str) -> list[str]:
+    """Return the member names of the chapters, in order, without the navigation page."""
+    items = {
+        item.get("id", ""): item
+        for item in package.iter(f"{_OPF}item")
+        if "nav" not in item.get("properties", "").split()
+    }
+    listed = [items.get(entry.get("idref", "")) for entry in package.iter(f"{_OPF}itemref")]
+    return [
+        resolved(folder, unquote(item.get("href", "")))
+        for item in listed
+        if item is not None and "html" in item.get("media-type", "html")
+    ]

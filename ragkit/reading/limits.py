@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragkit.errors import ReadingError, SkippedError
+from ragkit.errors import PassingError, ReadingError, SkippedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ragkit.settings import ReadingSettings
-
 MEGABYTE = 1_000_000
-_CHARACTERS_AT_ONCE = 4_000_000
+COUNTS_COMPUTING_TIME = hasattr(signal, "setitimer")
+_LONGEST_WAIT = 10
+"""How many times longer than it computes a reader may take: on a loaded machine it mostly waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What reading one file may cost, without pydantic: a reading process starts quickly."""
+    """What reading one file may cost, without pydantic: a reading process starts quickly.
+
+    ``timeout_seconds`` is computing time, where the system counts it.
+    """
 
     timeout_seconds: float
     memory_mb: int
     max_file_mb: float
     max_text_mb: float
-
-    @classmethod
-    def of(cls, settings: ReadingSettings) -> Limits:
-        """Return the limits that the settings set."""
-        return cls(
-            settings.timeout_seconds,
-            settings.memory_mb,
-            settings.max_file_mb,
-            settings.max_text_mb,
-        )
-
-
-def cutting_seconds(characters: int, limits: Limits) -> float:
-    """Return the seconds that cutting a text may take: those of reading, more for a long text."""
-    return limits.timeout_seconds * max(1.0, characters / _CHARACTERS_AT_ONCE)
 
 
 def number(value: float) -> str:
@@ -58,7 +47,7 @@ def too_large(size: int, limits: Limits) -> SkippedError:
 def too_much_text(limits: Limits) -> ReadingError:
     """Return the error for a file with more text than is allowed."""
     return ReadingError(
-        f"The file holds more than {number(limits.max_text_mb)} MB of text.",
+        f"The file contains more than {number(limits.max_text_mb)} MB of text.",
         "Split it, or raise reading.max_text_mb in the settings.",
     )
 
@@ -73,11 +62,24 @@ def check_text(pieces: Iterable[str], limits: Limits) -> None:
 
 
 def too_slow(limits: Limits) -> ReadingError:
-    """Return the error for a file that took too long."""
+    """Return the error for a file that needs too much computing time."""
     return ReadingError(
         f"Reading took longer than {number(limits.timeout_seconds)} s.",
         "Split the file, or raise reading.timeout_seconds in the settings, then retry it.",
     )
+
+
+def kept_waiting(limits: Limits) -> PassingError:
+    """Return the error for a file that was not read in time, though it took little computing."""
+    return PassingError(
+        f"Reading was not finished after {number(wall_seconds(limits.timeout_seconds))} s.",
+        "The machine or the drive was busy; it will be retried automatically.",
+    )
+
+
+def wall_seconds(computing_seconds: float) -> float:
+    """Return how long a step with so much computing time may take by the clock."""
+    return computing_seconds * (_LONGEST_WAIT if COUNTS_COMPUTING_TIME else 1)
 
 
 def too_much_memory(limits: Limits) -> ReadingError:
@@ -88,10 +90,18 @@ def too_much_memory(limits: Limits) -> ReadingError:
     )
 
 
+def ended_from_outside() -> PassingError:
+    """Return the error for a file whose reader the system ended."""
+    return PassingError(
+        "The system ended the reader of this file, probably because memory ran out.",
+        "Close other programs; it will be retried automatically.",
+    )
+
+
 def too_deep() -> ReadingError:
     """Return the error for a file that is nested too deeply."""
     return ReadingError(
-        "The file is nested too deeply to be read.",
+        "The file is nested too deeply.",
         "Save it again from the program that made it, or simplify it.",
     )
 
@@ -101,6 +111,14 @@ def damaged(label: str) -> ReadingError:
     return ReadingError(
         f"This {label} is damaged or incomplete and cannot be opened.",
         "Open it in the program that made it, save it again, then retry it.",
+    )
+
+
+def locked(label: str) -> ReadingError:
+    """Return the error for a file that only a password opens."""
+    return ReadingError(
+        f"This {label} is locked with a password.",
+        "Save a copy without a password, and put the copy in the folder.",
     )
 
 
@@ -115,5 +133,5 @@ def uncut() -> ReadingError:
 def no_text(label: str) -> ReadingError:
     """Return the error for a file that opened well but has nothing to search."""
     return ReadingError(
-        f"This {label} holds no text.", "Add text to it, or leave it out of the folder."
+        f"This {label} contains no text.", "Add text to it, or leave it out of the folder."
     )

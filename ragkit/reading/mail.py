@@ -1,64 +1,32 @@
-"""E-mail as saved by mail programs: who, when, what, and the names of what was attached."""
+"""E-mail: one message as mail programs save it, and mailboxes, each thread a session."""
 
 from __future__ import annotations
 
 import email
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.message import EmailMessage
 from email.policy import default as default_policy
+from email.utils import parseaddr, parsedate_to_datetime
 from typing import TYPE_CHECKING
 
+from ragkit.reading.conversations.messages import Conversation, Message, moment, to_reading
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
 from ragkit.reading.limits import check_text
-from ragkit.reading.reading_parts import iso_date, one_line, put, stem, tidy
+from ragkit.reading.reading_parts import iso_date, joined, one_line, put, stem, tidy
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from email.message import Message
+    from collections.abc import Iterator, Mapping, Sequence
+    from email.message import Message as Part
 
     from ragkit.reading.limits import Limits
 
 _SHOWN = ("From", "To", "Cc", "Date")
 _MOST_PARTS = 500
 _BROKEN_WORD = re.compile(r"=\?[\w.-]{1,40}\?[bqBQ]\?[^?\s]{0,200}\?=")
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedMail:
-    """One message taken apart. ``headers`` holds those that are shown and not empty."""
-
-    message: Message
-    headers: dict[str, str]
-    body: str
-    markup: Markup
-    attached: list[str]
-
-    @property
-    def subject(self) -> str:
-        """What it is about."""
-        return self.header("Subject")
-
-    @property
-    def date(self) -> str:
-        """When it was sent, in ISO form."""
-        return _date(self.message)
-
-    def header(self, key: str) -> str:
-        """Return any header, on one line."""
-        return _header(self.message, key)
-
-
-def open_mail(data: bytes) -> OpenedMail:
-    """Parse one message; broken MIME is read as far as it can be understood."""
-    message = email.message_from_bytes(data, policy=default_policy)
-    parts = [part for part, _ in zip(_leaves(message), range(_MOST_PARTS), strict=False)]
-    body, markup = _body(message, parts)
-    attached = [name for part in parts if (name := _attachment_name(part))]
-    headers = {key: value for key in _SHOWN if (value := _header(message, key))}
-    return OpenedMail(message, headers, body, markup, attached)
+_HEADER_FAILURES = (ValueError, LookupError, TypeError, AttributeError)
 
 
 def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
@@ -67,30 +35,71 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
     Raises:
         ReadingError: too much text.
     """
-    mail = open_mail(data)
+    mail = _Mail(data)
     check_text((mail.body,), limits)
+    headers = {key: value for key in _SHOWN if (value := mail.header(key))}
     pieces = [
-        "\n".join(f"{key}: {value}" for key, value in mail.headers.items()),
+        "\n".join(f"{key}: {value}" for key, value in headers.items()),
         mail.body,
         f"Attachments: {', '.join(mail.attached)}" if mail.attached else "",
     ]
     metadata = put(
         {},
-        author=mail.headers.get("From", ""),
-        to=mail.headers.get("To", ""),
-        date=mail.date,
+        author=headers.get("From", ""),
+        to=headers.get("To", ""),
+        date=mail.date(),
         attachments=mail.attached,
     )
     return Reading(
-        text="\n\n".join(filter(None, pieces)),
-        title=mail.subject or stem(name),
+        text=joined(pieces, "\n\n"),
+        title=mail.header("Subject") or stem(name),
         format=Format.EML,
         markup=mail.markup,
         metadata=metadata,
     )
 
 
-def _leaves(message: Message) -> Iterator[Message]:
+class _Mail:
+    """One message taken apart: its body with its markup, and the names of what was attached."""
+
+    def __init__(self, data: bytes) -> None:
+        self._message: Part = email.message_from_bytes(data, policy=default_policy)
+        leaves = zip(_leaves(self._message), range(_MOST_PARTS), strict=False)
+        names = [(part, _attachment_name(part)) for part, _ in leaves]
+        self.attached = [name for _, name in names if name]
+        self.body, self.markup = self._body([part for part, name in names if not name])
+
+    def _body(self, inline: Sequence[Part]) -> tuple[str, Markup]:
+        """Return the text: the plain parts, or else the HTML ones, or else any payload."""
+        if plain := _texts(inline, "text/plain"):
+            return "\n\n".join(plain), Markup.PLAIN
+        if html := _texts(inline, "text/html"):
+            from ragkit.reading.html import to_markdown
+
+            converted = (to_markdown(text, Format.EML.label) for text in html)
+            return "\n\n".join(converted), Markup.MARKDOWN
+        payload = self._message.get_payload()
+        return (tidy(clean(payload)) if isinstance(payload, str) else ""), Markup.PLAIN
+
+    def header(self, key: str) -> str:
+        """Return a header on one line; the standard library fails on some broken ones."""
+        try:
+            return one_line(clean(str(self._message.get(key) or "")))
+        except _HEADER_FAILURES:
+            headers = self._message.raw_items()
+            raw = next((str(value) for name, value in headers if name.lower() == key.lower()), "")
+            return one_line(clean(_BROKEN_WORD.sub("", raw)))
+
+    def date(self) -> str:
+        """Return when it was sent, in ISO form."""
+        written = self.header("Date")
+        try:
+            return parsedate_to_datetime(written).isoformat() if written else ""
+        except (ValueError, TypeError, IndexError, OverflowError):
+            return iso_date(written)
+
+
+def _leaves(message: Part) -> Iterator[Part]:
     """Yield every part that holds no other part; attached messages are not opened."""
     if message.is_multipart() and message.get_content_maintype() == "multipart":
         payload = message.get_payload()
@@ -101,40 +110,23 @@ def _leaves(message: Message) -> Iterator[Message]:
         yield message
 
 
-def _body(message: Message, parts: list[Message]) -> tuple[str, Markup]:
-    """Return the text: the plain parts, or else the HTML ones, or else any payload."""
-    inline = [part for part in parts if not _attachment_name(part)]
-    plain = [
-        text for part in inline if part.get_content_type() == "text/plain" and (text := _text(part))
-    ]
-    if plain:
-        return "\n\n".join(plain), Markup.PLAIN
-    html = [
-        text for part in inline if part.get_content_type() == "text/html" and (text := _text(part))
-    ]
-    if html:
-        from ragkit.reading.html import to_markdown
-
-        return "\n\n".join(to_markdown(text, Format.EML.label) for text in html), Markup.MARKDOWN
-    payload = message.get_payload()
-    return (tidy(clean(payload)) if isinstance(payload, str) else ""), Markup.PLAIN
+def _texts(parts: Sequence[Part], kind: str) -> list[str]:
+    """Return the texts of a kind, each decoded by its own charset or else by its bytes."""
+    texts = []
+    for part in parts:
+        payload = part.get_payload(decode=True) if part.get_content_type() == kind else None
+        if isinstance(payload, bytes):
+            text, _ = decode(payload, part.get_content_charset() or "")
+            texts.append(tidy(clean(text)))
+    return list(filter(None, texts))
 
 
-def _text(part: Message) -> str:
-    """Return a text part, decoded by its own charset when that works, else by its bytes."""
-    payload = part.get_payload(decode=True)
-    if not isinstance(payload, bytes):
-        return ""
-    text, _ = decode(payload, part.get_content_charset() or "")
-    return tidy(clean(text))
-
-
-def _attachment_name(part: Message) -> str:
+def _attachment_name(part: Part) -> str:
     """Return the file name of an attachment, or a word for it; empty for the body."""
     try:
         name = part.get_filename()
         attached = part.get_content_disposition() == "attachment"
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except _HEADER_FAILURES:
         return "attachment"
     if name:
         return one_line(clean(str(name)))
@@ -143,23 +135,88 @@ def _attachment_name(part: Message) -> str:
     return ""
 
 
-def _header(message: Message, key: str) -> str:
-    """Return a header as text; the standard library fails on some broken ones."""
-    try:
-        return one_line(clean(str(message.get(key) or "")))
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raw = next(
-            (str(value) for name, value in message.raw_items() if name.lower() == key.lower()), ""
-        )
-        return one_line(clean(_BROKEN_WORD.sub("", raw)))
+# -- mailboxes in mbox form ------------------------------------------------------------------
+
+_MOST_MAILS = 100_000
+_START = re.compile(rb"^From [^\r\n]{0,500}\d{2}:\d{2}[^\r\n]{0,100}\r?\n", re.MULTILINE)
+_QUOTED_START = re.compile(r"^>(>*From )", re.MULTILINE)
+_ID = re.compile(r"<[^<>\s]{1,500}>")
+_REPLY = re.compile(r"(?:(?:re|fwd?|aw|wg|sv|antw|tr|rv)(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
 
 
-def _date(message: Message) -> str:
-    """Return when it was sent, in ISO form."""
-    from email.utils import parsedate_to_datetime
+@dataclass(frozen=True, slots=True)
+class _Letter:
+    """A mail of a mailbox, with what ties it to others."""
 
-    written = _header(message, "Date")
-    try:
-        return parsedate_to_datetime(written).isoformat() if written else ""
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return iso_date(written)
+    key: str
+    parents: tuple[str, ...]
+    subject: str
+    message: Message
+
+
+def read_mbox(data: bytes, name: str, limits: Limits) -> Reading:
+    """Read a mailbox. Threads come in the order of their first mail, mails in that of the file.
+
+    Raises:
+        ReadingError: too much text.
+    """
+    letters = [_letter(_Mail(raw), number) for number, raw in enumerate(_divide(data))]
+    check_text((letter.message.text for letter in letters), limits)
+    by_key = {letter.key: letter for letter in letters}
+    threads: dict[str, list[_Letter]] = {}
+    for letter in letters:
+        threads.setdefault(_root(letter, by_key), []).append(letter)
+    messages = [message for thread in threads.values() for message in _thread(thread, by_key)]
+    return to_reading(Conversation(stem(name), "mbox", messages))
+
+
+def _divide(data: bytes) -> Iterator[bytes]:
+    """Split a mailbox at the lines that begin a mail: those after a blank line, or the first."""
+    starts = []
+    for line in _START.finditer(data):
+        before = data[max(0, line.start() - 4) : line.start()]
+        if not before.strip() or before.endswith((b"\n\n", b"\n\r\n")):
+            starts.append((line.start(), line.end()))
+        if len(starts) > _MOST_MAILS:
+            break
+    for number, (_, begin) in enumerate(starts[:_MOST_MAILS]):
+        end = starts[number + 1][0] if number + 1 < len(starts) else len(data)
+        yield data[begin:end]
+
+
+def _letter(mail: _Mail, number: int) -> _Letter:
+    shown, address = parseaddr(mail.header("From"))
+    date = mail.date()
+    attached = f"(attached: {', '.join(mail.attached)})" if mail.attached else ""
+    message = Message(
+        author=shown or address,
+        at=moment(date) if date else None,
+        text=joined([_QUOTED_START.sub(r"\1", mail.body), attached], "\n\n") or "(no text)",
+    )
+    ids = _ID.findall(mail.header("References")) + _ID.findall(mail.header("In-Reply-To"))
+    own = _ID.search(mail.header("Message-ID"))
+    return _Letter(own[0] if own else f"#{number}", tuple(ids), mail.header("Subject"), message)
+
+
+def _root(letter: _Letter, by_key: Mapping[str, _Letter]) -> str:
+    """Return the key of the first mail of a thread; that of a lost mail serves as well."""
+    seen = {letter.key}
+    while letter.parents:
+        above = letter.parents[0]
+        if above in seen:
+            break
+        if above not in by_key:
+            return above
+        seen.add(above)
+        letter = by_key[above]
+    return letter.key
+
+
+def _thread(thread: Sequence[_Letter], by_key: Mapping[str, _Letter]) -> Iterator[Message]:
+    """Yield the mails of a thread, under its subject."""
+    subject = next((letter.subject for letter in thread if letter.subject), "")
+    session = _REPLY.sub("", subject, count=1).strip() or "(no subject)"
+    for letter in thread:
+        parent = by_key.get(letter.parents[-1]) if letter.parents else None
+        reply_to = parent.message.author if parent and parent is not letter else ""
+        yield replace(letter.message, reply_to=reply_to, session=session)

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.formats import Format
-from ragkit.reading.reading_parts import iso_date, one_line, stem
+from ragkit.reading.reading_parts import iso_date, lines_at, one_line, stem
 from ragkit.types import Markup, Reading
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def strip_embedded(text: str) -> str:
 def first_heading(text: str) -> str:
     """Return the first heading of level 1 outside code fences, as plain text."""
     before = ""
-    for line, fenced in fenced_lines(text):
+    for _, line, fenced in fenced_lines(text):
         if fenced:
             before = ""
             continue
@@ -74,20 +74,20 @@ def first_heading(text: str) -> str:
     return plain(html[1]) if html else ""
 
 
-def fenced_lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line and whether it is part of a fenced code block, fences included."""
+def fenced_lines(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield each line, its offset first, and whether it is in a code block or one of its fences."""
     fence = ""
-    for line in text.split("\n"):
+    for offset, line in lines_at(text):
         mark = _FENCE.match(line) if "```" in line or "~~~" in line else None
         if fence:
             closes = mark and mark[1].startswith(fence) and not mark[2].strip()
-            yield line, True
+            yield offset, line, True
             fence = "" if closes else fence
         elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
             fence = mark[1]
-            yield line, True
+            yield offset, line, True
         else:
-            yield line, False
+            yield offset, line, False
 
 
 def plain(markdown: str) -> str:
@@ -105,7 +105,7 @@ def _without_modules(text: str) -> str:
     """Remove the import and export statements of MDX, which are no prose."""
     kept: list[str] = []
     depth, taken = 0, 0
-    for line, fenced in fenced_lines(text):
+    for _, line, fenced in fenced_lines(text):
         inside = taken > 0
         if fenced or (not inside and not _MODULE_LINE.match(line)):
             kept.append(line)
@@ -153,9 +153,11 @@ def read_front_matter(text: str) -> FrontMatter:
     block = _BLOCK.match(text, 0, _LONGEST)
     if not block:
         return FrontMatter()
+    import tomllib
+
     kind = "YAML" if block[1] == "---" else "TOML"
     try:
-        values = _yaml(block[2]) if kind == "YAML" else _toml(block[2])
+        values = _yaml(block[2]) if kind == "YAML" else tomllib.loads(block[2])
     except (ValueError, TypeError, RecursionError, AttributeError, LookupError):
         return FrontMatter(warnings=(_BAD.format(kind),))
     if values is None and not block[2].strip():
@@ -199,13 +201,6 @@ def _yaml(text: str) -> Any:
         return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
     except yaml.YAMLError as error:
         raise ValueError from error
-
-
-def _toml(text: str) -> Any:
-    """Parse TOML; its complaints are ValueErrors already."""
-    import tomllib
-
-    return tomllib.loads(text)
 
 
 def _json_value(value: Any) -> Any:

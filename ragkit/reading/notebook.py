@@ -8,9 +8,9 @@ from typing import Any
 
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
-from ragkit.reading.limits import damaged, too_deep
+from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, strip_embedded
-from ragkit.reading.reading_parts import put, stem
+from ragkit.reading.reading_parts import inner, joined, objects, put, stem
 from ragkit.types import Markup, Reading
 
 _OUTPUT_LINES = 20
@@ -19,24 +19,11 @@ _TICKS = re.compile(r"`{3,}")
 
 
 def read_notebook(text: str, name: str, file_format: Format = Format.IPYNB) -> Reading:
-    """Read a cleaned notebook file (nbformat 3 or 4).
-
-    Raises:
-        ReadingError: when it is no notebook.
-    """
-    try:
-        notebook = json.loads(text)
-    except RecursionError:
-        raise too_deep() from None
-    except ValueError as error:
-        raise damaged(file_format.label) from error
-    cells = _cells(notebook)
-    if cells is None:
-        raise damaged(file_format.label)
-    metadata = notebook.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    """Read a cleaned notebook file (nbformat 3 or 4)."""
+    notebook = json.loads(text)
+    metadata = inner(notebook, "metadata")
     language = _language(metadata)
-    body = "\n\n".join(filter(None, (_cell(cell, language) for cell in cells)))
+    body = joined((_cell(cell, language) for cell in _cells(notebook)), "\n\n")
     title = metadata.get("title")
     return Reading(
         text=body,
@@ -47,58 +34,49 @@ def read_notebook(text: str, name: str, file_format: Format = Format.IPYNB) -> R
     )
 
 
-def _cells(notebook: Any) -> list[dict[str, Any]] | None:
-    """Return the cells of either version of the format; ``None`` if there are none."""
-    if not isinstance(notebook, dict):
-        return None
+def _cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the cells of either version of the format.
+
+    Raises:
+        ReadingError: there are none.
+    """
     cells = notebook.get("cells")
     if cells is None and isinstance(notebook.get("worksheets"), list):
-        cells = [
-            cell
-            for sheet in notebook["worksheets"]
-            if isinstance(sheet, dict)
-            for cell in sheet.get("cells", [])
-        ]
+        sheets = objects(notebook["worksheets"])
+        cells = [cell for sheet in sheets for cell in sheet.get("cells", [])]
     if not isinstance(cells, list):
-        return None
-    return [cell for cell in cells if isinstance(cell, dict)]
+        raise damaged(Format.IPYNB.label)
+    return objects(cells)
 
 
 def _language(metadata: dict[str, Any]) -> str:
     """Return the programming language of the code cells."""
-    for key, inner in (("language_info", "name"), ("kernelspec", "language")):
-        section = metadata.get(key)
-        if isinstance(section, dict) and isinstance(section.get(inner), str):
-            return clean(section[inner])[:40].lower()
+    for key, name in (("language_info", "name"), ("kernelspec", "language")):
+        language = inner(metadata, key).get(name)
+        if isinstance(language, str):
+            return clean(language)[:40].lower()
     return ""
 
 
 def _cell(cell: dict[str, Any], language: str) -> str:
     """Return one cell as Markdown."""
     source = _joined(cell.get("source", cell.get("input", "")))
-    kind = cell.get("cell_type")
-    if kind != "code":
+    if cell.get("cell_type") != "code":
         return strip_embedded(source)
-    outputs = cell.get("outputs")
-    shown = (
-        [_output(output) for output in outputs if isinstance(output, dict)]
-        if isinstance(outputs, list)
-        else []
-    )
+    outputs = map(_output, objects(cell.get("outputs")))
     pieces = [_fenced(source, language) if source else ""]
-    pieces += [_fenced(output, "text") for output in shown if output]
-    return "\n\n".join(filter(None, pieces))
+    pieces += [_fenced(output, "text") for output in outputs if output]
+    return joined(pieces, "\n\n")
 
 
 def _output(output: dict[str, Any]) -> str:
     """Return the text of an output, shortened; pictures and tracebacks are left out."""
-    data = output.get("data")
-    text = output.get("text") or (data.get("text/plain") if isinstance(data, dict) else "")
+    text = output.get("text") or inner(output, "data").get("text/plain")
     if output.get("output_type") in ("error", "pyerr"):
         text = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
-    lines = _joined(text).split("\n")
-    short = "\n".join(lines[:_OUTPUT_LINES])[:_OUTPUT_LETTERS]
-    return short + ("\n…" if len(short) < len("\n".join(lines)) else "")
+    whole = _joined(text)
+    short = "\n".join(whole.split("\n")[:_OUTPUT_LINES])[:_OUTPUT_LETTERS]
+    return short + ("\n…" if len(short) < len(whole) else "")
 
 
 def _joined(value: Any) -> str:

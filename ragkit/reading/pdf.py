@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ragkit.errors import ReadingError
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
-from ragkit.reading.limits import MEGABYTE, damaged, no_text, too_much_text
-from ragkit.reading.reading_parts import iso_date, one_line, put, stem, tidy, tile
+from ragkit.reading.limits import MEGABYTE, damaged, locked, no_text, too_much_text
+from ragkit.reading.pdf_forms import filled_in
+from ragkit.reading.reading_parts import iso_date, joined, one_line, put, stem, tidy, tile
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ _DEEPEST_BOOKMARK = 12
 _NEEDS_OCR = (
     "This PDF holds pictures of pages, not text.",
     "Run OCR on it (for example: ocrmypdf in.pdf out.pdf) and put the new file in the folder.",
-)
-_LOCKED = (
-    "This PDF is locked with a password.",
-    "Save a copy without a password, and put the copy in the folder.",
 )
 # A title that names the file it was typeset from is no title.
 _FILE_LIKE = re.compile(
@@ -56,7 +53,7 @@ _NARROWEST = 30
 
 
 def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
-    """Read the text of every page.
+    """Read the text of every page, and what was filled into its form.
 
     Raises:
         ReadingError: locked, damaged, scanned or empty.
@@ -64,10 +61,12 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
     logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
     reader = _open(data)
     raw, poor, lost = _page_texts(reader, limits)
-    if not any(map(_letters, raw)):
-        raise _nothing(poor, lost)
-    if len(poor) == len(raw):
+    filled = filled_in(reader, limits)
+    empty = not any(map(_letters, raw)) and not filled
+    if not filled and (len(poor) == len(raw) or (poor and empty)):
         raise ReadingError(*_NEEDS_OCR)
+    if empty:
+        raise damaged(Format.PDF.label) if lost else no_text(Format.PDF.label)
     bookmarks = _bookmarks(reader, len(raw))
     titles: list[set[str]] = [set() for _ in raw]
     for index, _, bookmark in bookmarks:
@@ -75,8 +74,11 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
     hyphenated = words_of(raw)
     labels = _labels(reader, len(raw))
     text, pages = tile(
-        (label, tidy(clean(flow(page, hyphenated, headings))))
-        for label, page, headings in zip(labels, raw, titles, strict=True)
+        (
+            label,
+            joined((tidy(clean(flow(page, hyphenated, headings))), filled.get(index, "")), "\n\n"),
+        )
+        for index, (label, page, headings) in enumerate(zip(labels, raw, titles, strict=True))
     )
     metadata, title = _properties(reader)
     return Reading(
@@ -99,17 +101,11 @@ def _open(data: bytes) -> PdfReader:
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
-            raise ReadingError(*_LOCKED)
-        len(reader.pages)
-    except ReadingError:
-        raise
+            raise locked(Format.PDF.label)
+        pages = len(reader.pages)
     except (FileNotDecryptedError, DependencyError, NotImplementedError):
-        raise ReadingError(*_LOCKED) from None
-    except MemoryError:
-        raise
-    except Exception as error:  # a broken file may break anything in the parser
-        raise damaged(Format.PDF.label) from error
-    if not reader.pages:
+        raise locked(Format.PDF.label) from None
+    if not pages:
         raise damaged(Format.PDF.label)
     return reader
 
@@ -145,7 +141,10 @@ def _letters(text: str) -> int:
 def _has_pictures(page: PageObject) -> bool:
     """Return whether a page shows pictures, itself or through a form."""
     try:
-        return _shows_picture(page.get("/Resources"), 0) or b" ID" in _content(page)
+        if _shows_picture(page.get("/Resources"), 0):
+            return True
+        drawing = page.get_contents()
+        return drawing is not None and b" ID" in drawing.get_data()
     except Exception:  # noqa: BLE001 - broken resources hold no picture
         return False
 
@@ -161,12 +160,6 @@ def _shows_picture(resources: Any, depth: int) -> bool:
         if depth < 2 and "/Resources" in item and _shows_picture(item["/Resources"], depth + 1):
             return True
     return False
-
-
-def _content(page: PageObject) -> bytes:
-    """Return the drawing commands of a page."""
-    stream = page.get_contents()
-    return stream.get_data() if stream is not None else b""
 
 
 def _labels(reader: PdfReader, count: int) -> list[str]:
@@ -254,13 +247,6 @@ def _date(reader: PdfReader) -> str:
         if moment:
             return iso_date(moment)
     return ""
-
-
-def _nothing(poor: list[int], lost: list[int]) -> ReadingError:
-    """Return the error for a file of which no page has any text."""
-    if poor:
-        return ReadingError(*_NEEDS_OCR)
-    return damaged(Format.PDF.label) if lost else no_text(Format.PDF.label)
 
 
 def _warnings(poor: list[int], lost: list[int], labels: list[str]) -> list[str]:

@@ -1,7 +1,7 @@
-"""A page of a PDF as a picture, with the places of a passage on it.
+"""A page of a PDF as a picture, with the places of its words and of a passage on it.
 
-PDFs are hostile and their renderer is native code, so ``picture_of`` renders in a confined child
-process with limits of time and memory; ``render_page`` is what the child does.
+PDFs are hostile and their renderer is native code, so ``picture_of`` and ``sizes_of`` work in a
+confined child process with limits of time and memory; ``render_page`` is what the child does.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import difflib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ _BRIDGED_WORDS = 6
 _WORD_SPACE = 0.05
 _TIMEOUT_SECONDS = 20.0
 _MEMORY_MB = 1500
+_CURE = "Read its text instead."
+_TOKEN = re.compile(r"[\u3040-\u9fff]|[^\s\u3040-\u9fff]+")
+_UNSEEN = dict.fromkeys(map(ord, "\xad\u200b\ufffe\x02"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,18 @@ class Rectangle:
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A page as a PNG. ``rectangles`` frame the passage, one a line; empty: not found on it."""
+    """A page as a PNG. ``rectangles`` frame the passage, one a line; empty: not found on it.
+
+    ``words`` are the page's words in its order, each with its place; the text of a word that
+    space follows ends with a space.
+    """
 
     png: bytes
     width: int
     height: int
     pages: int
     rectangles: tuple[Rectangle, ...] = ()
+    words: tuple[tuple[str, Rectangle], ...] = ()
 
 
 def picture_of(
@@ -58,10 +67,32 @@ def picture_of(
     Raises:
         ReadingError: when the file is gone, cannot be rendered, or takes too long.
     """
+    request = {"number": number, "passage": passage[:_MOST_CHARACTERS], "width": width}
+    answer, png = _asked(file, request, f"Page {number} of {file.name}", timeout)
+    if not png:
+        raise ReadingError(f"Page {number} of {file.name} could not be drawn.", _CURE)
+    rectangles = tuple(Rectangle(*edges) for edges in answer.pop("rectangles"))
+    words = tuple((word, Rectangle(*edges)) for word, edges in answer.pop("words"))
+    return PageImage(png, **answer, rectangles=rectangles, words=words)
+
+
+def sizes_of(file: Path, *, timeout: float = 0.0) -> tuple[tuple[float, float], ...]:
+    """Return the width and height of every page in points, as it is shown, from a child process.
+
+    Raises:
+        ReadingError: when the file is gone, cannot be read, or takes too long.
+    """
+    answer, _ = _asked(file, {"number": 0}, file.name, timeout)
+    return tuple((float(across), float(down)) for across, down in answer["sizes"])
+
+
+def _asked(
+    file: Path, request: dict[str, Any], what: str, timeout: float
+) -> tuple[dict[str, Any], bytes]:
+    """Put a request to a child process; return the head of its answer and what follows."""
     if not file.is_file():
         raise ReadingError(f"{file.name} is no longer where it was.", "Sync its folder.")
-    request = {"file": str(file), "number": number, "passage": passage[:_MOST_CHARACTERS]}
-    message = json.dumps({**request, "width": width, "parent": os.getpid()}).encode("ascii")
+    message = json.dumps({**request, "file": str(file), "parent": os.getpid()}).encode("ascii")
     try:
         done = subprocess.run(
             [sys.executable, "-m", "ragkit.reading.pdf_page"],
@@ -72,21 +103,18 @@ def picture_of(
         )
     except subprocess.TimeoutExpired as error:
         raise ReadingError(
-            f"Drawing page {number} of {file.name} took too long.", "Read its text instead."
+            f"Drawing {what[:1].lower() + what[1:] if request['number'] else what} took too long.",
+            _CURE,
         ) from error
-    head, _, png = done.stdout.partition(b"\n")
+    head, _, rest = done.stdout.partition(b"\n")
     try:
         answer = json.loads(head)
     except ValueError:
         answer = {}
-    if done.returncode or not png:
-        raise ReadingError(
-            f"Page {number} of {file.name} could not be drawn"
-            f"{': ' + str(answer['error']) if answer.get('error') else ''}.",
-            "Read its text instead.",
-        )
-    rectangles = tuple(Rectangle(*edges) for edges in answer["rectangles"])
-    return PageImage(png, answer["width"], answer["height"], answer["pages"], rectangles)
+    if done.returncode or not answer:
+        reason = f": {answer['error']}" if answer.get("error") else ""
+        raise ReadingError(f"{what} could not be drawn{reason}.", _CURE)
+    return answer, rest
 
 
 def render_page(file: Path, number: int, passage: str = "", *, width: int = 1100) -> PageImage:
@@ -99,6 +127,8 @@ def render_page(file: Path, number: int, passage: str = "", *, width: int = 1100
 
     document = pypdfium2.PdfDocument(file)
     try:
+        # What people filled in is drawn only with the form.
+        document.init_forms()
         total = len(document)
         if not 1 <= number <= total:
             raise ReadingError(f"There is no page {number}.", f"The file has {total}.")
@@ -106,13 +136,14 @@ def render_page(file: Path, number: int, passage: str = "", *, width: int = 1100
         across, down = page.get_size()
         scale = width / max(across, 1.0)
         scale = min(scale, (_MOST_PIXELS / max(across * down, 1.0)) ** 0.5)
-        bitmap = page.render(scale=scale, may_draw_forms=False)
+        bitmap = page.render(scale=scale)
         out = io.BytesIO()
         bitmap.to_pil().convert("RGB").save(out, "PNG")
-        rectangles: tuple[Rectangle, ...] = ()
-        if passage.strip():
-            rectangles = _rectangles(page, passage, bitmap.width, bitmap.height)
-        return PageImage(out.getvalue(), bitmap.width, bitmap.height, total, rectangles)
+        text = _Characters(page, bitmap.width, bitmap.height)
+        rectangles = text.framing(passage) if passage.strip() else ()
+        return PageImage(
+            out.getvalue(), bitmap.width, bitmap.height, total, rectangles, text.words()
+        )
     finally:
         document.close()
 
@@ -142,17 +173,13 @@ def words_in(characters: Iterable[str]) -> list[_Word]:
         if plain:
             form.append(plain)
             indexes.append(index)
-        if (not plain or _stands_alone(character)) and form:
+        # Han and kana are words of their own.
+        if (not plain or "\u3040" <= character <= "\u9fff") and form:
             words.append(_Word("".join(form), tuple(indexes)))
             form, indexes = [], []
     if form:
         words.append(_Word("".join(form), tuple(indexes)))
     return words
-
-
-def _stands_alone(character: str) -> bool:
-    """Return whether a character is a word of its own, as Han and kana are."""
-    return "\u3040" <= character <= "\u9fff"
 
 
 def matching_words(page: Sequence[str], passage: Sequence[str]) -> list[int]:
@@ -173,23 +200,47 @@ def matching_words(page: Sequence[str], passage: Sequence[str]) -> list[int]:
     return [index for start, end in kept for index in range(start, end)]
 
 
-def _rectangles(page: Any, passage: str, width: int, height: int) -> tuple[Rectangle, ...]:
-    """Return the lines of the page on which the passage stands."""
-    import pypdfium2.raw as pdfium
+class _Characters:
+    """The characters of a page with their places on its picture."""
 
-    textpage = page.get_textpage()
-    count = min(int(textpage.count_chars()), _MOST_CHARACTERS)
-    codes = [pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count)]
-    words = words_in(chr(code) if 0 < code < 0x110000 else " " for code in codes)
-    forms = [word.form for word in words_in(passage)]
-    matches = matching_words([word.form for word in words], forms)
-    boxes = []
-    for place in matches:
-        for index in words[place].characters:
-            box = _box(pdfium, page, textpage, index, width, height)
-            if box is not None:
-                boxes.append(box)
-    return lines_of(boxes)
+    def __init__(self, page: Any, width: int, height: int) -> None:
+        import pypdfium2.raw as pdfium
+
+        textpage = page.get_textpage()
+        count = min(int(textpage.count_chars()), _MOST_CHARACTERS)
+        codes = [pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count)]
+        self._text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
+        boxes = (_box(pdfium, page, textpage, index, width, height) for index in range(count))
+        self._boxes = list(boxes)
+
+    def framing(self, passage: str) -> tuple[Rectangle, ...]:
+        """Return the lines of the page on which the passage stands."""
+        words = words_in(self._text)
+        forms = [word.form for word in words_in(passage)]
+        matches = matching_words([word.form for word in words], forms)
+        characters = (index for place in matches for index in words[place].characters)
+        return lines_of(box for index in characters if (box := self._boxes[index]) is not None)
+
+    def words(self) -> tuple[tuple[str, Rectangle], ...]:
+        """Return the words between spaces, with their places; Han and kana one by one."""
+        found = []
+        for match in _TOKEN.finditer(self._text):
+            boxes = [box for box in self._boxes[match.start() : match.end()] if box is not None]
+            if boxes:
+                text = match.group().translate(_UNSEEN).encode("utf-8", "ignore").decode()
+                follows = self._text[match.end() : match.end() + 1]
+                found.append((text if follows.strip() else f"{text} ", _around(boxes)))
+        return tuple(found)
+
+
+def _around(boxes: Sequence[Rectangle]) -> Rectangle:
+    """Return the smallest rectangle that holds all boxes."""
+    return Rectangle(
+        min(box.left for box in boxes),
+        min(box.top for box in boxes),
+        max(box.right for box in boxes),
+        max(box.bottom for box in boxes),
+    )
 
 
 def _box(
@@ -245,6 +296,25 @@ def _same_line(line: Rectangle, box: Rectangle) -> bool:
 # -- the child -----------------------------------------------------------------------------------
 
 
+def _drawn(file: Path, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    image = render_page(file, request["number"], request["passage"], width=request["width"])
+    head: dict[str, Any] = {"width": image.width, "height": image.height}
+    head["pages"] = image.pages
+    head["rectangles"] = [astuple(box) for box in image.rectangles]
+    head["words"] = [(word, astuple(box)) for word, box in image.words]
+    return head, image.png
+
+
+def _sizes(file: Path) -> list[tuple[float, float]]:
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(file)
+    try:
+        return [document.get_page_size(index) for index in range(len(document))]
+    finally:
+        document.close()
+
+
 def _child() -> int:
     """Render what stdin asks for and write a line of JSON and the PNG to stdout."""
     from ragkit.reading.sandbox import confine
@@ -255,21 +325,14 @@ def _child() -> int:
 
     del PIL, pypdfium2
     confine(_MEMORY_MB, int(request["parent"]))
+    file = Path(request["file"])
     try:
-        image = render_page(
-            Path(request["file"]), request["number"], request["passage"], width=request["width"]
-        )
+        head, png = _drawn(file, request) if request["number"] else ({"sizes": _sizes(file)}, b"")
     except Exception as error:  # noqa: BLE001 - whatever it is, the parent says it in a sentence
         reason = error.message if isinstance(error, ReadingError) else type(error).__name__
         sys.stdout.buffer.write(json.dumps({"error": reason.rstrip(".")}).encode("ascii") + b"\n")
         return 1
-    head = {
-        "width": image.width,
-        "height": image.height,
-        "pages": image.pages,
-        "rectangles": [[box.left, box.top, box.right, box.bottom] for box in image.rectangles],
-    }
-    sys.stdout.buffer.write(json.dumps(head).encode("ascii") + b"\n" + image.png)
+    sys.stdout.buffer.write(json.dumps(head).encode("ascii") + b"\n" + png)
     return 0
 
 

@@ -10,13 +10,13 @@ from itertools import islice
 
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
-from ragkit.reading.reading_parts import file_name, one_line, stem, table
+from ragkit.reading.reading_parts import file_name, lines_at, one_line, stem, table
 from ragkit.types import Markup, OutlineEntry, Reading
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
 _ROLE = re.compile(r":[\w:+.-]{1,40}:`([^`]{1,300})`")
 _LITERAL = re.compile(r"``([^`]{1,300})``|`([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`_{0,2}")
-_FIELD = re.compile(r":(author|authors|date|lang|language):[ \t]+(\S.{0,300})", re.I)
+_FIELD = re.compile(r":(author|date):[ \t]+(\S.{0,300})", re.I)
 
 
 def read_text(text: str, name: str, file_format: Format = Format.TEXT) -> Reading:
@@ -28,20 +28,14 @@ def read_rst(text: str, name: str, file_format: Format = Format.RST) -> Reading:
     """Read cleaned reStructuredText; its adorned titles become the outline."""
     outline = _headings(text)
     title = outline[0].title if outline and outline[0].level == 1 else stem(name)
-    metadata = {
-        key: one_line(value)
-        for field in map(_FIELD.match, text[:3000].split("\n"))
-        if field
-        for key, value in ((field[1].lower(), field[2]),)
-        if key in ("author", "date")
-    }
+    fields = filter(None, map(_FIELD.match, text[:3000].split("\n")))
     return Reading(
         text=text,
         title=title,
         format=file_format,
         markup=Markup.PLAIN,
         outline=outline,
-        metadata=metadata,
+        metadata={field[1].lower(): one_line(field[2]) for field in fields},
     )
 
 
@@ -50,14 +44,9 @@ def _headings(text: str) -> tuple[OutlineEntry, ...]:
 
     As in docutils, the level of a style of adornment is the order of its first use.
     """
-    lines = text.split("\n")
+    offsets, lines = zip(*lines_at(text), strict=True)
     styles: list[str] = []
     entries: list[OutlineEntry] = []
-    offset = 0
-    offsets = []
-    for line in lines:
-        offsets.append(offset)
-        offset += len(line) + 1
     row = 1
     while row < len(lines):
         title, under = lines[row - 1], lines[row]

@@ -16,7 +16,6 @@ from ragkit.reading.process import PostProcessor, ReadingProcess, interrupted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-    from types import TracebackType
 
     from ragkit.settings import ReadingSettings
     from ragkit.types import Reading
@@ -77,7 +76,12 @@ class ReaderPool:
     def __init__(
         self, settings: ReadingSettings, post_processor: PostProcessor | None = None
     ) -> None:
-        self._limits = Limits.of(settings)
+        self._limits = Limits(
+            settings.timeout_seconds,
+            settings.memory_mb,
+            settings.max_file_mb,
+            settings.max_text_mb,
+        )
         self._post_processor = post_processor
         self._size = settings.processes or min(os.cpu_count() or 1, _MOST_BY_DEFAULT)
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
@@ -89,12 +93,7 @@ class ReaderPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def read(self, tasks: Iterable[ReadTask]) -> Iterator[ReadOutcome]:

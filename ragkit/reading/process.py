@@ -8,6 +8,7 @@ import math
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -15,10 +16,16 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ragkit.children import child_command
-from ragkit.errors import ReadingError
+from ragkit.errors import PassingError, ReadingError
 from ragkit.reading import wire
-from ragkit.reading.limits import MEGABYTE, cutting_seconds, too_much_memory, too_slow
+from ragkit.reading.limits import (
+    COUNTS_COMPUTING_TIME,
+    MEGABYTE,
+    ended_from_outside,
+    kept_waiting,
+    too_slow,
+    wall_seconds,
+)
 
 if TYPE_CHECKING:
     from ragkit.reading.limits import Limits
@@ -31,6 +38,14 @@ _START_SECONDS = 60.0
 _END_SECONDS = 5.0
 _CRASHED = "The reader crashed on this file."
 _CRASH_CURE = "The file is probably damaged: save it again from the program that made it."
+
+_PROGRAM = (
+    "import sys;"
+    "count = int(sys.argv[2]);"
+    "sys.path[:] = sys.argv[3 : 3 + count];"
+    "from importlib import import_module;"
+    "sys.exit(import_module(sys.argv[1]).main(sys.argv[3 + count :]))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +104,11 @@ class ReadingProcess:
             child = self._ready_child()
         except (OSError, wire.BrokenFrameError):
             self._end_child()
-            return self._interrupted() or ReadingError(
-                "The reading process could not be started.", "Retry the file."
+            return self._interrupted() or PassingError(
+                "The reading process could not be started.", "It will be retried automatically."
             )
         self._files += 1
-        self._clock.start(self._limits.timeout_seconds, child)
+        self._clock.start(wall_seconds(self._limits.timeout_seconds), child)
         request = {"path": os.fsencode(path.absolute()).hex(), "name": name}
         try:
             header, text = self._exchange(child, request)
@@ -159,7 +174,8 @@ class ReadingProcess:
         assert child.stdout is not None  # noqa: S101 - for the type checker
         if self._clock.rang:
             raise wire.BrokenFrameError
-        self._clock.start(cutting_seconds(len(reading.text), self._limits), child)
+        seconds = wire.cutting_seconds(len(reading.text), self._limits.timeout_seconds)
+        self._clock.start(wall_seconds(seconds), child)
         header, _, data = wire.receive(child.stdout, 0, 4 * self._longest())
         return header, None if "error" in header else Read(reading, header["made"], data)
 
@@ -180,7 +196,10 @@ class ReadingProcess:
             status = child.wait(0.2)
         except subprocess.TimeoutExpired:
             _kill_group(child)
-            status = child.wait(_END_SECONDS)
+            status = -getattr(signal, "SIGKILL", 0)
+            # One that waits for a drive that does not answer ends when the drive does.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                status = child.wait(_END_SECONDS)
         self._files = 0
         with self._lock:
             self._child = None
@@ -190,11 +209,14 @@ class ReadingProcess:
         """Return the reason why a child ended without an answer."""
         if interrupted := self._interrupted():
             return interrupted
-        if self._clock.rang or status == -getattr(signal, "SIGALRM", 0):
+        if status == -getattr(signal, "SIGPROF", 0):
             return too_slow(self._limits)
+        if self._clock.rang or status == -getattr(signal, "SIGALRM", 0):
+            limits = self._limits
+            return kept_waiting(limits) if COUNTS_COMPUTING_TIME else too_slow(limits)
         self._retire = True
         if status == -getattr(signal, "SIGKILL", 0):
-            return too_much_memory(self._limits)
+            return ended_from_outside()
         return ReadingError(_CRASHED, _CRASH_CURE)
 
     def _interrupted(self) -> ReadingError | None:
@@ -204,7 +226,7 @@ class ReadingProcess:
 
 def interrupted() -> ReadingError:
     """Return the error for a file that was not read before the pool was closed."""
-    return ReadingError("Reading was interrupted.", "Retry the file.")
+    return PassingError("Reading was interrupted.", "It will be retried automatically.")
 
 
 class _Clock:
@@ -276,6 +298,20 @@ def _start(limits: Limits, post_processor: PostProcessor | None) -> subprocess.P
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def child_command(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs ``main(arguments)`` of a module and exits with its result.
+
+    The child has this process's import path, and nothing else of its environment.
+    """
+    # A copy of the import path makes the child work from a checkout, an installed package, a
+    # test run or a page server alike; ".pth" files and the site module need not run again.
+    here = str(Path(__file__).resolve().parents[2])
+    paths = [here, *(entry for entry in sys.path if entry and entry != here)]
+    return [
+        sys.executable, "-ISs", "-c", _PROGRAM, module, str(len(paths)), *paths, *arguments
+    ]  # fmt: skip
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:

@@ -23,7 +23,7 @@ def read_text(settings: ReadingSettings, place: Path, name: str = "") -> str:
         ReadingError: it cannot be read, or has an unknown format.
     """
     if not place.is_file():
-        raise NotFoundError(f"There is no file {place}.", "Name a file that is there.")
+        raise NotFoundError(f"There is no file {place}.", "Check the path.")
     with ReaderPool(settings) as pool:
         (outcome,) = pool.read(iter([ReadTask(0, place, name or place.name)]))
     if outcome.reading is None:

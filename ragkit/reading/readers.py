@@ -5,47 +5,18 @@ from __future__ import annotations
 import stat
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
-from ragkit.errors import ReadingError, SkippedError
+from ragkit.errors import PassingError, ReadingError, SkippedError
 from ragkit.reading import limits as costs
 from ragkit.reading.decode import clean, decode
-from ragkit.reading.formats import CONVERSATION_FORMATS, Format, sniff
+from ragkit.reading.formats import BYTE_FORMATS, CONVERSATION_FORMATS, Format, sniff
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
-
-BYTE_READERS: dict[Format, tuple[str, str]] = {
-    Format.PDF: ("pdf", "read_pdf"),
-    Format.DOCX: ("office", "read_word"),
-    Format.XLSX: ("office", "read_workbook"),
-    Format.PPTX: ("slides", "read_slides"),
-    Format.EPUB: ("epub", "read_epub"),
-    Format.EML: ("mail", "read_mail"),
-    Format.MBOX: ("conversations.mbox", "read_mbox"),
-    Format.EXPORT: ("conversations.detection", "read_archive"),
-}
-"""Module and function of each reader that takes (data, name, limits)."""
-
-TEXT_READERS: dict[Format, tuple[str, str]] = {
-    Format.TEXT: ("plain", "read_text"),
-    Format.RST: ("plain", "read_rst"),
-    Format.MARKDOWN: ("markdown", "read_markdown"),
-    Format.MDX: ("markdown", "read_markdown"),
-    Format.HTML: ("html", "read_html"),
-    Format.CSV: ("plain", "read_csv"),
-    Format.IPYNB: ("notebook", "read_notebook"),
-    Format.CODE: ("code", "read_code"),
-    Format.JSON: ("plain", "read_data"),
-    Format.JSONL: ("plain", "read_data"),
-    Format.YAML: ("plain", "read_data"),
-    Format.TOML: ("plain", "read_data"),
-    Format.INI: ("plain", "read_data"),
-}
-"""Module and function of each reader that takes (clean text, name, format)."""
 
 _FRONT_MATTER = (Format.MARKDOWN, Format.MDX)
 _PLAIN = (Format.TEXT, *_FRONT_MATTER, Format.RST, Format.CODE)
@@ -75,7 +46,7 @@ def read_file(path: Path, name: str, limits: Limits) -> Reading:
         if file_format in _FRONT_MATTER and data.strip():
             raise SkippedError("The file has front matter but no text.", "Write text below it.")
         if file_format in _PLAIN:
-            raise SkippedError("The file holds nothing but white space.", "Write something in it.")
+            raise SkippedError("The file contains only white space.", "Add some text.")
         raise costs.no_text(file_format.label)
     return reading
 
@@ -85,31 +56,33 @@ def _load(path: Path, limits: Limits) -> bytes:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise SkippedError("This is not an ordinary file.", "Leave it out of the folder.")
+            raise SkippedError("This is not a regular file.", "Leave it out of the folder.")
         if status.st_size > limits.max_file_mb * costs.MEGABYTE:
             raise costs.too_large(status.st_size, limits)
         data = path.read_bytes()
     except FileNotFoundError:
         raise ReadingError("The file is no longer there.", "Sync the folder again.") from None
     except PermissionError:
-        raise ReadingError(
-            "The file may not be opened by this user.", "Change its permissions, then retry it."
+        raise PassingError(
+            "You have no permission to open the file.", "Change its permissions."
         ) from None
     except OSError as error:
-        raise ReadingError(
-            f"The disk did not give the file back ({error.strerror or 'unknown error'}).",
-            "Check the disk or the network drive, then retry it.",
+        raise PassingError(
+            f"The disk could not read the file ({error.strerror or 'unknown error'}).",
+            "Check the disk or the network drive.",
         ) from error
     if not data.strip(b"\x00\xef\xbb\xbf\xff\xfe"):
-        raise SkippedError("The file is empty.", "Write something in it.")
+        raise SkippedError("The file is empty.", "Add some text.")
     return data
 
 
 def _read(file_format: Format, data: bytes, name: str, limits: Limits) -> Reading:
     """Pass the bytes to the reader of their format, or their text where it is text inside."""
-    if file_format in BYTE_READERS:
-        reading: Reading = _imported(*BYTE_READERS[file_format])(data, name, limits)
-        return reading
+    module, _, function = file_format.reader.rpartition(".")
+    # Some readers are heavy, so each is imported when it is first needed.
+    read = getattr(import_module(f"ragkit.reading.{module}"), function)
+    if file_format in BYTE_FORMATS:
+        return cast("Reading", read(data, name, limits))
     declared = ""
     if file_format is Format.HTML:
         from ragkit.reading.html import declared_encoding
@@ -124,14 +97,9 @@ def _read(file_format: Format, data: bytes, name: str, limits: Limits) -> Readin
         conversation = read_export(text, name, file_format, data, warnings)
         if conversation is not None:
             return conversation
-    reading = _imported(*TEXT_READERS[file_format])(text, name, file_format)
+    reading: Reading = read(text, name, file_format)
     if file_format is Format.MARKDOWN:
         from ragkit.reading.conversations.transcript import mark_messages
 
         reading = mark_messages(reading) or reading
     return replace(reading, warnings=(*warnings, *reading.warnings)) if warnings else reading
-
-
-def _imported(module: str, function: str) -> Any:
-    """Import a function of this package when it is first needed: some readers are heavy."""
-    return getattr(import_module(f"ragkit.reading.{module}"), function)

@@ -1,8 +1,9 @@
-"""Helpers of several readers: tiled pages, titles, dates, Markdown tables."""
+"""Helpers of several readers: joined and tiled texts, titles, dates, Markdown tables, JSON."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from datetime import date, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from ragkit.reading.decode import clean
 from ragkit.types import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ragkit.types import Metadata
 
@@ -40,6 +41,19 @@ def one_line(text: str) -> str:
 def tidy(text: str) -> str:
     """Drop surrounding white space and runs of blank lines."""
     return _BLANK_LINES.sub("\n\n", text).strip()
+
+
+def joined(pieces: Iterable[str], separator: str = "\n") -> str:
+    """Join the pieces that are not empty."""
+    return separator.join(filter(None, pieces))
+
+
+def lines_at(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each line and its offset."""
+    offset = 0
+    for line in text.split("\n"):
+        yield offset, line
+        offset += len(line) + 1
 
 
 def tile(pieces: Iterable[tuple[str, str]]) -> tuple[str, tuple[Page, ...]]:
@@ -92,21 +106,58 @@ def iso_date(value: Any) -> str:
 
 def _loose_date(text: str) -> str:
     """Read "3 May 2021" and its like; a bare number is no date."""
-    import warnings
-
-    from dateutil import parser
-
     if text.isdigit():
         return text if len(text) == 4 else ""
+    moment = parsed(text)
+    return moment.date().isoformat() if moment else ""
+
+
+def parsed(text: str, default: datetime | None = None) -> datetime | None:
+    """Parse a time as people write it; what it leaves open comes from ``default``, or today.
+
+    ``None`` when it is no time.
+    """
+    from dateutil import parser
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return parser.parse(text).date().isoformat()
+            return parser.parse(text, default=default)
     except (ValueError, OverflowError, TypeError, AttributeError):
-        return ""
+        return None
 
 
 def put(metadata: Metadata, **values: Any) -> Metadata:
     """Add the values that are not empty; return the metadata."""
     metadata.update({key: value for key, value in values.items() if value not in ("", None, [])})
     return metadata
+
+
+# -- JSON whose shape is not certain ---------------------------------------------------------
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; an empty list for anything else."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def inner(entry: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return the object under a key; an empty one where there is none."""
+    value = entry.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def words(entry: Mapping[str, Any], *keys: str) -> str:
+    """Return the first value that is not empty, as text."""
+    return next((str(entry[key]) for key in keys if entry.get(key)), "")
+
+
+def quoted(text: str) -> str:
+    """Write a text as a quotation, without its blank lines."""
+    return "\n".join(f"> {line}" for line in text.split("\n") if line)
+
+
+def attached(files: Any, *keys: str, kind: str = "attached") -> Iterator[str]:
+    """Yield a mark for each file that was sent, with its name."""
+    for file in objects(files):
+        yield f"({kind}: {words(file, *keys) or 'file'})"

@@ -15,7 +15,7 @@ import sys
 from typing import Any
 
 from ragkit.errors import ReadingError
-from ragkit.reading.limits import MEGABYTE
+from ragkit.reading.limits import COUNTS_COMPUTING_TIME, MEGABYTE
 
 _PROCESS_EVENTS = frozenset(
     ("os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec", "os.startfile",
@@ -58,14 +58,18 @@ def forbidden_attempt() -> ReadingError | None:
     if not tried:
         return None
     return ReadingError(
-        f"Reading was stopped because the file made its reader try to {tried[0]}.",
+        f"Reading was stopped because the file made the reader try to {tried[0]}.",
         "Do not trust this file; leave it out of the folder.",
     )
 
 
-def alarm(seconds: float) -> None:
-    """Set a timer with which the system ends this process, whatever its code does; 0: never."""
-    if hasattr(signal, "setitimer"):
+def alarm(computing_seconds: float, seconds: float = 0.0) -> None:
+    """Set timers with which the system ends this process, whatever its code does; 0: never.
+
+    One counts what all threads compute, the other runs by the clock.
+    """
+    if COUNTS_COMPUTING_TIME:
+        signal.setitimer(signal.ITIMER_PROF, computing_seconds)
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 

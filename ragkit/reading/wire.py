@@ -1,4 +1,4 @@
-"""The frames that pass between the pool and a reading process.
+"""What the pool and a reading process agree on: the frames that pass, the time for each step.
 
 JSON rather than pickle: what comes back was made from a hostile file.
 A frame is three little-endian lengths, a JSON header, a text in UTF-8, and bytes.
@@ -10,15 +10,21 @@ import json
 import struct
 from typing import IO, Any
 
-from ragkit.errors import ReadingError, SkippedError
+from ragkit.errors import PassingError, ReadingError, SkippedError
 from ragkit.types import Markup, MessageSpan, OutlineEntry, Page, Reading
 
 _LENGTHS = struct.Struct("<IQQ")
 _LONGEST_HEADER = 256_000_000
+_CHARACTERS_AT_ONCE = 4_000_000
 
 
 class BrokenFrameError(Exception):
     """The other side ended, or sent something that is no frame."""
+
+
+def cutting_seconds(characters: int, timeout_seconds: float) -> float:
+    """Return the seconds that cutting a text may take: those of reading, more for a long text."""
+    return timeout_seconds * max(1.0, characters / _CHARACTERS_AT_ONCE)
 
 
 def send(stream: IO[bytes], header: dict[str, Any], text: str = "", data: bytes = b"") -> None:
@@ -98,13 +104,14 @@ def pack_error(error: ReadingError) -> dict[str, Any]:
     return {
         "message": error.message,
         "cure": error.cure,
-        "skipped": isinstance(error, SkippedError),
+        "kind": type(error).__name__,
     }
 
 
 def unpack_error(header: dict[str, Any]) -> ReadingError:
     """Return an error from its JSON values."""
-    kind = SkippedError if header.get("skipped") else ReadingError
+    kinds = {kind.__name__: kind for kind in (SkippedError, PassingError)}
+    kind = kinds.get(str(header.get("kind")), ReadingError)
     return kind(str(header.get("message", "")), str(header.get("cure", "")))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
+import posixpath
 import zipfile
-import zlib
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from ragkit.errors import ReadingError
-from ragkit.reading.limits import MEGABYTE, damaged
+from ragkit.reading.limits import MEGABYTE, locked
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -35,44 +35,27 @@ def open_archive(data: bytes, limits: Limits, label: str) -> zipfile.ZipFile:
     """Open a container after checking the true size of its markup, whatever its headers say.
 
     Raises:
-        ReadingError: damaged, a bomb, locked, or with XML entity definitions.
+        ReadingError: a bomb, locked, or with XML entity definitions.
     """
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-        members = archive.infolist()
-        allowed = _allowed(members, limits)
-        for member in members:
-            if member.flag_bits & 1:
-                raise ReadingError(
-                    f"This {label} is locked with a password.",
-                    "Save a copy without a password, and put the copy in the folder.",
-                )
-            if member.filename.lower().endswith(_MARKUP_SUFFIXES):
-                allowed -= _weigh(archive, member, allowed)
-    except ReadingError:
-        raise
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        OSError,
-        ValueError,
-        NotImplementedError,
-    ) as error:
-        raise damaged(label) from error
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    members = archive.infolist()
+    allowed = _allowed(members, limits)
+    for member in members:
+        if member.flag_bits & 1:
+            raise locked(label)
+        if member.filename.lower().endswith(_MARKUP_SUFFIXES):
+            allowed -= _weigh(archive, member, allowed)
     return archive
 
 
-def xml(archive: zipfile.ZipFile, name: str, label: str) -> Element:
-    """Parse a member.
+def xml(archive: zipfile.ZipFile, name: str) -> Element:
+    """Parse a member; whatever is wrong with it is raised."""
+    return ElementTree.fromstring(archive.read(name))  # noqa: S314 - entities were refused
 
-    Raises:
-        ReadingError: when it is missing or not well formed.
-    """
-    try:
-        return ElementTree.fromstring(archive.read(name))  # noqa: S314 - entities were refused
-    except (KeyError, ElementTree.ParseError, zipfile.BadZipFile, ValueError, LookupError) as error:
-        raise damaged(label) from error
+
+def resolved(folder: str, target: str) -> str:
+    """Return the name of the member that a part in a folder refers to."""
+    return posixpath.normpath(posixpath.join(folder, target)).lstrip("/")
 
 
 def _allowed(members: list[zipfile.ZipInfo], limits: Limits) -> int:

@@ -1,19 +1,29 @@
-"""Assembly: groups of hits become results, with everything read in a few queries."""
+"""Assembly: groups of hits become results, with everything read in a few queries.
+
+``HitLookups`` reads what the steps before it need to know of hits beside their scores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
+import numpy as np
+
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import DocumentRecord
+from ragkit.catalog.records import ChunkRecord, DocumentRecord
 from ragkit.options import Expansion, SearchOptions
 from ragkit.results import DocumentRef, Later, MatchedChunk, Passage, Result
-from ragkit.retrieval.grouping import Group
+from ragkit.retrieval.grouping import Group, Vectors
 from ragkit.retrieval.highlight import Highlighter
-from ragkit.retrieval.passages import PassagePlan, plan_document, wanted_chunks, with_texts
+from ragkit.retrieval.passages import (
+    PassagePlan,
+    plan_document,
+    wanted_chunks,
+    with_texts,
+)
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
@@ -21,10 +31,101 @@ _READ_WHOLE = 200_000
 """Documents of fewer characters are read whole for their passages."""
 
 
+@dataclass(frozen=True, slots=True)
+class HitLookups:
+    """What the catalog holds of hits, by entry id, read for all of them at once. For one search.
+
+    ``fingerprint`` is that of the embedder whose vectors count.
+    """
+
+    catalog: Catalog
+    fingerprint: str
+    _keys: dict[int, bytes] = field(default_factory=dict)
+
+    def content_keys(self, hits: Sequence[Hit]) -> Mapping[int, bytes]:
+        """Return names of the hits' own texts; what was read once is not read again."""
+        ids = [hit.entry_id for hit in hits]
+        if not self._keys.keys() >= set(ids):
+            self._keys.update(self.catalog.entries.content_keys(ids))
+        return {entry: self._keys[entry] for entry in ids if entry in self._keys}
+
+    def sections(self, hits: Sequence[Hit]) -> Mapping[int, int]:
+        """Return the indexes of the hits' sections."""
+        chunks = self._chunks(hits)
+        return {entry: record.chunk.section for entry, record in chunks.items()}
+
+    def texts(self, hits: Sequence[Hit]) -> Mapping[int, str]:
+        """Return the hits' own texts."""
+        return self._texts(hits, self._chunks(hits))
+
+    def situated(self, hits: Sequence[Hit]) -> Mapping[int, str]:
+        """Return the hits' own texts after their documents' titles and headings."""
+        from ragkit.chunking.structural_context import contextualised, structural_context
+
+        chunks = self._chunks(hits)
+        texts = self._texts(hits, chunks)
+        documents = self.catalog.documents.get_many({hit.document_id for hit in hits})
+        situated = {}
+        for hit in hits:
+            document = documents.get(hit.document_id)
+            if document is not None and hit.entry_id in texts:
+                chunk = chunks[hit.entry_id].chunk
+                context = structural_context(document.title, chunk, document.pages)
+                situated[hit.entry_id] = contextualised(context, texts[hit.entry_id])
+        return situated
+
+    def vectors(self, hits: Sequence[Hit]) -> Vectors:
+        """Return the hits' vectors, float32 (d,)."""
+        embedder_id = self.catalog.embedders.find(self.fingerprint)
+        if embedder_id is None:
+            return {}
+        vectors = self.catalog.vectors.of_entries([hit.entry_id for hit in hits], embedder_id)
+        return {
+            entry: np.frombuffer(data, "<f2").astype(np.float32) for entry, data in vectors.items()
+        }
+
+    def _texts(self, hits: Sequence[Hit], chunks: Mapping[int, ChunkRecord]) -> dict[int, str]:
+        held = [hit for hit in hits if hit.entry_id in chunks]
+        spans = [
+            (hit.document_id, chunks[hit.entry_id].chunk.start, chunks[hit.entry_id].chunk.end)
+            for hit in held
+        ]
+        slices = self.catalog.documents.slices(spans)
+        return {hit.entry_id: text for hit, text in zip(held, slices, strict=True)}
+
+    def _chunks(self, hits: Sequence[Hit]) -> dict[int, ChunkRecord]:
+        """Return the chunks of hits, by entry id."""
+        indexes: dict[int, set[int]] = {}
+        for hit in hits:
+            indexes.setdefault(hit.document_id, set()).add(hit.chunk_index)
+        records = self.catalog.documents.chunks_at(
+            {document: sorted(of_document) for document, of_document in indexes.items()}
+        )
+        chunks = {
+            (document, record.chunk.index): record
+            for document, of_document in records.items()
+            for record in of_document
+        }
+        return {
+            hit.entry_id: chunks[hit.document_id, hit.chunk_index]
+            for hit in hits
+            if (hit.document_id, hit.chunk_index) in chunks
+        }
+
+
 def assemble(
-    catalog: Catalog, groups: Sequence[Group], options: SearchOptions, highlighter: Highlighter
+    catalog: Catalog,
+    groups: Sequence[Group],
+    options: SearchOptions,
+    tokens: Collection[str],
+    words: Callable[[], Sequence[str]],
 ) -> list[Result]:
-    """Return the results of groups, in their order; documents that have gone are left out."""
+    """Return the results of groups, in their order; documents that have gone are left out.
+
+    ``tokens`` of the query are highlighted, and ``words`` returns how it writes them; both are
+    looked for when somebody looks at the passages.
+    """
+    highlighter = lru_cache(maxsize=1)(partial(Highlighter, tokens, words))
     ids = {group.document_id for group in groups}
     ids.update(document for group in groups for document in group.also_in)
     with catalog.connections.read():
@@ -93,11 +194,11 @@ def _result(
     plan: PassagePlan,
     texts: Sequence[str],
     records: Mapping[int, DocumentRecord],
-    highlighter: Highlighter,
+    highlighter: Callable[[], Highlighter],
 ) -> Result:
     record = records[group.document_id]
     file = _folder(record.root) / record.path
-    passages = with_texts(plan, texts, highlighter.spans)
+    passages = with_texts(plan, texts, lambda text: highlighter().spans(text))
     return Result(
         document=DocumentRef(
             id=record.id,
@@ -120,7 +221,7 @@ def _result(
         context_chunks=plan.context_chunks,
         gaps=plan.gaps,
         more=(*plan.more, *map(_matched, group.others)),
-        also_at=tuple(records[other].path for other in group.also_in if other in records),
+        also_at=tuple(sorted(records[other].path for other in group.also_in if other in records)),
         missing=not file.exists(),
     )
 
@@ -130,9 +231,11 @@ def _folder(root: str) -> Path:
     return Path(root)
 
 
-def _terms(index: int, passages: Sequence[Passage], highlighter: Highlighter) -> tuple[str, ...]:
+def _terms(
+    index: int, passages: Sequence[Passage], highlighter: Callable[[], Highlighter]
+) -> tuple[str, ...]:
     """Return the words of the query in the passage that shows a chunk."""
     for passage in passages:
         if passage.chunks[0] <= index <= passage.chunks[1]:
-            return highlighter.terms(passage.text)
+            return highlighter().terms(passage.text)
     return ()

@@ -6,29 +6,32 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from functools import lru_cache, partial, reduce
-from typing import TypeVar
+from dataclasses import fields, replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ragkit.catalog import Catalog
-from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import (
     Candidates,
     EntryFilter,
     EntryIndex,
-    IndexBackend,
     IndexKind,
     IndexSearch,
     VectorSearch,
 )
 from ragkit.indexes.rows import Ids
-from ragkit.options import Contexts, Filters, Mode, QuestionMerge, SearchOptions
-from ragkit.results import StageTimer
-from ragkit.retrieval.proximity import Scores, ShareOf
+from ragkit.options import Contexts, Mode, QuestionMerge, SearchOptions
+from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query import Query
+from ragkit.retrieval.scope import Scope
 from ragkit.types import LEVEL_CODES, Field, Level
+
+if TYPE_CHECKING:
+    from ragkit.retrieval.stages import StageTimer
+
+NO_GRAPH = "There is no approximate index: collections are searched exactly."
+"""The notice of a search that was to be approximate and is not."""
 
 FIELD_WEIGHTS: Mapping[Field, float] = {
     Field.TEXT: 1.75,
@@ -53,30 +56,10 @@ _A = TypeVar("_A")
 _B = TypeVar("_B")
 
 
-def open_searches(
-    catalog: Catalog,
-    indexes: IndexBackend,
-    queries: Sequence[Query],
-    level: Level,
-    options: SearchOptions,
-) -> list[IndexSearch]:
-    """Put a batch to the index of each collection; all are those of the first, as filters are."""
-    collections, filters = queries[0].collections, queries[0].filters
-    return [
-        put_to(
-            indexes.current(collection, level),
-            queries,
-            _entry_filter(catalog, collection, level, filters, options),
-            options,
-        )
-        for collection in collections
-    ]
-
-
 def put_to(
     index: EntryIndex,
     queries: Sequence[Query],
-    entry_filter: EntryFilter | None,
+    wanted: EntryFilter | None,
     options: SearchOptions,
 ) -> IndexSearch:
     """Put a batch to one index as the options ask for it."""
@@ -86,7 +69,22 @@ def put_to(
         written = options.contexts is Contexts.MODEL and not index.fields.isdisjoint(WRITTEN)
         weights = FIELD_WEIGHTS if written else _TEXT_ONLY
     vector_search = VectorSearch(options.index, options.nprobe, options.overfetch)
-    return index.search(queries, entry_filter, weights, vector_search)
+    return index.search(queries, wanted, weights, vector_search)
+
+
+def entry_filter(scope: Scope, level: Level, options: SearchOptions) -> EntryFilter:
+    """Return which entries of a level are in the scope, and which of them vectors may find."""
+    levels: tuple[Level, ...] | None = None
+    if options.contexts is Contexts.STRUCTURAL:
+        levels = (level,)
+    elif options.vector_levels is not None:
+        levels = (level, *options.vector_levels)
+    return EntryFilter(
+        scope.document_ids,
+        scope.entries_at(level),
+        levels,
+        representatives=levels is None and options.question_merge is QuestionMerge.CONTEXT,
+    )
 
 
 def find_candidates(
@@ -102,9 +100,10 @@ def find_candidates(
     Both are asked at once where that is quicker.
     """
     total = sum(search.index.entries for search in searches)
-
-    by_vector = partial(vector_candidates, searches, len(queries), depth, options)
-    by_keyword = partial(keyword_candidates, searches, len(queries), depth)
+    by_vector, by_keyword = (
+        partial(candidates_of, kind, searches, depth, options)
+        for kind in (IndexKind.VECTOR, IndexKind.KEYWORD)
+    )
     candidates: dict[IndexKind, Candidates] = {}
     if options.mode is not Mode.KEYWORD:
         with timer.stage(f"vector{suffix}", total) as stage:
@@ -112,43 +111,41 @@ def find_candidates(
                 search.strategy(_vector_depth(search, depth, options)) for search in searches
             ]
             notes = list(dict.fromkeys(strategy.why for strategy in strategies))
+            if any(strategy.missing for strategy in strategies):
+                timer.notices.append(NO_GRAPH)
             if options.mode is Mode.HYBRID and len(queries) == 1 and total >= _WORTH_A_THREAD:
                 by_both = run_concurrently(by_vector, by_keyword)
                 candidates = dict(zip((IndexKind.VECTOR, IndexKind.KEYWORD), by_both, strict=True))
                 notes.append("beside keyword")
             else:
                 candidates[IndexKind.VECTOR] = by_vector()
-            stage.out, stage.note = len(candidates[IndexKind.VECTOR]), "; ".join(notes)
+            stage.out = len(candidates[IndexKind.VECTOR].entry_ids)
+            stage.note = "; ".join(notes)
     if options.mode is not Mode.VECTOR:
         with timer.stage(f"keyword{suffix}", total) as stage:
             if IndexKind.KEYWORD not in candidates:
                 candidates[IndexKind.KEYWORD] = by_keyword()
-            stage.out = len(candidates[IndexKind.KEYWORD])
+            stage.out = len(candidates[IndexKind.KEYWORD].entry_ids)
     return candidates
 
 
-def vector_candidates(
-    searches: Sequence[IndexSearch], count: int, depth: int, options: SearchOptions
+def candidates_of(
+    kind: IndexKind, searches: Sequence[IndexSearch], depth: int, options: SearchOptions
 ) -> Candidates:
-    """Return for each of ``count`` queries the chunks with the vectors most like its own.
+    """Return for each query the entries with the best BM25 scores, or chunks by their vectors.
 
     Chunks with several vectors are looked for as deep as it takes to find enough of them.
     """
+    if kind is IndexKind.KEYWORD:
+        return _joined([search.candidates(kind, depth) for search in searches], depth)
     of_collections = [
-        search.candidates(IndexKind.VECTOR, _vector_depth(search, depth, options))
-        for search in searches
+        search.candidates(kind, _vector_depth(search, depth, options)) for search in searches
     ]
     alone = all(search.index.entries_per_chunk == 1.0 for search in searches)
-    joined = _joined(of_collections, count, depth if alone else None)
+    joined = _joined(of_collections, depth if alone else None)
     if alone and options.question_merge is not QuestionMerge.SUM:
         return joined
     return by_chunk(joined, options.question_merge, options.rrf_k, depth)
-
-
-def keyword_candidates(searches: Sequence[IndexSearch], count: int, depth: int) -> Candidates:
-    """Return for each of ``count`` queries the entries with the best BM25 scores."""
-    of_collections = [search.candidates(IndexKind.KEYWORD, depth) for search in searches]
-    return _joined(of_collections, count, depth)
 
 
 def by_chunk(candidates: Candidates, merge: QuestionMerge, rrf_k: int, depth: int) -> Candidates:
@@ -158,12 +155,12 @@ def by_chunk(candidates: Candidates, merge: QuestionMerge, rrf_k: int, depth: in
     rank; else it has those of its best entry. The level says what was found best, where that is
     one of the chunk's questions.
     """
-    queries = queries_of(candidates.bounds)
+    queries = candidates.queries
     keys = queries * (int(candidates.parent_ids.max(initial=0)) + 1) + candidates.parent_ids
     distinct, first, group = np.unique(keys, return_index=True, return_inverse=True)
     if merge is QuestionMerge.SUM:
         sums = np.zeros(len(distinct))
-        np.add.at(sums, group.reshape(-1), 1.0 / (rrf_k + 1.0 + places_of(candidates.bounds)))
+        np.add.at(sums, group.reshape(-1), 1.0 / (rrf_k + ranks_of(candidates)))
         order = np.lexsort((distinct, -sums, queries[first]))
         chunks = replace(take_rows(candidates, first[order]), scores=sums[order])
     else:
@@ -174,49 +171,29 @@ def by_chunk(candidates: Candidates, merge: QuestionMerge, rrf_k: int, depth: in
 
 
 def exact_scores(
-    searches: Sequence[IndexSearch], kind: IndexKind, entry_ids: Ids, bounds: Ids
+    searches: Sequence[IndexSearch], kind: IndexKind, entry_ids: Ids, queries: Ids
 ) -> Scores:
-    """Return exact scores of any entries; ``bounds`` say whose query each is (``IndexSearch``)."""
+    """Return exact scores of any entries, each for the query of that number (``IndexSearch``)."""
     total = np.zeros(len(entry_ids))
     for search in searches:
-        total += search.scores(kind, entry_ids, bounds)
+        total += search.scores(kind, entry_ids, queries)
     return total
 
 
-def shares_in(
-    share_of: ShareOf,
-    field: Field,
-    searches: Sequence[IndexSearch],
-    queries: Sequence[Query],
-    entry_ids: Ids,
-    bounds: Ids,
-) -> Scores:
-    """Return how much of its query stands in a field of each entry, from 0 to 1, (n,).
-
-    ``entry_ids[bounds[i]:bounds[i + 1]]`` are compared with query ``i``. Words are as rare as
-    they are in texts.
-    """
-    shares = np.zeros(len(entry_ids))
-    token_ids = [query.token_ids for query in queries]
-    flat = [token for tokens in token_ids for token in tokens]
-    for search in searches if flat else ():
-        idf = search.index.idf(flat, Field.TEXT)
-        shares += share_of(token_ids, idf, search.index.get(entry_ids, field), bounds)
-    return shares
+def places_of(queries: Ids) -> Ids:
+    """Return each row's place among those of its query, from 0; numbers of queries ascend, (n,)."""
+    return np.arange(len(queries)) - np.searchsorted(queries, queries)
 
 
-def queries_of(bounds: Ids) -> Ids:
-    """Return the number of each row's query, (n,)."""
-    if len(bounds) == 2:
-        return np.zeros(bounds[1], np.int64)
-    return np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-
-
-def places_of(bounds: Ids) -> Ids:
-    """Return each row's place among those of its query, from 0, (n,)."""
-    if len(bounds) == 2:
-        return np.arange(bounds[1])
-    return np.arange(bounds[-1]) - np.repeat(bounds[:-1], np.diff(bounds))
+def ranks_of(candidates: Candidates) -> Ids:
+    """Return each row's rank among those of its query, from 1; equal scores share one, (n,)."""
+    places, scores = places_of(candidates.queries), candidates.scores
+    tied = (places[1:] > 0) & (np.diff(scores) == 0)
+    rows = np.arange(len(places))
+    # The row of the first of those that tie: the last row before that does not.
+    first = np.maximum.accumulate(np.where(np.concatenate([[False], tied])[: len(rows)], 0, rows))
+    ranks: Ids = places[first] + 1
+    return ranks
 
 
 def run_concurrently(
@@ -242,87 +219,37 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(2, "ragkit-search")
 
 
-def _one_per_chunk(options: SearchOptions) -> bool:
-    """Return whether a chunk is found by one of its vectors, whatever others it has."""
-    by_context = options.vector_levels is None and options.question_merge is QuestionMerge.CONTEXT
-    return options.contexts is Contexts.STRUCTURAL or by_context
-
-
 def _vector_depth(search: IndexSearch, depth: int, options: SearchOptions) -> int:
     """Return how many entries are looked at to find ``depth`` chunks."""
-    if _one_per_chunk(options):
+    by_context = options.vector_levels is None and options.question_merge is QuestionMerge.CONTEXT
+    if options.contexts is Contexts.STRUCTURAL or by_context:
+        # A chunk is found by one of its vectors, whatever others it has.
         return depth
     return depth * min(_MOST_EACH, math.ceil(search.index.entries_per_chunk))
 
 
-def _entry_filter(
-    catalog: Catalog,
-    collection: CollectionRecord,
-    level: Level,
-    filters: Sequence[Filters],
-    options: SearchOptions,
-) -> EntryFilter:
-    """Return which entries pass all filters, and which of them vectors may find."""
-    levels: tuple[Level, ...] | None = None
-    if options.contexts is Contexts.STRUCTURAL:
-        levels = (level,)
-    elif options.vector_levels is not None:
-        levels = (level, *options.vector_levels)
-    documents: list[Ids] = []
-    entries: list[Ids] = []
-    for part in filters:
-        documents.append(catalog.filters.documents(collection.id, replace(part, headings=())))
-        if part.headings:
-            entries.append(catalog.filters.entries_under(collection.id, part.headings))
-        by_speaker = catalog.filters.entries_by_speaker(collection.id, part)
-        if by_speaker is not None:
-            entries.append(by_speaker)
-    return EntryFilter(
-        reduce(np.intersect1d, documents) if documents else None,
-        reduce(np.intersect1d, entries) if entries else None,
-        levels,
-        representatives=levels is None and _one_per_chunk(options),
-    )
-
-
-def _joined(of_collections: Sequence[Candidates], count: int, depth: int | None) -> Candidates:
+def _joined(of_collections: Sequence[Candidates], depth: int | None) -> Candidates:
     """Join what collections have for each query; ties go to the smaller entry id."""
     if len(of_collections) == 1:
         return of_collections[0]
-    ids = np.zeros(0, np.int64)
     if not of_collections:
-        none = np.zeros(0, np.int32), np.zeros(0, np.int8), np.zeros(0, np.float32)
-        return Candidates(np.zeros(count + 1, np.int64), ids, ids, ids, *none)
-    queries = np.concatenate([queries_of(found.bounds) for found in of_collections])
-    ids = np.concatenate([found.entry_ids for found in of_collections])
-    scores = np.concatenate([found.scores for found in of_collections])
-    order = np.lexsort((ids, -scores, queries))
+        ids, scores = np.zeros(0, np.int64), np.zeros(0)
+        return Candidates(ids, ids, ids, ids, ids.astype(np.int32), ids.astype(np.int8), scores)
     joined = Candidates(
-        np.searchsorted(queries[order], np.arange(count + 1)),
-        ids[order],
-        np.concatenate([found.document_ids for found in of_collections])[order],
-        np.concatenate([found.parent_ids for found in of_collections])[order],
-        np.concatenate([found.chunk_indexes for found in of_collections])[order],
-        np.concatenate([found.levels for found in of_collections])[order],
-        scores[order],
+        *(
+            np.concatenate([getattr(found, column.name) for found in of_collections])
+            for column in fields(Candidates)
+        )
     )
+    joined = take_rows(joined, np.lexsort((joined.entry_ids, -joined.scores, joined.queries)))
     return joined if depth is None else _cut(joined, depth)
 
 
 def _cut(candidates: Candidates, depth: int) -> Candidates:
     """Keep the first ``depth`` candidates of each query."""
-    return take_rows(candidates, np.flatnonzero(places_of(candidates.bounds) < depth))
+    return take_rows(candidates, np.flatnonzero(places_of(candidates.queries) < depth))
 
 
 def take_rows(candidates: Candidates, rows: Ids) -> Candidates:
-    """Return some rows, which must be sorted by query."""
-    bounds = np.searchsorted(queries_of(candidates.bounds)[rows], np.arange(len(candidates.bounds)))
-    return Candidates(
-        bounds,
-        candidates.entry_ids[rows],
-        candidates.document_ids[rows],
-        candidates.parent_ids[rows],
-        candidates.chunk_indexes[rows],
-        candidates.levels[rows],
-        candidates.scores[rows],
-    )
+    """Return some rows; their numbers of queries must ascend."""
+    return Candidates(*(getattr(candidates, column.name)[rows] for column in fields(Candidates)))

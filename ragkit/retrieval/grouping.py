@@ -12,16 +12,21 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.errors import QueryError
 from ragkit.options import Expansion, Granularity, SearchOptions
-from ragkit.retrieval.lookups import HitLookups, Vectors
 from ragkit.retrieval.passages import parent_of
 from ragkit.retrieval.ranking import Hit
+
+if TYPE_CHECKING:
+    from ragkit.retrieval.assembly import HitLookups
+
+Vectors: TypeAlias = Mapping[int, NDArray[np.floating]]
+"""Entry ids with their vectors, each of the same shape ``(dimensions,)``."""
 
 Clusters: TypeAlias = list[list[Hit]]
 """The kept hits, each followed by those that were folded into it, best first."""
@@ -74,7 +79,7 @@ def group(hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups) -> G
             for home in sorted(homes):
                 # What an earlier step folded into that document goes along with it.
                 also.setdefault(lead.document_id, []).extend([home, *also.get(home, ())])
-        left = kept_hits(clusters)
+        left = [lead for lead, *_folded in clusters]
     notes = [f"{count} {name} removed" for name, count in removed.items() if count]
     groups = _gather(left, options, also)
     if options.mmr_lambda is not None and len(groups) > 1:
@@ -149,13 +154,8 @@ def _gather(
             tuple(other for other in by_document[hit.document_id] if other is not hit),
             also_in.get(hit.document_id, ()),
         )
-        for hit in kept_hits(cap_per_document(hits, options.per_document))
+        for hit, *_folded in cap_per_document(hits, options.per_document)
     ]
-
-
-def kept_hits(clusters: Clusters) -> list[Hit]:
-    """Return the hits that stand for their clusters."""
-    return [cluster[0] for cluster in clusters]
 
 
 def fold_identical(hits: Sequence[Hit], keys: Mapping[int, Hashable]) -> Clusters:
@@ -179,7 +179,7 @@ def fold_identical(hits: Sequence[Hit], keys: Mapping[int, Hashable]) -> Cluster
             rows.append(row)
         return first
 
-    return _at_home(hits, _fold(hits, twin))
+    return _fold(hits, twin, at_home=True)
 
 
 def fold_near(hits: Sequence[Hit], texts: Mapping[int, str], threshold: float = 95.0) -> Clusters:
@@ -200,7 +200,7 @@ def fold_near(hits: Sequence[Hit], texts: Mapping[int, str], threshold: float = 
         best = process.extractOne(plain[row], choices, scorer=fuzz.ratio, score_cutoff=threshold)
         return best[2] if best else None
 
-    return _at_home(hits, _fold(hits, twin))
+    return _fold(hits, twin, at_home=True)
 
 
 def fold_semantic(hits: Sequence[Hit], vectors: Vectors, threshold: float) -> Clusters:
@@ -221,7 +221,7 @@ def fold_semantic(hits: Sequence[Hit], vectors: Vectors, threshold: float) -> Cl
         ]
         return max(near, key=lambda other: float(cosines[row, other]), default=None)
 
-    return _at_home(hits, _fold(hits, twin))
+    return _fold(hits, twin, at_home=True)
 
 
 def best_per_section(hits: Sequence[Hit], sections: Mapping[int, Hashable]) -> Clusters:
@@ -238,7 +238,7 @@ def best_per_section(hits: Sequence[Hit], sections: Mapping[int, Hashable]) -> C
         first = best.setdefault((hit.document_id, sections[hit.entry_id]), row)
         return None if first == row else first
 
-    return _clusters(hits, _fold(hits, twin))
+    return _fold(hits, twin)
 
 
 def cap_per_document(hits: Sequence[Hit], most: int) -> Clusters:
@@ -258,7 +258,7 @@ def cap_per_document(hits: Sequence[Hit], most: int) -> Clusters:
         best.setdefault(document, row)
         return None
 
-    return _clusters(hits, _fold(hits, twin))
+    return _fold(hits, twin)
 
 
 def mmr(hits: Sequence[Hit], vectors: Vectors, lambda_: float, limit: int) -> list[Hit]:
@@ -290,40 +290,34 @@ def mmr(hits: Sequence[Hit], vectors: Vectors, lambda_: float, limit: int) -> li
     return chosen
 
 
-def _fold(hits: Sequence[Hit], twin: _Twin) -> list[list[int]]:
-    """Go down the ranking and fold every hit that has a twin among those kept; gives rows."""
-    rows: dict[int, list[int]] = {}
+def _fold(hits: Sequence[Hit], twin: _Twin, *, at_home: bool = False) -> Clusters:
+    """Go down the ranking and fold every hit that has a twin among those kept.
+
+    With ``at_home`` the copy in the best ranked document stands for its cluster if its score is
+    close. Otherwise two copies of a file would share out their matched chunks between them, and
+    both would be shown.
+    """
+    folded: dict[int, list[int]] = {}
     order: list[int] = []
     for row in range(len(hits)):
         first = twin(row, order)
         if first is None:
             order.append(row)
-            rows[row] = [row]
+            folded[row] = [row]
         else:
-            rows[first].append(row)
-    return [rows[row] for row in order]
-
-
-def _clusters(hits: Sequence[Hit], folded: Sequence[Sequence[int]]) -> Clusters:
-    return [[hits[row] for row in rows] for rows in folded]
-
-
-def _at_home(hits: Sequence[Hit], folded: Sequence[Sequence[int]]) -> Clusters:
-    """Let the copy in the best ranked document stand for its cluster if its score is close.
-
-    Otherwise two copies of a file would share out their matched chunks between them, and both
-    would be shown.
-    """
-    first: dict[int, int] = {}
-    for rows in folded:
-        first.setdefault(hits[rows[0]].document_id, rows[0])
-    far = len(hits)
-    at_home = []
-    for rows in folded:
-        close = [row for row in rows if hits[row].score >= _CLOSE * hits[rows[0]].score]
-        leading = min(close, key=lambda row: (first.get(hits[row].document_id, far), row))
-        at_home.append([leading, *(row for row in rows if row != leading)])
-    return _clusters(hits, sorted(at_home, key=lambda rows: rows[0]))
+            folded[first].append(row)
+    clusters = list(folded.values())
+    if at_home:
+        best: dict[int, int] = {}
+        for row in order:
+            best.setdefault(hits[row].document_id, row)
+        for rows in clusters:
+            least = _CLOSE * hits[rows[0]].score
+            close = [row for row in rows if hits[row].score >= least]
+            lead = min(close, key=lambda row: (best.get(hits[row].document_id, len(hits)), row))
+            rows.sort(key=lambda row: (row != lead, row))
+        clusters.sort()
+    return [[hits[row] for row in rows] for rows in clusters]
 
 
 def _cosines(hits: Sequence[Hit], vectors: Vectors) -> NDArray[np.float64]:

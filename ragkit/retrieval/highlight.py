@@ -9,7 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
+from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
+from ragkit.retrieval.query_parser import parse_query
 
 LONGEST_HIGHLIGHTED = 200_000
 """Characters of one text in which words are looked for; the rest is left plain."""
@@ -40,6 +42,8 @@ _AROUND_WORDS = ".,;:!?()[]{}\"'`*_<>-"
 _SENTENCE_START = re.compile(r"(?:[.!?]['\")\]]?\s+|[。！？]|\n\s*)(?=\S)")
 _WORD_START = re.compile(r"(?<=\s)\S")
 _SPACE = re.compile(r"\s")
+_IDENTIFIER, _IDENTIFIER_END = re.compile("[A-Za-z0-9_]{2,}"), re.compile("[A-Za-z0-9_]{2,}$")
+_LONGEST_IDENTIFIER = 80
 
 
 class Highlighter:
@@ -141,6 +145,16 @@ def question_words(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
+def whole_identifiers(text: str, spans: Iterable[tuple[int, int]]) -> _Spans:
+    """Extend spans inside an identifier, as in ``page_token``, to the whole of it."""
+    whole = []
+    for start, end in spans:
+        before = _IDENTIFIER_END.search(text, max(start - _LONGEST_IDENTIFIER, 0), start + 1)
+        after = _IDENTIFIER.match(text, end - 1, end + _LONGEST_IDENTIFIER)
+        whole.append((before.start() if before else start, after.end() if after else end))
+    return merge_spans(whole)
+
+
 def merge_spans(spans: Iterable[tuple[int, int]]) -> _Spans:
     """Join spans that overlap or touch, and sort them."""
     merged: list[tuple[int, int]] = []
@@ -150,6 +164,18 @@ def merge_spans(spans: Iterable[tuple[int, int]]) -> _Spans:
         else:
             merged.append((start, end))
     return tuple(merged)
+
+
+def highlight_question(text: str, question: str) -> _Spans:
+    """Return the spans of a text that hold a word of a question; its filters are no words.
+
+    A question with an invalid filter is taken as it is.
+    """
+    try:
+        words = parse_query(question).text
+    except QueryError:
+        words = question
+    return highlight(text, tokenize(words))
 
 
 def best_window(text: str, highlights: Sequence[tuple[int, int]], width: int) -> tuple[int, int]:

@@ -84,7 +84,7 @@ def blend(hits: Sequence[Hit], others: Sequence[Hit], share: float, *, outer: bo
             )
         elif outer:
             blended[hit.entry_id] = part
-    return sorted(blended.values(), key=lambda hit: (-hit.score, hit.entry_id))
+    return sorted(blended.values(), key=lambda hit: -hit.score)
 
 
 def _scaled(hit: Hit, factor: float) -> Hit:
@@ -110,13 +110,44 @@ def merge_topics(lists: Sequence[Sequence[Scored]], how: Merge, limit: int) -> l
             best[document] = max(best.get(document, 0.0), result.score)
             topics.setdefault(document, set()).add(number)
     if how is Merge.SCORE:
-        order = sorted(best, key=lambda document: (-best[document], str(document)))
+        order = sorted(best, key=lambda document: -best[document])
     else:
         order = _in_rounds(lists)
     return [
         Merged(document, best[document], tuple(sorted(topics[document])))
         for document in order[:limit]
     ]
+
+
+def best_of_entries(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Return every entry once, with the best score that any list gives it; best first."""
+    best: dict[int, Hit] = {}
+    for hits in lists:
+        for hit in hits:
+            if hit.entry_id not in best or hit.score > best[hit.entry_id].score:
+                best[hit.entry_id] = hit
+    return sorted(best.values(), key=lambda hit: -hit.score)
+
+
+def without_weak(lists: Sequence[list[Hit]], weak: Sequence[bool]) -> list[list[Hit]]:
+    """Return the lists with those of weak topics empty, unless all topics are weak."""
+    if all(weak):
+        return list(lists)
+    gone = [number for number, is_weak in enumerate(weak) if is_weak]
+    return [[] if number in gone else hits for number, hits in enumerate(lists)]
+
+
+def with_every_topic(
+    chosen: Sequence[Merged], merged: Sequence[Merged], lists: Sequence[Sequence[Scored]]
+) -> list[Merged]:
+    """Add to what was chosen of ``merged`` the best of each topic whose best is not in it."""
+    every = {item.document_id: item for item in merged}
+    shown = {item.document_id: item for item in chosen}
+    for results in lists:
+        if results:
+            best = results[0].document_id
+            shown.setdefault(best, every[best])
+    return list(shown.values())
 
 
 def _in_rounds(lists: Sequence[Sequence[Scored]]) -> list[int | str]:

@@ -5,30 +5,42 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Protocol
 
-from ragkit.models.base import embed_queries
 from ragkit.models.factory import is_remote, local_embedder
-from ragkit.options import ChunkedOptions, Dedup, IndexMode, Rerank, SearchOptions
-from ragkit.results import RerankOutcome, Result, StageTimer, Trace
-from ragkit.retrieval.grouping import Group, fold_identical, kept_hits, mmr
+from ragkit.options import (
+    ChunkedOptions,
+    Contexts,
+    CutMethod,
+    Dedup,
+    IndexMode,
+    Rerank,
+    SearchOptions,
+)
+from ragkit.results import RerankOutcome, Result, Trace
+from ragkit.retrieval.fit import weak_topics
+from ragkit.retrieval.grouping import Group, fold_identical, mmr
 from ragkit.retrieval.merge import (
     Merged,
+    best_of_entries,
     blend,
     deduplicate_by_document,
     keep_best,
     merge_topics,
+    with_every_topic,
+    without_weak,
 )
 from ragkit.retrieval.query_parser import LONGEST_QUERY
 from ragkit.retrieval.query_segmentation import (
-    Piece,
+    Segment,
     Topic,
     cut_question,
     is_cut,
 )
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.search import SearchEngine
+from ragkit.retrieval.stages import StageTimer
+from ragkit.retrieval.topic_names import rarities, topic_names
 
 __all__ = [
     "ChunkedAnswer",
@@ -47,10 +59,14 @@ _DEEPER = 4
 
 @dataclass(frozen=True, slots=True)
 class TopicAnswer:
-    """A topic with the documents that it finds: (document id, score), best first."""
+    """A topic with the documents that it finds: (document id, score), best first.
+
+    ``weak``: even the best of them is too little to be an answer (``retrieval/fit.py``).
+    """
 
     topic: Topic
     documents: tuple[tuple[int, float], ...]
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +79,11 @@ class ChunkedResult:
 
 @dataclass(frozen=True, slots=True)
 class ChunkedAnswer:
-    """The answer to a long text; ``pieces``, ``hits`` and ``documents`` count what led to it."""
+    """The answer to a long text; ``segments``, ``hits`` and ``documents`` count what led to it."""
 
     topics: tuple[TopicAnswer, ...]
     results: tuple[ChunkedResult, ...]
-    pieces: int
+    segments: int
     hits: int
     documents: int
     trace: Trace
@@ -75,9 +91,14 @@ class ChunkedAnswer:
     rerank: RerankOutcome | None = None
 
     @property
+    def nothing_close(self) -> bool:
+        """True when there is no topic that is not weak."""
+        return all(topic.weak for topic in self.topics)
+
+    @property
     def summary(self) -> str:
-        """Return the counts in a line: "7 pieces → 35 hits → 12 documents → 5 shown"."""
-        counted = [(self.pieces, "piece"), (self.hits, "hit"), (self.documents, "document")]
+        """Return the counts in a line: "7 segments → 35 hits → 12 documents → 5 shown"."""
+        counted = [(self.segments, "segment"), (self.hits, "hit"), (self.documents, "document")]
         parts = [f"{count} {word}{'' if count == 1 else 's'}" for count, word in counted]
         return " → ".join([*parts, f"{len(self.results)} shown"])
 
@@ -108,9 +129,11 @@ def query_per_chunk(
 
 @dataclass(frozen=True, slots=True)
 class _TopicHits:
-    """The hits of each topic, how many there were, and the words and copies to show."""
+    """The topics, named, their hits, whether those are weak, how many, and what to show."""
 
+    topics: tuple[Topic, ...]
     lists: list[list[Hit]]
+    weak: list[bool]
     hits: int
     tokens: list[str]
     also_in: Mapping[int, tuple[int, ...]]
@@ -138,12 +161,12 @@ class ChunkedSearch:
         options = replace(options, index=index, nprobe=chunked.nprobe, overfetch=chunked.overfetch)
         timer = StageTimer()
         with timer.stage("topics", len(text)) as stage:
-            topics = cut_question(text, partial(embed_queries, self._segmenter), chunked)
-            pieces = sum(len(topic.pieces) for topic in topics)
-            stage.out, stage.note = len(topics), f"{pieces} pieces"
+            topics = cut_question(text, self._segmenter.embed_queries, chunked)
+            segments = sum(len(topic.segments) for topic in topics)
+            stage.out, stage.note = len(topics), f"{segments} segments"
         topic_hits = self._find(text, topics, options, chunked, timer)
         with timer.stage("merge", topic_hits.hits) as stage:
-            merged, groups, documents = self._merged(topic_hits, options, chunked)
+            merged, groups, documents = self._merged(topic_hits, len(topics), options, chunked)
             stage.out, stage.note = len(merged), chunked.merge.value
         with timer.stage("reconstruction", len(merged)) as stage:
             results = self._engine.assemble(groups, options, topic_hits.tokens, "")
@@ -151,24 +174,35 @@ class ChunkedSearch:
         rerank = _not_reranked(options)
         answer = ChunkedAnswer(
             topics=tuple(
-                TopicAnswer(topic, _documents(hits))
-                for topic, hits in zip(topics, topic_hits.lists, strict=False)
+                TopicAnswer(topic, _documents(hits), weak)
+                for topic, hits, weak in zip(
+                    topic_hits.topics, topic_hits.lists, topic_hits.weak, strict=False
+                )
             ),
             results=_with_topics(results, groups, merged, len(topics)),
-            pieces=pieces,
+            segments=segments,
             hits=topic_hits.hits,
             documents=documents,
             trace=Trace(tuple(timer.stages)),
             notices=(
                 *_notices(text, topics),
                 *topic_hits.notices,
-                *self._engine.index_notices(options),
+                *dict.fromkeys(timer.notices),
                 *([rerank.notice] if rerank else []),
             ),
             rerank=rerank,
         )
         logger.info("chunked search %.1f ms, %s", answer.trace.ms, answer.summary)
         return answer
+
+    def _named(self, topics: Sequence[Topic], rarity: Mapping[str, float]) -> tuple[Topic, ...]:
+        """Name topics by their telling words; those without any keep their first words."""
+        texts = ["\n".join(segment.text for segment in topic.segments) for topic in topics]
+        names = topic_names(texts, rarity, self._segmenter.embed_queries)
+        return tuple(
+            replace(topic, name=name or topic.name)
+            for topic, name in zip(topics, names, strict=True)
+        )
 
     def _find(
         self,
@@ -178,15 +212,15 @@ class ChunkedSearch:
         chunked: ChunkedOptions,
         timer: StageTimer,
     ) -> _TopicHits:
-        """Search with all pieces, their backgrounds and the whole text in one batch.
+        """Search with all segments, their backgrounds and the whole text in one batch.
 
         A last list, of no topic, holds what the whole text alone finds.
         """
-        pieces = [piece for topic in topics for piece in topic.pieces]
+        segments = [segment for topic in topics for segment in topic.segments]
         each = max(chunked.hits_per_piece, -(-chunked.limit // max(1, len(topics))))
-        backgrounds = [piece.background for piece in pieces if piece.background]
-        whole = [text.strip()] if chunked.whole_weight > 0 and pieces else []
-        texts = [*(piece.text for piece in pieces), *backgrounds, *whole]
+        backgrounds = [segment.background for segment in segments if segment.background]
+        whole = [text.strip()] if chunked.whole_weight > 0 and segments else []
+        texts = [*(segment.text for segment in segments), *backgrounds, *whole]
         options = replace(
             options,
             limit=each,
@@ -198,18 +232,20 @@ class ChunkedSearch:
             [hit for hit in grouping.hits if hit.document_id not in chunked.exclude]
             for _query, grouping in found
         ]
-        with timer.stage("pieces", sum(map(len, hits_of_text))) as stage:
-            by_piece = _with_backgrounds(pieces, hits_of_text)
+        with timer.stage("segments", sum(map(len, hits_of_text))) as stage:
+            by_segment = _with_backgrounds(segments, hits_of_text)
             if whole:
                 share = chunked.whole_weight / (1 + chunked.whole_weight)
-                by_piece = [blend(hits, hits_of_text[-1], share, outer=False) for hits in by_piece]
-            by_piece = [self._best_each(hits, chunked)[:each] for hits in by_piece]
-            stage.out = count = sum(map(len, by_piece))
+                by_segment = [
+                    blend(hits, hits_of_text[-1], share, outer=False) for hits in by_segment
+                ]
+            by_segment = [self._best_each(hits, chunked)[:each] for hits in by_segment]
+            stage.out = count = sum(map(len, by_segment))
         lists, first = [], 0
         for topic in topics:
-            of_topic = _best(by_piece[first : first + len(topic.pieces)])
+            of_topic = best_of_entries(by_segment[first : first + len(topic.segments)])
             lists.append(self._best_each(of_topic, chunked)[:each])
-            first += len(topic.pieces)
+            first += len(topic.segments)
         if whole:
             of_whole = blend((), hits_of_text[-1], share, outer=True)
             lists.append(self._best_each(of_whole, chunked)[:each])
@@ -222,7 +258,19 @@ class ChunkedSearch:
             if group.also_in
         }
         notices = tuple(dict.fromkeys(query.trouble for query, _ in found if query.trouble))
-        return _TopicHits(lists, count, sorted(tokens), also_in, notices)
+        indexes = self._engine.entry_indexes(options)
+        calibrated = not is_remote(self._engine.embedder.name)
+        with timer.stage("fit", len(topics)) as stage:
+            weak = weak_topics(
+                topics, found, indexes, calibrated=calibrated,
+                written=options.contexts is Contexts.MODEL,
+            )  # fmt: skip
+            stage.out = weak.count(False)
+        with timer.stage("names", len(topics)) as stage:
+            known = {token: id_ for query, _ in found for token, id_ in query.known.items()}
+            topics = self._named(topics, rarities(known, indexes))
+            stage.out = len(topics)
+        return _TopicHits(topics, lists, weak, count, sorted(tokens), also_in, notices)
 
     def _best_each(self, hits: Sequence[Hit], chunked: ChunkedOptions) -> list[Hit]:
         """Drop weak hits, and of each document or section all but the best."""
@@ -233,13 +281,19 @@ class ChunkedSearch:
         return keep_best(strong, chunked.dedup, chunked.per_document, sections)
 
     def _merged(
-        self, topic_hits: _TopicHits, options: SearchOptions, chunked: ChunkedOptions
+        self, topic_hits: _TopicHits, topics: int, options: SearchOptions, chunked: ChunkedOptions
     ) -> tuple[list[Merged], list[Group], int]:
         """Join the topics' lists into groups of hits; also count the documents in them."""
-        everything = _best(topic_hits.lists)
+        by_topic = chunked.method is CutMethod.ADAPTIVE
+        # Cut by size, segments are no topics.
+        lists_of_hits = topic_hits.lists
+        if by_topic:
+            lists_of_hits = without_weak(topic_hits.lists, topic_hits.weak)
+        everything = best_of_entries(lists_of_hits)
         lookups = self._engine.lookups()
-        # Twins that different pieces topic_hits; each piece's own are folded already.
-        pooled = kept_hits(fold_identical(everything, lookups.content_keys(everything)))
+        # Twins that different segments topic_hits; each segment's own are folded already.
+        clusters = fold_identical(everything, lookups.content_keys(everything))
+        pooled = [lead for lead, *_folded in clusters]
         pooled = self._best_each(pooled, chunked)
         homes = {hit.document_id for hit in pooled}
         by_document = chunked.dedup is Dedup.DOCUMENT and chunked.per_document == 1
@@ -250,15 +304,16 @@ class ChunkedSearch:
         leads = {key(hit): hit for hit in pooled}
         lists = [
             [_Item(key(hit), hit.score) for hit in hits if key(hit) in leads]
-            for hits in topic_hits.lists
+            for hits in lists_of_hits
         ]
-        limit = chunked.limit if options.mmr_lambda is None else len(leads)
-        merged = merge_topics(lists, chunked.merge, limit)
+        merged = merge_topics(lists, chunked.merge, len(leads))
+        chosen = merged[: chunked.limit]
         if options.mmr_lambda is not None and merged:
             ranked = [leads[int(item.document_id)] for item in merged]
-            chosen = mmr(ranked, lookups.vectors(ranked), options.mmr_lambda, chunked.limit)
+            varied = mmr(ranked, lookups.vectors(ranked), options.mmr_lambda, chunked.limit)
             by_key = {int(item.document_id): item for item in merged}
-            merged = [by_key[key(hit)] for hit in chosen]
+            chosen = [by_key[key(hit)] for hit in varied]
+        merged = with_every_topic(chosen, merged, lists[:topics] if by_topic else ())
         groups = []
         for item in merged:
             lead = leads[int(item.document_id)]
@@ -282,24 +337,14 @@ class _Item:
 
 
 def _with_backgrounds(
-    pieces: Sequence[Piece], hits_of_text: Sequence[Sequence[Hit]]
+    segments: Sequence[Segment], hits_of_text: Sequence[Sequence[Hit]]
 ) -> list[list[Hit]]:
-    """Return the hits of each piece; where it has a background, half of each score is its."""
-    backgrounds = iter(hits_of_text[len(pieces) :])
+    """Return the hits of each segment; where it has a background, half of each score is its."""
+    backgrounds = iter(hits_of_text[len(segments) :])
     return [
-        blend(hits, next(backgrounds), 0.5, outer=True) if piece.background else list(hits)
-        for piece, hits in zip(pieces, hits_of_text, strict=False)
+        blend(hits, next(backgrounds), 0.5, outer=True) if segment.background else list(hits)
+        for segment, hits in zip(segments, hits_of_text, strict=False)
     ]
-
-
-def _best(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Return every entry once, with the best score that any list gives it; best first."""
-    best: dict[int, Hit] = {}
-    for hits in lists:
-        for hit in hits:
-            if hit.entry_id not in best or hit.score > best[hit.entry_id].score:
-                best[hit.entry_id] = hit
-    return sorted(best.values(), key=lambda hit: (-hit.score, hit.entry_id))
 
 
 def _documents(hits: Sequence[Hit]) -> tuple[tuple[int, float], ...]:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple, TypeAlias
 
 from ragkit.catalog.records import ChunkRecord
@@ -87,13 +87,13 @@ def plan_document(
     """Decide what to show of a document; ``None`` when no matched chunk is good enough.
 
     ``chunks`` are the document's, or at least the ``wanted_chunks``, of ``total``; matched chunks
-    that are not among them are passed over. ``rank`` is the document's place in the answer, from
-    0: only the first ``adjacent_top_docs`` show neighbours. A matched chunk is always shown
-    whole; budgets bound what is shown around it.
+    that are not among them are not shown, but are among ``more``. ``rank`` is the document's place
+    in the answer, from 0: only the first ``adjacent_top_docs`` show neighbours. A matched chunk is
+    always shown whole; budgets bound what is shown around it.
     """
     by_index = {record.chunk.index: record.chunk for record in chunks}
     total = len(chunks) if total is None else total
-    kept, more = _choose([match for match in matched if match.index in by_index], options)
+    kept, _rest = _choose([match for match in matched if match.index in by_index], options)
     if not kept:
         return None
     if total == 1:
@@ -102,6 +102,9 @@ def plan_document(
         around = _Around(by_index, sections, text_length, total, options, rank)
         shown = _merge(around.intervals(kept))
     indexes = {match.index for match in kept}
+    # Further matches are told of, whether or not they were read.
+    good = chain(*_choose([match for match in matched if match.index < total], options))
+    more = tuple(match for match in good if match.index not in indexes)
     shown_indexes = [index for part in shown for index in range(part.first, part.last + 1)]
     return PassagePlan(
         passages=tuple(_passage(part, by_index, indexes, pages) for part in shown),
@@ -173,21 +176,17 @@ def _choose(
 
 def _reach(expansion: Expansion, options: SearchOptions, rank: int) -> int:
     """Return how many chunks on each side of a matched one can matter."""
+    neighbours = max(options.neighbours, 0) if rank < options.adjacent_top_docs else 0
     if expansion is Expansion.CHUNK:
         return 0
     if expansion is Expansion.NEIGHBOURS:
-        return _neighbours(options, rank)
+        return neighbours
     if expansion is Expansion.PARENT:
         return max(options.parent_chunks, 1) - 1
     if expansion is Expansion.AUTO:
-        return max(_SHORT_REACH, _neighbours(options, rank))
+        return max(_SHORT_REACH, neighbours)
     sections = DOCUMENT_SECTIONS if expansion is Expansion.DOCUMENT else 1
     return options.section_characters * sections // _SMALLEST_CHUNK + 1
-
-
-def _neighbours(options: SearchOptions, rank: int) -> int:
-    """Return how many neighbours are shown on each side of a matched chunk."""
-    return max(options.neighbours, 0) if rank < options.adjacent_top_docs else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +212,10 @@ class _Around:
             return [self._whole()]
         if expansion is Expansion.DOCUMENT:
             return self._document(kept)
+        reach = _reach(Expansion.NEIGHBOURS, options, self.rank)
+        levels = {match.level for match in kept}
+        if expansion is Expansion.NEIGHBOURS and Level.SECTION not in levels:
+            return [self._with_neighbours(match.index, reach) for match in kept]
         sharing: dict[tuple[int, int], int] = {}
         spans = [self._section(self.chunks[match.index]) for match in kept]
         for span in spans:
@@ -228,7 +231,6 @@ class _Around:
                 budget = options.section_characters
                 intervals.append(self._within(match.index, span, budget, sharing[span]))
             else:
-                reach = _neighbours(options, self.rank)
                 intervals.append(self._with_neighbours(match.index, reach))
         return intervals
 

@@ -8,62 +8,83 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.rows import TokenColumn
+from ragkit.indexes.protocol import IndexQuery, IndexSearch
+from ragkit.indexes.rows import Ids, TokenColumn
+from ragkit.types import Field
 
 Scores: TypeAlias = NDArray[np.float64]
 """One number an entry, float64 (n,)."""
 
 ShareOf: TypeAlias = Callable[
-    [Sequence[Sequence[int]], NDArray[np.float32], TokenColumn, NDArray[np.int64]], Scores
+    [Sequence[Sequence[int]], NDArray[np.float32], TokenColumn, Ids], Scores
 ]
 """The type of ``phrase_shares`` and ``title_shares``."""
 
 _FEW_TOKENS = 12
 
 
+def shares_in(
+    share_of: ShareOf,
+    field: Field,
+    searches: Sequence[IndexSearch],
+    queries: Sequence[IndexQuery],
+    entry_ids: Ids,
+    asking: Ids,
+) -> Scores:
+    """Return how much of its query stands in a field of each entry, from 0 to 1, (n,).
+
+    ``asking`` (n,) has the number of the query that each entry is compared with. Words are as
+    rare as they are in texts.
+    """
+    shares = np.zeros(len(entry_ids))
+    token_ids = [query.token_ids for query in queries]
+    flat = [token for tokens in token_ids for token in tokens]
+    for search in searches if flat else ():
+        idf = search.index.idf(flat, Field.TEXT)
+        shares += share_of(token_ids, idf, search.index.get(entry_ids, field), asking)
+    return shares
+
+
 def phrase_shares(
     queries: Sequence[Sequence[int]],
     idf: NDArray[np.float32],
     chunks: TokenColumn,
-    bounds: NDArray[np.int64],
+    asking: Ids,
 ) -> Scores:
     """Return how much of its query each chunk holds as neighbouring words, from 0 to 1, (n,).
 
     ``queries`` hold their tokens in order, ``idf`` (m,) the weights of all of them one after the
-    other. ``chunks[bounds[i]:bounds[i + 1]]`` are compared with query ``i``. A pair of neighbours
-    counts its rarer half's smaller weight when the chunk has both in that order with at most one
-    token between.
+    other; ``asking`` (n,) has the number of each chunk's query. A pair of neighbours counts its
+    rarer half's smaller weight when the chunk has both in that order with at most one token
+    between.
     """
-    owners, tokens, codes = _distinct(queries)
-    width = len(tokens)
+    width, owners, codes, places, code, row = _matches(queries, chunks)
     within = owners[1:] == owners[:-1]
     pairs, first = np.unique(
         ((owners[:-1] * width + codes[:-1]) * width + codes[1:])[within], return_index=True
     )
     weights = np.minimum(idf[:-1], idf[1:])[within][first].astype(np.float64)
-    shares = np.zeros(len(chunks))
+    shares = np.zeros(len(asking))
     if not len(pairs):
         return shares
-    places, code, row = _occurrences(chunks, tokens)
-    query = np.repeat(np.arange(len(queries)), np.diff(bounds))
     if len(queries) > 1:
         own = np.zeros((len(queries), width), np.bool_)
         own[owners, codes] = True
-        kept = own[query[row], code]
+        kept = own[asking[row], code]
         places, code, row = places[kept], code[kept], row[kept]
     matches = []
     # Between two of the query's tokens that are at most two places apart stands at most one.
     for step in (1, 2):
         near = (places[step:] - places[:-step] <= 2) & (row[step:] == row[:-step])
         close = np.flatnonzero(near)
-        key = (query[row[close]] * width + code[close]) * width + code[close + step]
+        key = (asking[row[close]] * width + code[close]) * width + code[close + step]
         pair = np.minimum(np.searchsorted(pairs, key), len(pairs) - 1)
         among = pairs[pair] == key
         matches.append(row[close][among] * len(pairs) + pair[among])
     once = np.unique(np.concatenate(matches))
     np.add.at(shares, once // len(pairs), weights[once % len(pairs)])
     totals = np.bincount(owners, idf, len(queries)).astype(np.float64)
-    shares /= np.where(totals > 0, totals, 1.0)[query]
+    shares /= np.where(totals > 0, totals, 1.0)[asking]
     return shares
 
 
@@ -71,53 +92,49 @@ def title_shares(
     queries: Sequence[Sequence[int]],
     idf: NDArray[np.float32],
     titles: TokenColumn,
-    bounds: NDArray[np.int64],
+    asking: Ids,
 ) -> Scores:
     """Return how much of its query each title holds, by the rarity of words, from 0 to 1, (n,).
 
     The parameters are those of ``phrase_shares``; words in any order, each counted once.
     """
-    owners, tokens, codes = _distinct(queries)
-    width = max(len(tokens), 1)
+    width, owners, codes, _places, code, row = _matches(queries, titles)
+    width = max(width, 1)
     weights = np.zeros((len(queries), width))
     weights[owners, codes] = idf
-    _places, code, row = _occurrences(titles, tokens)
-    query = np.repeat(np.arange(len(queries)), np.diff(bounds))
     row, code = np.divmod(np.unique(row * width + code), width)
-    shares = np.zeros(len(titles))
-    np.add.at(shares, row, weights[query[row], code])
+    shares = np.zeros(len(asking))
+    np.add.at(shares, row, weights[asking[row], code])
     # Added up token by token, so that a total is the same in any batch.
     distinct, first = np.unique(owners * width + codes, return_index=True)
     totals = np.bincount(distinct // width, idf[first], len(queries)).astype(np.float64)
-    shares /= np.where(totals > 0, totals, 1.0)[query]
+    shares /= np.where(totals > 0, totals, 1.0)[asking]
     return shares
 
 
-def _distinct(
-    queries: Sequence[Sequence[int]],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the query of each token (m,), the distinct tokens, and which of them each is (m,)."""
+def _matches(
+    queries: Sequence[Sequence[int]], texts: TokenColumn
+) -> tuple[int, Ids, Ids, Ids, Ids, Ids]:
+    """Number the distinct tokens of queries, ascending, and find them in texts.
+
+    Returns how many there are; of each token of the queries its query and its number, (m,); and
+    of each occurrence in the texts its place, its number, and its text's row.
+    """
     tokens, codes = np.unique(
         np.array([token for query in queries for token in query], np.int64), return_inverse=True
     )
     owners = np.repeat(np.arange(len(queries)), [len(query) for query in queries])
-    return owners, tokens, codes.reshape(-1)
-
-
-def _occurrences(
-    texts: TokenColumn, tokens: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of some ascending tokens in texts, which each is, and its text's row."""
     flat = texts.flat
     if len(tokens) > _FEW_TOKENS and len(flat):
-        code_of = np.zeros(int(max(flat.max(), tokens[-1])) + 1, np.uint32)
-        code_of[tokens] = np.arange(1, len(tokens) + 1)
-        codes = np.take(code_of, flat)
+        number_of = np.zeros(int(max(flat.max(), tokens[-1])) + 1, np.uint32)
+        number_of[tokens] = np.arange(1, len(tokens) + 1)
+        numbers = np.take(number_of, flat)
     else:
         # A comparison with each is quicker than a table of the whole vocabulary.
-        codes = np.zeros(len(flat), np.uint32)
-        for code, token in enumerate(tokens.tolist()):
-            codes[flat == token] = code + 1
-    places = np.flatnonzero(codes)
+        numbers = np.zeros(len(flat), np.uint32)
+        for number, token in enumerate(tokens.tolist(), 1):
+            numbers[flat == token] = number
+    places = np.flatnonzero(numbers)
     rows = np.searchsorted(texts.offsets, places, side="right") - 1
-    return places, codes[places].astype(np.int64) - 1, rows
+    found = numbers[places].astype(np.int64) - 1
+    return len(tokens), owners, codes.reshape(-1), places, found, rows

@@ -6,9 +6,10 @@ Vectors are made within a time limit: an embedder that is away never holds up a 
 from __future__ import annotations
 
 import logging
+import re
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,10 @@ from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import RagkitError
 from ragkit.indexes.protocol import IndexQuery
 from ragkit.indexes.tokenizer import index_tokens, tokenize
-from ragkit.models.base import Embedder, embed_queries
+from ragkit.models.base import Embedder
 from ragkit.models.factory import is_remote
 from ragkit.options import Filters, Mode, SearchOptions
-from ragkit.retrieval.query_parser import ParsedQuery, parse_query
+from ragkit.retrieval.query_parser import LONGEST_QUERY, ParsedQuery, parse_query
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +32,12 @@ LONGEST_WAIT = 2.5
 LONGEST_WAIT_IN_TROUBLE = 0.3
 """Seconds that a search waits for one that did not."""
 
+_ALL = Filters()
+# What must be in a text for more than its words to count.
+_MAY_HOLD_SYNTAX = re.compile(r'[:"“„]|(?<!\S)-\S|(?<!\S)(?:NOT|OR)\s')
+_CUT = "The question is very long; only its beginning was asked."
+_NO_WORDS = "There are no words to search for."
+
 Vectors = Sequence[NDArray[np.float32] | None]
 
 
@@ -38,36 +45,27 @@ Vectors = Sequence[NDArray[np.float32] | None]
 class Query(IndexQuery):
     """A query, parsed and encoded.
 
-    ``text`` is what is searched for and ``tokens`` its words; all of ``filters`` must hold.
-    ``cut`` is True when it was longer than ``LONGEST_QUERY``; ``trouble`` says why there is no
-    vector.
+    ``text`` is what is searched for and ``tokens`` its words, ``known`` the ids of those that the
+    library knows; all of ``filters`` must hold, and what ``parsed`` requires and excludes.
+    ``mode`` is the one asked for, or by keywords where ``trouble`` says why there is no vector.
+    ``note`` is for the trace, ``notices`` are for the person.
     """
 
     text: str = ""
     tokens: tuple[str, ...] = ()
+    known: Mapping[str, int] = field(default_factory=dict)
     collections: tuple[CollectionRecord, ...] = ()
+    parsed: ParsedQuery = field(default_factory=lambda: ParsedQuery(""))
     filters: tuple[Filters, ...] = ()
-    cut: bool = False
+    mode: Mode = Mode.HYBRID
     trouble: str = ""
+    note: str = ""
+    notices: tuple[str, ...] = ()
 
     @property
-    def note(self) -> str:
-        """What the trace says of it."""
-        return "by words alone" if self.trouble else "words known to the library"
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What the person should know of it."""
-        trouble = (self.trouble,) if self.trouble else ()
-        if self.cut:
-            return ("The question is very long; only its beginning was asked.", *trouble)
-        if not self.text:
-            return ("The question holds no words to look for.",)
-        return trouble
-
-    def possible(self, options: SearchOptions) -> SearchOptions:
-        """Return the options, by keywords alone where there is no vector."""
-        return replace(options, mode=Mode.KEYWORD) if self.trouble else options
+    def lists(self) -> bool:
+        """True when it has no words, only filters that name documents."""
+        return not self.text and (bool(self.filters) or self.parsed.restricts)
 
 
 class QueryEncoder:
@@ -88,7 +86,10 @@ class QueryEncoder:
         """
         # Half characters, such as a badly decoded command line gives, stop some tokenizers.
         text = text.encode("utf-8", "replace").decode("utf-8")
-        parsed = parse_query(text, self._fields(collections) if ":" in text else ())
+        if _MAY_HOLD_SYNTAX.search(text):
+            parsed = parse_query(text, self._fields(collections))
+        else:
+            parsed = ParsedQuery(text[:LONGEST_QUERY].strip(), cut=len(text) > LONGEST_QUERY)
         return self.encode([parsed], options, collections)[0]
 
     def encode(
@@ -110,19 +111,28 @@ class QueryEncoder:
         if options.mode is not Mode.KEYWORD and any(query.text for query in parsed):
             vectors, trouble = self._embedder.embed([query.text for query in parsed])
         get = self._catalog.collections.get
-        return [
-            Query(
-                token_ids=[ids[token] for token in words if token in ids],
-                vector=vector if query.text else None,
-                text=query.text,
-                tokens=words,
-                collections=tuple(map(get, query.collections)) or tuple(collections),
-                filters=tuple(part for part in (options.filters, query.filters) if not part.empty),
-                cut=query.cut,
-                trouble=trouble,
+        queries = []
+        for query, words, vector in zip(parsed, tokens, vectors, strict=True):
+            filters = tuple(one for one in (options.filters, query.filters) if one != _ALL)
+            lists = bool(filters or query.suggestion) or query.restricts
+            notice = _CUT if query.cut else "" if query.text or lists else _NO_WORDS
+            queries.append(
+                Query(
+                    token_ids=[ids[token] for token in words if token in ids],
+                    vector=vector if query.text else None,
+                    text=query.text,
+                    tokens=words,
+                    known=ids,
+                    collections=tuple(map(get, query.collections)) or tuple(collections),
+                    parsed=query,
+                    filters=filters,
+                    mode=Mode.KEYWORD if trouble else options.mode,
+                    trouble=trouble,
+                    note="by words alone" if trouble else "words known to the library",
+                    notices=(*query.notices, *filter(None, (notice, trouble))),
+                )
             )
-            for query, words, vector in zip(parsed, tokens, vectors, strict=True)
-        ]
+        return queries
 
     def _fields(self, collections: Sequence[CollectionRecord]) -> list[str]:
         """Return the front-matter fields that may be filters."""
@@ -159,7 +169,7 @@ class QueryEmbedder:
         """Return the vector of each text, (d,), and nothing; or none, and a sentence on why."""
         if not self._remote:
             try:
-                return list(embed_queries(self._embedder, texts)), ""
+                return list(self._embedder.embed_queries(texts)), ""
             except RagkitError as error:
                 return [None] * len(texts), _notice(str(error))
         with self._guard:
@@ -185,7 +195,7 @@ class QueryEmbedder:
 
     def _request(self, current: _Request, texts: list[str]) -> None:
         try:
-            vectors = embed_queries(self._embedder, texts)
+            vectors = self._embedder.embed_queries(texts)
             if vectors.shape == (len(texts), self._embedder.dimensions):
                 current.vectors = vectors
             else:

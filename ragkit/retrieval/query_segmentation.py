@@ -1,7 +1,7 @@
-"""Cutting a long question: the topics of a text, and the pieces that ask for each of them.
+"""Cutting a long question: the topics of a text, and the segments that ask for each of them.
 
 A message of a conversation is a unit; where there are none, a paragraph, and in one long
-paragraph a sentence. Neighbouring units that speak of the same thing make a topic. Each piece of
+paragraph a sentence. Neighbouring units that speak of the same thing make a topic. Each segment of
 a topic asks for itself, so that no topic is averaged away by the others.
 """
 
@@ -17,18 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.options import ChunkedOptions, CutMethod
+from ragkit.retrieval.topic_names import telling_tokens
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 """Turns texts into unit vectors, (n, d)."""
 
-MOST_PIECES = 60
-"""A text is asked in no more pieces than this; of more, the longest ones."""
+MOST_SEGMENTS = 60
+"""A text is asked in no more segments than this; of more, the longest ones."""
 
 _SHORT_WORDS = 60
 _LONGEST_TEXT = 2_000_000
 _NAME_CHARACTERS = 80
 _TELLING = 40
 _WINDOW = 3
+_FEW_UNITS = 8
+_UNLIKE = 0.15
+_LEAST_TOKENS = 2
+_LINES = 3
 _CHARACTERS_PER_TOKEN = 4
 
 _ROLE = re.compile(
@@ -60,7 +65,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Segment:
     """What is asked: a slice of the text, and earlier words that say what it is about."""
 
     start: int
@@ -71,17 +76,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Neighbouring units on one subject, named by their first words."""
+    """Neighbouring units on one subject; ``name`` is their first words, or what they tell."""
 
     index: int
     start: int
     end: int
     name: str
-    pieces: tuple[Piece, ...]
+    segments: tuple[Segment, ...]
 
 
 def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tuple[Topic, ...]:
-    """Find the topics of a text and the pieces to ask for each. The same text gives the same.
+    """Find the topics of a text and the segments to ask for each. The same text gives the same.
 
     Without ``embed``, changes of topic are not looked for. An empty text has no topics.
     """
@@ -89,14 +94,14 @@ def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tup
     if not text.strip():
         return ()
     if options.method is CutMethod.FIXED:
-        return _topics([[piece] for piece in _fixed(text, options)], budget=None)
+        return _topics([[segment] for segment in _fixed(text, options)], budget=None)
     units = find_units(text)
     if options.method is CutMethod.WHOLE or (len(units) < 2 or _is_short(text, units)):
-        return _topics([[Piece(0, len(text), text.strip())]])
+        return _topics([[Segment(0, len(text), text.strip())]])
     open_questions = _open_questions(units)
     if open_questions:
-        return _topics([[piece] for piece in open_questions[-MOST_PIECES:]])
-    return _topics([_pieces(group) for group in _by_topic(units, embed)])
+        return _topics([[segment] for segment in open_questions[-MOST_SEGMENTS:]])
+    return _topics([_segments(group) for group in _by_topic(text, units, embed)])
 
 
 def is_cut(text: str) -> bool:
@@ -137,10 +142,12 @@ def _messages(text: str, heads: Sequence[re.Match[str]], begin: int) -> list[Uni
 
 
 def _is_short(text: str, units: Sequence[Unit]) -> bool:
-    return not any(unit.role for unit in units) and len(text.split()) <= _SHORT_WORDS
+    if any(unit.role for unit in units) or len(text.split()) > _SHORT_WORDS:
+        return False
+    return sum(bool(line.strip()) for line in text.splitlines()) < _LINES
 
 
-def _open_questions(units: Sequence[Unit]) -> list[Piece]:
+def _open_questions(units: Sequence[Unit]) -> list[Segment]:
     """Return what a person asked last and nobody answered; each ends a conversation of its own.
 
     Only where roles are written. Earlier turns of the same conversation are its background.
@@ -148,7 +155,7 @@ def _open_questions(units: Sequence[Unit]) -> list[Piece]:
     roles = {unit.role for unit in units}
     if not roles & _ASKING or not roles - _ASKING - {""}:
         return []
-    pieces: list[Piece] = []
+    segments: list[Segment] = []
     turns: list[Unit] = []
     for unit, following in pairwise([*units, None]):
         if unit is None or unit.role not in _ASKING:
@@ -156,18 +163,41 @@ def _open_questions(units: Sequence[Unit]) -> list[Piece]:
         turns.append(unit)
         if following is None or following.role in _ASKING:
             earlier = " ".join(turn.text for turn in turns[-4:]) if len(turns) > 1 else ""
-            pieces.append(Piece(turns[0].start, unit.end, unit.text, earlier))
+            segments.append(Segment(turns[0].start, unit.end, unit.text, earlier))
             turns = []
-    return list({piece.text: piece for piece in pieces}.values())
+    return list({segment.text: segment for segment in segments}.values())
 
 
-def _by_topic(units: Sequence[Unit], embed: Embed | None) -> list[Sequence[Unit]]:
+def _by_topic(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Sequence[Unit]]:
     """Group neighbouring units; a topic ends where what follows is least like what was said."""
-    if embed is None or len(units) <= _WINDOW:
+    if embed is None:
         return [units]
     vectors = embed([unit.text for unit in units]).astype(np.float64)
-    borders = topic_borders(vectors)
+    if len(units) <= _FEW_UNITS and all(
+        "\n" in text[a.end - 1 : b.start + 1] for a, b in pairwise(units)
+    ):
+        borders = few_borders(vectors, [telling_tokens(unit.text) for unit in units])
+    else:
+        borders = topic_borders(vectors)
     return [units[start:end] for start, end in pairwise([0, *borders, len(units)])]
+
+
+def few_borders(vectors: NDArray[np.float64], tokens: Sequence[set[str]]) -> list[int]:
+    """Return the rows (n, d) before which a new topic begins, where too few rows show a dip.
+
+    A message begins a topic when it shares no word with the topic so far and is like none of its
+    messages. Short ones ("Thanks!") stay with those before, greetings with those after.
+    """
+    borders: list[int] = []
+    start = 0
+    for at in range(1, len(vectors)):
+        before = set().union(*tokens[start:at])
+        if len(tokens[at]) < _LEAST_TOKENS or len(before) < _LEAST_TOKENS or tokens[at] & before:
+            continue
+        if float((vectors[start:at] @ vectors[at]).max()) < _UNLIKE:
+            borders.append(at)
+            start = at
+    return borders
 
 
 def topic_borders(vectors: NDArray[np.float64]) -> list[int]:
@@ -212,20 +242,20 @@ def _depth(likeness: NDArray[np.float64], at: int) -> float:
     return left + right - 2 * float(likeness[at])
 
 
-def _pieces(units: Iterable[Unit]) -> list[Piece]:
-    """Return a piece for each unit that says something; equal ones ask once."""
-    by_text: dict[str, Piece] = {}
+def _segments(units: Iterable[Unit]) -> list[Segment]:
+    """Return a segment for each unit that says something; equal ones ask once."""
+    by_text: dict[str, Segment] = {}
     for unit in units:
         if len(unit.text) > 2:
-            by_text.setdefault(unit.text, Piece(unit.start, unit.end, unit.text))
+            by_text.setdefault(unit.text, Segment(unit.start, unit.end, unit.text))
     return list(by_text.values())
 
 
-def _fixed(text: str, options: ChunkedOptions) -> list[Piece]:
-    """Cut by size alone, at white space, each piece beginning with the end of the one before."""
+def _fixed(text: str, options: ChunkedOptions) -> list[Segment]:
+    """Cut by size alone, at white space, each segment beginning with the end of the one before."""
     size = options.piece_tokens * _CHARACTERS_PER_TOKEN
     overlap = min(options.overlap_tokens * _CHARACTERS_PER_TOKEN, size // 2)
-    pieces: list[Piece] = []
+    segments: list[Segment] = []
     start = 0
     while start < len(text):
         end = min(start + size, len(text))
@@ -234,33 +264,33 @@ def _fixed(text: str, options: ChunkedOptions) -> list[Piece]:
             space = max(text.rfind("\n", half, end), text.rfind(" ", half, end))
             end = space if space > 0 else end
         if text[start:end].strip():
-            pieces.append(Piece(start, end, text[start:end].strip()))
+            segments.append(Segment(start, end, text[start:end].strip()))
         if end >= len(text):
             break
         start = max(end - overlap, start + 1)
-    return pieces
+    return segments
 
 
 def _topics(
-    groups: Sequence[Sequence[Piece]], budget: int | None = MOST_PIECES
+    groups: Sequence[Sequence[Segment]], budget: int | None = MOST_SEGMENTS
 ) -> tuple[Topic, ...]:
-    """Number the groups of pieces that are not empty; within a budget, the longest pieces stay."""
-    filled = [pieces for pieces in groups if pieces]
+    """Number the groups of segments that are not empty; within a budget, the longest stay."""
+    filled = [segments for segments in groups if segments]
     total = sum(map(len, filled))
     topics = []
-    for number, pieces in enumerate(filled):
-        kept = list(pieces)
+    for number, segments in enumerate(filled):
+        kept = list(segments)
         if budget is not None and total > budget:
-            share = max(1, round(budget * len(pieces) / total))
-            kept = sorted(pieces, key=lambda piece: -len(piece.text))[:share]
-            kept.sort(key=lambda piece: piece.start)
-        span = pieces[0].start, pieces[-1].end
+            share = max(1, round(budget * len(segments) / total))
+            kept = sorted(segments, key=lambda segment: -len(segment.text))[:share]
+            kept.sort(key=lambda segment: segment.start)
+        span = segments[0].start, segments[-1].end
         topics.append(Topic(number, *span, _name(kept), tuple(kept)))
     return tuple(topics if total <= (budget or total) else topics[:budget])
 
 
-def _name(pieces: Sequence[Piece]) -> str:
-    telling = next((piece for piece in pieces if len(piece.text) >= _TELLING), pieces[0])
+def _name(segments: Sequence[Segment]) -> str:
+    telling = next((segment for segment in segments if len(segment.text) >= _TELLING), segments[0])
     line = " ".join(telling.text.split())
     if len(line) <= _NAME_CHARACTERS:
         return line

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -21,8 +21,8 @@ from ragkit.indexes.protocol import Candidates, IndexKind, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
 from ragkit.results import Contribution, Later
-from ragkit.retrieval.candidates import exact_scores, places_of, queries_of, shares_in, take_rows
-from ragkit.retrieval.proximity import Scores, phrase_shares, title_shares
+from ragkit.retrieval.candidates import exact_scores, places_of, ranks_of, take_rows
+from ragkit.retrieval.proximity import Scores, phrase_shares, shares_in, title_shares
 from ragkit.retrieval.query import Query
 from ragkit.types import LEVEL_CODES, Field, Level
 
@@ -44,7 +44,7 @@ SEARCHED_LEVELS: Mapping[Granularity, tuple[Level, ...]] = {
 """The levels that a granularity searches."""
 
 ExactScores: TypeAlias = Callable[[IndexKind, Ids, Ids], Scores]
-"""Returns an index's own scores of entries (n,) by its kind, their ids and bounds of queries."""
+"""Returns an index's own scores of entries (n,) by its kind, their ids and numbers of queries."""
 
 _LEVELS = {code: level for level, code in LEVEL_CODES.items()}
 _FINENESS = {Level.DOCUMENT: 0, Level.SECTION: 1}
@@ -89,59 +89,50 @@ class Part:
         return Contribution(self.index, rank, raw, normalised, weight, weight * normalised)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ranking:
-    """The candidates of a batch of queries, by query and entry id, with the parts of their scores.
+    """The candidates of a batch of ``count`` queries, with the parts of their scores.
 
-    The rows of query ``i`` are ``bounds[i]:bounds[i + 1]``, and ``queries`` (n,) has their numbers;
-    ``levels`` holds level codes.
+    Rows are ordered by their query's number, in ``queries`` (n,), and by entry id; ``levels`` holds
+    level codes. ``places`` (n,) order documents whose scores tie (``with_places``).
     """
 
-    bounds: Ids
+    count: int
     queries: Ids
     entry_ids: Ids
     document_ids: Ids
     chunk_indexes: NDArray[Any]
     levels: NDArray[Any]
     parts: tuple[Part, ...]
+    places: Ids | None = None
 
-    def __len__(self) -> int:
-        """How many rows there are."""
-        return len(self.entry_ids)
-
-    @property
+    @cached_property
     def scores(self) -> Scores:
         """The sum of the parts, added up in their order, (n,)."""
-        total = np.zeros(len(self))
+        total = np.zeros(len(self.entry_ids))
         for part in self.parts:
             # One query, the usual case, has one weight for all rows.
-            alone = len(part.weights) == 1
-            weights = part.weights if alone else part.weights[self.queries]
+            weights = part.weights if self.count == 1 else part.weights[self.queries]
             total += weights * part.normalised
         return total
 
-    @property
+    @cached_property
     def order(self) -> Ids:
-        """The rows, query by query, best first; ties go to the smaller entry id."""
-        return self._ordered(self.scores)
-
-    def _ordered(self, scores: Scores) -> Ids:
-        if len(self.bounds) == 2:
+        """The rows, query by query, best first; ties go by ``places``, then to the smaller id."""
+        if self.places is not None:
+            keys = (self.entry_ids, self.chunk_indexes, self.places, -self.scores, self.queries)
+            return np.lexsort(keys)
+        if self.count == 1:
             # Rows are ordered by entry id already.
-            return np.argsort(-scores, kind="stable")
-        return np.lexsort((self.entry_ids, -scores, self.queries))
-
-    def top(self, most: int) -> Ids:
-        """Return the rows of each query's best entries, in their order."""
-        return self.order[places_of(self.bounds) < most]
+            return np.argsort(-self.scores, kind="stable")
+        return np.lexsort((self.entry_ids, -self.scores, self.queries))
 
     def hits(self, most: int | None = None) -> list[list[Hit]]:
         """Return each query's best entries; contributions are computed when they are looked at."""
-        scores = self.scores
-        order = self._ordered(scores)
+        bounds = np.searchsorted(self.queries, np.arange(self.count + 1))
         hits = []
-        for query, (start, end) in enumerate(pairwise(self.bounds.tolist())):
-            rows = order[start:end][:most]
+        for query, (start, end) in enumerate(pairwise(bounds.tolist())):
+            rows = self.order[start:end][:most]
             parts_of = partial(_contributions, self.parts, query)
             columns = zip(
                 rows.tolist(),
@@ -149,7 +140,7 @@ class Ranking:
                 self.document_ids[rows].tolist(),
                 self.chunk_indexes[rows].tolist(),
                 self.levels[rows].tolist(),
-                scores[rows].tolist(),
+                self.scores[rows].tolist(),
                 strict=True,
             )
             best = [
@@ -184,22 +175,46 @@ def rank(
         return fuse(candidates, weights, options)
     ranking = fuse(candidates, weights, options, partial(exact_scores, searches))
     if level is Level.CHUNK and options.title_weight > 0:
-        shares = shares_in(
-            title_shares, Field.TITLE, searches, queries, ranking.entry_ids, ranking.bounds
-        )
-        ranking = with_titles(ranking, shares, options.title_weight)
+        asking = ranking.queries
+        raw = shares_in(title_shares, Field.TITLE, searches, queries, ranking.entry_ids, asking)
+        shares = shares_of_best(raw, asking, ranking.count, TITLE_FLOOR)
+        ranking = with_part(ranking, "title", raw, shares, options.title_weight)
     if level is Level.CHUNK and options.phrase_weight > 0:
-        rows = ranking.top(max(options.candidates // 2, 1))
+        rows = best_half(ranking, max(options.candidates // 2, 1))
         for part in ranking.parts:
             if part.index == IndexKind.KEYWORD:
                 # Where no word of the query stands, no two do.
                 rows = rows[part.raw[rows] > 0.0]
-        bounds = _bounds_of(ranking.queries[rows], len(queries))
-        shares = shares_in(
-            phrase_shares, Field.TEXT, searches, queries, ranking.entry_ids[rows], bounds
-        )
-        ranking = with_phrases(ranking, rows, shares, options.phrase_weight)
+        asked = ranking.entry_ids[rows], ranking.queries[rows]
+        shares = np.zeros(len(ranking.entry_ids))
+        shares[rows] = shares_in(phrase_shares, Field.TEXT, searches, queries, *asked)
+        ranking = with_part(ranking, "phrase", shares, shares, options.phrase_weight)
     return with_documents(ranking, options.document_weight)
+
+
+def with_places(ranking: Ranking, in_order: Callable[[Ids], Sequence[int]]) -> Ranking:
+    """Have scores that tie ordered by their documents, so that the order of reading never counts.
+
+    ``in_order`` returns ids of documents in their order; it is asked only where scores tie.
+    """
+    best = ranking.order
+    scores, documents = ranking.scores[best], ranking.document_ids[best]
+    same = (np.diff(scores) == 0) & (np.diff(ranking.queries) == 0) & (np.diff(documents) != 0)
+    if not same.any():
+        return ranking
+    tied = np.unique(np.concatenate([documents[:-1][same], documents[1:][same]]))
+    place_of = {document: place for place, document in enumerate(in_order(tied))}
+    places = [place_of.get(document, -1) for document in ranking.document_ids.tolist()]
+    return replace(ranking, places=np.array(places, np.int64))
+
+
+def best_half(ranking: Ranking, most: int) -> Ids:
+    """Return the best rows of each query, ``most`` and those that tie with the last of them."""
+    scores, nth = ranking.scores[ranking.order], places_of(ranking.queries)
+    last = np.full(ranking.count, -np.inf)
+    last[ranking.queries[nth == most - 1]] = scores[nth == most - 1]
+    rows: Ids = ranking.order[scores >= last[ranking.queries]]
+    return rows
 
 
 def fuse(
@@ -215,18 +230,19 @@ def fuse(
     everywhere gives 1; by weighted scores, being best everywhere does. ``exact`` has each index
     score the entries that only others found; without it they get nothing from that index.
     """
-    count = max((len(found.bounds) - 1 for found in candidates.values()), default=0)
-    shares = _weight_shares([weights[kind] for kind in candidates], count)
-    used = {
-        kind: (share, _counted(found, share))
-        for (kind, found), share in zip(candidates.items(), shares, strict=True)
-        if share.any()
-    }
+    positive = [np.maximum(weights[kind], 0.0) for kind in candidates]
+    total = sum(positive, np.zeros(()))
+    used = {}
+    for (kind, found), weight in zip(candidates.items(), positive, strict=True):
+        share = np.where(total > 0.0, weight / np.where(total > 0.0, total, 1.0), 1 / len(positive))
+        counts = share[found.queries] > 0.0
+        if share.any():
+            used[kind] = share, found if counts.all() else take_rows(found, np.flatnonzero(counts))
     width = 1 + max((int(found.entry_ids.max(initial=0)) for _, found in used.values()), default=0)
-    keyed = [queries_of(found.bounds) * width + found.entry_ids for _, found in used.values()]
+    keyed = [found.queries * width + found.entry_ids for _, found in used.values()]
     keys = np.unique(np.concatenate([np.zeros(0, np.int64), *keyed]))
     queries, entry_ids = np.divmod(keys, width)
-    bounds = _bounds_of(queries, count)
+    count = max(map(len, weights.values()), default=0)
     documents, chunks, levels = np.zeros((3, len(keys)), np.int64)
     parts = []
     for (kind, (share, found)), of_kind in zip(used.items(), keyed, strict=True):
@@ -236,7 +252,7 @@ def fuse(
         chunks[rows] = found.chunk_indexes[::-1]
         levels[rows] = found.levels[::-1]
         ranks = np.zeros(len(keys), np.int64)
-        ranks[rows] = places_of(found.bounds)[::-1] + 1
+        ranks[rows] = ranks_of(found)[::-1]
         raw = np.zeros(len(keys))
         raw[rows] = found.scores[::-1]
         by_sum = kind is IndexKind.VECTOR and options.question_merge is QuestionMerge.SUM
@@ -245,7 +261,7 @@ def fuse(
             missing = np.flatnonzero(ranks == 0)
             if not share.all():
                 missing = missing[share[queries[missing]] > 0.0]
-            raw[missing] = exact(kind, entry_ids[missing], _bounds_of(queries[missing], count))
+            raw[missing] = exact(kind, entry_ids[missing], queries[missing])
         if options.fusion is Fusion.RRF:
             rrf_k = options.rrf_k
             normalised = np.where(ranks > 0, (rrf_k + 1) / (rrf_k + ranks), 0.0)
@@ -254,23 +270,7 @@ def fuse(
         else:
             normalised = shares_of_best(raw, queries, count)
         parts.append(Part(kind.value, share, ranks, raw, normalised))
-    return Ranking(bounds, queries, entry_ids, documents, chunks, levels, tuple(parts))
-
-
-def _weight_shares(weights: Sequence[Scores], count: int) -> list[Scores]:
-    """Scale weights (q,) so that those of each query add up to 1."""
-    positive = [np.maximum(weight, 0.0) for weight in weights]
-    total = sum(positive, np.zeros(count))
-    divisor = np.where(total > 0.0, total, 1.0)
-    return [np.where(total > 0.0, weight / divisor, 1.0 / len(weights)) for weight in positive]
-
-
-def _counted(candidates: Candidates, share: Scores) -> Candidates:
-    """Leave out the candidates of queries for which an index does not count."""
-    if bool(np.all(share > 0.0)):
-        return candidates
-    rows = np.flatnonzero(share[queries_of(candidates.bounds)] > 0.0)
-    return take_rows(candidates, rows)
+    return Ranking(count, queries, entry_ids, documents, chunks, levels, tuple(parts))
 
 
 def shares_of_best(raw: Scores, queries: Ids, count: int, least: float = 0.0) -> Scores:
@@ -284,65 +284,37 @@ def shares_of_best(raw: Scores, queries: Ids, count: int, least: float = 0.0) ->
     return shares
 
 
-def _bounds_of(queries: Ids, count: int) -> Ids:
-    """Return where the rows of each of ``count`` queries begin, and where the last ends."""
-    if count == 1:
-        return np.array([0, len(queries)])
-    return np.searchsorted(queries, np.arange(count + 1))
-
-
-def with_titles(ranking: Ranking, raw: Scores, weight: float) -> Ranking:
-    """Add how much of its query stands in each entry's title and headings, (n,)."""
-    shares = shares_of_best(raw, ranking.queries, len(ranking.bounds) - 1, TITLE_FLOOR)
-    return _with_part(ranking, "title", raw, shares, weight)
-
-
-def with_phrases(ranking: Ranking, rows: Ids, shares: Scores, weight: float) -> Ranking:
-    """Add the share of its query's phrases that each of some rows holds."""
-    column = np.zeros(len(ranking))
-    column[rows] = shares
-    return _with_part(ranking, "phrase", column, column, weight)
-
-
 def with_documents(ranking: Ranking, weight: float) -> Ranking:
     """Add the score of the best entry of the same document; one alone keeps its own score."""
-    if weight <= 0 or not len(ranking):
+    if weight <= 0 or not len(ranking.entry_ids):
         return ranking
     wide = ranking.queries * (int(ranking.document_ids.max()) + 1) + ranking.document_ids
     _documents, group = np.unique(wide, return_inverse=True)
     group = group.reshape(-1)
     best = np.zeros(int(group.max()) + 1)
     np.maximum.at(best, group, ranking.scores)
-    return _with_part(ranking, "document", best[group], best[group], weight)
+    return with_part(ranking, "document", best[group], best[group], weight)
 
 
-def _with_part(
+def with_part(
     ranking: Ranking, name: str, raw: Scores, normalised: Scores, weight: float
 ) -> Ranking:
     """Add a part that no index ranks; all weights are divided by their sum, which was 1."""
-    if weight <= 0:
-        return ranking
-    scaled = tuple(
-        replace(part, weights=part.weights * (1 / (1 + weight))) for part in ranking.parts
-    )
-    own = np.full(len(ranking.bounds) - 1, weight / (1 + weight))
-    part = Part(name, own, np.zeros(len(ranking), np.int64), raw, normalised)
+    scaled = (replace(part, weights=part.weights * (1 / (1 + weight))) for part in ranking.parts)
+    own = np.full(ranking.count, weight / (1 + weight))
+    part = Part(name, own, np.zeros(len(raw), np.int64), raw, normalised)
     return replace(ranking, parts=(*scaled, part))
-
-
-def holds_identifier(query: str) -> bool:
-    """Return whether a query has ``snake_case``, ``camelCase``, ``os.path``, ``utf8`` or so."""
-    return _IDENTIFIER.search(query) is not None
 
 
 def index_weights(query: str, options: SearchOptions) -> tuple[float, float]:
     """Return the weights of vectors and keywords for a query.
 
-    Static vectors know little of identifiers: where there is one, ``IDENTIFIER_SHARE`` of their
-    weight stays and keywords get the rest, unless one index is switched off.
+    Static vectors know little of identifiers, such as ``snake_case``, ``camelCase``, ``os.path`` or
+    ``utf8``: where there is one, ``IDENTIFIER_SHARE`` of their weight stays and keywords get the
+    rest, unless one index is switched off.
     """
     vector, keyword = options.vector_weight, options.keyword_weight
-    if not options.adaptive or vector <= 0 or keyword <= 0 or not holds_identifier(query):
+    if not options.adaptive or vector <= 0 or keyword <= 0 or not _IDENTIFIER.search(query):
         return vector, keyword
     left = vector * IDENTIFIER_SHARE
     return left, keyword + vector - left
@@ -362,4 +334,5 @@ def prefer_finer(hits: Sequence[Hit]) -> list[Hit]:
         )
 
     kept = [hit for hit in hits if not gives_way(hit)]
-    return sorted(kept, key=lambda hit: (-hit.score, hit.entry_id))
+    # Those of a level stand in their order, also where scores tie.
+    return sorted(kept, key=lambda hit: -hit.score)

@@ -12,24 +12,30 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import ModelError, RagkitError
-from ragkit.indexes.protocol import IndexBackend
+from ragkit.indexes.protocol import EntryIndex, IndexBackend, IndexSearch
 from ragkit.models.base import Embedder
-from ragkit.options import IndexMode, Mode, Rerank, SearchOptions
-from ragkit.results import Answer, RerankOutcome, Result, StageTimer, Trace
-from ragkit.retrieval.assembly import assemble
-from ragkit.retrieval.candidates import find_candidates, open_searches
+from ragkit.models.factory import is_remote
+from ragkit.options import Contexts, Rerank, SearchOptions, Sort
+from ragkit.results import Answer, RerankOutcome, Result, Trace
+from ragkit.retrieval.assembly import HitLookups, assemble
+from ragkit.retrieval.candidates import entry_filter, find_candidates, put_to
+from ragkit.retrieval.corrections import correct
+from ragkit.retrieval.fit import Fits, count_documents, judge
 from ragkit.retrieval.grouping import Group, Grouping, group
-from ragkit.retrieval.highlight import Highlighter, question_words
-from ragkit.retrieval.lookups import HitLookups
+from ragkit.retrieval.highlight import question_words
+from ragkit.retrieval.listing import newest_documents
 from ragkit.retrieval.query import Query, QueryEncoder
 from ragkit.retrieval.query_parser import ParsedQuery
-from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit, prefer_finer, rank
+from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit, prefer_finer, rank, with_places
+from ragkit.retrieval.scope import Scope, scope_of
+from ragkit.retrieval.stages import StageTimer
 from ragkit.types import Level
 
 if TYPE_CHECKING:
@@ -39,6 +45,7 @@ logger = logging.getLogger(__name__)
 
 _MOST_CANDIDATES = 1000
 _WIDEN = 4
+_NEAR_BEST = 0.5
 _CACHED_SECONDS, _CACHED_ANSWERS = 300.0, 64
 _REST_AFTER_FAILURE, _SLOW_SECONDS = 10, 1.0
 
@@ -75,12 +82,8 @@ class SearchEngine:
         answer, seconds = self._answer(question, options, collections)
         # A model that was chosen by itself is known by name only now.
         self._answers.put(self._key(question, options, collections), answer, seconds)
-        logger.info(
-            "search %.1f ms, %d results, stages %s",
-            answer.trace.ms,
-            len(answer.results),
-            " ".join(f"{s.name}:{s.count_in}>{s.count_out}" for s in answer.trace.stages),
-        )
+        stages = (f"{s.name} {s.ms:.1f} ms {s.count_in}>{s.count_out}" for s in answer.trace.stages)
+        logger.info("search: %d results, stages %s", len(answer.results), ", ".join(stages))
         return answer
 
     def find(
@@ -100,8 +103,10 @@ class SearchEngine:
             queries = self._encoder.encode(parsed, options, self._collections(options))
             stage.out = sum(len(query.token_ids) for query in queries)
             stage.note = queries[0].note
-        options = queries[0].possible(options)
-        ranked = self._ranked(queries, max(options.candidates, options.limit), options, timer)
+        options = replace(options, mode=queries[0].mode)
+        ranked, _searches = self._ranked(
+            queries, max(options.candidates, options.limit), options, timer
+        )
         lookups = self.lookups()
         with timer.stage("deduplication", sum(map(len, ranked))) as stage:
             # Read for all at once.
@@ -121,7 +126,8 @@ class SearchEngine:
         """
         collections = self._collections(options)
         (query,) = self._encoder.encode([ParsedQuery(text)], options, collections)
-        grouping, outcome = self._grouped(query, query.possible(options), StageTimer())
+        options = replace(options, mode=query.mode)
+        grouping, outcome, _searches = self._grouped(query, options, StageTimer())
         if outcome and outcome.failure:
             raise ModelError(outcome.failure)
         return [best.hits[0] for best in grouping.groups]
@@ -130,74 +136,151 @@ class SearchEngine:
         self, groups: Sequence[Group], options: SearchOptions, tokens: Sequence[str], text: str
     ) -> list[Result]:
         """Return the results of groups; ``tokens`` are highlighted, ``text`` names their words."""
-        highlighter = Highlighter(tokens, partial(question_words, text[:2000]))
-        return assemble(self._catalog, groups, options, highlighter)
+        words = partial(question_words, text[:2000])
+        return assemble(self._catalog, groups, options, tokens, words)
+
+    def entry_indexes(self, options: SearchOptions) -> list[EntryIndex]:
+        """Return the indexes that a search reads, as they are now.
+
+        Raises:
+            NotFoundError: when a collection is not there.
+        """
+        levels = SEARCHED_LEVELS[options.granularity]
+        collections = self._collections(options)
+        return [self._indexes.current(one, level) for one in collections for level in levels]
 
     def lookups(self) -> HitLookups:
         """Return what reads of the catalog what it holds of hits."""
         return HitLookups(self._catalog, self.embedder.fingerprint)
 
-    def index_notices(
-        self, options: SearchOptions, collections: Sequence[CollectionRecord] | None = None
-    ) -> list[str]:
-        """Return a notice where an approximate index is asked for and there is none."""
-        if options.index is not IndexMode.ANN or options.mode is Mode.KEYWORD:
-            return []
-        query = Query(collections=tuple(collections or self._collections(options)))
-        for level in SEARCHED_LEVELS[options.granularity]:
-            searches = open_searches(self._catalog, self._indexes, [query], level, options)
-            if any(search.strategy(1).missing for search in searches):
-                return ["There is no approximate index: collections are searched exactly."]
-        return []
-
     def _answer(
         self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
     ) -> tuple[Answer, float]:
-        """Return the answer, and for how many seconds it may be cached."""
+        """Return the answer, and for how many seconds it may be cached.
+
+        A question that finds nothing close is asked again as it was probably meant.
+        """
+        query, answer, seconds = self._asked(question, options, collections)
+        if not (answer.nothing_close or answer.missing_terms or query.parsed.suggestion):
+            return answer, seconds
+        indexes = [self._indexes.current(one, Level.CHUNK) for one in query.collections]
+        meant = correct(self._catalog, indexes, query, answer)
+        notices = (*answer.notices, *meant.notices)
+        answer = replace(answer, notices=notices, suggestion=meant.question)
+        if not (options.correct_spelling and meant.searched and answer.nothing_close):
+            return answer, seconds
+        _, second, seconds = self._asked(meant.question, options, collections)
+        if second.nothing_close:
+            return answer, seconds
+        notices = (*notices, *(one for one in second.notices if one not in notices))
+        return replace(second, query=question, corrected=meant.question, notices=notices), seconds
+
+    def _asked(
+        self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
+    ) -> tuple[Query, Answer, float]:
+        """Ask as it is written; return the query, the answer, and how long it may be cached."""
         timer = StageTimer()
         with timer.stage("question", len(question)) as stage:
             query = self._encoder.parse(question, options, collections)
             stage.out, stage.note = len(query.token_ids), query.note
-        options = query.possible(options)
-        grouping, outcome = self._grouped(query, options, timer)
+        options = replace(options, mode=query.mode)
+        total: int | None = None
+        searches: list[IndexSearch] = []
+        outcome: RerankOutcome | None = None
+        if query.lists:
+            with timer.stage("filters", 0) as stage:
+                scopes = self._scopes(query)
+                groups, total = newest_documents(self._catalog, scopes, options.limit)
+                grouping = Grouping(tuple(groups), ())
+                stage.out = total
+        else:
+            grouping, outcome, searches = self._grouped(query, options, timer)
         with timer.stage("reconstruction", len(grouping.groups)) as stage:
             results = self.assemble(grouping.groups, options, query.tokens, query.text)
             stage.out = len(results)
-        repairs = [self._indexes.pop_notice(collection) for collection in query.collections]
-        notices = (
-            *query.notices,
-            *filter(None, repairs),
-            *self.index_notices(options, query.collections),
-            *([outcome.notice] if outcome and outcome.notice else ()),
-        )
-        generation = "+".join(
-            f"{collection.name}@{collection.version}:"
-            f"{self._indexes.generation(collection) or 'memory'}"
-            for collection in query.collections
-        )
-        trace = Trace(tuple(timer.stages), generation)
+        fits = Fits(tuple(results), ())
+        if not query.lists:
+            with timer.stage("fit", len(results)) as stage:
+                calibrated = not is_remote(self.embedder.name)
+                fits = judge(
+                    results, grouping.groups, query, searches, calibrated=calibrated,
+                    written=options.contexts is Contexts.MODEL,
+                )  # fmt: skip
+                total = count_documents(grouping, searches, options.mode)
+                stage.out = sum(not result.weak for result in fits.results)
+        trace = Trace(tuple(timer.stages), self._generation(query))
         seconds = 0.0 if query.trouble else _CACHED_SECONDS
         if outcome and outcome.failure:
             # A page is drawn often: what took long to fail is not tried each time.
             took = sum(stage.ms for stage in trace.stages if stage.name == "reranking") / 1000
             seconds = min(seconds, _REST_AFTER_FAILURE * took) if took > _SLOW_SECONDS else 0.0
-        return Answer(question, tuple(results), trace, notices, outcome), seconds
+        answer = Answer(
+            question,
+            fits.results,
+            trace,
+            self._notices(query, timer, outcome),
+            outcome,
+            total_documents=total or 0,
+            missing_terms=fits.missing_terms,
+            nothing_close=fits.nothing_close,
+            listed=query.lists,
+        )
+        return query, answer, seconds
+
+    def _notices(
+        self, query: Query, timer: StageTimer, outcome: RerankOutcome | None
+    ) -> tuple[str, ...]:
+        """Return the sentences for the person."""
+        repairs = [self._indexes.pop_notice(collection) for collection in query.collections]
+        return (
+            *query.notices,
+            *filter(None, repairs),
+            *dict.fromkeys(timer.notices),
+            *([outcome.notice] if outcome and outcome.notice else ()),
+        )
+
+    def _generation(self, query: Query) -> str:
+        """Return the versions of the collections and the generations that were searched."""
+        return "+".join(
+            f"{collection.name}@{collection.version.number}:"
+            f"{self._indexes.generation(collection) or 'memory'}"
+            for collection in query.collections
+        )
+
+    def _scopes(self, query: Query) -> list[tuple[CollectionRecord, Scope]]:
+        """Return the searched collections with what may be found in each."""
+        if not (query.filters or query.parsed.restricts):
+            return [(collection, Scope()) for collection in query.collections]
+        current = self._indexes.current
+        return [
+            (one, scope_of(self._catalog, current(one, Level.CHUNK), one, query))
+            for one in query.collections
+        ]
 
     def _grouped(
         self, query: Query, options: SearchOptions, timer: StageTimer
-    ) -> tuple[Grouping, RerankOutcome | None]:
-        """Rank as deep as it takes to fill a page, group, and rerank where that is asked for."""
+    ) -> tuple[Grouping, RerankOutcome | None, list[IndexSearch]]:
+        """Rank as deep as it takes to fill a page, group, and rerank where that is asked for.
+
+        Also returns the searches that found the hits.
+        """
         lookups = self.lookups()
         depth = max(options.candidates, options.limit)
+        limit = options.limit
+        if options.sort is Sort.DATE:
+            # What is newest is chosen among all that are good.
+            options = replace(options, limit=_MOST_CANDIDATES, mmr_lambda=None)
         while True:
-            (hits,) = self._ranked([query], depth, options, timer)
+            (hits,), searches = self._ranked([query], depth, options, timer)
             grouping = _timed_group(hits, options, lookups, timer)
-            short = len(grouping.groups) < options.limit and len(hits) >= depth
+            short = len(grouping.groups) < limit and len(hits) >= depth
             if not short or depth >= _MOST_CANDIDATES or self._all_found(query, grouping):
                 break
             depth = min(depth * _WIDEN, _MOST_CANDIDATES)
+        if options.sort is Sort.DATE:
+            return self._newest_first(grouping, limit), None, searches
         if options.rerank is Rerank.NONE or not query.text:
-            return grouping, None
+            return grouping, None, searches
         from ragkit.retrieval.rerank import rerank, rerank_candidates
 
         with timer.stage("reranking", len(rerank_candidates(hits, options))) as stage:
@@ -205,31 +288,57 @@ class SearchEngine:
             stage.out, stage.note = outcome.graded, outcome.note
         if outcome.graded:
             grouping = _timed_group(hits, options, lookups, timer)
-        return grouping, outcome
+        return grouping, outcome, searches
+
+    def _newest_first(self, grouping: Grouping, limit: int) -> Grouping:
+        """Order the groups that come near the best by the dates of their documents."""
+        groups = grouping.groups
+        best = groups[0].hits[0].score if groups else 0.0
+        good = [own for own in groups if own.hits[0].score >= _NEAR_BEST * best]
+        dated = self._catalog.filters.newest_first({own.document_id for own in good})
+        places = {document: place for place, document in enumerate(dated)}
+        good.sort(key=lambda own: places.get(own.document_id, len(places)))
+        return replace(grouping, groups=tuple(good[:limit]))
 
     def _ranked(
         self, queries: Sequence[Query], depth: int, options: SearchOptions, timer: StageTimer
-    ) -> list[list[Hit]]:
-        """Return the best hits of each query of a batch, at every level that is searched.
+    ) -> tuple[list[list[Hit]], list[IndexSearch]]:
+        """Return the best hits of each query of a batch, at every level, and how they were found.
 
         All search the same collections under the same filters.
         """
         hits: list[list[Hit]] = [[] for _ in queries]
+        of_all_levels: list[IndexSearch] = []
+        scopes: list[tuple[CollectionRecord, Scope]] = []
         levels = SEARCHED_LEVELS[options.granularity]
         for level in levels:
             suffix = "" if level is Level.CHUNK else f" ({level.value})"
             with timer.stage(f"filters{suffix}", 0) as stage:
-                searches = open_searches(self._catalog, self._indexes, queries, level, options)
+                scopes = scopes or self._scopes(queries[0])
+                searches = [
+                    put_to(
+                        self._indexes.current(collection, level),
+                        queries,
+                        entry_filter(scope, level, options),
+                        options,
+                    )
+                    for collection, scope in scopes
+                ]
                 stage.out = sum(search.passing for search in searches)
+            of_all_levels += searches
             candidates = find_candidates(searches, queries, depth, options, timer, suffix)
-            with timer.stage(f"fusion{suffix}", sum(map(len, candidates.values()))) as stage:
+            found = sum(len(of_kind.entry_ids) for of_kind in candidates.values())
+            with timer.stage(f"fusion{suffix}", found) as stage:
                 ranking = rank(candidates, searches, queries, options, level)
+                ranking = with_places(ranking, self._catalog.documents.by_path)
                 for of_query, best in zip(hits, ranking.hits(depth), strict=True):
                     stage.out += len(best)
                     of_query += best
                 shares = ", ".join(f"{part.index} {part.weights[-1]:.2f}" for part in ranking.parts)
                 stage.note = f"{options.fusion.value}: {shares}"
-        return hits if len(levels) == 1 else [prefer_finer(of_query) for of_query in hits]
+        if len(levels) > 1:
+            hits = [prefer_finer(of_query) for of_query in hits]
+        return hits, of_all_levels
 
     def _all_found(self, query: Query, grouping: Grouping) -> bool:
         """Return whether every document there is has been found: looking deeper brings none."""

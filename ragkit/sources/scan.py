@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragkit.errors import SourceError
+from ragkit.sources.opening import Step, open_regular
+from ragkit.types import FileState
 
-
-@dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file below a source's root. ``path`` is relative, with forward slashes."""
-
-    path: str
-    size: int
-    mtime_ns: int
+_LARGEST_SIZE = 2**63 - 1
+_FURTHEST_NS = (2**63 - 1) // 10**9 * 10**9
+"""What the catalog can store; times are in the years from 1677 to 2262."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +26,26 @@ class Scan:
     folders have names that are not valid UTF-8: they are left out, and given here escaped.
     """
 
-    files: dict[str, FoundFile]
+    files: dict[str, FileState]
     unreadable: tuple[str, ...] = ()
     unnameable: tuple[str, ...] = ()
 
 
-def scan_folder(root: Path, *, gitignore: bool = True) -> Scan:
+def file_state(path: str, status: os.stat_result, device: int) -> FileState:
+    """Return what a scan keeps of a file; ``device`` is that of its folder.
+
+    A size or time that cannot be stored becomes the nearest that can.
+    """
+    mtime_ns = max(-_FURTHEST_NS, min(status.st_mtime_ns, _FURTHEST_NS))
+    # On Windows a listing gives no inode, and ctime is the time of creation.
+    stamp = "" if os.name == "nt" else f"{device}:{status.st_ino}:{status.st_ctime_ns}"
+    return FileState(path, min(status.st_size, _LARGEST_SIZE), mtime_ns, stamp)
+
+
+def scan_folder(root: Path, *, gitignore: bool = True, step: Step = lambda: None) -> Scan:
     """Walk a folder, links not followed, ignored files and folders left out.
+
+    ``step`` is called for each folder.
 
     Raises:
         SourceError: when the folder itself is not there or cannot be read.
@@ -46,32 +56,36 @@ def scan_folder(root: Path, *, gitignore: bool = True) -> Scan:
     except OSError as error:
         raise SourceError(
             f"The folder {root} cannot be read: {error.strerror or error}.",
-            "Check that it is there and that you may open it.",
+            "Check that it exists and that you may open it.",
         ) from error
-    walk = _Walk()
+    walk = _Walk(step)
     files = {file.path: file for file in walk.below(root, Ignores(gitignore))}
     return Scan(files, tuple(sorted(walk.unreadable)), tuple(sorted(walk.unnameable)))
 
 
-def scan_paths(root: Path, paths: Sequence[str], *, gitignore: bool = True) -> Scan:
+def scan_paths(
+    root: Path, paths: Sequence[str], *, gitignore: bool = True, step: Step = lambda: None
+) -> Scan:
     """Scan some files and folders of a source only; those that are gone are not in the result.
 
     Left out is what a whole scan leaves out: ignored, linked, or below such a folder.
     """
-    walk = _Walk()
-    files: dict[str, FoundFile] = {}
+    walk = _Walk(step)
+    files: dict[str, FileState] = {}
     for path in sorted(set(paths)):
+        step()
         rules = _rules_above(root, path, Ignores(gitignore))
         if rules is None:
             continue
         try:
             status = (root / path).lstat()
+            device = (root / path).parent.stat().st_dev
         except OSError:
             continue
         if stat.S_ISDIR(status.st_mode) and not rules.excludes(path, is_folder=True):
             files.update((file.path, file) for file in walk.below(root, rules, path))
         elif stat.S_ISREG(status.st_mode) and not rules.excludes(path, is_folder=False):
-            files[path] = FoundFile(path, status.st_size, status.st_mtime_ns)
+            files[path] = file_state(path, status, device)
     return Scan(files, tuple(sorted(walk.unreadable)), tuple(sorted(walk.unnameable)))
 
 
@@ -96,16 +110,19 @@ def _rules_above(root: Path, path: str, ignores: Ignores) -> Ignores | None:
 class _Walk:
     """A walk through one folder, and what it could not read."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: Step) -> None:
+        self._step = step
         self.unreadable: set[str] = set()
         self.unnameable: set[str] = set()
 
-    def below(self, root: Path, ignores: Ignores, top: str = "") -> Iterator[FoundFile]:
+    def below(self, root: Path, ignores: Ignores, top: str = "") -> Iterator[FileState]:
         """Yield every file of the folder ``top`` that is not ignored, folder by folder."""
         waiting = [(root / top, top, ignores)]
         while waiting:
             folder, relative, outer = waiting.pop()
+            self._step()
             try:
+                device = folder.stat().st_dev
                 with os.scandir(folder) as listing:
                     entries = sorted(listing, key=lambda entry: entry.name)
                 rules = outer.inside(folder, relative, {entry.name for entry in entries})
@@ -115,25 +132,20 @@ class _Walk:
             for entry in entries:
                 path = f"{relative}/{entry.name}" if relative else entry.name
                 try:
-                    if self._is_folder(entry, path, rules):
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    if not is_folder and not entry.is_file(follow_symlinks=False):
+                        continue
+                    if rules.excludes(path, is_folder=is_folder) or not self._nameable(path):
+                        continue
+                    if is_folder:
                         waiting.append((Path(entry.path), path, rules))
-                    elif self._is_file(entry, path, rules):
+                    else:
                         status = entry.stat(follow_symlinks=False)
-                        yield FoundFile(path, status.st_size, status.st_mtime_ns)
+                        yield file_state(path, status, device)
                 except FileNotFoundError:
                     continue
                 except OSError:
                     self.unreadable.add(relative)
-
-    def _is_folder(self, entry: os.DirEntry[str], path: str, rules: Ignores) -> bool:
-        if not entry.is_dir(follow_symlinks=False) or rules.excludes(path, is_folder=True):
-            return False
-        return self._nameable(path)
-
-    def _is_file(self, entry: os.DirEntry[str], path: str, rules: Ignores) -> bool:
-        if not entry.is_file(follow_symlinks=False) or rules.excludes(path, is_folder=False):
-            return False
-        return self._nameable(path)
 
     def _nameable(self, path: str) -> bool:
         try:
@@ -160,11 +172,11 @@ class Changes:
 
 
 def find_changes(
-    scan: Scan, known: Mapping[str, tuple[int, int]], *, stale: frozenset[str] = frozenset()
+    scan: Scan, known: Mapping[str, FileState], *, stale: frozenset[str] = frozenset()
 ) -> Changes:
-    """Compare a scan with the known (size, mtime_ns) of each path.
+    """Compare a scan with the files that are known, by path.
 
-    ``stale`` paths count as changed whatever their size and time. Files in a folder
+    ``stale`` paths count as changed whatever their size, time and stamp. Files in a folder
     that could not be read are neither gone nor changed.
     """
     new, changed, unchanged = [], [], 0
@@ -172,7 +184,7 @@ def find_changes(
         before = known.get(path)
         if before is None:
             new.append(path)
-        elif before != (file.size, file.mtime_ns) or path in stale:
+        elif before != file or path in stale:
             changed.append(path)
         else:
             unchanged += 1
@@ -241,8 +253,9 @@ class Ignores:
             try:
                 if not stat.S_ISREG((folder / name).lstat().st_mode):
                     continue
-                with (folder / name).open(encoding="utf-8-sig", errors="replace") as stream:
-                    lines = stream.read(_LARGEST_IGNORE_FILE).splitlines()
+                with open_regular(folder / name) as stream:
+                    text = stream.read(_LARGEST_IGNORE_FILE)
+                lines = text.decode("utf-8-sig", "replace").splitlines()
             except OSError:
                 continue
             rules.append(_Rules(relative, tuple(reversed(list(_patterns(lines))))))

@@ -16,7 +16,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from ragkit.errors import SourceError
@@ -24,6 +23,7 @@ from ragkit.sources import inotify
 from ragkit.sources.observing import FolderEvents, Observing, Seen
 from ragkit.sources.pending import LONGEST_FACTOR, Pending
 from ragkit.sources.scan import find_changes, scan_folder
+from ragkit.types import FileState
 
 if TYPE_CHECKING:
     from watchdog.observers.api import ObservedWatch
@@ -45,7 +45,7 @@ _REVIVED_SECONDS = 30.0
 _DISTRUST_SECONDS = 600.0
 """After this time it is tried again."""
 
-_PAUSES = (0.1, 0.4)
+_PAUSES = (0.0, 0.1, 0.4)
 """Waits before folders count as unwatched: watchdog may be about to watch a new one."""
 
 
@@ -90,7 +90,7 @@ class _Folder:
     limits: inotify.WatchLimits | None = None
     """The limits that were too low to watch this folder."""
     retry_at: float = float("inf")
-    known: dict[str, tuple[int, int]] | None = None
+    known: dict[str, FileState] | None = None
     next_poll: float = 0.0
 
 
@@ -123,12 +123,7 @@ class FolderWatcher:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def watch(self, sources: Mapping[int, Path]) -> None:
@@ -154,7 +149,11 @@ class FolderWatcher:
                 if changes or self._stopped or now >= deadline:
                     self._wake_at = 0.0
                     return changes
-                self._wake_at = min(deadline, self._next_check, self._next_release())
+                due = [folder.pending.next_release() for folder in self._folders.values()]
+                release = min((at for at in due if at is not None), default=float("inf"))
+                # A little late, so that changes are reported together.
+                release += self._debounce / 10
+                self._wake_at = min(deadline, self._next_check, release)
                 self._wake.wait(max(0.0, self._wake_at - now))
 
     def state(self, source_id: int) -> WatchState:
@@ -197,21 +196,12 @@ class FolderWatcher:
     # Reporting.
 
     def _released(self, now: float) -> list[Change]:
-        changes = []
-        for folder in self._folders.values():
-            released = folder.pending.release(now)
-            if released is not None:
-                changes += [
-                    Change(source_id, released.paths, released.everything)
-                    for source_id in sorted(folder.sources)
-                ]
-        return changes
-
-    def _next_release(self) -> float:
-        """Return when to look again: a little late, so that changes are reported together."""
-        due = [folder.pending.next_release() for folder in self._folders.values()]
-        first = min((at for at in due if at is not None), default=float("inf"))
-        return first + self._debounce / 10
+        return [
+            Change(source_id, released.paths, released.everything)
+            for folder in self._folders.values()
+            if (released := folder.pending.release(now)) is not None
+            for source_id in sorted(folder.sources)
+        ]
 
     def _report_everything(self, folder: _Folder) -> None:
         with self._wake:
@@ -227,11 +217,7 @@ class FolderWatcher:
         if paths == {source_id: folder.path for source_id, folder in self._places.items()}:
             return
         folders = {path: self._folders.get(path) or self._new(path) for path in paths.values()}
-        led_elsewhere = [
-            folders[path]
-            for source_id, path in paths.items()
-            if source_id in self._places and self._places[source_id].path != path
-        ]
+        before = self._places
         dropped = [folder for path, folder in self._folders.items() if path not in folders]
         added = [folder for path, folder in folders.items() if path not in self._folders]
         for folder in dropped:
@@ -243,10 +229,14 @@ class FolderWatcher:
             self._places = {source_id: folders[path] for source_id, path in paths.items()}
         for folder in added:
             self._begin(folder)
-        for folder in led_elsewhere:
-            self._report_everything(folder)
+        for source_id, path in paths.items():
+            if source_id in before and before[source_id].path != path:
+                self._report_everything(folders[path])
         if dropped:
-            self._retry_limited(inotify.WatchLimits(0, 0))
+            # Their watches are free again: folders that found no room are tried once more.
+            for folder in folders.values():
+                if folder.limits is not None:
+                    folder.limits = inotify.WatchLimits(0, 0)
 
     def _new(self, path: Path) -> _Folder:
         def report(seen: Seen) -> None:
@@ -259,12 +249,6 @@ class FolderWatcher:
         events = FolderEvents(path, self._gitignore, report, root_gone)
         folder = _Folder(path, Pending(path, self._debounce), events)
         return folder
-
-    def _retry_limited(self, limits: inotify.WatchLimits) -> None:
-        """Allow folders that reached a limit to be tried again once more than this is allowed."""
-        for folder in self._folders.values():
-            if folder.limits is not None:
-                folder.limits = limits
 
     # Maintaining each folder.
 
@@ -294,15 +278,12 @@ class FolderWatcher:
             self._begin_and_report(folder)
         elif folder.watch is not None:
             self._check_watched(folder, folder.watch, lost)
-        elif self._may_be_watched_now(folder):
+        elif time.monotonic() >= folder.retry_at or (
+            folder.limits is not None and inotify.are_raised(folder.limits)
+        ):
             self._begin_and_report(folder)
         elif time.monotonic() >= folder.next_poll:
             self._compare(folder)
-
-    def _may_be_watched_now(self, folder: _Folder) -> bool:
-        if folder.limits is not None and inotify.are_raised(folder.limits):
-            return True
-        return time.monotonic() >= folder.retry_at
 
     def _check_watched(self, folder: _Folder, watch: ObservedWatch, lost: bool) -> None:
         now = time.monotonic()
@@ -310,21 +291,18 @@ class FolderWatcher:
             self._report_everything(folder)
             folder.unverified_since = now
         if not self._observing.is_alive(watch):
-            self._revive(folder, now)
+            recently = now < folder.revived_at + _REVIVED_SECONDS
+            folder.revived_at = now
+            if recently:
+                self._poll(folder, "The system's watcher stopped twice in short order")
+                folder.retry_at = now + _DISTRUST_SECONDS
+            else:
+                self._begin_and_report(folder)
         elif folder.unverified_since is not None:
             with self._wake:
                 busy = folder.pending.next_release() is not None
             if not busy or now >= folder.unverified_since + LONGEST_FACTOR * self._debounce:
                 self._verify(folder)
-
-    def _revive(self, folder: _Folder, now: float) -> None:
-        recently = now < folder.revived_at + _REVIVED_SECONDS
-        folder.revived_at = now
-        if recently:
-            self._poll(folder, "The system's watcher stopped twice in short order")
-            folder.retry_at = now + _DISTRUST_SECONDS
-        else:
-            self._begin_and_report(folder)
 
     def _begin_and_report(self, folder: _Folder) -> None:
         self._begin(folder)
@@ -360,22 +338,19 @@ class FolderWatcher:
     def _verify(self, folder: _Folder, *, fresh: bool = False) -> None:
         """Compare the watched folders with those there are; if some are missing, poll instead."""
         folder.unverified_since = None
-        covered = inotify.coverage(folder.path, gitignore=self._gitignore)
-        missing = covered.unwatched
+        missing: frozenset[int] | None = None
         for pause in _PAUSES:
-            if not missing:
-                return
             time.sleep(pause)
             covered = inotify.coverage(folder.path, gitignore=self._gitignore)
-            missing &= covered.unwatched
-        if not missing:
-            return
+            missing = covered.unwatched if missing is None else missing & covered.unwatched
+            if not missing:
+                return
         if not fresh:
             self._begin_and_report(folder)
             return
-        watched = covered.folders - len(missing)
         limits = inotify.read_limits()
         _, cure = inotify.limit_reached(errno.ENOSPC, limits)
+        watched = covered.folders - len(missing or ())
         why = f"Only {watched:,} of {covered.folders:,} folders could be watched"
         self._poll(folder, why, cure, limits)
 
@@ -413,12 +388,13 @@ class FolderWatcher:
         every = max(self._poll_seconds, _POLL_SHARE * (now - started))
         folder.next_poll = now + every
         if scan is not None and len(scan.files) <= MOST_COMPARED:
-            folder.known = {path: (file.size, file.mtime_ns) for path, file in scan.files.items()}
+            folder.known = scan.files
         if scan is None or before is None or folder.known is None:
             self._report_everything(folder)
             return every
         changes = find_changes(scan, before)
         with self._wake:
             for path in (*changes.new, *changes.changed, *changes.gone):
-                folder.pending.note(path, folder.known.get(path), now)
+                file = folder.known.get(path)
+                folder.pending.note(path, (file.size, file.mtime_ns) if file else None, now)
         return every

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ def answer_as_json(answer: Answer) -> dict[str, Any]:
         "query": answer.query,
         "results": [result_as_json(result) for result in answer.results],
         "notices": list(answer.notices),
+        "total_documents": answer.total_documents,
+        "nothing_close": answer.nothing_close,
+        "missing_terms": list(answer.missing_terms),
+        "suggestion": answer.suggestion,
+        "corrected": answer.corrected,
+        "listed": answer.listed,
         "trace": trace_as_json(answer.trace),
     }
 
@@ -63,6 +70,9 @@ def result_as_json(result: Result) -> dict[str, Any]:
         "more": [_match_as_json(chunk) for chunk in result.more],
         "also_at": list(result.also_at),
         "missing": result.missing,
+        "fit": result.fit,
+        "weak": result.weak,
+        "missing_terms": list(result.missing_terms),
     }
 
 
@@ -91,6 +101,7 @@ def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
                 "name": topic_answer.topic.name,
                 "start": topic_answer.topic.start,
                 "end": topic_answer.topic.end,
+                "weak": topic_answer.weak,
                 "documents": [
                     {"id": document_id, "score": score}
                     for document_id, score in topic_answer.documents
@@ -103,7 +114,7 @@ def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
             for merged in answer.results
         ],
         "metrics": {
-            "pieces": answer.pieces,
+            "segments": answer.segments,
             "hits": answer.hits,
             "documents": answer.documents,
             "shown": len(answer.results),
@@ -113,13 +124,35 @@ def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
     }
 
 
+def remarks(answer: Answer) -> Iterator[str]:
+    """Yield what a person should know of an answer before its results, a sentence each."""
+    yield from answer.notices
+    if answer.corrected:
+        yield f"Showing results for: {plain(answer.corrected)}"
+        yield "To search for it as typed, add: -o correct_spelling=false"
+    elif answer.suggestion:
+        yield f"Did you mean: {plain(answer.suggestion)}"
+    if answer.missing_terms:
+        yield f"Not in your documents: {plain(', '.join(answer.missing_terms))}"
+    if answer.results and answer.nothing_close:
+        yield "Nothing here is close. The nearest:"
+    elif answer.total_documents > len(answer.results) > 0:
+        yield f"{len(answer.results)} of {answer.total_documents} documents"
+
+
 def answer_as_text(answer: Answer, *, explain: bool, colour: bool) -> Iterator[str]:
     """Yield lines for a terminal; no control character of a document gets through."""
     for number, result in enumerate(answer.results, start=1):
         document = result.document
-        page = _pages(result)
-        yield f"{number}. {plain(document.title)}  {result.score:.2f}"
-        yield f"   {plain(document.path)}{page} · {result.chunk_coverage}"
+        pages = (passage.page for passage in result.passages if passage.page is not None)
+        page = next((f" · p. {page}" for page in pages), "")
+        missing = f" · missing: {plain(', '.join(result.missing_terms))}"
+        score = "" if answer.listed else f"  {result.score:.2f}{' (weak)' if result.weak else ''}"
+        yield f"{number}. {plain(document.title)}{score}"
+        yield (
+            f"   {plain(document.path)}{page} · {result.chunk_coverage}"
+            f"{missing if result.missing_terms else ''}"
+        )
         for passage in result.passages:
             if passage.heading_path:
                 yield f"   {plain(' › '.join(passage.heading_path))}"
@@ -152,34 +185,24 @@ def trace_lines(answer: Answer) -> Iterator[str]:
         yield f"  {stage.name:<14}{stage.ms:8.2f} ms  {stage.count_in} → {stage.count_out}{note}"
 
 
-def plain(text: str) -> str:
-    """Replace control characters of a line, so that it cannot steer a terminal."""
-    return "".join(c if c.isprintable() else " " for c in text)
+def plain(text: str, *, keep: str = "") -> str:
+    """Replace control characters but those to ``keep``: no text may steer a terminal."""
+    return "".join(c if c.isprintable() or c in keep else " " for c in text)
 
 
 def _passage_lines(passage: Passage, colour: bool) -> Iterator[str]:
-    text, shown = passage.text, passage.text[:_PASSAGE_CHARACTERS]
-    marked: list[str] = []
-    position = 0
+    # One character for another: highlights keep their places.
+    shown = plain(passage.text[:_PASSAGE_CHARACTERS], keep="\n")
+    marked, position = "", 0
     for start, end in passage.highlights if colour else ():
         if end > len(shown):
             break
-        marked += [_clean(shown[position:start]), _MARK_ON, _clean(shown[start:end]), _MARK_OFF]
+        marked += f"{shown[position:start]}{_MARK_ON}{shown[start:end]}{_MARK_OFF}"
         position = end
-    marked.append(_clean(shown[position:]))
-    lines = [line.strip() for line in "".join(marked).splitlines() if line.strip()]
-    if len(text) > len(shown):
-        lines.append("…")
-    yield from lines
-
-
-def _clean(text: str) -> str:
-    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
-
-
-def _pages(result: Result) -> str:
-    pages = [passage.page for passage in result.passages if passage.page is not None]
-    return f" · p. {pages[0]}" if pages else ""
+    lines = (marked + shown[position:]).split("\n")
+    yield from (line.strip() for line in lines if line.strip())
+    if len(passage.text) > len(shown):
+        yield "…"
 
 
 def _why(result: Result) -> Iterator[str]:
@@ -226,17 +249,7 @@ def _match_as_json(chunk: MatchedChunk) -> dict[str, Any]:
         "grade": chunk.grade,
         "level": chunk.level.value,
         "terms": list(chunk.terms),
-        "contributions": [
-            {
-                "index": part.index,
-                "rank": part.rank,
-                "raw": part.raw,
-                "normalised": part.normalised,
-                "weight": part.weight,
-                "value": part.value,
-            }
-            for part in chunk.contributions
-        ],
+        "contributions": [asdict(part) for part in chunk.contributions],
     }
 
 

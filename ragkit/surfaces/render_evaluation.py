@@ -7,7 +7,7 @@ a JavaScript runtime for the same.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from ragkit import __version__
 
 if TYPE_CHECKING:
     from ragkit.catalog.runs import RunRecord
-    from ragkit.evaluation.ablation import Ablation, Outcome
+    from ragkit.evaluation.ablation import Ablation
     from ragkit.evaluation.experiments import Evaluation
     from ragkit.evaluation.runs import Difference
 
@@ -43,6 +43,8 @@ def evaluation_as_json(evaluation: Evaluation) -> dict[str, Any]:
 
 def evaluation_as_text(evaluation: Evaluation) -> list[str]:
     """Return a table of the metrics, one by question type, and one of the times."""
+    from ragkit.evaluation.metrics import HEADLINES
+
     seconds = evaluation.index_seconds
     indexed = f", indexed in {seconds:.1f} s" if seconds else ""
     lines = [
@@ -55,25 +57,16 @@ def evaluation_as_text(evaluation: Evaluation) -> list[str]:
         f"{metric.name:<18}{metric.value:>8.4f}   {metric.low:.4f} to {metric.high:.4f}"
         for metric in evaluation.metrics
     ]
-    lines += _types_as_text(evaluation)
-    lines += ["", f"{'stage, ms':<18}{'p50':>8}{'p95':>9}"]
-    lines += [f"{stage.name:<18}{stage.p50:>8.2f}{stage.p95:>9.2f}" for stage in evaluation.stages]
-    return lines
-
-
-def _types_as_text(evaluation: Evaluation) -> list[str]:
-    """Return a table of the main metrics by question type, where there are types."""
-    from ragkit.evaluation.metrics import HEADLINES
-
-    if not evaluation.kinds:
-        return []
-    names = [name for name in HEADLINES if name in evaluation.values]
-    heads = "".join(f"{name:>11}" for name in names)
-    lines = ["", f"{'kind of question':<18}{'questions':>9}{heads}"]
+    if evaluation.kinds:
+        names = [name for name in HEADLINES if name in evaluation.values]
+        heads = "".join(f"{name:>11}" for name in names)
+        lines += ["", f"{'kind of question':<18}{'questions':>9}{heads}"]
     for figures in evaluation.kinds:
         means = {metric.name: metric.value for metric in figures.metrics}
         cells = "".join(f"{means[name]:>11.4f}" for name in names)
         lines.append(f"{figures.kind[:17] or 'not named':<18}{figures.questions:>9}{cells}")
+    lines += ["", f"{'stage, ms':<18}{'p50':>8}{'p95':>9}"]
+    lines += [f"{stage.name:<18}{stage.p50:>8.2f}{stage.p95:>9.2f}" for stage in evaluation.stages]
     return lines
 
 
@@ -93,47 +86,35 @@ def run_as_json(record: RunRecord, collections: dict[int, str]) -> dict[str, Any
 
 def runs_as_text(records: Sequence[RunRecord], collections: dict[int, str]) -> list[str]:
     """Return a table of kept runs; ``collections`` are names by id."""
-    heads = ["run", "when", "asked of", "set", "questions", "metric", "value", "p50 ms", "settings"]
-    return _aligned([heads, *(_run_cells(record, collections) for record in records)])
-
-
-def _run_cells(record: RunRecord, collections: dict[int, str]) -> list[str]:
     from ragkit.evaluation.metrics import main_metric
 
-    run = record.run
-    metric = main_metric(list(run.means))
-    total = next((p50 for name, p50, _ in run.stages if name == "total"), None)
-    asked = f"{run.asked} of {run.questions}, stopped" if run.partial else f"{run.asked}"
-    collection = collections.get(run.collection_id, "?") if run.collection_id else "--corpus"
-    return [
-        str(record.id), _when(record), collection, run.question_set, asked, metric,
-        f"{run.means[metric]:.4f}" if metric else "", f"{total:.1f}" if total else "", run.name,
-    ]  # fmt: skip
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Align the columns of a table: the first to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            text.rjust(width) if column else text.ljust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
+    rows = [
+        ["run", "when", "asked of", "set", "questions", "metric", "value", "p50 ms", "settings"]
     ]
+    for record in records:
+        run = record.run
+        metric = main_metric(list(run.means))
+        total = next((p50 for name, p50, _ in run.stages if name == "total"), None)
+        asked = f"{run.asked} of {run.questions}, stopped" if run.partial else f"{run.asked}"
+        collection = collections.get(run.collection_id, "?") if run.collection_id else "--corpus"
+        value = f"{run.means[metric]:.4f}" if metric else ""
+        rows.append(
+            [str(record.id), _when(record), collection, run.question_set, asked, metric, value,
+             f"{total:.1f}" if total else "", run.name]
+        )  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for identity, *row in rows:
+        others = (text.rjust(width) for text, width in zip(row, widths[1:], strict=True))
+        lines.append("  ".join([identity.ljust(widths[0]), *others]).rstrip())
+    return lines
 
 
 def difference_as_json(difference: Difference) -> dict[str, Any]:
     """Return how two runs differ, with every question that changed."""
-    return {
-        "run": difference.before.id,
-        "metric": difference.metric,
-        "questions": difference.questions,
-        "metrics": [asdict(change) for change in difference.metrics],
-        "better": [asdict(change) for change in difference.better],
-        "worse": [asdict(change) for change in difference.worse],
-        "notices": list(difference.notices),
-    }
+    value = asdict(difference)
+    del value["before"], value["after"]
+    return {"run": difference.before.id, **value}
 
 
 def difference_as_text(difference: Difference) -> list[str]:
@@ -194,8 +175,25 @@ def ablation_as_text(ablation: Ablation) -> list[str]:
 
 def ablation_as_json(ablation: Ablation) -> dict[str, Any]:
     """Return all outcomes with their settings, means and intervals."""
-    from ragkit.evaluation.runs import revision
+    from ragkit.evaluation.runs import revision, settings_of
 
+    cells: list[dict[str, Any]] = []
+    for outcome in ablation.outcomes:
+        variant, evaluation = outcome.variant, outcome.evaluation
+        cell: dict[str, Any] = {
+            "table": variant.table, "name": variant.name, "label": variant.label,
+        }  # fmt: skip
+        if evaluation is None:
+            cell["reason"] = outcome.reason
+        else:
+            cell["settings"] = settings_of(evaluation.config)
+            cell["questions"] = len(evaluation.asked)
+            cell["metrics"] = {
+                metric.name: {"value": metric.value, "low": metric.low, "high": metric.high}
+                for metric in evaluation.metrics
+            }
+            cell["stages"] = [[stage.name, stage.p50, stage.p95] for stage in evaluation.stages]
+        cells.append(cell)
     return {
         "version": __version__,
         "revision": revision(),
@@ -203,42 +201,22 @@ def ablation_as_json(ablation: Ablation) -> dict[str, Any]:
         "metric": ablation.metric,
         "partial": ablation.partial,
         "notices": list(ablation.notices),
-        "cells": [_outcome_as_json(outcome) for outcome in ablation.outcomes],
-    }
-
-
-def _outcome_as_json(outcome: Outcome) -> dict[str, Any]:
-    from ragkit.evaluation.runs import settings_of
-
-    variant, evaluation = outcome.variant, outcome.evaluation
-    value: dict[str, Any] = {
-        "table": variant.table, "name": variant.name, "label": variant.label,
-    }  # fmt: skip
-    if evaluation is None:
-        return {**value, "reason": outcome.reason}
-    return {
-        **value,
-        "settings": settings_of(evaluation.config),
-        "questions": len(evaluation.asked),
-        "metrics": {
-            metric.name: {"value": metric.value, "low": metric.low, "high": metric.high}
-            for metric in evaluation.metrics
-        },
-        "stages": [[stage.name, stage.p50, stage.p95] for stage in evaluation.stages],
+        "cells": cells,
     }
 
 
 def ablation_as_svg(ablation: Ablation) -> str:
     """Draw the most informative metric: a dot for each variant, a line for its 95 % interval."""
-    intervals = [
-        (metric.low, metric.high)
+    found = {
+        outcome.variant.name: metric
         for outcome in ablation.outcomes
         if outcome.evaluation
         for metric in outcome.evaluation.metrics
         if metric.name == ablation.metric
-    ]
-    least = int(10 * min((low for low, _ in intervals), default=0.0)) / 10
-    most = min(1.0, int(10 * max((high for _, high in intervals), default=1.0) + 1) / 10)
+    }
+    least = int(10 * min((metric.low for metric in found.values()), default=0.0)) / 10
+    highest = max((metric.high for metric in found.values()), default=1.0)
+    most = min(1.0, int(10 * highest + 1) / 10)
     scale = (_WIDTH - _LEFT - _RIGHT) / max(most - least, 0.1)
     parts: list[str] = []
     y = _TOP
@@ -248,18 +226,20 @@ def ablation_as_svg(ablation: Ablation) -> str:
         for outcome in outcomes:
             y += _ROW
             parts.append(f'<text x="16" y="{y}">{escape(outcome.variant.title)}</text>')
-            if outcome.evaluation is None:
-                reason = escape(_shortened(outcome.reason))
-                parts.append(f'<text class="soft" x="{_LEFT}" y="{y}">{reason}</text>')
-            else:
-                parts.append(
-                    _mark(
-                        outcome.evaluation,
-                        ablation.metric,
-                        y - 4,
-                        lambda value: _LEFT + scale * (value - least),
-                    )
+            mark = found.get(outcome.variant.name)
+            if mark is not None:
+                low, high, value = (
+                    f"{_LEFT + scale * (x - least):.1f}" for x in (mark.low, mark.high, mark.value)
                 )
+                parts.append(
+                    f'<line class="range" x1="{low}" y1="{y - 4}" x2="{high}" y2="{y - 4}"/>'
+                    f'<circle class="dot" cx="{value}" cy="{y - 4}" r="5"/>'
+                    f'<text x="{_WIDTH - 16}" y="{y}" text-anchor="end">{mark.value:.3f}</text>'
+                )
+            elif outcome.evaluation is None:
+                long = len(outcome.reason) > _REASON_CHARACTERS
+                cut = outcome.reason[: _REASON_CHARACTERS - 1] + "…" if long else outcome.reason
+                parts.append(f'<text class="soft" x="{_LEFT}" y="{y}">{escape(cut)}</text>')
         y += _ROW // 2
     height = y + _ROW
     name, metric = escape(ablation.name), escape(ablation.metric)
@@ -277,21 +257,3 @@ def ablation_as_svg(ablation: Ablation) -> str:
         for step in range(round((most - least) * 10) + 1)
     )
     return f"{head}{axis}{''.join(parts)}</svg>\n"
-
-
-def _mark(evaluation: Evaluation, name: str, y: int, x: Callable[[float], float]) -> str:
-    metric = next((metric for metric in evaluation.metrics if metric.name == name), None)
-    if metric is None:
-        return ""
-    low, high, value = x(metric.low), x(metric.high), x(metric.value)
-    return (
-        f'<line class="range" x1="{low:.1f}" y1="{y}" x2="{high:.1f}" y2="{y}"/>'
-        f'<circle class="dot" cx="{value:.1f}" cy="{y}" r="5"/>'
-        f'<text x="{_WIDTH - 16}" y="{y + 4}" text-anchor="end">{metric.value:.3f}</text>'
-    )
-
-
-def _shortened(reason: str) -> str:
-    if len(reason) <= _REASON_CHARACTERS:
-        return reason
-    return f"{reason[: _REASON_CHARACTERS - 1]}…"

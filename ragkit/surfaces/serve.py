@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -11,14 +12,27 @@ import sys
 import threading
 import time
 import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import FrameType
 
-from ragkit.errors import LibraryBusyError, RagkitError
+from ragkit.background.parent import ENDS_WITH
+from ragkit.errors import RagkitError
 from ragkit.library import Library
+from ragkit.paths import write_private
 from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.options import wait_for
+from ragkit.surfaces.failures import log_to
+from ragkit.surfaces.http.access import Access, unwritable
+from ragkit.surfaces.http.guard import ENTRANCE
 
 _ADDRESS = "127.0.0.1"
+_LOCKED = (
+    "Open this link within ten minutes. It works once, and this browser then stays signed in.\n"
+    "ragkit open makes another. Keep it to yourself:"
+)
 _PORTS_TO_TRY = 20
 
 
@@ -31,39 +45,71 @@ def app_folder() -> Path:
     raise RagkitError("The app's files are missing.", "Install ragkit again.")
 
 
-def sample_folder() -> Path:
-    """Return the folder of the sample documents."""
+def add_sample(library: Library) -> tuple[int, int]:
+    """Make the sample documents a source; return the jobs that read them and their contexts."""
+    folder = _sample_folder()
+    source = library.sources.add_folder(folder)
+    reading = library.sources.sync(source)
+    return reading, library.contexts.import_file(source.id, folder.with_name("contexts.jsonl"))
+
+
+def sample_questions(library: Library) -> Sequence[tuple[str, str]]:
+    """Return questions about the sample with paths of documents that answer them.
+
+    None when the sample is not in the library.
+    """
+    with suppress(RagkitError):
+        folder = _sample_folder()
+        if any(Path(source.root) == folder.resolve() for source in library.sources.list()):
+            return _questions_about(folder)
+    return ()
+
+
+@cache
+def _questions_about(folder: Path) -> Sequence[tuple[str, str]]:
+    lines = folder.with_name("questions.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = [json.loads(line) for line in lines]
+    return [
+        (question["text"], judgment["path"])
+        for question in asked
+        if question["kind"] == "paraphrase" and question["text"].endswith("?")
+        for judgment in question["relevant"]
+        if judgment["grade"] > 1
+    ]
+
+
+def _sample_folder() -> Path:
     return app_folder() / "sample_data" / "library"
 
 
-def sample_contexts() -> Path:
-    """Return the file of the sample documents' recorded contexts."""
-    return sample_folder().with_name("contexts.jsonl")
-
-
-def run_app(library: Library, *, port: int, sample: bool, browser: bool) -> int:
+def run_app(library: Library, *, port: int, sample: bool, browser: bool, locked: bool) -> int:
     """Serve the pages on this machine until stopped; return the server's exit code."""
     if sample and not library.sources.list():
-        _index_sample(library)
+        console.say("Indexing the sample library ...")
+        reading, contexts = add_sample(library)
+        wait_for(library, reading)
+        library.jobs.wait(contexts)
     free = _free_port(port)
     if free != port:
         console.say(f"Port {port} is taken; using {free}.")
-    url = f"http://localhost:{free}"
+    url, opens = way_in(library, free, locked=locked)
+    os.environ[ENDS_WITH] = str(os.getpid())
     library.worker.ensure_running()
     folder = app_folder()
-    command = [sys.executable, "-m", "streamlit", "run", str(folder / "app.py")]
+    command = [sys.executable, "-m", "ragkit.surfaces.http.server", str(free)]
     environment = {
         **os.environ,
         "RAGKIT_LIBRARY": str(library.paths.root),
         "RAGKIT_COLLECTION": library.settings.collection,
-        "STREAMLIT_SERVER_PORT": str(free),
-        "STREAMLIT_SERVER_ADDRESS": _ADDRESS,
+        "RAGKIT_SERVER__LOCKED": str(locked).lower(),
     }
     server = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
     if browser and _has_screen():
-        threading.Thread(target=_open_when_up, args=(url, free), daemon=True).start()
-    console.say(f"ragkit is at {url} - press Ctrl+C to stop.")
-    signal.signal(signal.SIGTERM, _interrupt)
+        threading.Thread(target=_open_when_up, args=(opens, free), daemon=True).start()
+    say_way_in(url, locked=locked)
+    console.say("Press Ctrl+C to stop.")
+    # As Ctrl+C does, so that the pages and the worker stop as well.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return server.wait()
     except KeyboardInterrupt:
@@ -73,32 +119,71 @@ def run_app(library: Library, *, port: int, sample: bool, browser: bool) -> int:
         stop_worker(library)
 
 
-def _index_sample(library: Library) -> None:
-    console.say("Indexing the sample library ...")
-    source = library.sources.add_folder(sample_folder())
-    with console.progress_bar() as watch:
-        job = library.jobs.wait(library.sources.sync(source), watch)
-        library.jobs.wait(library.contexts.import_file(source.id, sample_contexts()))
-    console.say(job.message)
+def way_in(library: Library, port: int, *, locked: bool) -> tuple[str, str]:
+    """Return the address to tell a person, and the one to give to their browser.
+
+    When locked, the first is a one-time link. Every user of a machine sees what programs are
+    started with, so a browser is given a private file that leads on to it.
+
+    Raises:
+        LibraryError: no link can be made, since the library's folder cannot be written.
+    """
+    if not locked:
+        return f"http://localhost:{port}", f"http://localhost:{port}"
+    # By number: another user of the machine could listen where else "localhost" leads.
+    secret = Access(library.paths.access).mint()
+    link = f"http://{_ADDRESS}:{port}{ENTRANCE}?token={secret}"
+    lead = f'<meta http-equiv="refresh" content="0; url={link}">'
+    try:
+        write_private(library.paths.way_in, f"<!doctype html><title>ragkit</title>{lead}\n")
+    except OSError as error:
+        raise unwritable(library.paths.way_in, error) from error
+    return link, library.paths.way_in.as_uri()
+
+
+def say_way_in(url: str, *, locked: bool) -> None:
+    """Tell the person where ragkit is, or the one-time link to it."""
+    console.say(*((_LOCKED, url) if locked else (f"ragkit is at {url}",)))
+
+
+def open_app(library: Library) -> None:
+    """Open the pages of the server that shows this library; when locked, by a new link.
+
+    Raises:
+        RagkitError: no server shows it.
+    """
+    server = Access(library.paths.access).server()
+    if server is None:
+        raise RagkitError("No server is running for this library.", "Start one with ragkit serve.")
+    url, opens = way_in(library, server.port, locked=server.locked)
+    say_way_in(url, locked=server.locked)
+    if _has_screen():
+        webbrowser.open(opens)
 
 
 def run_worker(library: Library) -> None:
-    """Run the worker until stopped; return at once when there is one already."""
+    """Run the worker until stopped, or until the process that it ends with is gone.
+
+    Raises:
+        LibraryBusyError: there is one already.
+        LibraryError: the library was taken away.
+    """
+    from ragkit.background.parent import follow_parent
     from ragkit.background.worker import Worker
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("faiss").setLevel(logging.WARNING)
+    logging.getLogger().setLevel(logging.INFO)
+    log_to(library.paths.logs / "worker.log", logging.INFO)
+    if sys.stderr.isatty():
+        logging.getLogger().addHandler(logging.StreamHandler())
     worker = Worker(library.writer())
+    follow_parent(worker.stopping.set)
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         worker.stopping.set()
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    try:
-        worker.run()
-    except LibraryBusyError as error:
-        console.say(str(error))
+    worker.run()
 
 
 def stop_worker(library: Library) -> None:
@@ -109,11 +194,6 @@ def stop_worker(library: Library) -> None:
             os.kill(state.record.pid, signal.SIGTERM)
         except OSError:
             return
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """End like Ctrl+C does, so that the pages and the worker stop as well."""
-    raise KeyboardInterrupt
 
 
 def _stop(server: subprocess.Popen[bytes]) -> None:
@@ -127,14 +207,12 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
 
 def _free_port(first: int) -> int:
     for port in range(first, min(first + _PORTS_TO_TRY, 65536)):
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((_ADDRESS, port))
-            except OSError:
-                continue
-            return port
-    raise RagkitError(f"No free port from {first} on.", "Name another with --port.")
+        try:
+            socket.create_server((_ADDRESS, port)).close()
+        except OSError:
+            continue
+        return port
+    raise RagkitError(f"No free port from {first} on.", "Choose another with --port.")
 
 
 def _open_when_up(url: str, port: int) -> None:

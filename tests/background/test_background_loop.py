@@ -154,3 +154,19 @@ def test_the_pace_is_that_of_the_last_steps(monkeypatch):
     assert pace.per_minute == 25.0
     pace.clear()
     assert pace.per_minute is None
+
+
+def test_a_reason_to_wait_is_logged_once_an_hour_whatever_its_numbers(catalog, caplog, monkeypatch):
+    clock = [1000.0]
+    loop = BackgroundLoop("tests", catalog, threading.Event())
+    monkeypatch.setattr("ragkit.background.loop.time.monotonic", lambda: clock[0])
+    for seconds in (30, 28, 14):
+        loop._log_wait(f"Ollama is left alone for {seconds} s.")
+    loop._log_wait("Ollama has no model.")
+    assert caplog.messages == [
+        "tests wait: Ollama is left alone for 30 s.",
+        "tests wait: Ollama has no model.",
+    ]
+    clock[0] += 3601
+    loop._log_wait("Ollama is left alone for 7 s.")
+    assert caplog.messages[2:] == ["tests wait: Ollama is left alone for 7 s."]

@@ -44,9 +44,9 @@ def test_words_of_contexts_and_questions_are_found_at_once(library):
 
     def write(request):
         if request.document_title != "Refunds":
-            return WrittenContext("Nothing.", (), (), "", None, 1, 0.1, truncated=False)
+            return WrittenContext("Nothing.", (), (), {}, 1, 0.1, truncated=False)
         return WrittenContext(
-            "Concerns the promotion.", ("sprocket",), ("Who is on top?",), "", None, 1, 0.1, False
+            "Concerns the promotion.", ("sprocket",), ("Who is on top?",), {}, 1, 0.1, False
         )
 
     backfill(library, Model(write=write)).work()
@@ -61,12 +61,12 @@ def test_vectors_of_questions_lead_to_their_chunk(library):
 
     def write(request):
         asked = (question,) if request.document_title == "Logging in" else ()
-        return WrittenContext("Nothing.", (), asked, "", None, 1, 0.1, truncated=False)
+        return WrittenContext("Nothing.", (), asked, {}, 1, 0.1, truncated=False)
 
     backfill(library, Model(write=write)).work()
     # A question is embedded with where its chunk stands.
     (placed,) = library.embedder.embed_passages([f"Logging in\n\n{question}"])
-    likeness = float(library.embedder.embed_query(question) @ placed)
+    likeness = float(library.embedder.embed_queries([question])[0] @ placed)
     assert likeness < 0.99
     for merge in (QuestionMerge.BEST, QuestionMerge.SUM):
         answer = find(library, question, mode=Mode.VECTOR, question_merge=merge)

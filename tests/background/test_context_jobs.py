@@ -67,7 +67,7 @@ def test_a_person_edits_a_context_and_it_stays(library):
     backfill(library, Model()).work()
     record = next(one for one in library.documents.list() if one.title == "Refunds")
     job = library.jobs.wait(library.contexts.edit(record.id, 0, "  About\nthe wombat. "))
-    assert "is yours now" in job.message
+    assert "was edited" in job.message
     edited = library.contexts.of_document(record.id)[0]
     assert (edited.answer.context, edited.answer.model) == ("About the wombat.", BY_PERSON)
     assert edited.answer.keywords
@@ -105,7 +105,7 @@ def test_regenerating_a_chunk_asks_the_model_even_for_a_persons_words(library):
     record = next(one for one in library.documents.list() if one.title == "Refunds")
     library.jobs.wait(library.contexts.edit(record.id, 0, "Mine."))
     job = library.jobs.wait(library.contexts.regenerate(record.id, 0))
-    assert job.message == "1 context of handbook/refunds.md will be written anew."
+    assert job.message == "1 context of handbook/refunds.md will be regenerated."
     assert library.contexts.of_document(record.id)[0].answer.context == "Mine."
     model = Model()
     backfill(library, model).work()

@@ -30,7 +30,7 @@ from ragkit.errors import (
     OllamaTimeoutError,
     OllamaUnreachableError,
 )
-from ragkit.indexing.lock import writer_lock
+from ragkit.indexing.writer import writer_lock
 from ragkit.models.context_checks import WrittenContext
 
 
@@ -52,7 +52,7 @@ def test_what_is_indexed_is_no_longer_said_to_be_ready(library):
         time.sleep(0.6)
         state = library.contexts.status()
         seen.append((state.counts.complete, state.ready))
-        return WrittenContext("Something.", (), (), "", None, 1, 0.1, truncated=False)
+        return WrittenContext("Something.", (), (), {}, 1, 0.1, truncated=False)
 
     with writer_lock(library.paths.lock, "worker"):
         backfill(library, Model(write=write), throttle=Throttle(batch=2)).work()
@@ -79,7 +79,7 @@ def test_a_rejected_answer_is_tried_once_more_and_fails_alone(library):
     def write(request):
         if request.document_title == "Refunds":
             raise refused
-        return WrittenContext("Fine.", (), (), "", None, 1, 0.1, truncated=False)
+        return WrittenContext("Fine.", (), (), {}, 1, 0.1, truncated=False)
 
     model = Model(write=write)
     work = backfill(library, model)
@@ -122,7 +122,7 @@ def test_when_ollama_goes_what_was_written_is_kept_and_found(library):
 
 def test_truncated_contexts_say_so_and_are_used(library):
     def write(_request):
-        return WrittenContext("Half seen.", ("sprocket",), (), "", None, 1, 0.1, truncated=True)
+        return WrittenContext("Half seen.", ("sprocket",), (), {}, 1, 0.1, truncated=True)
 
     backfill(library, Model(write=write)).work()
     assert library.contexts.status().counts == ContextCounts(truncated=5)
@@ -146,8 +146,8 @@ def test_batches_are_indexed_by_number_and_by_time(library):
     versions = []
 
     def write(request):
-        versions.append(library.catalog.collections.get("default").version)
-        return WrittenContext("Fine.", (), (), "", None, 1, 0.1, truncated=False)
+        versions.append(library.catalog.collections.get("default").version.number)
+        return WrittenContext("Fine.", (), (), {}, 1, 0.1, truncated=False)
 
     backfill(library, Model(write=write), throttle=Throttle(batch=2)).work()
     assert [one - versions[0] for one in versions] == [0, 0, 1, 1, 2]
@@ -204,7 +204,7 @@ def test_a_wish_is_heeded_after_the_chunk_at_hand(library, tmp_path):
     def write(_request):
         if len(model.asked) == 2:
             library.contexts.prioritize("default")
-        return WrittenContext("Fine.", (), (), "", None, 1, 0.1, truncated=False)
+        return WrittenContext("Fine.", (), (), {}, 1, 0.1, truncated=False)
 
     library.contexts.prioritize("other")
     model = Model(write=write)
@@ -216,7 +216,7 @@ def test_a_wish_is_heeded_after_the_chunk_at_hand(library, tmp_path):
 def test_a_pause_takes_effect_after_the_chunk_at_hand(library):
     def write(_request):
         library.contexts.pause()
-        return WrittenContext("Fine.", (), (), "", None, 1, 0.1, truncated=False)
+        return WrittenContext("Fine.", (), (), {}, 1, 0.1, truncated=False)
 
     assert backfill(library, Model(write=write)).work() is False
     assert library.contexts.status().counts == ContextCounts(pending=4, complete=1)
@@ -231,7 +231,7 @@ def test_a_stop_keeps_what_was_written(library):
 
     def write(_request):
         stopping.set()
-        return WrittenContext("Fine.", (), (), "", None, 1, 0.1, truncated=False)
+        return WrittenContext("Fine.", (), (), {}, 1, 0.1, truncated=False)
 
     assert backfill(library, Model(write=write), stopping=stopping).work() is False
     assert library.contexts.status().counts == ContextCounts(pending=4, complete=1)
@@ -278,7 +278,7 @@ def test_a_document_changed_under_the_model_is_left_alone(library, tmp_path):
             make_older(tmp_path / "files", 30)
             sync(library)
         return WrittenContext(
-            f"On {request.chunk_text[:20]!r}", (), (), "", None, 1, 0.1, truncated=False
+            f"On {request.chunk_text[:20]!r}", (), (), {}, 1, 0.1, truncated=False
         )
 
     assert backfill(library, Model(write=write)).work() is True

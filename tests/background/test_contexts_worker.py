@@ -46,7 +46,7 @@ from ragkit.errors import (
     NotFoundError,
     OllamaUnreachableError,
 )
-from ragkit.indexing.lock import writer_lock
+from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
 
 _VICTIM = Path(__file__).with_name("backfill_victim.py")
@@ -261,7 +261,7 @@ def _killed_again_and_again(tmp_path, *, documents, kills):
 
 
 def test_killed_workers_lose_no_context_and_repeat_only_the_chunk_at_hand(tmp_path):
-    kills = int(os.environ.get("RAGKIT_TEST_KILLS", "4"))
+    kills = int(os.environ.get("RAGKIT_TEST_KILLS", "2"))
     documents = int(os.environ.get("RAGKIT_TEST_DOCUMENTS", "12"))
     library, total, asked = _killed_again_and_again(tmp_path, documents=documents, kills=kills)
     counts = library.catalog.contexts.counts()

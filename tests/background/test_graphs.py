@@ -20,7 +20,7 @@ from ragkit.background import graphs
 from ragkit.background.graphs import GraphBuilder
 from ragkit.background.worker import Worker
 from ragkit.health.findings import Depth
-from ragkit.indexes.local import hnsw
+from ragkit.indexes.local import vector
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import newest_graph
 from ragkit.indexes.local.hnsw import GraphState
@@ -59,7 +59,7 @@ def note_of(library: Library, **options) -> str:
 
 @pytest.fixture(autouse=True)
 def looked_for_at_once(monkeypatch):
-    monkeypatch.setattr(hnsw, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(vector, "LOOK_SECONDS", 0.0)
 
 
 def test_a_large_index_gets_a_graph_and_searches_say_so(tmp_path: Path):

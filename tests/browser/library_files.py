@@ -11,6 +11,19 @@ HOSTILE = """# <img src=x onerror=alert(1)> Grobnik
 and \u202eright to left\u202c text about grobnik valves. $x^2$ :material/home: :red[red]
 """
 
+PLANS = """# Tariffs
+
+| Tariff | Cancelling |
+| --- | --- |
+| Basic | never |
+| Wombat, yearly | within *thirty* days |
+
+```python
+def wombat_tariff(days: int) -> bool:
+    return days <= 30
+```
+"""
+
 
 def write_files(folder: Path) -> None:
     """Write a handful of documents of several kinds."""
@@ -35,6 +48,11 @@ def write_files(folder: Path) -> None:
         "utf-8",
     )
     (folder / "notes/hostile.md").write_text(HOSTILE, "utf-8")
+    (folder / "notes/plans.md").write_text(PLANS, "utf-8")
+    (folder / "notes/gauges.csv").write_text(
+        "gauge,town,height\n" + "".join(f"G-{row},Wremen {row},{row}.5\n" for row in range(40)),
+        "utf-8",
+    )
     (folder / "notes/oneline.txt").write_text("quagga " + "mussel" * 60_000, "utf-8")
     _pdf(folder / "archive/drift-report.pdf")
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,18 +17,24 @@ from pathlib import Path
 
 import psutil
 import pytest
+from network_watch import strangers, watching
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
 class Served:
-    """A running server. ``folder`` is a watched folder of its library."""
+    """A running server. ``folder`` is a watched folder of its library.
+
+    ``watched`` has notes of what its processes ask the network for, ``log`` what it says.
+    """
 
     url: str
     library: Path
     folder: Path
     environment: dict[str, str]
+    watched: Path
+    log: Path
 
     def ragkit(self, *arguments: str) -> str:
         """Run the command line on the same library."""
@@ -51,10 +58,14 @@ def free_port() -> int:
 
 @contextmanager
 def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> Iterator[Served]:
-    """Serve a new library of a folder; ``settings`` are further variables."""
+    """Serve a new library of a folder; ``settings`` are further variables.
+
+    Afterwards, neither the server nor the worker may have asked any other machine for anything.
+    """
     home, library = places.mktemp("home"), places.mktemp("library") / "here"
+    watched = home / "watched"
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("RAGKIT_", "STREAMLIT_"))}
-    environment = {
+    given = {
         **kept,
         "HOME": str(home),
         "XDG_DATA_HOME": str(home / "data"),
@@ -62,6 +73,7 @@ def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> It
         "RAGKIT_LIBRARY": str(library),
         **settings,
     }
+    environment = watching(given, watched)
     run(environment, "add", str(folder))
     port = free_port()
     log = (home / "server.log").open("wb")
@@ -72,7 +84,7 @@ def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> It
     try:
         url = f"http://localhost:{port}"
         _wait_for(url, server, home / "server.log")
-        yield Served(url, library, folder, environment)
+        yield Served(url, library, folder, environment, watched, home / "server.log")
     finally:
         server.send_signal(signal.SIGINT)
         try:
@@ -82,6 +94,7 @@ def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> It
             server.wait(timeout=5)
         log.close()
         _end_workers(library)
+    assert strangers(watched) == []
 
 
 def _end_workers(library: Path) -> None:
@@ -101,6 +114,10 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
             with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
                 if answer.status == 200:
                     return
+        except urllib.error.HTTPError as locked:
+            locked.close()
+            if locked.code == 401:
+                return
         except OSError:
             time.sleep(0.25)
     pytest.fail(f"the server did not start: {log.read_text()}")

@@ -7,20 +7,6 @@ import re
 from playwright.sync_api import expect
 
 
-def test_a_pdf_opens_at_the_page_with_its_mark(open_page):
-    page = open_page("?q=zanderfoil")
-    page.locator(".rk-card .rk-link").first.click()
-    sheet = page.locator(".rk-sheet")
-    expect(sheet).to_have_attribute("data-page", "3")
-    expect(sheet.locator(".rk-frame").first).to_be_visible()
-    expect(page.get_by_text("page 3 of 3")).to_be_visible()
-    assert re.search(r"/document\?.*id=\d+", page.url)
-    natural = sheet.locator("img").evaluate("e => [e.naturalWidth, e.complete]")
-    assert natural == [1100, True]
-    page.get_by_role("button", name="Previous page").click()
-    expect(sheet).to_have_attribute("data-page", "2")
-
-
 def test_a_passage_is_marked_in_the_text_and_in_sight(open_page):
     page = open_page("?q=OAuth+scopes")
     page.locator('.rk-card[data-path="handbook/security.md"] .rk-link').click()
@@ -30,7 +16,7 @@ def test_a_passage_is_marked_in_the_text_and_in_sight(open_page):
     expect(here.locator("mark").first).to_be_visible()
     outline = page.get_by_role("navigation", name="Outline")
     expect(outline.get_by_role("link", name="Parking")).to_be_visible()
-    page.get_by_text("Show chunks").click()
+    page.get_by_text("Show chunks and contexts").click()
     expect(page.locator(".rk-chunk").first).to_contain_text("Chunk 1")
 
 
@@ -40,7 +26,7 @@ def test_a_deep_link_as_the_first_page(open_page, served):
     page.locator(".rk-text").wait_for()
     again = open_page(page.url.removeprefix(served.url + "/"))
     expect(again.locator(".rk-text")).to_contain_text("keeps the keys of the boat shed")
-    again.get_by_role("button", name="Back to the results").click()
+    again.get_by_role("link", name="Back to the results").click()
     expect(again.get_by_label("Search your documents")).to_have_value("harbour")
 
 
@@ -53,7 +39,7 @@ def test_a_folder_that_vanished_still_shows_its_text(open_page, served):
     away = served.folder.with_name("away")
     served.folder.rename(away)
     try:
-        page = open_page("?q=harbour+boat+shed")
+        page = open_page("?q=harbour+office+keys")
         card = page.locator('.rk-card[data-path="notes/harbour.txt"]')
         expect(card).to_contain_text("no longer where it was")
         expect(card).to_contain_text("opens at nine")
@@ -71,3 +57,38 @@ def test_hostile_text_on_the_document_page(open_page):
     expect(text).to_contain_text("<script>window.stolen = true</script>")
     assert page.evaluate("window.stolen") is None
     assert page.locator(".rk-text :is(img, script, iframe, a)").count() == 0
+
+
+def test_a_document_is_drawn_as_what_it_means_and_its_source_is_a_click_away(open_page):
+    page = open_page("?q=wombat+yearly+tariff")
+    page.locator('.rk-card[data-path="notes/plans.md"] .rk-link').click()
+    text = page.locator(".rk-text")
+    row = text.get_by_role("row", name="Wombat, yearly")
+    expect(row.get_by_role("cell").first.locator("mark")).to_have_text(["Wombat", "yearly"])
+    expect(row.locator("em")).to_have_text("thirty")
+    code = text.locator("pre .rk-line").first
+    expect(code).to_have_text("def wombat_tariff(days: int) -> bool:")
+    assert code.locator(".rk-k").first.evaluate("e => getComputedStyle(e).color") != (
+        code.evaluate("e => getComputedStyle(e).color")
+    )
+    status = page.locator(".rk-matches [role=status]")
+    page.get_by_role("button", name="Next match").click()
+    expect(status).to_have_text(re.compile(r"\d+ of \d+"))
+    page.keyboard.press("n")
+    expect(page.locator("mark.rk-current")).to_have_count(1)
+    page.get_by_role("radio", name="Source").click()
+    expect(text).to_contain_text("| Wombat, yearly | within *thirty* days |")
+    expect(text.locator("table")).to_have_count(0)
+
+
+def test_a_file_of_rows_is_a_grid_with_a_header_that_stays(open_page):
+    page = open_page("?q=Wremen+gauge")
+    page.locator('.rk-card[data-path="notes/gauges.csv"] .rk-link').click()
+    grid = page.get_by_role("group", name="Table")
+    header = grid.get_by_role("columnheader", name="height")
+    expect(header).to_be_visible()
+    grid.get_by_role("cell", name="G-39").scroll_into_view_if_needed()
+    assert grid.evaluate("e => e.scrollTop") > 100
+    top = grid.evaluate("e => e.getBoundingClientRect().top")
+    assert abs(header.evaluate("e => e.getBoundingClientRect().top") - top) < 3
+    assert grid.locator("mark").count() > 10

@@ -22,6 +22,11 @@ def first_card(page):
     return card
 
 
+def details(card):
+    card.hover()
+    card.locator(".rk-about > summary").click()
+
+
 def test_a_word_finds_the_card_of_its_document(open_page):
     page = open_page()
     search(page, "refund")
@@ -53,13 +58,13 @@ def test_japanese_and_identifiers_find_theirs(open_page, question, path):
 
 def test_the_first_result_is_in_sight_and_controls_are_few(open_page):
     page = open_page("?q=refund")
-    box = first_card(page).locator(".rk-passage").first.bounding_box()
+    box = first_card(page).locator(".rk-excerpt").first.bounding_box()
     assert box["y"] + box["height"] < 720
     controls = page.locator(
         ".st-key-search-head :is(input[type=search], [role=combobox], [role=switch], "
         "input[type=checkbox], [data-testid=stPopoverButton])"
     )
-    expect(controls).to_have_count(5)  # six with a choice of collections
+    expect(controls).to_have_count(4)  # five with a choice of collections
 
 
 def test_coverage_is_said_and_drawn_one_cell_a_chunk(open_page):
@@ -82,7 +87,8 @@ def test_one_result_per_document_changes_results_and_counts(open_page):
     cards = page.locator('.rk-card[data-path="handbook/security.md"]')
     expect(cards).to_have_count(1)
     before = page.locator(".rk-counts").inner_text()
-    page.locator(".st-key-one_each label").click()
+    page.get_by_role("button", name="Options").click()
+    page.locator(".st-key-option_per_document label").click()
     expect(cards.nth(1)).to_be_visible()
     assert cards.count() >= 3
     after = page.locator(".rk-counts").inner_text()
@@ -93,6 +99,7 @@ def test_one_result_per_document_changes_results_and_counts(open_page):
 def test_more_in_this_document_opens_in_place(open_page):
     page = open_page("?q=rule+house+exception")
     card = page.locator('.rk-card[data-path="handbook/security.md"]')
+    details(card)
     button = card.get_by_role("button", name=re.compile(r"\+\d+ more in this document"))
     count = int(re.search(r"\d+", button.inner_text()).group())
     button.click()
@@ -103,7 +110,8 @@ def test_more_in_this_document_opens_in_place(open_page):
 def test_a_gap_is_shown_in_place(open_page):
     page = open_page("?q=doors+badges+plants")
     card = page.locator('.rk-card[data-path="handbook/security.md"]')
-    card.locator(".rk-full summary").click()
+    details(card)
+    card.get_by_role("button", name="Show full passages").click()
     gap = card.locator(".rk-gap").first
     expect(gap).to_contain_text("omitted")
     gaps = card.locator(".rk-gap").count()
@@ -116,7 +124,7 @@ def test_a_gap_is_shown_in_place(open_page):
 def test_why_adds_up(open_page):
     page = open_page("?q=refund")
     card = first_card(page)
-    card.get_by_text("Why here").click()
+    details(card)
     line = card.locator(".rk-why li").first
     expect(line).to_contain_text("semantic rank")
     expect(line).to_contain_text("keyword rank")
@@ -126,7 +134,7 @@ def test_why_adds_up(open_page):
     assert sum(float(a) * float(b) for a, b in parts) == pytest.approx(float(score), abs=0.02)
 
 
-def test_the_trace_is_folded_under_why(open_page):
+def test_the_trace_is_folded_under_details(open_page):
     page = open_page("?q=refund")
     first_card(page)
     expect(page.locator(".rk-stages")).to_be_hidden()
@@ -156,30 +164,61 @@ def test_filters_are_offered_with_counts(open_page):
 
 def test_nothing_found_offers_to_drop_the_filter(open_page):
     page = open_page("?q=refund+path:nowhere/")
-    expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
+    expect(page.get_by_role("heading", name="No results for")).to_contain_text("these filters")
     page.get_by_role("button", name="Search without path:nowhere/").click()
     expect(first_card(page).locator(".rk-title")).to_have_text("Refund policy")
 
 
-def test_an_unknown_filter_is_said_in_a_sentence(open_page):
-    page = open_page("?q=refund+colour:red")
+def test_an_invalid_date_is_said_in_a_sentence(open_page):
+    page = open_page("?q=refund+after:soon")
     alert = page.get_by_role("alert")
-    expect(alert).to_contain_text('There is no filter "colour:".')
-    expect(alert).to_contain_text("type, path, title")
+    expect(alert).to_contain_text('Invalid date: "soon".')
+    expect(alert).to_contain_text("after:2025-03-01")
 
 
 def test_the_slash_key_goes_to_the_box(open_page):
     page = open_page("?q=refund")
     first_card(page)
     expect(page.get_by_label("Search your documents")).to_have_value("refund")
-    page.locator(".rk-score").first.focus()
+    page.locator(".rk-link").first.focus()
     page.keyboard.press("/")
     expect(page.get_by_label("Search your documents")).to_be_focused()
+
+
+def test_six_results_fit_on_a_screen_and_their_actions_wait_for_pointer_or_focus(open_page):
+    page = open_page("?q=rule+buoy+sensor+refund", height=900)
+    first_card(page)
+    cards = page.locator(".rk-card")
+    assert cards.nth(4).evaluate("e => e.getBoundingClientRect().height") < 125
+    assert cards.nth(5).evaluate("e => e.getBoundingClientRect().top") < 800
+    quick, before = cards.nth(1).locator(".rk-quick"), cards.nth(2).bounding_box()
+    expect(quick).to_have_css("opacity", "0")
+    cards.nth(1).hover()
+    expect(quick).to_have_css("opacity", "1")
+    page.mouse.move(0, 0)
+    expect(quick).to_have_css("opacity", "0")
+    cards.nth(1).locator(".rk-link").focus()
+    expect(quick).to_have_css("opacity", "1")
+    page.keyboard.press("Tab")
+    expect(quick.get_by_role("button", name="Relevant", exact=True)).to_be_focused()
+    assert cards.nth(2).bounding_box() == before
+
+
+def test_similar_documents_open_in_place(open_page):
+    page = open_page("?q=refund")
+    card = first_card(page)
+    card.hover()
+    card.get_by_role("button", name="Similar documents").click()
+    expect(card.locator("section.rk-more .rk-link").first).to_be_visible()
+    assert "q=refund" in page.url
+    card.get_by_role("button", name="Similar documents").click()
+    expect(card.locator("section.rk-more")).to_have_count(0)
 
 
 def test_copying_a_path(open_page):
     page = open_page("?q=refund")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    details(first_card(page))
     first_card(page).get_by_role("button", name="Copy path").click()
     expect(page.get_by_text("Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()").endswith("handbook/refund-policy.md")
@@ -202,10 +241,10 @@ def test_hostile_text_is_shown_as_text(open_page):
     search(page, "grobnik valves")
     card = first_card(page)
     expect(card.locator(".rk-path")).to_have_text("notes/hostile.md")
-    if card.locator(".rk-full summary").count():
-        card.locator(".rk-full summary").click()
+    details(card)
+    card.get_by_role("button", name="Show full passage").click()
     expect(card).to_contain_text("<script>window.stolen = true</script>")
-    expect(card).to_contain_text("![spy](http://spy.invalid/track.png)")
+    expect(card).to_contain_text("picture at spy.invalid, not loaded")
     assert card.locator("img, iframe, script").count() == 0
     assert page.evaluate("window.stolen") is None
     assert dialogs == []
@@ -217,6 +256,20 @@ def test_a_line_of_hundreds_of_kilobytes_breaks_no_layout(open_page):
         first_card(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert first_card(page).bounding_box()["width"] <= width
+
+
+def test_a_page_at_rest_asks_rarely_whatever_was_looked_at_before(open_page):
+    page = open_page("health")
+    expect(page.locator("#ollama-missing")).to_be_visible()
+    page.get_by_role("link", name="Search", exact=True).click()
+    page.get_by_label("Search your documents").wait_for()
+    page.evaluate(
+        """() => { let last = 0; window.ticks = [];
+        Object.defineProperty(window, "ragkitTicked", { get: () => last,
+            set: (at) => { last = at; window.ticks.push(at); } }); }"""
+    )
+    page.wait_for_timeout(8000)
+    assert 1 <= page.evaluate("window.ticks.length") <= 2
 
 
 def test_dark_and_narrow(open_page):

@@ -27,6 +27,9 @@ def test_a_dropped_export_is_found_by_who_spoke(open_page, tmp_path):
     )
 
     card = wait_until_found(open_page, "zeppelin+hangar+speaker:Rui", file.name)
+    card.hover()
+    card.get_by_text("Details").click()
+    card.get_by_role("button", name="Show full passage").click()
     expect(card).to_contain_text("before noon, my train is late")
     expect(card).to_contain_text("Rui Barbosa")
 

@@ -85,7 +85,7 @@ def test_a_backfill_is_watched_paused_killed_and_resumed(open_page, library, gat
     page = open_page("health")
     standing, counts = page.locator("#contexts-standing"), page.locator("#contexts-counts")
     expect(counts).to_contain_text("0 written")
-    expect(counts).to_contain_text("13 waiting")
+    expect(counts).to_contain_text("13 pending")
     expect(page.get_by_text("Ollama 0.12.0 answers with 2 models.")).to_be_visible()
     expect(page.get_by_role("combobox")).to_have_value("Let ragkit choose")
     expect(page.get_by_text("llama3.2:3b writes contexts.")).to_be_visible()
@@ -117,16 +117,14 @@ def test_a_backfill_is_watched_paused_killed_and_resumed(open_page, library, gat
     assert library.worker.state().record.pid != worker.pid
     writer.refusing = "anchors"
     gate.open.set()
-    expect(standing).to_contain_text(
-        "Done · 12 of 13 chunks, 1 could not be written", timeout=30_000
-    )
+    expect(standing).to_contain_text("Finished · 12 of 13 chunks, 1 failed", timeout=30_000)
     expect(counts).to_contain_text("12 written")
     expect(counts).to_contain_text("1 failed")
     page.get_by_text("Last errors").click()
     expect(page.locator("#contexts-failures")).to_contain_text("anchors.md")
     writer.refusing = ""
     page.get_by_role("button", name="Retry failed").click()
-    expect(standing).to_contain_text("All is written · 13 of 13 chunks", timeout=30_000)
+    expect(standing).to_contain_text("Complete · 13 of 13 chunks", timeout=30_000)
     expect(counts).to_contain_text("0 failed")
     expect(page.locator("#contexts-failures")).to_have_count(0)
 
@@ -136,8 +134,10 @@ def test_what_a_model_wrote_is_on_the_card_as_plain_text(open_page, library, gat
     until(lambda: library.contexts.status().counts.pending == 0)
     page = open_page("?q=the+promotion")
     card = page.locator('.rk-card[data-path="chat.md"]')
+    card.hover()
+    card.get_by_text("Details", exact=True).click()
     written = card.locator(".rk-written")
-    expect(written).to_contain_text(f"written by a model {PROMOTION}")
+    expect(written).to_contain_text(f"AI context {PROMOTION}")
     expect(written.locator("b")).to_have_count(0)
     expect(written.get_by_role("note")).to_have_attribute("title", re.compile("llama3.2:3b"))
     assert card.get_attribute("id") == "rk-result-0"
@@ -151,45 +151,47 @@ def test_a_context_is_edited_kept_and_searched(open_page, library, gate):
     until(lambda: library.contexts.status().counts.pending == 0)
     identity = library.documents.list(containing="eels")[0].id
     page = open_page(f"document?id={identity}&chunk=1")
-    page.get_by_text("Show chunks").click()
+    page.get_by_text("Show chunks and contexts").click()
     chunk = page.locator(".rk-chunk").first
-    expect(chunk).to_contain_text("written by a model")
-    chunk.get_by_text("What is known of it").click()
+    expect(chunk).to_contain_text("AI context")
+    chunk.get_by_text("Details").click()
     expect(chunk.locator(".rk-facts")).to_contain_text("llama3.2:3b")
-    expect(chunk.locator(".rk-facts")).to_contain_text("Questions that it answers")
-    page.get_by_role("button", name="Edit: the context of chunk 1").click()
+    expect(chunk.locator(".rk-facts")).to_contain_text("Questions it answers")
+    page.get_by_role("button", name="Edit context of chunk 1").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Context").fill("The wriggling <i>quokka</i> ledger.")
     # The text is sent when the box is left.
     dialog.get_by_label("Context").press("Control+Enter")
     dialog.get_by_role("button", name="Save").click()
-    expect(page.locator("#context-outcome")).to_contain_text("is yours now", timeout=30_000)
-    expect(chunk).to_contain_text("written by you The wriggling <i>quokka</i> ledger.")
-    page.get_by_role("button", name="Write all again").click()
-    expect(page.locator("#context-outcome")).to_contain_text("0 contexts of eels.md")
-    expect(chunk).to_contain_text("written by you")
+    expect(page.locator("#context-outcome")).to_contain_text("was edited", timeout=30_000)
+    expect(chunk).to_contain_text("Edited by you The wriggling <i>quokka</i> ledger.")
+    page.get_by_role("button", name="Regenerate all").click()
+    expect(page.locator("#context-outcome")).to_contain_text("Nothing to regenerate in eels.md")
+    expect(chunk).to_contain_text("Edited by you")
     found = open_page("?q=quokka").locator(".rk-card").first
     expect(found).to_have_attribute("data-path", "eels.md")
-    page.get_by_role("button", name="Write again: the context of chunk 1").click()
-    page.get_by_role("dialog").get_by_role("button", name="Write again").click()
-    expect(chunk).to_contain_text("written by a model", timeout=30_000)
+    page.get_by_role("button", name="Regenerate context of chunk 1").click()
+    page.get_by_role("dialog").get_by_role("button", name="Regenerate").click()
+    expect(chunk).to_contain_text("AI context", timeout=30_000)
     assert not library.contexts.of_document(identity)[0].answer.by_person
 
 
 def test_another_model_is_downloaded_and_chosen(open_page, library, ollama):
-    del ollama.models["llama3.2:3b"]
+    ollama.models.pop("llama3.2:3b", None)
     try:
         page = open_page("health")
-        get = page.get_by_role("button", name="Get llama3.2:3b")
+        get = page.get_by_role("button", name="Download llama3.2:3b")
         get.wait_for(timeout=30_000)
-        expect(page.get_by_text("None writes text.")).to_be_visible()
+        expect(page.get_by_text("None of its models writes text.")).to_be_visible()
         assert library.contexts.status().chosen == ""
         get.click()
-        expect(page.get_by_text("is here and writes from now on")).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("is installed and writes contexts from now on")).to_be_visible(
+            timeout=30_000
+        )
         until(lambda: library.contexts.status().chosen == "llama3.2:3b")
         expect(page.get_by_role("combobox")).to_have_value("llama3.2:3b")
         page.get_by_role("button", name="Close").click()
-        expect(page.get_by_text("is here and writes from now on")).to_have_count(0)
+        expect(page.get_by_text("is installed and writes contexts from now on")).to_have_count(0)
     finally:
         library.contexts.choose_model("")
 
@@ -200,7 +202,7 @@ def test_without_ollama_the_page_says_what_to_do(open_page, ollama):
         page = open_page("health")
         missing = page.locator("#ollama-missing")
         expect(missing).to_contain_text("Ollama does not answer at", timeout=30_000)
-        expect(missing).to_contain_text("Search goes on without it")
+        expect(missing).to_contain_text("Search works without it")
         expect(page.get_by_role("combobox")).to_have_count(0)
     finally:
         ollama.start()

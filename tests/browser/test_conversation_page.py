@@ -12,13 +12,13 @@ LONG = (
     / "sample_data/library/conversations/2026-03-14-ines-and-rui.md"
 )
 WHATSAPP = LONG.with_name("WhatsApp Chat with Oberhafen move.txt")
-METRICS = re.compile(r"\d+ pieces → \d+ hits → \d+ documents? → \d+ shown")
+METRICS = re.compile(r"\d+ segments → \d+ hits → \d+ documents? → \d+ shown")
 
 
 def paste(page, text):
     page.get_by_label("Conversation or long text").fill(text)
     page.get_by_role("button", name="Find related documents").click()
-    page.locator(".rk-compact, .rk-state h2:has-text('Nothing found')").first.wait_for()
+    page.locator(".rk-compact, .rk-state h2:has-text('No results')").first.wait_for()
 
 
 def test_a_pasted_conversation_shows_its_topics_and_their_results(open_page):
@@ -31,12 +31,21 @@ def test_a_pasted_conversation_shows_its_topics_and_their_results(open_page):
     expect(page.locator(".rk-compact .rk-dots").first).to_be_visible()
     topics.nth(2).click()
     chosen = page.locator(".rk-of-topic")
-    expect(chosen).to_contain_text("Different matter")
+    expect(chosen).to_contain_text("token")
     assert chosen.locator("li").count() >= 1
     expect(page.locator(".rk-span.rk-chosen")).to_contain_text("401 for ever")
     expect(topics.nth(2)).to_have_attribute("aria-pressed", "true")
     chosen.get_by_role("button", name="Show all topics").click()
     expect(page.locator(".rk-of-topic")).to_have_count(0)
+    page.locator(".rk-span-head").nth(1).click()
+    expect(topics.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile(r"text=~|text=%7E"))
+    page.reload()
+    expect(topics.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".rk-span.rk-chosen")).to_have_count(1)
+    stranger = open_page(page.url.split("/", 3)[3])
+    expect(stranger.get_by_label("Conversation or long text")).to_be_visible()
+    assert stranger.locator(".rk-long-text").count() == 0
 
 
 def test_a_dropped_export_asks(open_page):
@@ -73,4 +82,4 @@ def test_options_change_what_is_shown_and_narrow_screens_do_not_scroll(open_page
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     page.get_by_role("button", name="Options").click()
     expect(page.get_by_text("Weight of the whole text")).to_be_visible()
-    expect(page.get_by_text("Hits per piece")).to_be_visible()
+    expect(page.get_by_text("Hits per segment")).to_be_visible()

@@ -41,12 +41,12 @@ def ollama(served: Served) -> Iterator[OllamaStandIn]:
 def test_without_ollama_the_dialog_says_so(open_page):
     page = open_page("library")
     part = page.locator(".st-key-embedder")
-    expect(part).to_contain_text("Meaning is found by WordLlama (built in)")
+    expect(part).to_contain_text("Embedding model: WordLlama")
     part.get_by_role("button", name="Change …").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Ollama does not answer")
-    expect(dialog.get_by_role("button", name="Use it")).to_have_count(0)
-    dialog.get_by_role("button", name="Keep what is").click()
+    expect(dialog.get_by_role("button", name="Use this model")).to_have_count(0)
+    dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_have_count(0)
 
 
@@ -59,11 +59,11 @@ def test_moving_to_an_embedder_of_ollamas_and_back(open_page, ollama):
     expect(dialog).to_contain_text("nomic-embed-text (Ollama)")
     expect(dialog).to_contain_text("274 MB")
     dialog.get_by_text("nomic-embed-text (Ollama)").click()
-    expect(dialog).to_contain_text(re.compile(r"texts have to be embedded first: \w+"))
+    expect(dialog).to_contain_text(re.compile(r"texts to embed first: \w+"))
     ollama.delay = 0.2
-    dialog.get_by_role("button", name="Embed everything with it").click()
+    dialog.get_by_role("button", name="Embed all and switch").click()
     expect(dialog).to_have_count(0)
-    expect(part).to_contain_text("Meaning is found by nomic-embed-text (Ollama)", timeout=60_000)
+    expect(part).to_contain_text("Embedding model: nomic-embed-text (Ollama)", timeout=60_000)
     answer = open_page("?q=return+a+buoy")
     expect(answer.locator('.rk-card[data-path="handbook/refund-policy.md"]')).to_be_visible()
     expect(answer.get_by_text("by words alone")).to_have_count(0)
@@ -77,7 +77,7 @@ def test_moving_to_an_embedder_of_ollamas_and_back(open_page, ollama):
     expect(without.locator(".rk-notice")).to_contain_text("These results are by words alone")
     expect(without.locator('.rk-card[data-path="notes/harbour.txt"]')).to_be_visible()
     part.get_by_role("button", name="Go back to WordLlama").click()
-    expect(part).to_contain_text("Meaning is found by WordLlama (built in)")
+    expect(part).to_contain_text("Embedding model: WordLlama")
     expect(part).to_contain_text("nothing had to be embedded")
     # It is still there when the part has been drawn again.
     page.wait_for_timeout(5_000)

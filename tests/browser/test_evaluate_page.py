@@ -18,7 +18,7 @@ def judge(open_page, question, *keys):
     items.first.focus()
     for count, key in enumerate(keys, start=1):
         page.keyboard.press(key)
-        expect(page.locator(".rk-judged")).to_contain_text(f"{count} judged for this question")
+        expect(page.locator(".rk-judged")).to_contain_text(f"{count} rating")
         page.keyboard.press("j")
     return page
 
@@ -33,26 +33,29 @@ def run(page, count):
 def test_judged_questions_are_run_and_read(open_page):
     judge(open_page, QUESTION, "1", "2", "3")
     page = open_page("evaluate")
-    expect(page.get_by_role("radio", name=re.compile("Judged on the pages"))).to_be_checked()
-    expect(page.locator(".st-key-eval_set")).to_contain_text(re.compile(r"\d+ questions?, \d+"))
-    expect(page.locator(".rk-state h2")).to_have_text("This set has not been asked yet")
+    expect(page.get_by_role("radio", name=re.compile("Rated on the pages"))).to_be_checked()
+    expect(page.locator(".st-key-eval_set")).to_contain_text(re.compile(r"\d+ questions? · \d+"))
+    expect(page.locator(".rk-state h2")).to_have_text("This set has not been run yet")
     run(page, 2)
     table = page.locator(".rk-measures").first
     expect(table.locator("thead th")).to_have_text(
-        ["Settings", "ndcg@10", "mrr", "recall@10", "hit@1", "Time"]
+        ["Settings", "nDCG@10", "MRR", "Recall@10", "Hit@1", "Unrated", "Time (median)"]
     )
     names = table.locator("tbody th")
     expect(names.filter(has_text="Hybrid")).to_have_count(1)
     expect(names.filter(has_text="Keyword")).to_have_count(1)
     expect(table.locator("tbody td b").first).to_have_text(re.compile(r"[01]\.\d{3}"))
     expect(table.locator("tbody td small").first).to_have_text(re.compile(r"\d\.\d\d – \d\.\d\d"))
-    expect(page.locator(".st-key-evaluate-chart").locator("canvas, svg").first).to_be_visible()
+    for chart in ("metric", "latency"):
+        drawn = page.locator(f".st-key-evaluate-{chart}").locator("canvas, svg")
+        expect(drawn.first).to_be_visible()
+    expect(page.locator(".rk-notice").filter(has_text="Too few to tell (")).to_be_visible()
     told = page.locator(".st-key-evaluate-change")
     expect(told.locator(".rk-change thead th")).to_have_text(
-        ["Metric", "Before", "Now", "Change", "By chance"]
+        ["Metric", "Baseline", "Run", "Change", "p-value"]
     )
-    expect(told.locator("h3")).to_have_text(
-        [re.compile(r"^Got better: \d+ question"), re.compile(r"^Got worse: \d+ question")]
+    expect(page.locator(".rk-moved h3")).to_have_text(
+        [re.compile(r"^Better by .*: \d+ question"), re.compile(r"^Worse by .*: \d+ question")]
     )
 
 
@@ -67,9 +70,9 @@ def test_a_question_that_changed_leads_to_its_results(open_page, served, tmp_pat
     page = open_page("evaluate")
     page.get_by_text(hostile, exact=True).click()
     moved = page.locator(".rk-moved").first
-    expect(moved.locator("h3")).to_have_text("Got better: 1 question")
+    expect(moved.locator("h3")).to_have_text("Better by nDCG@10: 1 question")
     expect(page.locator(".rk-change tbody tr").nth(2)).to_have_text(
-        re.compile(r"recall@10\s*0\.500\s*1\.000\s*\+0\.500")
+        re.compile(r"Recall@10\s*0\.500\s*1\.000\s*\+0\.500")
     )
     moved.get_by_role("link", name="money for a buoy").click()
     expect(page.locator(".st-key-q input")).to_have_value("money for a buoy")

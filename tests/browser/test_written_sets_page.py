@@ -51,11 +51,11 @@ def test_a_set_is_written_cancelled_gone_on_with_and_asked(open_page, gate):
     count = form.get_by_role("spinbutton", name="Questions in the set")
     count.fill("8")
     count.press("Enter")
-    form.get_by_role("button", name="Write", exact=True).click()
+    form.get_by_role("button", name="Generate", exact=True).click()
     writing = page.locator(".st-key-evaluate-writing")
     gate.let(1)
     expect(writing).to_contain_text("Writing questions: 2 of 8")
-    expect(form.get_by_role("button", name="Write", exact=True)).to_be_disabled()
+    expect(form.get_by_role("button", name="Generate", exact=True)).to_be_disabled()
     writing.get_by_role("button", name="Cancel").click()
     expect(writing).to_contain_text("stopping after this passage")
     gate.let(1)
@@ -64,13 +64,13 @@ def test_a_set_is_written_cancelled_gone_on_with_and_asked(open_page, gate):
         'llama3.2:3b wrote 4 questions; "written" has 4 now. Stopped; what was written is kept.'
     )
     sets = page.locator(".st-key-eval_set")
-    expect(sets).to_contain_text("4 questions, 4 judgments, written by llama3.2:3b")
+    expect(sets).to_contain_text("4 questions · 4 ratings · written by llama3.2:3b")
 
     gate.open.set()
     expect(form.get_by_role("spinbutton", name="Questions in the set")).to_have_value("8")
-    form.get_by_role("button", name="Write", exact=True).click()
+    form.get_by_role("button", name="Generate", exact=True).click()
     expect(told).to_contain_text('llama3.2:3b wrote 4 questions; "written" has 8 now.')
-    expect(sets).to_contain_text("8 questions, 8 judgments, written by llama3.2:3b")
+    expect(sets).to_contain_text("8 questions · 8 ratings · written by llama3.2:3b")
     expect(page.get_by_role("radio", name="written")).to_be_checked()
 
     page.get_by_role("button", name="Run", exact=True).click()
@@ -83,11 +83,11 @@ def test_without_ollama_it_says_what_to_do(open_page, ollama):
     try:
         page = open_page("evaluate", width=400)
         form = page.locator(".st-key-evaluate-write")
-        form.get_by_text("Have a model write a set").click()
+        form.get_by_text("Generate questions with a model").click()
         # What was seen of Ollama counts for 10 s, and the page looks every 5.
         notice = form.locator(".rk-notice")
-        expect(notice).to_contain_text("ragkit judgments import FILE", timeout=30_000)
-        expect(form.get_by_role("button", name="Write", exact=True)).to_have_count(0)
+        expect(notice).to_contain_text("import a question set", timeout=30_000)
+        expect(form.get_by_role("button", name="Generate", exact=True)).to_have_count(0)
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(wide) == 0
     finally:

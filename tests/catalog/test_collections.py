@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from support import Shelf
+from support import Shelf, document_draft
 
+from ragkit.catalog.lineage import newest, next_version, renew_versions
 from ragkit.errors import CatalogError, NotFoundError
+from ragkit.types import Version
 
 
 def test_collections_are_made_once_and_listed_by_name(catalog):
@@ -12,7 +14,7 @@ def test_collections_are_made_once_and_listed_by_name(catalog):
     assert catalog.collections.all() == [first, second]
     assert catalog.collections.find("a") == catalog.collections.get("a") == first
     assert catalog.collections.find("A") is None
-    assert (first.settings, first.version) == ({}, 0)
+    assert (first.settings, first.version) == ({}, Version(0))
 
 
 @pytest.mark.parametrize("name", ["it's", 'say "x"', "日本語 \U0001f600", "a\nb", "%_"])
@@ -26,7 +28,7 @@ def test_a_collection_that_is_not_there_names_those_that_are(catalog):
         catalog.collections.get("x")
     catalog.collections.ensure("work")
     catalog.collections.ensure("home")
-    with pytest.raises(NotFoundError, match=r'no collection "x"\. There are: home, work\.'):
+    with pytest.raises(NotFoundError, match=r'no collection "x"\. Available: home, work\.'):
         catalog.collections.get("x")
 
 
@@ -34,8 +36,8 @@ def test_settings_of_a_collection_are_kept(catalog):
     record = catalog.collections.ensure("a")
     catalog.collections.set_settings(record.id, {"chunking": {"words": 100}})
     assert catalog.collections.get("a").settings == {"chunking": {"words": 100}}
-    assert catalog.collections.version(record.id) == 0
-    assert catalog.collections.version(12345) == 0
+    assert catalog.collections.version(record.id) == Version(0)
+    assert catalog.collections.version(12345) == Version(0)
 
 
 def test_sources_are_made_once_for_each_collection(catalog):
@@ -56,8 +58,7 @@ def test_sources_are_made_once_for_each_collection(catalog):
 
 
 def test_a_source_counts_its_documents(catalog, shelf):
-    from ragkit.catalog.records import FileState
-    from ragkit.types import Status
+    from ragkit.types import FileState, Status
 
     shelf.put("a.md")
     catalog.documents.set_outcome(
@@ -105,7 +106,7 @@ def test_deleting_a_collection_takes_everything_in_it_and_nothing_else(catalog, 
     assert catalog.connections.rows("PRAGMA foreign_key_check") == []
     again = catalog.collections.ensure("default")
     assert again.id > other.collection_id
-    assert again.version == 0
+    assert again.version == Version(0)
 
 
 def test_deleting_a_source_takes_its_documents_and_says_which_entries_went(catalog, shelf):
@@ -125,3 +126,45 @@ def test_deleting_a_source_takes_its_documents_and_says_which_entries_went(catal
 def test_deleting_an_empty_source_changes_no_version(catalog, shelf):
     catalog.collections.delete_source(shelf.source_id)
     assert shelf.version == 0
+
+
+def test_numbers_of_changes_are_never_used_again(catalog, shelf):
+    shelf.put("a.md")
+    other = catalog.collections.ensure("other")
+    source = catalog.collections.ensure_source(other.id, "folder", "/other").id
+    draft = document_draft(source, other.id)
+    catalog.documents.put_many([draft], shelf.embedder_id)
+    before = catalog.collections.version(other.id)
+    catalog.collections.delete(other.id)
+    again = catalog.collections.ensure("other")
+    assert again.id > other.id
+    shelf.put("b.md")
+    assert shelf.version > before.number > 1
+    assert not catalog.entries.holds(before._replace(token="another"))
+
+
+def test_old_changes_are_forgotten_but_not_those_that_are_needed(catalog, shelf):
+    other = catalog.collections.ensure("other")
+    source = catalog.collections.ensure_source(other.id, "folder", "/other").id
+    catalog.documents.put_many([document_draft(source, other.id)], shelf.embedder_id)
+    standing = catalog.collections.version(other.id)
+    numbered = [standing]
+    with catalog.connections.write() as connection:
+        for _ in range(1100):
+            next_version(connection, shelf.collection_id)
+            numbered.append(newest(connection))
+    assert all(map(catalog.entries.holds, numbered))
+    catalog.collections.forget_changes([numbered[7].number])
+    held = [version.number for version in numbered if catalog.entries.holds(version)]
+    assert held == [1, 8, *range(102, 1102)]
+
+
+def test_renewed_versions_are_of_no_earlier_history(catalog, shelf):
+    shelf.put("a.md")
+    before = catalog.collections.version(shelf.collection_id)
+    with catalog.connections.write() as connection:
+        renew_versions(connection)
+    after = catalog.collections.version(shelf.collection_id)
+    assert after.number > before.number
+    assert catalog.entries.holds(after)
+    assert not catalog.entries.holds(before)

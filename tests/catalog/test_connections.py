@@ -222,7 +222,10 @@ def test_a_folder_that_cannot_be_written_is_said(library_paths):
         ("file is not a database", "is damaged"),
         ("disk I/O error", "cannot be read or written"),
         ("Cannot operate on a closed database.", "The library is closed"),
-        ("FOREIGN KEY constraint failed", "The catalog refused: FOREIGN KEY constraint failed."),
+        (
+            "FOREIGN KEY constraint failed",
+            "The catalog reported an error: FOREIGN KEY constraint failed.",
+        ),
     ],
 )
 def test_each_complaint_of_sqlite_becomes_a_sentence_with_a_cure(tmp_path, message, said):
@@ -249,3 +252,17 @@ def test_a_busy_library_says_so(library_paths, catalog, monkeypatch):
     ):
         pass
     other.close()
+
+
+def test_a_schema_of_rubbish_bytes_is_said_to_be_damage(tmp_path):
+    file = tmp_path / "catalog.sqlite"
+    Catalog.open(file, create=True).close()
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(
+            "UPDATE sqlite_master SET name = CAST(X'FF62' AS TEXT), sql = 'create tabel x' "
+            "WHERE name = 'documents'"
+        )
+    connection.close()
+    with pytest.raises(CatalogError, match="is damaged"):
+        Catalog.open(file)

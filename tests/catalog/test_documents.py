@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from support import Shelf
 
-from ragkit.catalog.records import Counts, FileState
+from ragkit.catalog.records import Counts
 from ragkit.errors import CatalogError, NotFoundError
-from ragkit.types import Page, Section, Status
+from ragkit.types import FileState, Page, Section, Status
 
 _KEPT = (
     *("source_id", "collection_id", "path", "size", "mtime_ns", "hash", "pipeline_fingerprint"),
@@ -160,7 +160,9 @@ def test_text_that_utf8_cannot_hold_is_refused_whole(catalog, shelf):
 
 
 def test_known_files_tell_what_is_remembered(catalog, shelf):
-    indexed = shelf.put("a.md", hash="h1", pipeline_fingerprint="r1", size=3, mtime_ns=2**62)
+    indexed = shelf.put(
+        "a.md", hash="h1", pipeline_fingerprint="r1", size=3, mtime_ns=2**62, stamp="1:2:3"
+    )
     failed = catalog.documents.set_outcome(
         shelf.source_id,
         shelf.collection_id,
@@ -175,7 +177,7 @@ def test_known_files_tell_what_is_remembered(catalog, shelf):
     known = catalog.documents.known_files(shelf.source_id)
     assert sorted(known) == ["a.md", "b.pdf"]
     one = known["a.md"]
-    assert (one.document_id, one.path, one.size, one.mtime_ns) == (indexed, "a.md", 3, 2**62)
+    assert (one.document_id, one.state) == (indexed, FileState("a.md", 3, 2**62, "1:2:3"))
     assert (one.hash, one.pipeline_fingerprint, one.status) == ("h1", "r1", Status.INDEXED)
     two = known["b.pdf"]
     assert (two.document_id, two.hash, two.status) == (failed, "h2", "failed")
@@ -234,7 +236,7 @@ def test_a_forgotten_attempt_is_made_again(catalog, shelf):
     )
     catalog.documents.forget_attempt([indexed, failed])
     known = catalog.documents.known_files(shelf.source_id)
-    assert (known["a.md"].hash, known["a.md"].mtime_ns) == ("", 0)
+    assert (known["a.md"].hash, known["a.md"].state.mtime_ns) == ("", 0)
     assert known["a.md"].status is Status.INDEXED
     assert known["b.md"].status is Status.PENDING
     assert catalog.documents.text(indexed) != ""

@@ -77,8 +77,7 @@ def test_filters_let_through_exactly_what_they_say(library, shelf, filters, expe
 def test_filters_see_one_collection_and_only_what_is_indexed(library, shelf):
     from support import Shelf
 
-    from ragkit.catalog.records import FileState
-    from ragkit.types import Status
+    from ragkit.types import FileState, Status
 
     other = Shelf(library, "other")
     theirs = other.put("notes/x.md")

@@ -165,19 +165,30 @@ def _complaint(catalog: Catalog) -> str:
         return error.message
 
 
-def test_a_damaged_file_is_said(shelf, integrity, library_paths):
+def _damage_root(shelf, library_paths, index):
+    """Overwrite the first page of a database index with rubbish."""
     for number in range(200):
         shelf.put(f"{number}.md", f"piece {number} " * 50)
-    query = "SELECT rootpage FROM sqlite_master WHERE name = 'documents_by_hash'"
-    page = shelf.catalog.connections.row(query)[0] - 1
-    integrity.settle()
+    query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+    page = shelf.catalog.connections.row(query, (index,))[0] - 1
+    shelf.catalog.integrity.settle()
     shelf.catalog.close()
     with library_paths.catalog.open("rb+") as file:
         file.seek(page * 4096 + 8)
         file.write(b"\xff" * 200)
+
+
+def test_a_damaged_file_is_said(shelf, library_paths):
+    _damage_root(shelf, library_paths, "entries_by_text")
     again = Catalog.open(library_paths.catalog)
     assert _complaint(again)
     again.close()
+
+
+def test_what_counting_documents_reads_is_said_on_opening(shelf, library_paths):
+    _damage_root(shelf, library_paths, "documents_by_hash")
+    with pytest.raises(CatalogError, match="is damaged"):
+        Catalog.open(library_paths.catalog).close()
 
 
 def test_a_copy_is_one_whole_file_without_jobs(shelf, integrity, tmp_path):

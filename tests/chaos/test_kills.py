@@ -1,199 +1,180 @@
-"""A writer is killed at random instants; after each, nothing is lost, torn or extra."""
+"""Whatever works on a library is killed at random instants: nothing is lost, torn or extra."""
 
 from __future__ import annotations
 
-import contextlib
-import json
+import logging
 import os
 import random
-import signal
-import subprocess
-import sys
+import shutil
+import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from chaos_parts import (
+    Folder,
+    Victim,
+    answers,
+    assert_each_document_is_whole,
+    faults,
+    open_library,
+)
+from ollama_stand_in import OllamaStandIn
 
-from ragkit.health.checks import verify_library
-from ragkit.health.findings import Parts
-from ragkit.library import Library
-from ragkit.settings import load_settings
+from ragkit.catalog.schema import MIGRATIONS
+from ragkit.surfaces.cli.app import ELSEWHERE
 
-KILLS = int(os.environ.get("RAGKIT_CHAOS_KILLS", "20"))
-"""How many kills; the long run (make chaos) makes 200."""
+KILLS = int(os.environ.get("RAGKIT_CHAOS_KILLS", "6"))
+SEED = int(os.environ.get("RAGKIT_CHAOS_SEED", "7"))
+BETWEEN_LOOKS = 5
+BETWEEN_COMPARISONS = 100
+LONGEST_SECONDS = 0.5
 
-_WORDS = "amber basalt cedar delta ember fjord garnet harbour indigo kestrel".split()  # noqa: SIM905
-_HARMLESS = {"leftovers", "vectors", "removals", "indexes"}
-"""Findings that a kill may leave and compacting mends: nothing is lost, torn or shown by them."""
+_VERSIONS = Path(__file__).parent.parent / "library"
+_COMMANDS = [
+    *[("sync",)] * 5,
+    *[("worker",)] * 3,
+    ("add", "EXTRA"),
+    ("compact",),
+    ("export", "ARCHIVE", "--force"),
+    ("import", "ARCHIVE", "--library", "IMPORTED"),
+    *[("contextualize",)] * 2,
+    ("embedder", "ollama:nomic-embed-text"),
+    ("embedder", "hash"),
+    ("backup",),
+    ("restore", "--yes"),
+    ("recover",),
+    ("recover", "--yes"),
+]
+"""What is killed; commands that are not there yet are left out."""
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the victim forks")
 
 
-class Victim:
-    """The process that does the work and is killed."""
-
-    def __init__(self, library: Path) -> None:
-        self._library = str(library)
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("victim.py"))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def start(self, kind: str, **arguments: object) -> int:
-        """Begin a job in a child; gives the child's pid."""
-        assert self._process.stdin is not None
-        order = {"library": self._library, "kind": kind, "arguments": arguments}
-        self._process.stdin.write(json.dumps(order) + "\n")
-        self._process.stdin.flush()
-        return int(self._line())
-
-    def wait(self) -> int:
-        """Wait for the child; gives its exit code, below 0 when a signal ended it."""
-        return int(self._line())
-
-    def _line(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline()
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.wait(timeout=30)
-        self._process.stdout.close()
-
-
-class Folder:
-    """A folder whose files change at random, and every text that each path ever held."""
-
-    def __init__(self, root: Path, chance: random.Random) -> None:
-        self.root = root
-        self.history: dict[str, set[str]] = {}
-        self._chance = chance
-        self._count = 0
-        root.mkdir()
-
-    def write(self, path: str) -> None:
-        """Write a file of a few sections, whole, under that path."""
-        self._count += 1
-        sections = [
-            f"# {self._chance.choice(_WORDS)} {self._count}\n\n"
-            + " ".join(self._chance.choices(_WORDS, k=self._chance.randint(5, 600)))
-            for _ in range(self._chance.randint(1, 4))
-        ]
-        text = "\n\n".join(sections)
-        place = self.root / path
-        place.parent.mkdir(exist_ok=True)
-        place.write_text(text, "utf-8")
-        self.history.setdefault(path, set()).add(text)
-
-    def change(self) -> None:
-        """Create, rewrite, move and delete some files."""
-        for _ in range(self._chance.randint(1, 12)):
-            present = sorted(p for p in self.root.rglob("*.md"))
-            act = self._chance.choice(["create", "create", "rewrite", "move", "delete"])
-            if act == "create" or len(present) < 5:
-                self.write(f"d{self._chance.randint(0, 3)}/f{self._count}.md")
-                continue
-            chosen = self._chance.choice(present)
-            path = chosen.relative_to(self.root).as_posix()
-            if act == "rewrite":
-                self.write(path)
-            elif act == "move":
-                target = f"d{self._chance.randint(0, 3)}/m{self._count}.md"
-                self._count += 1
-                (self.root / target).parent.mkdir(exist_ok=True)
-                chosen.rename(self.root / target)
-                self.history.setdefault(target, set()).add((self.root / target).read_text("utf-8"))
-            else:
-                chosen.unlink()
-
-
 @pytest.fixture
 def victim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Victim]:
-    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
-    one = Victim(tmp_path / "library")
-    yield one
-    one.close()
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)
+    with OllamaStandIn() as ollama:
+        monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
+        monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", ollama.url)
+        one = Victim(tmp_path / "library", tmp_path / "said.txt")
+        yield one
+        one.close()
 
 
-def open_library(place: Path) -> Library:
-    return Library.open(load_settings(library=place), create=True)
-
-
-def faults(library: Library) -> list[str]:
-    """What a kill must never leave behind."""
-    parts = Parts(library.settings, library.paths, library.catalog, library.embedder)
-    found = verify_library(parts)
+def commands(place: Path) -> list[list[str]]:
+    names = {"EXTRA": "extra", "ARCHIVE": "archive.zip", "IMPORTED": "imported"}
+    known = {"sync", "worker", "add", *ELSEWHERE}
     return [
-        f"{one.name}: {one.sentence}" for one in found if not one.ok and one.name not in _HARMLESS
+        [str(place / names[part]) if part in names else part for part in command]
+        for command in _COMMANDS
+        if command[0] in known
     ]
 
 
-def assert_each_document_is_whole(library: Library, folder: Folder) -> None:
-    for record in library.documents.list():
-        if record.status == "indexed":
-            detail = library.documents.get(record.id)
-            assert detail.text in folder.history[record.path]
-            assert len(detail.chunks) == record.chunks > 0
+def look(place: Path, folder: Folder) -> None:
+    """Nothing is torn or extra, and a search works."""
+    library = open_library(place / "library")
+    with closing(library):
+        assert faults(library) == []
+        assert_each_document_is_whole(library, folder)
+        library.search("amber cedar", library.options())
 
 
-def answers(library: Library) -> list[object]:
-    """What searches find, without ids, which differ from library to library."""
-    found = []
-    for question in (*_WORDS[:5], "amber cedar harbour"):
-        for result in library.search(question, library.options(limit=50)).results:
-            found.append(
-                (
-                    question,
-                    result.document.path,
-                    round(result.score, 5),
-                    [(p.start, p.end, p.text) for p in result.passages],
-                )
-            )
-    return sorted(found, key=repr)
+def compare(place: Path, victim: Victim, folder: Folder) -> None:
+    """Once the work is done, rows and answers are those of a library made now."""
+    fresh, archive = place / "fresh", place / "archive.zip"
+    for made in (fresh, place / "imported"):
+        shutil.rmtree(made, ignore_errors=True)
+    add = ["add", str(folder.root), str(place / "extra")]
+    made_now = [[*add, "--library", str(fresh)], ["contextualize", "--library", str(fresh)]]
+    accept = ["sync", "--accept-removals"]
+    work = [["embedder", "hash"], add, accept, ["contextualize"], ["compact"]]
+    for command in (*work, *made_now):
+        assert victim.run(*command) == 0, command
+    library, new = open_library(place / "library"), open_library(fresh)
+    with closing(library), closing(new):
+        texts = [
+            sorted((one.path, one.status) for one in each.documents.list())
+            for each in (library, new)
+        ]
+        assert texts[0] == texts[1]
+        assert [path for path, _ in texts[1]] == sorted([*folder.paths(), "extra.md"])
+        assert answers(library) == answers(new)
+        assert faults(library) == []
+    if archive.exists():
+        assert victim.run("import", str(archive), "--library", str(place / "imported")) == 0
+        with closing(open_library(place / "imported")) as imported:
+            assert_each_document_is_whole(imported, folder)
 
 
 @pytest.mark.slow
-def test_kills_at_random_instants_lose_tear_and_add_nothing(tmp_path: Path, victim: Victim) -> None:
-    seed = int(os.environ.get("RAGKIT_CHAOS_SEED", "7"))
-    chance = random.Random(seed)
+def test_kills_at_random_instants_lose_tear_and_add_nothing(
+    tmp_path: Path, victim: Victim, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chance = random.Random(SEED)
     folder = Folder(tmp_path / "folder", chance)
     for number in range(30):
         folder.write(f"d0/start{number}.md")
-    library = open_library(tmp_path / "library")
-    source = library.sources.add_folder(folder.root)
-    library.close()
-    killed = 0
-    for number in range(KILLS * 5):
-        if killed >= KILLS:
-            break
+    (tmp_path / "extra").mkdir()
+    (tmp_path / "extra" / "extra.md").write_text("amber extra", "utf-8")
+    folder.history["extra.md"] = {"amber extra"}
+    assert victim.run("add", str(folder.root)) == 0
+    choices = commands(tmp_path)
+    killed: Counter[str] = Counter()
+    started = time.monotonic()
+    while (count := killed.total()) < KILLS:
         folder.change()
-        kind = chance.choice(["sync", "sync", "sync", "compact", "rebuild_indexes"])
-        pid = victim.start(kind, **({"source_id": source.id} if kind == "sync" else {}))
-        time.sleep(chance.uniform(0.0, 0.5))
-        with contextlib.suppress(ProcessLookupError):  # it may have finished by now
-            os.kill(pid, signal.SIGKILL)
-        killed += victim.wait() == -signal.SIGKILL
-        library = open_library(tmp_path / "library")
-        assert faults(library) == [], f"after kill {killed} (round {number}, seed {seed})"
-        assert_each_document_is_whole(library, folder)
-        library.search("amber cedar", library.options())
-        library.close()
-    assert killed == KILLS
-    victim.start("sync", source_id=source.id)
-    assert victim.wait() == 0
-    victim.start("compact")
-    assert victim.wait() == 0
-    library = open_library(tmp_path / "library")
-    fresh = open_library(tmp_path / "fresh")
-    fresh.jobs.wait(fresh.sources.sync(fresh.sources.add_folder(folder.root)))
-    assert {d.path for d in library.documents.list()} == {
-        p.relative_to(folder.root).as_posix() for p in folder.root.rglob("*.md")
-    }
-    assert answers(library) == answers(fresh)
-    parts = Parts(library.settings, library.paths, library.catalog, library.embedder)
-    assert [one.sentence for one in verify_library(parts) if not one.ok] == []
+        command = chance.choice(choices)
+        if command[0] == "import":
+            shutil.rmtree(tmp_path / "imported", ignore_errors=True)
+        if not victim.kill(chance.uniform(0.0, LONGEST_SECONDS), *command):
+            continue
+        killed[command[0]] += 1
+        where = f"after kill {count + 1}: {command} (seed {SEED})"
+        try:
+            if (count + 1) % BETWEEN_LOOKS == 0:
+                look(tmp_path, folder)
+            if (count + 1) % BETWEEN_COMPARISONS == 0 or count + 1 == KILLS:
+                compare(tmp_path, victim, folder)
+        except BaseException as error:
+            error.add_note(where)
+            raise
+        assert not victim.tracebacks(), where
+    rate = KILLS / (time.monotonic() - started) * 3600
+    with capsys.disabled():
+        print(f"\n{KILLS} kills, {rate:.0f} an hour: {dict(killed.most_common())}")
+
+
+@pytest.mark.slow
+def test_a_kill_while_an_old_library_is_migrated_leaves_a_step_whole(
+    tmp_path: Path, victim: Victim, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chance = random.Random(SEED)
+    catalog = tmp_path / "library" / "catalog.sqlite"
+    stopped: Counter[int] = Counter()
+    kills = max(4, KILLS // 10)
+    while stopped.total() < kills:
+        shutil.rmtree(catalog.parent, ignore_errors=True)
+        catalog.parent.mkdir(mode=0o700)
+        version = stopped.total() % 7 + 1
+        with closing(sqlite3.connect(catalog)) as connection:
+            connection.executescript((_VERSIONS / f"version_{version}.sql").read_text("utf-8"))
+        if not victim.kill(chance.uniform(0.0, LONGEST_SECONDS), "compact"):
+            continue
+        with closing(sqlite3.connect(catalog)) as connection:
+            reached = connection.execute("PRAGMA user_version").fetchone()[0]
+            rows = connection.execute("SELECT value FROM meta WHERE key GLOB 'migration *'")
+            assert len(rows.fetchall()) == reached
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert version <= reached <= len(MIGRATIONS)
+        with closing(open_library(catalog.parent)) as library:
+            found = library.search("Garantie Lieferung").results
+            assert found[0].document.path == "garantie.md"
+            assert len(library.documents.list()) == 4
+        stopped[reached - version] += 1
+    with capsys.disabled():
+        print(f"\n{kills} kills of migrations, by how many steps were done: {dict(stopped)}")

@@ -1,7 +1,8 @@
-"""A process that works on a library and is killed: it loads everything once, then forks.
+"""A process that does what people do with ragkit and is killed: it loads all once, then forks.
 
-Reads lines of JSON from standard input: {"library": DIR, "kind": JOB, "arguments": {...}}. For
-each it prints the pid of the child that does the job, and when that has ended, how it ended.
+Reads lines of JSON from standard input, the arguments of a ``ragkit`` command each. For each it
+prints the pid of the child that runs the command, and when that has ended, how it ended. What the
+children say goes to standard error.
 """
 
 from __future__ import annotations
@@ -9,33 +10,35 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 
-import ragkit.indexing.pipeline  # noqa: F401 - loaded before forking, it takes seconds
-from ragkit.background.worker import work_off
-from ragkit.library import Library
-from ragkit.settings import load_settings
+import ragkit.indexing.pipeline
+import ragkit.retrieval.search  # noqa: F401
+from ragkit.surfaces.cli.app import main
 
 
-def work(order: dict) -> None:
-    library = Library.open(load_settings(library=Path(order["library"])), create=True)
-    work_off(library.writer(), library.jobs.add(order["kind"], **order["arguments"]))
+def run(arguments: list[str]) -> None:
+    os.dup2(2, 1)
+    sys.argv = ["ragkit", *arguments]
+    main()
 
 
-def main() -> None:
+def serve() -> None:
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
+            code = 0
             try:
-                work(json.loads(line))
+                run(json.loads(line))
+            except SystemExit as error:
+                code = error.code if isinstance(error.code, int) else 1
             except BaseException as error:
-                sys.stderr.write(f"{type(error).__name__}: {error}\n")
-                sys.stderr.flush()
-                os._exit(3)
-            os._exit(0)
+                sys.stderr.write(f"Traceback: {type(error).__name__}: {error}\n")
+                code = 99
+            sys.stderr.flush()
+            os._exit(code)
         print(child, flush=True)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    serve()

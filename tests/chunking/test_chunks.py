@@ -181,7 +181,7 @@ def check_pages(reading: Reading, divided: Divided) -> None:
         assert len(structural_context(reading.title, chunk, reading.pages)) <= 300
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(readings(), chunking_settings())
 def test_every_division_holds_together(reading, chosen):
     check(reading, chosen)

@@ -140,11 +140,11 @@ def test_a_model_that_fails_now_and_then_is_told(experiments, server):
 def test_judged_documents_are_those_of_the_new_order(experiments, server):
     server.reply = grading(lambda text: 10 if "Apples" in text else 0)
     column = SearchConfig(SearchOptions(mode=Mode.VECTOR, rerank=Rerank.MODEL))
-    target = experiments[0].target
-    scorer = DocumentScorer(target, {})
+    engine = experiments[0].engine
+    scorer = DocumentScorer(engine, {})
     (best,) = {
         one.document.path
-        for one in target.engine.search(
+        for one in engine.search(
             "apples cinnamon", SearchOptions(collections=("evaluation",), limit=1)
         ).results
     }

@@ -45,7 +45,7 @@ def test_a_server_that_replays_the_same_file_gives_the_same_figures(
     with OllamaStandIn(reply=reply) as server:
         asked = load_settings(models={"embedder": "hash", "ollama_url": server.url})
         with OllamaClient(asked.models) as client:
-            writer = ContextWriter.open(client, asked.models)
+            writer = ContextWriter.open(client)
             monkeypatch.setattr(experiments, "RecordedModel", lambda _rows, _recorded: writer)
             with ephemeral_experiment(given, asked, tmp_path / "asked", **how) as experiment:
                 assert experiment.contexts.complete == 4
@@ -60,19 +60,19 @@ def test_contexts_titles_and_texts_are_searched_or_not(given, tmp_path):
     with ephemeral_experiment(
         given, settings, tmp_path / "all", rows_as=RowsAs.APART, contexts=recorded
     ) as experiment:
-        assert (experiment.documents, experiment.chunks, experiment.structural) == (4, 4, True)
+        assert (experiment.documents, experiment.chunks) == (4, 4)
         both = (
             figures(experiment, Mode.KEYWORD),
             figures(experiment, Mode.KEYWORD, Contexts.STRUCTURAL),
         )
-        found = experiment.target.engine.search(
+        found = experiment.engine.search(
             "lighthouse", SearchOptions(collections=(experiment.collection,), mode=Mode.KEYWORD)
         )
         assert len(found.results) == 1
     assert (both[0]["hit@1"]["q2"], both[1]["hit@1"]["q2"]) == (1.0, 0.0)
     with ephemeral_experiment(given, settings, tmp_path / "texts", structural=False) as experiment:
-        assert (experiment.contexts.complete, experiment.structural) == (0, False)
-        found = experiment.target.engine.search(
+        assert experiment.contexts.complete == 0
+        found = experiment.engine.search(
             "lighthouse", SearchOptions(collections=(experiment.collection,), mode=Mode.KEYWORD)
         )
         assert found.results == ()

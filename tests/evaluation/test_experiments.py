@@ -67,7 +67,7 @@ def test_contents_that_are_the_same_pass(tmp_path):
 
 
 def test_a_question_with_a_bad_filter_is_said_and_finds_nothing(tmp_path):
-    questions = (Question("q1", "nonsense:thing read_level"), Question("q2", "apple cake"))
+    questions = (Question("q1", "after:2025-13-45 read_level"), Question("q2", "apple cake"))
     found = evaluated(tmp_path / "library", question_set(questions=questions))
     assert found.values["hit@10"] == {"q1": 0.0, "q2": 1.0}
     assert "1 questions hold a filter that makes no sense and found nothing: q1." in found.notices

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ragkit.catalog.judgments import Origin
-from ragkit.catalog.records import FileState
 from ragkit.errors import EvaluationError, NotFoundError
 from ragkit.evaluation.judging import (
     Grades,
@@ -14,7 +13,7 @@ from ragkit.evaluation.judging import (
     find_quote,
     normalised_question,
 )
-from ragkit.types import Span, Status
+from ragkit.types import FileState, Span, Status
 
 PIECES = ("Refunds take thirty days.", "Gift cards are never paid back.", "Ask the desk.")
 GIFT = Span(27, 58)
@@ -158,13 +157,11 @@ def test_half_characters_and_forms_of_accents_do_not_part_questions():
     assert normalised_question("\ud800x") == "?x"
 
 
-def test_votes_need_a_choice(shelf, judging):
+def test_votes_need_a_choice(catalog, shelf, judging):
     judging.vote(shelf.collection_id, " q ", ["mode:keyword", "mode:vector"], 1)
     judging.vote(shelf.collection_id, "q", ["mode:keyword", "mode:vector"], None)
-    assert [(one.question, one.winner) for one in judging.votes(shelf.collection_id)] == [
-        ("q", 1),
-        ("q", None),
-    ]
+    votes = catalog.judgments.votes(shelf.collection_id)
+    assert [(one.question, one.winner) for one in votes] == [("q", 1), ("q", None)]
     for question, settings, winner in (("", ["a", "b"], 0), ("q", ["a"], 0), ("q", ["a", "b"], 2)):
         with pytest.raises(EvaluationError, match="A vote needs"):
             judging.vote(shelf.collection_id, question, settings, winner)

@@ -78,7 +78,7 @@ def test_a_run_is_kept_with_all_that_made_it(library):
     assert (run.question_set, run.name, run.address) == ("judged", "Keyword", "mode:keyword")
     assert run.settings["mode"] == "keyword"
     assert run.settings["collections"] == ["default"]
-    assert run.version == library.catalog.collections.version(home_of(library)) > 0
+    assert run.version == library.catalog.collections.version(home_of(library)).number > 0
     assert run.generation.startswith("default@")
     assert run.ragkit == __version__
     assert (run.asked, run.questions, run.partial, run.tokens) == (4, 4, False, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragkit.catalog.records import JobState
-from ragkit.health.checks import Depth
+from ragkit.health.findings import Depth
 from ragkit.library import Library
 from ragkit.settings import Settings
 

@@ -21,7 +21,8 @@ from health_library import (
 
 from ragkit.catalog.records import JobState
 from ragkit.errors import ModelError, NotFoundError
-from ragkit.health.checks import Depth, check_library
+from ragkit.health.checks import check_library
+from ragkit.health.findings import Depth
 from ragkit.indexes.local.files import generations
 from ragkit.library import Library
 from ragkit.settings import Settings
@@ -291,7 +292,7 @@ def test_a_living_entry_that_is_recorded_as_removed_is_found_and_mended(library)
 def test_a_lost_upload_is_found(library):
     import io
 
-    library.sources.upload("dropped.md", io.BytesIO(b"# Dropped\n\nText.\n"))
+    library.uploads.add("dropped.md", io.BytesIO(b"# Dropped\n\nText.\n"))
     work(library, "sync")
     assert fixes_of(library) == {}
     Path(library.sources.uploads().root, "dropped.md").unlink()

@@ -14,9 +14,9 @@ from health_library import (
 )
 
 from ragkit.catalog.records import JobState
-from ragkit.health.checks import Depth
 from ragkit.health.environment import last_errors
-from ragkit.indexing.lock import writer_lock
+from ragkit.health.findings import Depth
+from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
 
 

@@ -34,7 +34,7 @@ def test_compacting_merges_and_leaves_one_generation(library, folder):
         found = generations(library.paths.index(1, level, library.embedder.fingerprint))
         assert len(found) == 1
         newest = open_newest(found[0].parent)
-        assert newest.manifest.collection_version == library.catalog.collections.version(1)
+        assert newest.manifest.version == library.catalog.collections.version(1)
     assert hits(library, "tokens version") == wanted
     assert fixes_of(library) == {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,7 @@ from ragkit.indexes.protocol import (
     VectorSearch,
 )
 from ragkit.indexes.rows import EntryRows, TokenColumn
-from ragkit.types import LEVEL_CODES, Field, Level
+from ragkit.types import LEVEL_CODES, Field, Level, Version
 
 DIMENSIONS = 8
 
@@ -53,19 +54,12 @@ def make_rows(
     )
 
 
-def each(candidates: Candidates) -> list[Candidates]:
-    """The candidates of each query by themselves."""
-    columns = [
-        candidates.entry_ids,
-        candidates.document_ids,
-        candidates.parent_ids,
-        candidates.chunk_indexes,
-        candidates.levels,
-        candidates.scores,
-    ]
+def each(candidates: Candidates, count: int) -> list[Candidates]:
+    """The candidates of each of ``count`` queries by themselves."""
+    bounds = np.searchsorted(candidates.queries, np.arange(count + 1))
     return [
-        Candidates(np.array([0, end - start]), *(column[start:end] for column in columns))
-        for start, end in pairwise(candidates.bounds.tolist())
+        Candidates(*(getattr(candidates, column.name)[start:end] for column in fields(Candidates)))
+        for start, end in pairwise(bounds.tolist())
     ]
 
 
@@ -89,7 +83,7 @@ def by_vector(
 ) -> list[Candidates]:
     """What each vector finds."""
     search = put_vectors(index, vectors, entry_filter, vector_search)
-    return each(search.candidates(IndexKind.VECTOR, depth))
+    return each(search.candidates(IndexKind.VECTOR, depth), len(vectors))
 
 
 def by_keyword(
@@ -101,7 +95,7 @@ def by_keyword(
 ) -> list[Candidates]:
     """What each query of token ids finds."""
     search = index.search([IndexQuery(query) for query in queries], entry_filter, weights)
-    return each(search.candidates(IndexKind.KEYWORD, depth))
+    return each(search.candidates(IndexKind.KEYWORD, depth), len(queries))
 
 
 def keyword_scores(
@@ -116,7 +110,8 @@ def after(
     index: CollectionIndex, added: EntryRows, removed: Iterable[int], version: int
 ) -> CollectionIndex:
     """The index after entries went and others came."""
-    return index.remove(removed, version).upsert(added, version)
+    changed = Version(version)
+    return index.remove(removed, changed).upsert(added, changed)
 
 
 def merged(index: CollectionIndex) -> CollectionIndex:

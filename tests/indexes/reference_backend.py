@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ragkit.indexes.local.scorer import BM25F_PARAMETERS
+from ragkit.indexes.local.search import BM25F_PARAMETERS
 from ragkit.indexes.protocol import (
     Candidates,
     Collection,
@@ -113,6 +113,26 @@ class ReferenceIndex:
         texts = [tokens for entry in self._entries.values() if (tokens := entry.tokens.get(field))]
         return np.array([_idf(len(texts), sum(one in t for t in texts)) for one in token_ids])
 
+    def holders(
+        self, token_ids: Sequence[int], documents: np.ndarray, fields: Sequence[Field]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        holding = [
+            [entry.document_id for entry in self._entries.values()
+             if any(token in entry.tokens.get(field, ()) for field in fields)]
+            for token in token_ids
+        ]  # fmt: skip
+        among = [[document in of_token for document in documents] for of_token in holding]
+        counts = np.array(list(map(len, holding)), np.int64)
+        return counts, np.array(among, np.bool_).reshape(len(token_ids), len(documents))
+
+    def holding(self, token_ids: Sequence[int]) -> np.ndarray:
+        found = [
+            entry.id
+            for entry in self._entries.values()
+            if token_ids and set(token_ids) <= set(entry.tokens.get(Field.TEXT, ()))
+        ]
+        return np.array(sorted(found), np.int64)
+
     def scan(self, since: int = 0) -> EntryRows:
         found = [entry for entry in self._entries.values() if entry.id > since]
         nothing = np.zeros(self.dimensions, np.float16)
@@ -162,6 +182,16 @@ class ReferenceSearch:
     def passing(self) -> int:
         return sum(map(self._passes, self.index.all()))
 
+    def documents(self, kind: IndexKind) -> np.ndarray:
+        query = self._queries[0]
+        found = {
+            entry.document_id
+            for entry in self.index.all()
+            if self._passes(entry)
+            and (kind is IndexKind.VECTOR or self._score(kind, query, entry) is not None)
+        }
+        return np.array(sorted(found), np.int64)
+
     def strategy(self, depth: int) -> SearchStrategy:
         return SearchStrategy(0, "exact: there is nothing else")
 
@@ -179,7 +209,7 @@ class ReferenceSearch:
             lists.append(scored[: max(depth, 0)])
         found = [entry for scored in lists for _, entry in scored]
         return Candidates(
-            np.cumsum([0, *map(len, lists)]),
+            np.array([number for number, own in enumerate(lists) for _ in own], np.int64),
             np.array([entry.id for entry in found], np.int64),
             np.array([entry.document_id for entry in found], np.int64),
             np.array([entry.parent for entry in found], np.int64),
@@ -189,13 +219,13 @@ class ReferenceSearch:
         )
 
     def scores(
-        self, kind: IndexKind, entry_ids: np.ndarray, bounds: np.ndarray | None = None
+        self, kind: IndexKind, entry_ids: np.ndarray, queries: np.ndarray | None = None
     ) -> np.ndarray:
-        bounds = np.array([0, len(entry_ids)]) if bounds is None else bounds
+        queries = np.zeros(len(entry_ids), np.int64) if queries is None else queries
         known = {entry.id: entry for entry in self.index.all()}
         scores = np.zeros(len(entry_ids), np.float32)
         for number, query in enumerate(self._queries):
-            for place in range(int(bounds[number]), int(bounds[number + 1])):
+            for place in np.flatnonzero(queries == number).tolist():
                 entry = known.get(int(entry_ids[place]))
                 if entry is None:
                     continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +30,10 @@ from ragkit.indexes.protocol import (
 from ragkit.indexes.rows import EntryRows, TokenColumn, join
 from ragkit.options import IndexMode
 from ragkit.paths import LibraryPaths
-from ragkit.types import INDEXED_LEVELS, LEVEL_CODES, Field, Level
+from ragkit.types import INDEXED_LEVELS, LEVEL_CODES, Field, Level, Version
 
 DIMENSIONS, VOCABULARY, PATTERNS = 8, 30, 50
-NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1", "collection_version": 1}
+NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1", "version": Version(1)}
 TITLED = {Field.TEXT: 1.75, Field.TITLE: -0.5}
 GROUP = (Level.CHUNK, Level.CONTEXT, Level.QUESTION, Level.QUESTION)
 
@@ -197,11 +196,11 @@ def test_candidates_are_the_best_that_the_filter_lets_through(made: Made, asked:
         search = made.index.search(queries(), entry_filter, weights, made.vector_search)
         oracle = made.oracle.search(queries(), entry_filter, weights)
         assert search.passing == oracle.passing
-        everything = each(oracle.candidates(kind, 10_000))
+        everything = each(oracle.candidates(kind, 10_000), len(queries()))
         for depth in (0, 1, 7, 10_000):
             recall = made.recall if kind is IndexKind.VECTOR and depth == 7 else 1.0
             recall = 0.0 if made.recall < 1.0 and depth == 1 else recall
-            found = each(search.candidates(kind, depth))
+            found = each(search.candidates(kind, depth), len(queries()))
             for one, other in zip(found, everything, strict=True):
                 assert_agree(one, other, depth, recall)
 
@@ -210,12 +209,12 @@ def test_candidates_are_the_best_that_the_filter_lets_through(made: Made, asked:
 def test_any_entry_has_its_score_and_an_unknown_one_none(made: Made, asked: str):
     kind, weights = ASKED[asked]
     entry_ids = np.array([207, 16, 10**9, 20, 0, 200, 36, 52, 51, 17])
-    bounds = np.array([0, 3, 3, 5, 8, 9, 10])
+    asked_by = np.array([0, 0, 0, 2, 2, 3, 3, 3, 4, 5])
     for entry_filter in FILTERS.values():
         search = made.index.search(queries(), entry_filter, weights)
         oracle = made.oracle.search(queries(), entry_filter, weights)
-        expected = oracle.scores(kind, entry_ids, bounds)
-        scores = search.scores(kind, entry_ids, bounds)
+        expected = oracle.scores(kind, entry_ids, asked_by)
+        scores = search.scores(kind, entry_ids, asked_by)
         assert scores.dtype == np.float32
         assert scores.tolist() == pytest.approx(expected.tolist(), abs=2e-6, rel=1e-5)
         assert scores[[2, 4]].tolist() == [0.0, 0.0]
@@ -225,22 +224,22 @@ def test_any_entry_has_its_score_and_an_unknown_one_none(made: Made, asked: str)
 @pytest.mark.parametrize("kind", IndexKind)
 def test_a_batch_says_to_the_last_bit_what_each_query_alone_says(made: Made, name, kind):
     entry_ids = np.arange(10, 60)
-    bounds = np.arange(len(queries()) + 1) * len(entry_ids)
+    asked_by = np.repeat(np.arange(len(queries())), len(entry_ids))
     together = made.index.search(queries(), FILTERS[name], None, made.vector_search)
-    scores = together.scores(kind, np.tile(entry_ids, len(queries())), bounds)
-    found = each(together.candidates(kind, 20))
-    for query, one, (start, end) in zip(queries(), found, pairwise(bounds.tolist()), strict=True):
+    scores = together.scores(kind, np.tile(entry_ids, len(queries())), asked_by)
+    found = each(together.candidates(kind, 20), len(queries()))
+    for query, one, own in zip(queries(), found, scores.reshape(-1, 50), strict=True):
         alone = made.index.search([query], FILTERS[name], None, made.vector_search)
         same = alone.candidates(kind, 20)
         assert same.entry_ids.tolist() == one.entry_ids.tolist()
         assert same.scores.tolist() == one.scores.tolist()
-        assert alone.scores(kind, entry_ids).tolist() == scores[start:end].tolist()
+        assert alone.scores(kind, entry_ids).tolist() == own.tolist()
 
 
 def test_no_query_finds_nothing(made: Made):
     for kind in IndexKind:
         found = made.index.search([]).candidates(kind, 5)
-        assert (len(found), found.bounds.tolist()) == (0, [0])
+        assert (len(found.entry_ids), len(found.queries)) == (0, 0)
 
 
 def test_tokens_come_back_in_reading_order(made: Made):
@@ -261,6 +260,22 @@ def test_the_rarity_of_tokens_counts_what_is_there(made: Made):
         )
 
 
+def test_documents_are_those_that_a_query_finds_and_that_hold_its_tokens(made: Made):
+    documents = np.array([9, 2, 5, 10**6])
+    for fields in ([Field.TEXT], [Field.TEXT, Field.TITLE]):
+        counts, holding = made.index.holders([4, 0, 999, 9], documents, fields)
+        expected_counts, expected = made.oracle.holders([4, 0, 999, 9], documents, fields)
+        assert counts.tolist() == expected_counts.tolist()
+        assert holding.tolist() == expected.tolist()
+    for tokens in ([4], [4, 9], [9, 4, 4], [4, 999], []):
+        assert made.index.holding(tokens).tolist() == made.oracle.holding(tokens).tolist()
+    for entry_filter in FILTERS.values():
+        search = made.index.search(queries(), entry_filter)
+        oracle = made.oracle.search(queries(), entry_filter)
+        for kind in IndexKind:
+            assert search.documents(kind).tolist() == oracle.documents(kind).tolist()
+
+
 @pytest.mark.parametrize("since", [0, 16, 200, 207, 10**6])
 def test_a_scan_gives_what_came_since(made: Made, since: int):
     found = made.index.scan(since)
@@ -278,7 +293,7 @@ def test_a_scan_gives_what_came_since(made: Made, since: int):
 
 def found_by(index: EntryIndex, kind: IndexKind, vector_search: VectorSearch | None = None):
     search = index.search(queries(), None, TITLED, vector_search)
-    return each(search.candidates(kind, 10_000))
+    return each(search.candidates(kind, 10_000), len(queries()))
 
 
 def test_what_is_upserted_replaces_and_what_is_removed_hides(made: Made):
@@ -348,8 +363,8 @@ class _Source:
         self.rows[collection] = join([kept, added])
         self.removed.setdefault(collection, []).extend((version, one) for one in removed)
 
-    def version(self, collection_id: int) -> int:
-        return self.versions.get(collection_id, 0)
+    def version(self, collection_id: int) -> Version:
+        return Version(self.versions.get(collection_id, 0))
 
     def count(self, collection_id: int, levels) -> int:
         return len(self._at(collection_id, levels))
@@ -359,7 +374,7 @@ class _Source:
         removed = [
             one
             for version, one in self.removed.get(collection_id, [])
-            if since is not None and version > since
+            if since is not None and version > since.number
         ]
         added = rows.take(np.flatnonzero(rows.entry_ids > after))
         return Changes(added, np.array(removed, np.int64), self.version(collection_id))
@@ -421,7 +436,7 @@ def test_the_current_index_is_that_of_the_source(backend):
     assert indexes.current(ONE).entries == 0
     source.change(1, make_rows(range(10, 30)), [])
     first = indexes.current(ONE)
-    assert (first.entries, first.version) == (20, 1)
+    assert (first.entries, first.version) == (20, Version(1))
     indexes.save(ONE, always=True)
     source.change(1, make_rows(range(30, 40)), [12, 13])
     expected = [10, 11, *range(14, 40)]

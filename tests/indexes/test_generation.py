@@ -17,14 +17,14 @@ from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import Generation, open_newest, prune, write_generation
 from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows
-from ragkit.types import Field
+from ragkit.types import Field, Version
 
 NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1"}
 
 
 def write(folder: Path, count: int = 40, version: int = 7, **more) -> Path:
     return write_generation(
-        folder, make_rows(range(1, count + 1)), collection_version=version, **NAMES, **more
+        folder, make_rows(range(1, count + 1)), version=Version(version), **NAMES, **more
     )
 
 
@@ -44,7 +44,7 @@ def test_what_was_written_comes_back(tmp_path: Path):
     generation = opened(tmp_path)
     assert generation.manifest.entries == 40
     assert generation.manifest.max_entry_id == 40
-    assert generation.manifest.collection_version == generation.index().version == 7
+    assert generation.manifest.collection_version == generation.index().version.number == 7
     back = generation.segment.rows()
     for name in ("entry_ids", "document_ids", "levels", "chunk_indexes", "has_vector"):
         assert np.array_equal(getattr(back, name), getattr(rows, name))
@@ -66,11 +66,11 @@ def test_no_generation_is_none_and_the_newest_wins(tmp_path: Path):
 
 def test_an_empty_collection_can_be_kept(tmp_path: Path):
     rows = EntryRows.empty(DIMENSIONS, [Field.TEXT])
-    write_generation(tmp_path, rows, collection_version=0, **NAMES)
+    write_generation(tmp_path, rows, version=Version(0), **NAMES)
     index = opened(tmp_path).index()
     assert index.entries == 0
-    assert len(by_keyword(index, [[3]], {Field.TEXT: 1.0}, 5)[0]) == 0
-    assert len(by_vector(index, np.ones((1, DIMENSIONS), np.float32), 5)[0]) == 0
+    assert len(by_keyword(index, [[3]], {Field.TEXT: 1.0}, 5)[0].entry_ids) == 0
+    assert len(by_vector(index, np.ones((1, DIMENSIONS), np.float32), 5)[0].entry_ids) == 0
 
 
 def test_damage_to_any_file_is_named(tmp_path: Path):
@@ -171,7 +171,7 @@ print("ready", flush=True)
 while True:
     count += 1
     write_generation(Path(sys.argv[1]), make_rows(range(1, count)), fingerprint="hash-1",
-                     tokenizer_version="1", collection_version=count)
+                     tokenizer_version="1", version=Version(count))
 """
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from index_rows import by_vector, make_rows, put_vectors
 
 from ragkit.errors import IndexCorruptError
-from ragkit.indexes.local import hnsw
+from ragkit.indexes.local import vector
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.generation import (
     build_graph_of,
@@ -25,6 +25,7 @@ from ragkit.indexes.local.hnsw import GraphParameters, GraphState
 from ragkit.indexes.local.vector import LEAST_SHARE, ROWS_PER_WIDTH, choose_strategy
 from ragkit.indexes.protocol import EntryFilter, VectorSearch
 from ragkit.options import IndexMode
+from ragkit.types import Version
 
 ROWS = 3000
 ANN = VectorSearch(IndexMode.ANN, nprobe=1, overfetch=4)
@@ -34,7 +35,7 @@ NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1"}
 
 
 def generation_in(folder: Path, rows: int = ROWS) -> Path:
-    return write_generation(folder, make_rows(range(1, rows + 1)), collection_version=1, **NAMES)
+    return write_generation(folder, make_rows(range(1, rows + 1)), version=Version(1), **NAMES)
 
 
 def index_of(folder: Path) -> CollectionIndex:
@@ -68,7 +69,7 @@ def test_it_finds_nearly_all_of_the_best_with_exactly_their_scores(index: Collec
     shared = 0
     for one, other in zip(exact, near, strict=True):
         scores = dict(zip(one.entry_ids.tolist(), one.scores.tolist(), strict=True))
-        assert len(other) == 10
+        assert len(other.entry_ids) == 10
         assert other.scores.tolist() == sorted(other.scores.tolist(), reverse=True)
         for entry_id, score in zip(other.entry_ids.tolist(), other.scores.tolist(), strict=True):
             shared += entry_id in scores
@@ -99,7 +100,7 @@ def test_whatever_is_asked_only_what_may_be_found_is_found_with_its_score(
     for whole, one in zip(everything, by_vector(changed, asked, depth, mask, search), strict=True):
         scores = dict(zip(whole.entry_ids.tolist(), whole.scores.tolist(), strict=True))
         found = one.entry_ids.tolist()
-        assert len(found) == len(set(found)) == min(depth, len(whole))
+        assert len(found) == len(set(found)) == min(depth, len(whole.entry_ids))
         assert not set(found) & set(gone.tolist())
         assert one.scores.tolist() == [scores[entry_id] for entry_id in found]
         order = list(zip((-one.scores).tolist(), found, strict=True))
@@ -171,7 +172,7 @@ def test_a_wider_search_finds_more(index: CollectionIndex):
 
 
 def test_a_graph_that_comes_later_is_used_by_who_is_open(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(hnsw, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(vector, "LOOK_SECONDS", 0.0)
     path = generation_in(tmp_path, 600)
     index = index_of(tmp_path)
     assert put_vectors(index, queries(1), None, ANN).strategy(5).missing
@@ -184,19 +185,19 @@ def test_a_graph_that_comes_later_is_used_by_who_is_open(tmp_path: Path, monkeyp
 
 def test_without_rows_or_with_copies_of_one(tmp_path: Path):
     rows = make_rows(range(1, 2001), shared_vectors=True)
-    build_graph_of(write_generation(tmp_path, rows, collection_version=1, **NAMES))
+    build_graph_of(write_generation(tmp_path, rows, version=Version(1), **NAMES))
     index = index_of(tmp_path)
     asked = rows.vectors[:1].astype(np.float32)
     [exact] = by_vector(index, asked, 50, None, EXACT)
     [near] = by_vector(index, asked, 50, None, ANN)
     assert near.scores.tolist() == exact.scores.tolist()
     build_graph_of(generation_in(tmp_path / "empty", 0))
-    assert len(by_vector(index_of(tmp_path / "empty"), asked, 5, None, ANN)[0]) == 0
+    assert len(by_vector(index_of(tmp_path / "empty"), asked, 5, None, ANN)[0].entry_ids) == 0
 
 
 @pytest.mark.parametrize("name", ["graph.faiss", "graph.json"])
 def test_damage_leaves_exact_search_and_is_mended(tmp_path: Path, name: str, monkeypatch):
-    monkeypatch.setattr(hnsw, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(vector, "LOOK_SECONDS", 0.0)
     path = generation_in(tmp_path, 600)
     assert newest_graph(tmp_path).state is GraphState.NONE
     build_graph_of(path)

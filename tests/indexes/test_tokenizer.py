@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragkit.indexes import tokenizer
 from ragkit.indexes.analyzer import LONGEST_TOKEN, STOP_WORDS
 from ragkit.indexes.tokenizer import (
     fold,
@@ -211,3 +212,15 @@ def test_a_text_beyond_ascii_gives_an_ascii_word_the_same_tokens(sign: str):
     ascii_only = [one for one in tokenize(text) if one != "e"]
     assert ascii_only == tokenize(text.removesuffix(sign))
     assert ascii_only[:5] == ["see", ".env", "env", "docs/a.b-c", "doc"]
+
+
+def test_remembered_words_are_bounded_and_common_ones_stay(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tokenizer, "_CACHED_WORDS", 100)
+    made: list[str] = []
+    cache = tokenizer._WordCache(lambda word: made.append(word) or word.upper())
+    for number in range(5000):
+        assert cache["common"] == "COMMON"
+        assert cache[f"once{number}"] == f"ONCE{number}"
+        assert len(cache) + len(cache._before) <= 200
+    assert made.count("common") == 1
+    assert len(made) == 5001

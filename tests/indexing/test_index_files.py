@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import closing
+from pathlib import Path
 
 import pytest
-from small_library import HANDBOOK, add, find, open_library, paths, without_times, write_files
+from small_library import HANDBOOK, add, find, open_library, paths, sync, without_times, write_files
 
 from ragkit.catalog import Catalog
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
@@ -112,7 +114,7 @@ def test_the_trace_names_the_generation(place):
     library = open_library(place)
     answer = find(library, "refund")
     [newest] = [path.name for path in _generations(place)][-1:]
-    version = library.catalog.collections.get("default").version
+    version = library.catalog.collections.get("default").version.number
     assert answer.trace.generation == f"default@{version}:{newest}"
     manifest = json.loads((_generations(place)[-1] / "manifest.json").read_text("utf-8"))
     assert manifest["tokenizer_version"] == TOKENIZER_VERSION
@@ -128,3 +130,32 @@ def test_a_folder_that_cannot_be_written_is_no_hindrance(place):
     assert _answers(library) == before
     assert library.embedder.passages == []
     library.close()
+
+
+def test_an_index_folder_that_may_not_be_read_costs_time_and_no_answer(tmp_path, monkeypatch):
+    write_files(tmp_path / "files", HANDBOOK)
+    with closing(open_library(tmp_path / "library")) as library:
+        add(library, tmp_path / "files")
+        expected = paths(find(library, "refund within thirty days"))
+    folder = tmp_path / "library" / "indexes"
+
+    def refusing(name):
+        real = getattr(Path, name)
+
+        def method(self, *more, **options):
+            if folder in self.parents:
+                raise PermissionError(13, "Permission denied", str(self))
+            return real(self, *more, **options)
+
+        monkeypatch.setattr(Path, name, method)
+
+    for name in ("is_dir", "iterdir", "mkdir"):
+        refusing(name)
+    with closing(open_library(tmp_path / "library")) as library:
+        answer = find(library, "refund within thirty days")
+        assert paths(answer) == expected
+        assert any("cannot be read (permission denied)" in notice for notice in answer.notices)
+        write_files(tmp_path / "files", {"late.md": "A pelican comes late.\n"})
+        assert sync(library).message == "1 indexed, 5 unchanged."
+        assert paths(find(library, "pelican", mode="keyword")) == ["late.md"]
+        assert "indexes" in [one.name for one in library.health.check() if not one.ok]

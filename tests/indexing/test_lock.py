@@ -9,12 +9,12 @@ import time
 import pytest
 
 from ragkit.errors import LibraryBusyError, LibraryError
-from ragkit.indexing.lock import lock_holder, lock_is_held, writer_lock
+from ragkit.indexing.writer import lock_holder, lock_is_held, writer_lock
 
 _HOLD = """
 import sys
 from pathlib import Path
-from ragkit.indexing.lock import writer_lock
+from ragkit.indexing.writer import writer_lock
 with writer_lock(Path(sys.argv[1]), "worker"):
     print("held", flush=True)
     sys.stdin.readline()

@@ -16,7 +16,7 @@ from ragkit.errors import ReadingError
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.indexing.preparation import pack, prepare, unpack
 from ragkit.reading import PostProcessor, ReaderPool, ReadTask
-from ragkit.reading.limits import cutting_seconds
+from ragkit.reading.wire import cutting_seconds
 from ragkit.settings import ChunkingSettings, ReadingSettings
 from ragkit.types import Markup, Page, Reading
 
@@ -80,7 +80,7 @@ def test_nothing_is_lost_between_processes(text):
     reading = replace(_READING, text=text, pages=())
     prepared = prepare(reading, "a.md", divide(reading, _SIZES))
     header, data = _wire(prepared)
-    assert unpack(header, data, reading, "a.md") == prepared
+    assert unpack(header, data, reading) == prepared
 
 
 def _change(key, value):
@@ -91,6 +91,10 @@ def _change(key, value):
     "damage",
     [
         lambda header: header.pop("words"),
+        lambda header: header.pop("name"),
+        lambda header: header.pop("contexts"),
+        lambda header: header["contexts"].pop(),
+        lambda header: header["contexts"].__setitem__(0, "long " * 100),
         lambda header: header["words"].pop(),
         lambda header: header["words"].__setitem__(0, 7),
         lambda header: header["chunks"].pop(),
@@ -113,15 +117,15 @@ def test_what_makes_no_sense_is_refused(damage):
     header, data = _wire(prepare(_READING, "a.md", divide(_READING, _SIZES)))
     damage(header)
     with pytest.raises(ValueError, match=r"part|number|unpack"):
-        unpack(header, data, _READING, "a.md")
+        unpack(header, data, _READING)
 
 
 def test_half_a_number_is_refused():
     header, data = _wire(prepare(_READING, "a.md", divide(_READING, _SIZES)))
     with pytest.raises(ValueError, match="multiple"):
-        unpack(header, data[:-1], _READING, "a.md")
+        unpack(header, data[:-1], _READING)
     with pytest.raises(ValueError, match="fit"):
-        unpack(header, data[:-4] + array("I", [2**31]).tobytes(), _READING, "a.md")
+        unpack(header, data[:-4] + array("I", [2**31]).tobytes(), _READING)
 
 
 @pytest.fixture
@@ -179,14 +183,14 @@ def test_what_is_made_is_made_of_the_text_that_arrives(making):
 
 
 def test_a_long_text_has_more_time_to_be_cut():
-    limits = ReadingSettings(timeout_seconds=10)
-    assert cutting_seconds(1000, limits) == 10
-    assert cutting_seconds(40_000_000, limits) == 100
+    assert cutting_seconds(1000, timeout_seconds=10) == 10
+    assert cutting_seconds(40_000_000, timeout_seconds=10) == 100
 
 
-def test_cutting_has_a_time_limit(making):
+def test_cutting_has_a_time_limit(making, monkeypatch):
+    monkeypatch.setattr("ragkit.reading.limits._LONGEST_WAIT", 1)
     first, second = making({"a.md": "sleep"}, ["a.md", "b.md"], timeout_seconds=1)
-    assert "took longer than 1 s" in str(first.error)
+    assert "not finished after 1 s" in str(first.error)
     assert second.made["title"] == "b"
 
 

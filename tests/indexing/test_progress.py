@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pytest
 
@@ -23,7 +24,7 @@ def clock(monkeypatch):
 
 def test_progress_survives_json():
     one = Progress("Reading", 3, 9, "é\n\U0001f600.md", 1, 12.5)
-    assert Progress.from_dict(json.loads(json.dumps(one.as_dict()))) == one
+    assert Progress.from_dict(json.loads(json.dumps(asdict(one)))) == one
     assert Progress.from_dict({}) == Progress()
     assert Progress.from_dict({"done": 2, "unknown": 1}) == Progress(done=2)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from dataclasses import replace
 
 import pytest
 from small_library import (
@@ -25,27 +26,7 @@ from ragkit.catalog.records import JobState
 from ragkit.errors import NotFoundError
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
-
-
-@pytest.fixture
-def folder(tmp_path):
-    write_files(tmp_path / "files", HANDBOOK)
-    make_older(tmp_path / "files")
-    return tmp_path / "files"
-
-
-@pytest.fixture
-def library(tmp_path):
-    opened = open_library(tmp_path / "library")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def filled(library, folder):
-    add(library, folder)
-    library.embedder.passages.clear()
-    return library
+from ragkit.sources.scan import scan_folder
 
 
 def test_the_first_sync_indexes_every_file(library, folder):
@@ -140,13 +121,13 @@ def test_deleted_files_go_and_new_files_come(filled, folder):
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything"
 )
-def test_a_file_that_may_not_be_read_any_more_fails_with_a_reason(filled, folder):
+def test_a_file_that_may_not_be_read_any_more_keeps_its_text_and_says_why(filled, folder):
     place = folder / "notes/garten.txt"
     place.write_text("Neu.\n")
     place.chmod(0)
     sync(filled)
     [record] = [one for one in filled.documents.list() if one.path == "notes/garten.txt"]
-    assert record.status.value == "failed"
+    assert record.status.value == "indexed"
     assert "permission" in record.reason.lower()
     place.chmod(0o600)
 
@@ -221,8 +202,8 @@ def test_a_folder_that_is_gone_deletes_nothing(filled, folder):
 def test_a_folder_that_is_suddenly_empty_deletes_nothing(filled, folder):
     for one in folder.iterdir():
         shutil.rmtree(one)
-    assert "empty" in sync(filled).message
-    assert filled.sources.list()[0].state == "offline"
+    assert "The folder is empty: 5 documents of 5" in sync(filled).message
+    assert filled.sources.list()[0].state == "held"
     assert statuses(filled) == dict.fromkeys(HANDBOOK, "indexed")
 
 
@@ -241,7 +222,7 @@ def test_removing_an_upload_deletes_it_and_only_it(library, tmp_path):
     for name, text in (("one.txt", "A zebra runs."), ("two.txt", "A zebra rests.")):
         write_files(tmp_path, {name: text})
         with (tmp_path / name).open("rb") as stream:
-            library.sources.upload(name, stream)
+            library.uploads.add(name, stream)
     library.jobs.wait(library.sources.sync(library.sources.uploads()))
     one = next(record for record in library.documents.list() if record.path == "one.txt")
     job = do(library, "remove_documents", document_ids=[one.id])
@@ -265,7 +246,7 @@ def test_removing_a_collection_leaves_the_others(filled, folder, tmp_path):
     add(filled, other, "animals")
     assert paths(find(filled, "zebra", collections=("animals",))) == ["a.md"]
     job = do(filled, "remove_collection", collection="animals")
-    assert job.message == 'Removed the collection "animals".'
+    assert job.message == 'Deleted the collection "animals".'
     assert [one.name for one in filled.collections.list()] == ["default"]
     with pytest.raises(NotFoundError, match="animals"):
         find(filled, "zebra", collections=("animals",))
@@ -377,3 +358,17 @@ def test_progress_counts_up_to_the_number_of_files(library, folder):
     assert [one.done for one in reading] == sorted(one.done for one in reading)
     assert (reading[-1].done, reading[-1].total) == (5, 5)
     assert time.time() - reading[0].started_at < 60
+
+
+def test_a_folder_that_is_too_deep_is_named_shortly(filled, folder, monkeypatch):
+    deep = "/".join(["deep"] * 900)
+
+    def scanned(*arguments, **options):
+        return replace(scan_folder(*arguments, **options), unreadable=(deep,))
+
+    monkeypatch.setattr("ragkit.indexing.sync.scan_folder", scanned)
+    sync(filled)
+    [source] = filled.sources.list()
+    assert source.reason.startswith("1 folders could not be opened: deep/deep/")
+    assert "…" in source.reason
+    assert len(source.reason) < 150

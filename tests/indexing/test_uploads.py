@@ -45,7 +45,7 @@ HOSTILE_NAMES = (
 
 
 def _store(folder: Path, name: str, content: bytes) -> str:
-    return store_upload(folder / "uploads", folder / "tmp", name, io.BytesIO(content))
+    return store_upload(folder / "uploads", folder / "tmp", name, io.BytesIO(content)).path
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

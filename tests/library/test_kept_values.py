@@ -55,7 +55,7 @@ def test_a_warm_search_asks_nothing_extra_for_the_embedder(library):
     with statements(library) as seen:
         library.search("refund", options)
     assert len(seen) == 1
-    assert "FROM collections WHERE name" in seen[0]
+    assert "FROM collections c WHERE c.name" in seen[0]
     with statements(library) as seen:
         library.search("another question", options)
     assert not any(sql.lstrip().startswith("SELECT active") for sql in seen)

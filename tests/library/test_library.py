@@ -22,10 +22,10 @@ from small_library import (
     write_files,
 )
 
-from ragkit.background.worker import work_off
+from ragkit.background.job_handlers import work_off
 from ragkit.catalog.records import JobState
 from ragkit.errors import LibraryBusyError, LibraryError, NotFoundError, SourceError
-from ragkit.indexing.lock import writer_lock
+from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
 from ragkit.options import Fusion, Mode
 from ragkit.settings import load_settings
@@ -40,9 +40,8 @@ def library(tmp_path):
 
 
 def test_an_uploaded_file_is_found(library):
-    assert library.sources.upload("notes/walrus.md", io.BytesIO(b"# Walrus\n\nIt sleeps.\n")) == (
-        "notes/walrus.md"
-    )
+    [stored] = library.uploads.add("notes/walrus.md", io.BytesIO(b"# Walrus\n\nIt sleeps.\n"))
+    assert stored.path == "notes/walrus.md"
     job = library.jobs.wait(library.sources.sync(library.sources.uploads()))
     assert job.message == "1 indexed, 0 unchanged."
     assert paths(find(library, "walrus")) == ["notes/walrus.md"]
@@ -59,14 +58,14 @@ def test_folders_that_cannot_be_added_are_refused_with_a_reason(library, tmp_pat
     for folder, said in (
         (tmp_path / "nowhere", "is not a folder"),
         (tmp_path / "files" / "a.md", "is not a folder"),
-        (tmp_path, "holds the library itself"),
-        (library.paths.uploads, "holds the library itself, or lies in it"),
-        (Path("/"), "holds the library itself"),
+        (tmp_path, "contains the library itself"),
+        (library.paths.uploads, "contains the library itself, or is inside it"),
+        (Path("/"), "contains the library itself"),
     ):
         with pytest.raises(SourceError, match=said):
             library.sources.add_folder(folder)
     library.sources.add_folder(tmp_path / "files")
-    with pytest.raises(SourceError, match="is in this collection already"):
+    with pytest.raises(SourceError, match="is already in this collection"):
         library.sources.add_folder(tmp_path / "files" / "inner")
     assert len(library.sources.list()) == 1
 
@@ -92,7 +91,7 @@ def test_allowed_roots_are_kept_to(tmp_path):
     library = open_library(tmp_path / "library", sources=roots)
     assert library.sources.add_folder(allowed).root == str(allowed)
     for folder in (other, tmp_path / "allowed" / "link", tmp_path / "allowed" / ".." / "other"):
-        with pytest.raises(SourceError, match="not under an allowed folder"):
+        with pytest.raises(SourceError, match="not in an allowed folder"):
             library.sources.add_folder(folder)
     library.close()
 
@@ -150,7 +149,7 @@ def test_a_library_is_opened_only_where_there_is_one(tmp_path):
     assert "ragkit add" in caught.value.cure
     assert not (tmp_path / "none").exists()
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(LibraryError, match="cannot be made"):
+    with pytest.raises(LibraryError, match="cannot be created"):
         Library.open(load_settings(library=tmp_path / "file" / "library"), create=True)
 
 
@@ -180,7 +179,7 @@ def test_a_job_that_a_worker_does_is_waited_for(library, tmp_path):
     code = (
         "import sys, time\nfrom ragkit.library import Library\n"
         "from ragkit.settings import load_settings\n"
-        "from ragkit.indexing.lock import writer_lock\n"
+        "from ragkit.indexing.writer import writer_lock\n"
         "from ragkit.background.job_handlers import run_job\n"
         "library = Library.open(load_settings(library=sys.argv[1], models={'embedder': 'hash'}))\n"
         "with writer_lock(library.paths.lock, 'worker'):\n"

@@ -35,10 +35,10 @@ def test_every_embedder_keeps_the_contract(embedder: Embedder):
     lengths = np.linalg.norm(vectors, axis=1)
     assert lengths == pytest.approx([1, 0, 0, 1, 1, 1], abs=1e-5)
     assert np.array_equal(vectors[0], vectors[4])
-    query = embedder.embed_query("a database connection")
+    query = embedder.embed_queries(["a database connection"])[0]
     assert query.shape == (embedder.dimensions,)
     assert float(query @ vectors[0]) == pytest.approx(1.0, abs=1e-5)
-    assert not embedder.embed_query("").any()
+    assert not embedder.embed_queries([""])[0].any()
     assert embedder.embed_passages([]).shape == (0, embedder.dimensions)
 
 

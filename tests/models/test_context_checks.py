@@ -7,18 +7,14 @@ from pathlib import Path
 import pytest
 from context_samples import GOOD, REPORT, TALK, about
 
-from ragkit.errors import (
-    ContextRejectedError,
-)
+from ragkit.errors import ContextRejectedError
 from ragkit.models.context_checks import (
     checked_context,
     in_another_language,
     main_language,
     main_script,
 )
-from ragkit.models.context_writer import (
-    ContextRequest,
-)
+from ragkit.models.context_prompt import ContextRequest
 from ragkit.types import Span
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "anthropic_codebase"
@@ -122,7 +118,7 @@ def test_what_is_right_but_untidy_is_tidied():
     assert checked.context == '"Growth of Meyer, a pump maker."'.strip('"')
     assert checked.keywords == ("Meyer", *(f"key {n}" for n in range(11)))
     assert checked.questions == tuple(f"Why {n}?" for n in range(5))
-    assert len(checked.topic_summary) == 160
+    assert len(checked.details["topic_summary"]) == 160
 
 
 def test_contexts_that_only_look_odd_are_taken():

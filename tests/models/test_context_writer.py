@@ -17,10 +17,9 @@ from ragkit.errors import (
     OllamaTimeoutError,
     OllamaUnreachableError,
 )
+from ragkit.models.context_prompt import CONTEXT_KINDS
 from ragkit.models.context_writer import (
-    CONTEXT_KINDS,
     ContextWriter,
-    ConversationDetails,
     choose_model,
 )
 from ragkit.models.ollama import OllamaClient
@@ -32,16 +31,16 @@ from ragkit.settings import ModelSettings
 def writer(server):
     settings = ModelSettings(ollama_url=server.url, retries=0, chat_seconds=2)
     with OllamaClient(settings) as client:
-        yield ContextWriter.open(client, settings)
+        yield ContextWriter.open(client)
 
 
 def test_a_context_is_written_and_nothing_is_left_to_guess(writer, server):
     server.reply = lambda messages: json.dumps(GOOD)
     written = writer.write(about())
-    assert (written.context, written.topic_summary) == (GOOD["context"], GOOD["topic_summary"])
+    assert written.context == GOOD["context"]
     assert written.keywords == tuple(GOOD["keywords"])
     assert written.questions == tuple(GOOD["questions"])
-    assert (written.details, written.truncated) == (None, False)
+    assert (written.details, written.truncated) == ({"topic_summary": GOOD["topic_summary"]}, False)
     assert written.tokens > 100
     assert 0 < written.seconds < 2
     body = server.asked("/api/chat")[0].body
@@ -53,7 +52,7 @@ def test_a_context_is_written_and_nothing_is_left_to_guess(writer, server):
 def test_conversations_say_more(writer, server):
     server.reply = lambda messages: json.dumps({**GOOD, **TALK})
     written = writer.write(about(kind="conversation"))
-    assert written.details == ConversationDetails(("Anna", "Ben"), True, False, "positive")
+    assert written.details == {**TALK, "topic_summary": GOOD["topic_summary"]}
     assert "sentiment" in server.asked("/api/chat")[0].body["format"]["properties"]
     server.reply = lambda messages: json.dumps(GOOD)
     with pytest.raises(ContextRejectedError, match="sentiment"):
@@ -76,7 +75,7 @@ def test_the_stand_in_is_accepted_for_every_kind(writer):
     for kind in CONTEXT_KINDS:
         written = writer.write(about(kind=kind))
         assert written.context.startswith("Part ")
-        assert (written.details is not None) is (kind == "conversation")
+        assert ("speakers" in written.details) is (kind == "conversation")
 
 
 @pytest.mark.parametrize(
@@ -170,19 +169,18 @@ def test_the_best_model_for_contexts_is_chosen():
 def test_opening_without_a_model_that_writes_says_so(server):
     server.models = {EMBEDDER: Model(("embedding",), 2048)}
     for wanted in ("", EMBEDDER, "absent"):
-        settings = ModelSettings(ollama_url=server.url, context_model=wanted)
         with (
-            OllamaClient(settings) as client,
+            OllamaClient(ModelSettings(ollama_url=server.url)) as client,
             pytest.raises(ModelMissingError, match=wanted or "no model") as caught,
         ):
-            ContextWriter.open(client, settings)
+            ContextWriter.open(client, wanted)
         assert "ollama pull" in caught.value.cure
 
 
 def test_opening_without_ollama_says_so():
     settings = ModelSettings(ollama_url="http://127.0.0.1:9", retries=0)
     with OllamaClient(settings) as client, pytest.raises(OllamaError, match="does not answer"):
-        ContextWriter.open(client, settings)
+        ContextWriter.open(client)
 
 
 def test_recorded_contexts_are_replayed(writer, server, tmp_path):

@@ -42,17 +42,17 @@ def test_it_keeps_the_contract(opened):
     assert (vectors.shape, vectors.dtype) == ((5, 32), np.float32)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 0, 0, 1, 1], abs=1e-5)
     assert np.array_equal(vectors[0], vectors[4])
-    query = embedder.embed_query("a red apple")
+    query = embedder.embed_queries(["a red apple"])[0]
     assert query.shape == (32,)
     assert np.linalg.norm(query) == pytest.approx(1, abs=1e-5)
-    assert not embedder.embed_query(" ").any()
+    assert not embedder.embed_queries([" "])[0].any()
     assert embedder.embed_passages([]).shape == (0, 32)
 
 
 def test_questions_and_passages_get_what_the_model_was_trained_with(opened, server):
     embedder = opened()
     embedder.embed_passages(["a passage"])
-    embedder.embed_query("a question")
+    embedder.embed_queries(["a question"])
     assert [one.body["input"] for one in server.asked("/api/embed")[-2:]] == [
         ["search_document: a passage"],
         ["search_query: a question"],
@@ -126,7 +126,7 @@ def test_vectors_of_another_length_never_join(opened, server):
     with pytest.raises(OllamaAnswerError, match="16 numbers instead of 32"):
         embedder.embed_passages(["one"])
     with pytest.raises(OllamaAnswerError, match="16 numbers instead of 32"):
-        embedder.embed_query("one")
+        embedder.embed_queries(["one"])
 
 
 def test_without_ollama_it_is_said_at_once():

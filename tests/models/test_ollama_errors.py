@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pickle
 
+import ollama
 import pytest
 from ollama_clients import HELLO
-from ollama_stand_in import WRITER
+from ollama_stand_in import EMBEDDER, WRITER
 
 from ragkit import errors
 from ragkit.errors import (
@@ -15,7 +16,10 @@ from ragkit.errors import (
     OllamaUnreachableError,
     SettingsError,
 )
+from ragkit.models.context_writer import writing_model
 from ragkit.models.ollama import OllamaClient
+from ragkit.models.ollama_embedder import OllamaEmbedder
+from ragkit.models.ollama_errors import named_error
 from ragkit.settings import ModelSettings
 
 
@@ -95,3 +99,42 @@ def test_errors_survive_pickling():
         assert (type(again), str(again)) == (kind, "what cure")
     rejected = pickle.loads(pickle.dumps(errors.ContextRejectedError("a", "b", "empty")))
     assert rejected.reason == "empty"
+
+
+def test_a_failing_server_is_not_called_another_program(server):
+    page = ollama.ResponseError("<html><h1>Internal Server Error</h1></html>", 500)
+    error = named_error(page, server.url)
+    assert type(error) is OllamaServerError
+    assert error.message == "Ollama reported a failure (status 500): no reason."
+    page = ollama.ResponseError("<html></html>", 404)
+    assert "is not Ollama" in named_error(page, server.url).message
+
+
+def test_a_server_that_does_not_say_what_it_has_is_to_blame_and_no_model(ask, server, monkeypatch):
+    def show(_client, _name):
+        raise ollama.ResponseError("disk failure", 500)
+
+    client = ask(rest_after=100)
+    with monkeypatch.context() as failing:
+        failing.setattr(ollama.Client, "show", show)
+        for opened in (
+            lambda: writing_model(client),
+            lambda: writing_model(client, WRITER),
+            lambda: OllamaEmbedder.open(client, EMBEDDER),
+        ):
+            with pytest.raises(OllamaServerError, match="disk failure") as caught:
+                opened()
+            assert WRITER not in str(caught.value)
+            assert EMBEDDER not in str(caught.value)
+    assert writing_model(client).name == WRITER
+    assert OllamaEmbedder.open(client, EMBEDDER).name == f"ollama:{EMBEDDER}"
+
+
+def test_all_tries_together_take_no_longer_than_one_may(ask, server, clock):
+    client = ask(chat_seconds=10, retries=10, rest_after=100)
+    client.models()
+    server.failure = "close"
+    with pytest.raises(OllamaUnreachableError):
+        client.chat(HELLO, WRITER)
+    # Pauses of 0.5, 1, 2, 4 and 8 seconds: after them, more than ten have passed.
+    assert len(server.asked("/api/chat")) == 6

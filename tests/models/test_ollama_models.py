@@ -9,7 +9,10 @@ from ollama_stand_in import EMBEDDER, WRITER, Model
 from ragkit.errors import (
     ModelMissingError,
     ModelUnsuitableError,
+    OllamaAnswerError,
+    OllamaOutOfMemoryError,
     OllamaRestingError,
+    OllamaServerError,
     OllamaUnreachableError,
 )
 from ragkit.models.ollama_text import ModelInfo
@@ -84,3 +87,59 @@ def test_a_model_that_runs_elsewhere_is_refused(ask, server, name):
         ask().chat(HELLO, name)
     assert server.asked("/api/chat") == []
     assert ask(allow_remote=True).chat(HELLO, name).text
+
+
+def test_a_download_tells_how_far_it_is(ask, server):
+    client = ask()
+    progress = list(client.pull("new-model"))
+    assert [(one.done, one.total) for one in progress if one.total] == [
+        (0, 100),
+        (50, 100),
+        (100, 100),
+    ]
+    assert progress[-1].status == "success"
+    assert client.chat(HELLO, "new-model").text
+    with pytest.raises(ModelMissingError, match="nope"):
+        list(client.pull("nope"))
+    server.failure = "silent-end"
+    with pytest.raises(OllamaUnreachableError, match="broke off"):
+        list(client.pull("other"))
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a b", "x" * 300, "big:120b-cloud", "-x", "a\nb"])
+def test_what_is_no_local_model_is_not_downloaded(ask, server, name):
+    with pytest.raises(ModelUnsuitableError, match="not the name"):
+        list(ask().pull(name))
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [
+        ("stream-error", OllamaServerError),
+        ("close-midway", OllamaUnreachableError),
+        ("silent-end", OllamaUnreachableError),
+        ("close", OllamaUnreachableError),
+        ("html", OllamaUnreachableError),
+        ("half-json", OllamaAnswerError),
+        ("not-an-object", OllamaAnswerError),
+        ("out-of-memory", OllamaOutOfMemoryError),
+    ],
+)
+def test_a_download_that_dies_says_so(ask, server, failure, kind):
+    server.failure = failure
+    with pytest.raises(kind) as caught:
+        list(ask().pull("new-model"))
+    assert type(caught.value) is kind
+    assert caught.value.cure
+
+
+def test_a_download_refused_or_left_early_does_no_harm(ask, server):
+    client = ask(retries=0)
+    first = client.pull("new-model")
+    assert next(first).status
+    first.close()
+    assert client.chat(HELLO, WRITER).text
+    server.stop()
+    with pytest.raises(OllamaUnreachableError):
+        next(client.pull("new-model"))

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from ragkit.models.ollama_text import (
-    ThinkingFilter,
     estimate_tokens,
     json_object,
     one_line,
@@ -30,26 +29,6 @@ from ragkit.models.ollama_text import (
 )
 def test_thoughts_are_left_out(said, meant):
     assert without_thinking(said) == meant
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-@pytest.mark.parametrize(
-    ("said", "hold", "shown"),
-    [
-        ("plain text, a < b and <b>bold</b>", 0, "plain text, a < b and <b>bold</b>"),
-        ("<think>hm, a</b></think>\n\nThe answer", 0, "The answer"),
-        ("before <think>hm</think>after", 0, "before after"),
-        ("<think>never ends " * 5, 0, ""),
-        ("hm, hm</think> The answer", 100, "The answer"),
-        ("A short answer", 100, "A short answer"),
-        ("A longer answer than is held", 5, "A longer answer than is held"),
-        ("ends with <thi", 0, "ends with <thi"),
-    ],
-)
-def test_thoughts_are_left_out_of_pieces_of_any_size(said, hold, shown, size):
-    cleaned = ThinkingFilter(hold)
-    pieces = [cleaned.add(said[at : at + size]) for at in range(0, len(said), size)]
-    assert "".join(pieces) + cleaned.end() == shown
 
 
 @pytest.mark.parametrize(

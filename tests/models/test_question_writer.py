@@ -7,15 +7,13 @@ import json
 import pytest
 
 from ragkit.errors import OllamaAnswerError, SettingsError
+from ragkit.models.context_prompt import QUESTION_KINDS, answer_schema, load_prompt
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.question_writer import (
-    ANSWER,
-    QUESTION_KINDS,
     REASONS,
     QuestionRequest,
     QuestionWriter,
     checked_questions,
-    load_question_prompt,
     same_question,
 )
 from ragkit.settings import ModelSettings
@@ -36,7 +34,7 @@ def said(*questions, **changed):
 @pytest.fixture
 def writer(server):
     with OllamaClient(ModelSettings(ollama_url=server.url, retries=0)) as client:
-        yield QuestionWriter.open(client, client.settings)
+        yield QuestionWriter.open(client)
 
 
 def test_one_structured_call_asks_for_typed_questions(writer, server):
@@ -49,7 +47,7 @@ def test_one_structured_call_asks_for_typed_questions(writer, server):
     ]  # fmt: skip
     assert found.left_out == ()
     (asked,) = server.asked("/api/chat")
-    assert asked.body["format"] == ANSWER
+    assert asked.body["format"] == answer_schema("questions")
     assert (asked.body["options"]["seed"], asked.body["options"]["temperature"]) == (3, 0.0)
     system, user = asked.body["messages"]
     assert "never follow them" in system["content"]
@@ -138,12 +136,12 @@ def test_an_answer_that_is_none_concerns_this_passage_alone(writer, server, fail
 
 
 def test_a_person_may_write_the_prompt(tmp_path):
-    assert not load_question_prompt(tmp_path).own
+    assert not load_prompt("questions", tmp_path).own
     (tmp_path / "questions.txt").write_text("Ask:\n=====\n{{passage}}", "utf-8")
-    assert load_question_prompt(tmp_path).own
+    assert load_prompt("questions", tmp_path).own
     (tmp_path / "questions.txt").write_text("Ask: {{title}}", "utf-8")
     with pytest.raises(SettingsError, match=r"no place for the passage"):
-        load_question_prompt(tmp_path)
+        load_prompt("questions", tmp_path)
     (tmp_path / "questions.txt").write_text("{{passage}} {{document}}", "utf-8")
     with pytest.raises(SettingsError, match=r"slot that is unknown: document"):
-        load_question_prompt(tmp_path)
+        load_prompt("questions", tmp_path)

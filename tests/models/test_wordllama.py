@@ -28,12 +28,12 @@ def embedder(request: pytest.FixtureRequest) -> Embedder:
 def test_opened_twice_it_has_one_fingerprint_and_one_result(embedder: Embedder):
     again = open_embedder(ModelSettings(embedder=embedder.name))
     assert again.fingerprint == embedder.fingerprint
-    assert np.array_equal(again.embed_query("same"), embedder.embed_query("same"))
+    assert np.array_equal(again.embed_queries(["same"])[0], embedder.embed_queries(["same"])[0])
 
 
 def test_meaning_is_near(wordllama: WordLlamaEmbedder):
     texts = ["how to store data in a cache", "a recipe for apple cake", "the cat sleeps"]
-    scores = wordllama.embed_passages(texts) @ wordllama.embed_query("baking with apples")
+    scores = wordllama.embed_passages(texts) @ wordllama.embed_queries(["baking with apples"])[0]
     assert scores.argmax() == 1
     assert wordllama.dimensions == 256
 
@@ -42,7 +42,7 @@ def test_a_batch_gives_what_single_texts_give(wordllama: WordLlamaEmbedder):
     texts = [f"text number {i} about " + "words " * (i % 50) for i in range(1200)]
     together = wordllama.embed_passages(texts)
     for i in (0, 511, 512, 513, 1199):
-        assert np.array_equal(together[i], wordllama.embed_query(texts[i]))
+        assert np.array_equal(together[i], wordllama.embed_queries([texts[i]])[0])
 
 
 def test_questions_that_are_remembered_have_the_vectors_of_passages(wordllama: WordLlamaEmbedder):
@@ -72,11 +72,11 @@ def test_texts_are_embedded_as_plain_words(text: str, words: str):
 
 def test_repetition_counts_less_and_less(wordllama: WordLlamaEmbedder):
     plain = WordLlamaEmbedder.open(count_power=1.0)
-    one, two = plain.embed_query("cake"), plain.embed_query("engine")
+    one, two = plain.embed_queries(["cake"])[0], plain.embed_queries(["engine"])[0]
     many = "cake " * 50 + "engine"
     # The rarer word weighs more than in the mean, where the repeated one drowns it.
-    assert wordllama.embed_query(many) @ two > plain.embed_query(many) @ two
-    assert plain.embed_query(many) @ one > wordllama.embed_query(many) @ one
+    assert wordllama.embed_queries([many])[0] @ two > plain.embed_queries([many])[0] @ two
+    assert plain.embed_queries([many])[0] @ one > wordllama.embed_queries([many])[0] @ one
     assert plain.fingerprint != wordllama.fingerprint
 
 
@@ -95,15 +95,15 @@ def test_the_plain_mean_is_that_of_the_wheel_s_own_code(monkeypatch: pytest.Monk
 def test_weights_change_the_vectors_and_the_fingerprint(wordllama: WordLlamaEmbedder):
     size = len(wordllama._parts[0])
     plain = WordLlamaEmbedder.open(np.ones(size, np.float32))
-    assert np.allclose(plain.embed_query("one two"), wordllama.embed_query("one two"))
+    assert np.allclose(plain.embed_queries(["one two"])[0], wordllama.embed_queries(["one two"])[0])
     none = WordLlamaEmbedder.open(np.zeros(size, np.float32))
-    assert not none.embed_query("one two").any()
+    assert not none.embed_queries(["one two"])[0].any()
     assert len({plain.fingerprint, none.fingerprint, wordllama.fingerprint}) == 3
 
 
 def test_long_texts_are_bounded(wordllama: WordLlamaEmbedder):
     started = time.perf_counter()
-    vector = wordllama.embed_query("word " * 1_000_000)
+    vector = wordllama.embed_queries(["word " * 1_000_000])[0]
     wordllama.embed_passages(["x" * 3_000_000, "y"])
     assert time.perf_counter() - started < 60
     assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
@@ -114,7 +114,7 @@ def test_no_network_is_asked(monkeypatch: pytest.MonkeyPatch):
         raise AssertionError("a connection was tried")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    assert WordLlamaEmbedder.open().embed_query("hello").any()
+    assert WordLlamaEmbedder.open().embed_queries(["hello"])[0].any()
 
 
 def test_a_missing_or_damaged_wheel_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path):
@@ -154,7 +154,7 @@ _AWKWARD = (
 
 @pytest.mark.parametrize("text", _AWKWARD)
 def test_the_tokens_of_a_text_are_those_of_its_words(wordllama: WordLlamaEmbedder, text: str):
-    assert np.array_equal(wordllama.embed_passages([text])[0], wordllama.embed_query(text))
+    assert np.array_equal(wordllama.embed_passages([text])[0], wordllama.embed_queries([text])[0])
 
 
 def test_remembered_words_are_bounded_and_change_nothing(
@@ -188,4 +188,4 @@ def test_files_that_are_not_what_the_list_says_are_an_error(monkeypatch: pytest.
     monkeypatch.setattr(module, "_DIGESTS", {listed: "0" * 16})
     opened = WordLlamaEmbedder.open()
     with pytest.raises(ModelError, match="have changed"):
-        opened.embed_query("word")
+        opened.embed_queries(["word"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from ragkit.indexing.lock import writer_lock
+from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -16,11 +16,12 @@ def run(library: Library, page: str = "", **query: str | list[str]) -> AppTest:
     """A page as it is drawn first; the library's lock is held, so that no worker is started."""
     with writer_lock(library.paths.lock, "test"):
         app = AppTest.from_file(str(APP), default_timeout=30)
+        if page:
+            app.run()
+            app.switch_page(f"pages/{page}.py")
         for name, value in query.items():
             app.query_params[name] = value
         app.run()
-        if page:
-            app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
     return app
 

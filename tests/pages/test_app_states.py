@@ -10,7 +10,7 @@ from running import APP, html, run
 from streamlit.testing.v1 import AppTest
 
 from ragkit.evaluation.judging import Judging
-from ragkit.indexing.lock import writer_lock
+from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
 
 
@@ -46,15 +46,16 @@ def test_a_question_is_answered_with_cards(library, tmp_path):
 
 def test_a_wrong_filter_is_explained(library, tmp_path):
     fill(library, tmp_path / "papers")
-    said = html(run(library, q="refund colour:red"))
-    assert "There is no filter &quot;colour:&quot;." in said
+    said = html(run(library, q="refund after:soon"))
+    assert "Invalid date: &quot;soon&quot;." in said
     assert "rk-card" not in said.replace(".rk-card", "")
+    assert "There is no filter &quot;colour:&quot;" in html(run(library, q="refund colour:red"))
 
 
 def test_nothing_found_offers_a_way_on(library, tmp_path):
     fill(library, tmp_path / "papers")
     said = html(run(library, q="refund path:nowhere/"))
-    assert "Nothing found" in said
+    assert "No results for" in said
     assert "Search without path:nowhere/" in said
 
 
@@ -72,14 +73,15 @@ def test_the_library_page_when_empty_and_full(library, tmp_path):
     st.cache_resource.clear()
     app = run(library, "library")
     assert "2 documents" in html(app)
-    assert list(app.dataframe[0].value["Document"]) == ["other.md", "refund.md"]
+    said = html(app)
+    assert said.index('data-path="other.md"') < said.index('data-path="refund.md"')
 
 
 def test_the_health_page_says_how_contexts_stand(library, tmp_path):
     assert "Nothing to write" in html(run(library, "health"))
     fill(library, tmp_path / "papers")
     app = run(library, "health")
-    assert "<b>Nobody writes now</b> · 0 of 2 chunks" in html(app)
+    assert "<b>Stopped</b> · 0 of 2 chunks" in html(app)
     assert not app.button(key="contexts-pause").disabled
     assert app.button(key="contexts-retry").disabled
     with writer_lock(library.paths.lock, "test"):
@@ -88,6 +90,15 @@ def test_the_health_page_says_how_contexts_stand(library, tmp_path):
         assert "<b>Paused</b> · 0 of 2 chunks" in html(app)
         app.button(key="contexts-resume").click().run()
         assert not library.contexts.status().paused
+
+
+def test_the_health_page_says_who_can_read(library, monkeypatch):
+    assert "Everybody with an account on this machine" in html(run(library, "health"))
+    monkeypatch.setenv("RAGKIT_SERVER__LOCKED", "true")
+    st.cache_resource.clear()
+    shown = html(run(library, "health"))
+    assert "Locked: a browser is let in by a one-time link" in shown
+    assert "Everybody" not in shown
 
 
 def test_the_document_page(library, tmp_path):
@@ -109,7 +120,7 @@ def test_a_library_that_cannot_be_opened_is_said(tmp_path, monkeypatch):
     app = AppTest.from_file(str(APP), default_timeout=30).run()
     assert not app.exception
     assert "That did not work" in html(app)
-    assert "cannot be made" in html(app)
+    assert "cannot be created" in html(app)
 
 
 def test_evaluating_needs_documents_then_judgments_then_a_run(library, tmp_path):
@@ -120,7 +131,15 @@ def test_evaluating_needs_documents_then_judgments_then_a_run(library, tmp_path)
     found = library.search("refund").results[0].document
     Judging(library.catalog).judge(home, "refund", found.id, 2)
     app = run(library, "evaluate")
-    assert "This set has not been asked yet" in html(app)
-    assert app.radio(key="eval_set").options == ["Judged on the pages"]
+    assert "This set has not been run yet" in html(app)
+    assert app.radio(key="eval_set").options == ["Rated on the pages"]
     assert app.multiselect(key="eval_ways").value == ["mode:hybrid", "mode:keyword"]
     assert app.button(key="evaluate-run").label == "Run"
+
+
+def test_the_health_page_lists_backups_and_makes_one(library):
+    shown = run(library, "health")
+    assert "backup of the catalog" not in html(shown)
+    assert any(button.label == "Back up now" for button in shown.button)
+    library.jobs.wait(library.jobs.add("backup"))
+    assert "1 backup of the catalog" in html(run(library, "health"))

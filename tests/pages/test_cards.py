@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pages.parts.search import cards, passages
+from pages.parts.search import cards, details, passages
 from pages.parts.search.passages import ExpandedContent
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.types import Level, Span
@@ -19,7 +19,7 @@ HOSTILE = (
 TEXT = "OAuth 2.0 is used for sign-in. " + "Tokens are short-lived. " * 60
 ALLOWED = {
     "article", "header", "h2", "a", "bdi", "span", "p", "div", "b", "blockquote", "details",
-    "summary", "ul", "li", "footer", "button", "mark",
+    "summary", "ul", "li", "footer", "button", "mark", "i", "h3", "section",
 }  # fmt: skip
 
 
@@ -65,6 +65,14 @@ def matched(index: int, score: float = 0.86) -> MatchedChunk:
     return MatchedChunk(index, score, Level.CHUNK, parts, ("oauth", "token"))
 
 
+def test_a_listed_document_has_no_score():
+    plain = replace(matched(1, 0.0), contributions=(), terms=())
+    html = cards.card(result(score=0.0, matched_chunks=(plain,)), 0)
+    assert "rk-score" not in html
+    assert "Why this result" not in html
+    assert "0.00" not in read(html).text.replace("chunk", "")
+
+
 def result(**changes) -> Result:
     document = DocumentRef(
         12, "handbook/security.md", "Authentication", "default", "markdown", 0, 12,
@@ -86,10 +94,34 @@ def result(**changes) -> Result:
 def test_a_card_says_where_and_how_much():
     said = read(cards.card(result(), 0)).text
     assert "Authentication" in said
-    assert "handbook/security.md · p. 14 · 2026-03-05" in said
-    assert "Handbook › Security" in said
+    assert "handbook/security.md › Handbook › Securityp. 14 · 2026-03-05" in said
     assert "chunks 2-5 of 12" in said
-    assert "#2 0.86#3 0.82#4 0.735 as context" in said
+    assert "Matching chunks#2 0.86#3 0.82#4 0.73+ 1 neighbouring chunk (5)" in said
+
+
+def test_headings_that_the_title_says_already_are_left_out():
+    place = replace(matched(1), span=Span(0, 4), heading_path=("Authentication", "Basics", "OAuth"))
+    assert cards.headings_of(result(matched_chunks=(place,))) == ("Basics", "OAuth")
+    alone = replace(place, heading_path=("authentication",))
+    assert cards.headings_of(result(matched_chunks=(alone,))) == ()
+
+
+def test_a_relative_score_is_not_drawn_as_a_fit():
+    words = Contribution("keyword", 1, 12.4, 1.0, 1.0, 1.0)
+    html = cards.card(result(matched_chunks=(replace(matched(1), contributions=(words,)),)), 0)
+    assert "rk-score" not in html
+    assert "keyword rank 1, 1.00 × 1.00" in read(html).text
+
+
+def test_actions_of_a_card_come_before_its_details():
+    html = cards.card(result(), 0)
+    assert html.index("rk-quick") < html.index("rk-about")
+    assert html.count('data-rk="similar"') == html.count(">Copy</button>") == 1
+
+
+def test_similar_documents_are_listed_in_place():
+    assert "No similar documents." in cards.card(result(), 0, "", ExpandedContent(similar=()))
+    assert '<section class="rk-more"' not in cards.card(result(), 0)
 
 
 def test_the_matched_words_are_marked():
@@ -98,7 +130,7 @@ def test_the_matched_words_are_marked():
 
 
 def test_why_shows_parts_that_add_up():
-    line = read(cards.why_line(matched(1))).text
+    line = read(details.why_line(matched(1))).text
     assert line == (
         "#2 semantic rank 1, 0.91 × 0.50 + keyword rank 3, 0.81 × 0.50 (oauth, token) = 0.86"
     )
@@ -106,7 +138,7 @@ def test_why_shows_parts_that_add_up():
 
 def test_why_names_what_is_no_index_without_a_rank():
     titled = Contribution("title", 0, 0.4, 0.8, 0.1, 0.08)
-    line = read(cards.why_line(replace(matched(1), contributions=(titled,)))).text
+    line = read(details.why_line(replace(matched(1), contributions=(titled,)))).text
     assert line.startswith("#2 title and headings, 0.80 × 0.10 ")
 
 
@@ -134,7 +166,10 @@ def test_hostile_text_stays_text(place):
         ),
     }[place]
     html = cards.card(
-        hostile, 0, HOSTILE, ExpandedContent(more={9: HOSTILE}, gaps={}, opens=HOSTILE)
+        hostile,
+        0,
+        HOSTILE,
+        ExpandedContent(more={9: HOSTILE}, gaps={}, opens=HOSTILE, passages=place == "passage"),
     )
     seen = read(html)
     assert set(seen.tags) <= ALLOWED
@@ -154,7 +189,8 @@ def test_direction_tricks_in_names_are_made_visible():
 
 def test_one_cell_a_chunk_with_its_kind():
     bar = cards.coverage_bar(result())
-    assert bar.count("<a ") == 12
+    assert bar.count("<i ") == 12
+    assert "<a " not in bar
     assert bar.count("rk-hit") == 3
     assert bar.count("rk-near") == 1
     assert bar.count("rk-none") == 8
@@ -165,8 +201,8 @@ def test_one_cell_a_chunk_with_its_kind():
 def test_a_long_document_has_a_bounded_bar():
     long = result(document=replace(result().document, chunks=100_000))
     bar = cards.coverage_bar(long)
-    assert bar.count("<a ") <= cards.MOST_CELLS
-    assert "chunks 1–625: matched" in bar
+    assert bar.count("<i ") <= cards.MOST_CELLS
+    assert "chunks 1–1667: matched" in bar
 
 
 def test_gaps_are_marked_and_open_in_place():
@@ -175,24 +211,47 @@ def test_gaps_are_marked_and_open_in_place():
     gapped = result(
         passages=(base, late), gaps=((5, 7),), matched_chunks=(matched(1), matched(9, 0.4))
     )
-    closed = read(cards.card(gapped, 3))
+    assert "omitted" not in cards.card(gapped, 3)
+    closed = read(cards.card(gapped, 3, "", ExpandedContent(passages=True)))
     assert "… chunks 6–8 omitted … show" in closed.text
     assert ("data-first", "5") in closed.attributes
-    filled = cards.card(gapped, 3, "", ExpandedContent(gaps={(5, 7): "what <b>lies</b> between"}))
-    assert "what &lt;b&gt;lies&lt;/b&gt; between" in filled
+    filled = cards.card(
+        gapped, 3, "", ExpandedContent(gaps={(5, 7): "what <b>lies</b> between"}, passages=True)
+    )
+    assert "what <b>lies</b> between" in read(filled).text
     assert "omitted" not in filled
-    assert '<details class="rk-full" open>' in filled
+    assert '<details class="rk-about" open>' in filled
 
 
 def test_a_single_omitted_chunk_is_singular():
     assert passages.gap_words(3, 3) == "chunk 4 omitted"
 
 
-def test_a_short_passage_is_shown_whole():
+def test_the_full_passages_wait_with_their_length():
     short = Passage(0, 9, "All of it", (), None, (), (0, 0))
-    html = cards.card(result(passages=(short,), matched_chunks=(matched(0),)), 0)
-    assert "Read the passages here" not in html
-    assert '<blockquote class="rk-passage rk-exact" dir="auto" data-chunks="1-1">All of it' in html
+    one = result(passages=(short,), matched_chunks=(matched(0),))
+    html = cards.card(one, 0)
+    assert '<div class="rk-excerpt" dir="auto">All of it</div>' in html
+    assert "Show full passage (3 words)" in html
+    assert "rk-passage" not in html
+    opened = cards.card(one, 0, "", ExpandedContent(passages=True))
+    assert "Hide full passage" in opened
+    assert read(opened).text.count("All of it") == 2
+
+
+def test_a_result_far_from_the_question_is_faded_and_names_what_it_lacks():
+    far = result(weak=True, missing_terms=("invoice", "2291"))
+    html = cards.card(far, 0, "", ExpandedContent(known_missing=("2291",)))
+    assert '<article class="rk-card rk-weak"' in html
+    assert "Missing: <s>invoice</s></span>" in html
+
+
+def test_a_mark_covers_a_whole_identifier():
+    value = "Send the page_token with HERON_CLIENT_ID."
+    spans = ((14, 19), (31, 37))
+    shown = Passage(0, len(value), value, (), None, spans, (0, 0))
+    html = cards.card(result(passages=(shown,), matched_chunks=(matched(0),)), 0, "client token")
+    assert "<mark>page_token</mark> with <mark>HERON_CLIENT_ID</mark>." in html
 
 
 def test_the_excerpt_comes_from_the_best_chunk():
@@ -210,7 +269,7 @@ def test_the_excerpt_comes_from_the_best_chunk():
         ),
     )
     html = cards.card(whole, 0)
-    short = html[html.index("rk-short") : html.index("rk-full")]
+    short = html[html.index("rk-excerpt") : html.index("rk-quick")]
     assert "The kestrel nests in May." in short
     assert "Nothing here" not in short
     assert "Head › Answer" in read(html).text
@@ -220,7 +279,7 @@ def test_the_excerpt_comes_from_the_best_chunk():
 def test_a_megabyte_without_a_space_is_cut():
     huge = "x" * 1_000_000
     long = result(passages=(Passage(0, len(huge), huge, (), None, (), (1, 3)),))
-    html = cards.card(long, 0)
+    html = cards.card(long, 0, "", ExpandedContent(passages=True))
     assert len(html) < 60_000
     assert "cut here; open the document for the rest" in html
 

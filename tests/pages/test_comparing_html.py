@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from pages.parts.common.judging import buttons, span_of
-from pages.parts.compare.comparison import PRESETS, Shown, snippet, table, tally
+from pages.parts.compare.comparison import PRESETS, Shown, table, tally
+from ragkit.catalog.judgments import VoteRecord
 from ragkit.errors import ModelError
 from ragkit.evaluation.comparison import aligned
 from ragkit.evaluation.search_config import SearchConfig, as_text, from_text
@@ -50,18 +51,32 @@ def test_movement_agreement_and_what_is_gone_are_said():
     one, two, three = (result(number, title=f"Title {number}") for number in (1, 2, 3))
     found = aligned("q", [WORDS, MEANING], [answer(one, two), answer(two, three)])
     said = visible(table(found, Shown()))
-    assert "50% as in A" in said
+    assert "50\u202f% overlap with A" in said
     assert "▲1" in said
     assert "new" in said
-    assert "Gone from A: Title 1" in re.sub(r"\s+", " ", said)
+    assert "In A but not here: Title 1" in re.sub(r"\s+", " ", said)
     assert said.count("only here") == 2
     assert "Use these settings" in said
-    assert "Use these settings" not in table(found, Shown(usable=False))
+    assert "Use these settings" not in table(found, Shown(blind=True))
 
 
 def test_only_the_first_column_is_what_others_are_compared_with():
     found = aligned("q", [WORDS, MEANING], [answer(result()), ModelError("Away.", "Wait.")])
-    assert visible(table(found, Shown())).count("The others are compared with this one.") == 1
+    assert visible(table(found, Shown())).count("Baseline") == 1
+
+
+def test_shuffled_columns_keep_their_letters_when_they_are_revealed():
+    one, two = (result(number, title=f"Title {number}") for number in (1, 2))
+    found = aligned("q", [WORDS, MEANING], [answer(one, two), answer(two)])
+    html = table(found, Shown(order=(1, 0)))
+    assert re.findall(r'<section class="rk-column" aria-label="([^"]+)"', html) == [
+        "A: Semantic",
+        "B: Keyword",
+    ]
+    said = re.sub(r"\s+", " ", visible(html))
+    assert "50 % overlap with B" in said
+    assert "In B but not here: Title 1" in said
+    assert "1 rank higher than in B" in html
 
 
 def test_what_is_judged_is_the_best_chunk_or_the_whole_document():
@@ -75,17 +90,11 @@ def test_what_is_judged_is_the_best_chunk_or_the_whole_document():
     assert html.count('data-place="14-20"') == 3
 
 
-def test_a_snippet_is_of_the_best_chunk_without_its_headings():
-    text = "before # Head\n\n## More\n\nthe very words that matter here" + " and more" * 5
-    span = Span(10 + 7, 10 + len(text))
-    assert snippet(result(text=text, span=span)).startswith("the very words that matter")
-    assert snippet(result(text="one two three")) == "one <mark>two</mark> three"
-
-
 def test_votes_of_these_settings_are_counted_in_any_order():
     found = aligned("q", [WORDS, MEANING], [answer(), answer()])
     a, b = as_text(WORDS), as_text(MEANING)
-    votes = [((a, b), 0), ((b, a), 0), ((b, a), 1), ((a, b), None), ((a, "mode:hybrid"), 0)]
+    cast = [((a, b), 0), ((b, a), 0), ((b, a), 1), ((a, b), None), ((a, "mode:hybrid"), 0)]
+    votes = [VoteRecord(1, "q", settings, winner, 0.0) for settings, winner in cast]
     assert tally(votes, found) == "2 votes for Keyword; 1 vote for Semantic; 1 undecided"
     assert tally([], found) == ""
 

@@ -22,6 +22,7 @@ from ragkit.catalog.records import (
     ContextStatus,
     FailedContext,
 )
+from ragkit.health.findings import Finding
 from ragkit.models.ollama_monitor import Download, OllamaLook
 from ragkit.models.ollama_text import Health, ModelInfo
 from ragkit.results import DocumentRef, MatchedChunk, Result
@@ -70,12 +71,12 @@ def words(html: str) -> str:
 
 def test_who_wrote_it_is_said_with_the_model_on_hover():
     html = reader.author_label(ANSWER)
-    assert words(html) == "written by a model"
+    assert words(html) == "AI context"
     assert 'title="Model: llama3.2:3b. It may be wrong' in html
     assert 'tabindex="0"' in html
-    assert words(reader.author_label(replace(ANSWER, model=BY_PERSON))) == "written by you"
+    assert words(reader.author_label(replace(ANSWER, model=BY_PERSON))) == "Edited by you"
     recorded = reader.author_label(replace(ANSWER, model=RECORDED))
-    assert words(recorded) == "recorded with the sample"
+    assert words(recorded) == "AI context (from the sample)"
     assert "Model:" not in recorded
 
 
@@ -86,7 +87,7 @@ def test_a_card_shows_what_was_written_of_its_best_chunk():
     assert "rk-written" not in cards.card(
         result, 0, "", ExpandedContent(context=replace(RECORD, answer=ContextAnswer("")))
     )
-    assert "written by a model About the promotion." in words(
+    assert "AI context About the promotion." in words(
         cards.card(result, 0, "", ExpandedContent(context=RECORD))
     )
 
@@ -97,29 +98,29 @@ def test_all_that_is_known_of_a_chunk_can_be_seen():
         "About the promotion.", "Modelllama3.2:3b", "Attempts1", "1.2 s",
         "Keywordspromotion, career",
         "Who is promoted?", "SpeakersNora, Ines", "Has decisionyes", "written · 2023-11-1",
-        "EditWrite again",
+        "Edit contextRegenerate",
     ):  # fmt: skip
         assert part in said
     assert "Topic summary" not in said
     assert "Last error" not in said
     mine = words(reader.chunk_context(replace(RECORD, answer=replace(ANSWER, model=BY_PERSON)), 2))
-    assert "written by you" in mine
+    assert "Edited by you" in mine
     assert "Cost" not in mine
 
 
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        (None, "No model has written of this chunk yet.Write it yourselfWrite again"),
+        (None, "No AI context yet.Edit contextRegenerate"),
         (
             replace(RECORD, status=ContextStatus.FAILED, answer=ContextAnswer(""), error="No. Do."),
-            "Could not be written. No. Do.",
+            "The context could not be written. No. Do.",
         ),
         (
             replace(RECORD, status=ContextStatus.PENDING),
-            "It waits to be written anew. The old one is searched until then.",
+            "Waiting to be regenerated. Searches use the old one until then.",
         ),
-        (replace(RECORD, status=ContextStatus.TRUNCATED), "saw only a part of the prompt"),
+        (replace(RECORD, status=ContextStatus.TRUNCATED), "saw only part of it"),
     ],
 )
 def test_what_is_missing_is_said(record, said):
@@ -131,37 +132,36 @@ def test_a_chunk_list_holds_both_contexts_and_its_buttons():
     html = reader.chunk_list([chunk], "Hello", 7, None, "", {2: RECORD})
     assert "Where › it stands" in words(html)
     assert "About the promotion." in words(html)
-    assert 'data-rk="edit-context" data-chunk="2" aria-label="Edit: the context of chunk 3"' in html
+    assert 'data-rk="edit-context" data-chunk="2" aria-label="Edit context of chunk 3"' in html
     assert 'data-rk="write-again" data-chunk="2"' in html
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "Writing 219 of 402 chunks · 14 a minute · 13 min left · handbook/security.md"),
+        ({}, "Writing 219 of 402 chunks · 14 a minute · about 13 min left · handbook/security.md"),
         ({"ready": 5, "per_minute": 3.21}, "Writing 224 of 402 chunks · 3.2 a minute"),
         ({"per_minute": None, "seconds_left": None}, "402 chunks · handbook/security.md"),
         ({"paused": True, "phase": BackgroundPhase.PAUSED}, "Paused · 219 of 402 chunks"),
         (
             {"paused": True, "phase": BackgroundPhase.PAUSED, "running": False},
-            "searches use what is written · the worker is not running",
+            "searches use those that are written · the worker is not running",
         ),
         (
             {"running": False, "phase": BackgroundPhase.OFF},
-            "Nobody writes now · 219 of 402 chunks · the worker is not running; what is written is "
-            "kept",
+            "Stopped · 219 of 402 chunks · the worker is not running; what is written is kept",
         ),
         (
             {"phase": BackgroundPhase.WAITING, "message": "Ollama does not answer. Start it."},
             "Waiting · 219 of 402 chunks · Ollama does not answer. Start it.",
         ),
-        ({"phase": BackgroundPhase.DONE}, "About to begin · 219 of 402 chunks"),
-        ({"counts": ContextCounts(complete=9)}, "All is written · 9 of 9 chunks"),
+        ({"phase": BackgroundPhase.DONE}, "Starting · 219 of 402 chunks"),
+        ({"counts": ContextCounts(complete=9)}, "Complete · 9 of 9 chunks"),
         (
             {"counts": ContextCounts(complete=9, failed=2)},
-            "Done · 9 of 11 chunks, 2 could not be written",
+            "Finished · 9 of 11 chunks, 2 failed",
         ),
-        ({"counts": ContextCounts()}, "Nothing to write · no document is indexed yet"),
+        ({"counts": ContextCounts()}, "Nothing to write · no documents are indexed yet"),
     ],
 )
 def test_how_the_writing_stands(changes, said):
@@ -170,9 +170,9 @@ def test_how_the_writing_stands(changes, said):
 
 def test_the_figures_and_the_meter():
     html = health_view.contexts_status(STATE, True)
-    assert "212 written180 waiting3 failed7 cut short" in words(html)
+    assert "212 written180 pending3 failed7 truncated" in words(html)
     assert 'aria-valuenow="54"' in html
-    assert "Off · 219 of 402 chunks · switch it on" in words(
+    assert "Off · 219 of 402 chunks · turn it on" in words(
         health_view.contexts_status(STATE, False)
     )
 
@@ -198,7 +198,7 @@ def test_what_is_said_of_ollama():
     assert words(health_view.ollama_line(there, "")) == "Ollama is so. b:1b writes contexts."
     assert words(health_view.ollama_line(there, "a:1b")) == "Ollama is so. a:1b writes contexts."
     gone = words(health_view.ollama_line(there, "c:1b"))
-    assert gone == "Ollama is so. c:1b is to write, and is not there."
+    assert gone == "Ollama is so. c:1b is chosen, but not installed."
     away = words(health_view.ollama_line(look(reachable=False, cure="Start it."), ""))
     assert away.startswith("Ollama is so. Start it.Ollama is a free program")
 
@@ -206,10 +206,10 @@ def test_what_is_said_of_ollama():
 def test_how_a_download_stands():
     begun = Download("a:1b", "pulling", 500_000_000, 2_000_000_000)
     html = health_view.download_line(begun)
-    assert words(html) == "Getting a:1b · pulling · 500 MB of 2.0 GB"
+    assert words(html) == "Downloading a:1b · pulling · 500 MB of 2.0 GB"
     assert 'aria-valuenow="25"' in html
     ended = replace(begun, ended=True)
-    assert "is here and writes from now on" in words(health_view.download_line(ended))
+    assert "is installed and writes contexts from now on" in words(health_view.download_line(ended))
     assert "cancelled" in words(health_view.download_line(replace(ended, cancelled=True)))
     assert words(health_view.download_line(replace(ended, problem="No. Do."))) == "No. Do."
 
@@ -237,3 +237,22 @@ def test_whatever_was_written_is_only_text():
         assert read.tags <= TAGS
         assert not {one for one in read.names if one.startswith("on") or one == "src"}
         assert "\x00" not in html
+
+
+def test_what_ollama_does_not_answer_is_not_said_to_be_written():
+    assert words(health_view.contexts_status(STATE, True, False)).startswith(
+        "Waiting for Ollama · 219 of 402 chunks212 written"
+    )
+    away = replace(STATE, phase=BackgroundPhase.WAITING, message="Ollama does not answer. Start.")
+    assert "does not answer" not in words(health_view.contexts_status(away, True, True))
+
+
+def test_health_in_one_line_says_what_failed():
+    well = Finding("disk", True, "Room enough.")
+    failed = Finding("contexts", True, "659 contexts failed.", "retry_contexts", 659)
+    broken = Finding("privacy", False, "Others can read.", "make_private", 3)
+    assert words(health_view.headline([well])) == "✓ Everything works"
+    assert words(health_view.headline([well, failed])) == "! Working · 659 contexts failed"
+    assert words(health_view.headline([failed, broken])) == "✕ 1 problem · Privacy"
+    assert health_view.concerns([failed, well, broken]) == [broken, failed]
+    assert words(health_view.folded([well])) == "1 check OK✓ Disk OKRoom enough."

@@ -11,7 +11,7 @@ from running import html, run
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.library.drop_zone import Uploaders
-from ragkit.indexing.lock import writer_lock
+from ragkit.indexing.writer import writer_lock
 
 
 @pytest.fixture
@@ -21,8 +21,10 @@ def app(library) -> Iterator[AppTest]:
         yield opened
 
 
-def drop(app: AppTest, uploader: int, name: str, content: str = "words") -> None:
-    app.file_uploader(key=f"files_{uploader}").set_value([(name, content.encode(), "text/plain")])
+def drop(app: AppTest, uploader: int, name: str) -> None:
+    app.file_uploader(key=f"files_{uploader}").set_value(
+        [(name, f"Words of {name}".encode(), "text/plain")]
+    )
     app.run()
     assert not app.exception
 
@@ -65,7 +67,8 @@ def test_a_file_is_stored_once_however_often_the_page_is_drawn(app, library):
 
 
 def test_files_that_could_not_be_stored_are_tried_again_for_their_collection(app, library):
-    library.sources.uploads("other")
+    for collection in ("default", "other"):
+        library.sources.uploads(collection)
     app.run()
     with nothing_can_be_stored(library):
         drop(app, 0, "kept.txt")

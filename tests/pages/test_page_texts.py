@@ -5,22 +5,31 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pages.parts.common import markup, open_in_os
+from pages.parts.common import markup
 from pages.parts.document import reader
-from pages.parts.library import dialogs
+from pages.parts.library import collection_dialogs, folder_chooser, upload_tray
 from pages.parts.library import source_tables as tables
 from pages.parts.search import summary
-from ragkit.catalog.records import Counts, JobRecord, JobState, SourceRecord
+from ragkit.catalog.records import (
+    CollectionContents,
+    Counts,
+    JobRecord,
+    JobState,
+    SourceRecord,
+)
 from ragkit.errors import QueryError, SourceError
 from ragkit.indexing.progress import Progress
-from ragkit.reading.pdf_page import PageImage, Rectangle
+from ragkit.library.uploads import UploadLine, UploadState
+from ragkit.options import SearchOptions
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, Stage, Trace
 from ragkit.surfaces import render
-from ragkit.types import Page, Section
+from ragkit.types import Section
 
 
 def answer(text: str = "The refund is due.", title: str = "Refunds") -> Answer:
@@ -68,9 +77,7 @@ def test_an_excerpt_is_bounded_and_holds_the_marked_words():
     assert shown.endswith(" …")
 
 
-@pytest.mark.parametrize(
-    ("count", "said"), [(0, "0 words"), (1, "1 word"), (1234, "1\u202f234 words")]
-)
+@pytest.mark.parametrize(("count", "said"), [(0, "0 words"), (1, "1 word"), (1234, "1,234 words")])
 def test_plurals(count, said):
     assert markup.plural(count, "word") == said
 
@@ -87,7 +94,7 @@ def test_each_value_of_a_filter_is_a_chip():
 
 def test_a_filter_is_dropped_and_the_rest_stays():
     question = 'refund type:pdf,docx "exact phrase"'
-    assert summary.without_filter(question, "type:pdf") == 'refund "exact phrase" type:docx'
+    assert summary.without_filter(question, "type:pdf") == 'refund type:docx "exact phrase"'
     assert summary.without_filter(question, "") == 'refund "exact phrase"'
 
 
@@ -102,28 +109,64 @@ def test_fields_of_front_matter_are_filters_too():
     assert summary.toggle_filter('x framework:"Vue 3"', 'framework:"Vue 3"', ["framework"]) == "x"
 
 
+def test_removing_a_filter_keeps_phrases_and_excluded_words():
+    question = '"full refund" -gift type:pdf,md in:"Set up" OR money'
+    assert summary.without_filter(question, "type:pdf") == (
+        '"full refund" -gift type:md in:"Set up" OR money'
+    )
+    assert summary.without_filter(question, 'in:"Set up"') == (
+        '"full refund" -gift type:pdf,md OR money'
+    )
+    assert summary.without_filter(question, "") == '"full refund" -gift OR money'
+
+
 def test_a_wrong_filter_is_an_error():
-    with pytest.raises(QueryError, match="colour"):
-        summary.chips("colour:red")
+    with pytest.raises(QueryError, match="2025-13-45"):
+        summary.chips("after:2025-13-45")
 
 
 # -- summaries ---------------------------------------------------------------------------------
 
 
-def test_the_summary_counts_documents_and_chunks():
+def test_the_summary_counts_documents_among_those_that_match():
     html = summary.summary_line(answer())
-    assert "1 document · 1 chunk · 2 ms" in html
+    assert "1 document · 2 ms" in html
+    many = summary.summary_line(replace(answer(), total_documents=1840))
+    assert "1 of 1,840 documents · 2 ms" in many
     assert "30 → 22" in html
     assert "8 duplicates removed" in html
+
+
+def test_what_is_said_of_an_answer_above_its_cards():
+    far = replace(answer(), nothing_close=True, missing_terms=("2291", "<b>"))
+    html = summary.head(far, SearchOptions())
+    assert "<b>Nothing here is close.</b>" in html
+    assert "Not in your documents: <s>2291</s>, <s>&lt;b&gt;</s>." in html
+    meant = summary.head(replace(answer(), query="refnd", corrected="refund"), SearchOptions())
+    assert "Showing results for " in meant
+    assert "Search for refnd" in meant
+    offered = summary.head(replace(answer(), suggestion="type:pdf refund"), SearchOptions())
+    assert 'data-question="type:pdf refund"' in offered
+    assert "Did you mean " in offered
+    phrase = replace(answer(), query='"not there"', suggestion="not there")
+    assert ">Search without quotes</button>" in summary.head(phrase, SearchOptions())
+
+
+def test_more_results_are_offered_while_there_are_some():
+    many = replace(answer(), results=answer().results * 10, total_documents=184)
+    assert 'data-value="20"' in summary.more(many, SearchOptions(limit=10))
+    assert summary.more(many, SearchOptions(limit=50)) == ""
+    assert summary.more(replace(many, total_documents=1), SearchOptions(limit=10)) == ""
 
 
 def test_nothing_found_offers_to_drop_each_filter_and_another_mode():
     chips = summary.chips("zz type:pdf lang:de")
     html = summary.nothing_found("zz <b> type:pdf lang:de", chips, "keyword")
     assert 'data-token="type:pdf"' in html
-    assert "Drop all filters" in html
+    assert "Search without filters" in html
     assert "Try a hybrid search" in html
-    assert "<b>" not in html
+    assert "zz &lt;b&gt;" in html
+    assert "with these filters" in html
 
 
 def test_problems_and_notices_are_escaped():
@@ -158,7 +201,7 @@ def test_times_ago(seconds, said):
 def test_the_progress_line_says_how_far_and_how_long():
     job = JobRecord(1, "sync", {}, JobState.RUNNING, {}, "", False, 1, 0.0, 0.0, None)
     html = tables.progress_line(job, Progress("Reading", 212, 402, "a/<b>.pdf", 2), 3)
-    assert "<b>Reading 212 of 402</b>" in html
+    assert re.search(r'<b>Reading <span class="rk-figure"[^>]*>212 of 402</span></b>', html)
     assert "a/&lt;b&gt;.pdf" in html
     assert "2 failed" in html
     assert "2 jobs after this" in html
@@ -172,7 +215,7 @@ def test_status_choices_leave_out_what_is_not_there():
 
 def test_removing_a_source_says_what_is_lost():
     folder = SourceRecord(1, 1, "default", "folder", "/d", "ready", "", None, 4, 1)
-    assert "The library forgets 4 documents" in tables.loss(folder)
+    assert "4 documents will be removed from the index." in tables.loss(folder)
     uploads = SourceRecord(1, 1, "default", "uploads", "/d", "ready", "", None, 1, 0)
     assert "cannot be undone" in tables.loss(uploads)
     assert "1 failed" in tables.source_html(folder)
@@ -211,21 +254,47 @@ def test_the_chooser_stays_under_its_roots(tmp_path: Path):
     (home / ".hidden").mkdir()
     (tmp_path / "secret").mkdir()
     (home / "way-out").symlink_to(tmp_path / "secret")
-    roots = dialogs.roots([home])
-    assert [one.name for one in dialogs.subfolders(home, roots)] == ["A", "b"]
-    assert dialogs.parent(home / "b", roots) == home
-    assert dialogs.parent(home, roots) is None
-    assert not dialogs.inside(home / "b" / ".." / "..", roots)
-    assert dialogs.subfolders(tmp_path / "gone", roots) == []
+    (home / "A/one.txt").write_text("1")
+    roots = folder_chooser.roots([home])
+    found = folder_chooser.subfolders(home, roots)
+    assert [each.label for each in found] == ["A · 1 file", "b · 0 files"]
+    assert folder_chooser.trail(home / "b", roots) == [home, home / "b"]
+    assert folder_chooser.parent(home, roots) is None
+    assert not folder_chooser.inside(home / "b" / ".." / "..", roots)
+    assert folder_chooser.subfolders(tmp_path / "gone", roots) == []
+    assert folder_chooser.recent([str(home / "b/c"), "/elsewhere/x"], roots) == [home / "b"]
 
 
-def test_programs_are_not_run(tmp_path: Path):
-    assert open_in_os.would_run(Path("a/tool.SH"))
-    assert not open_in_os.would_run(Path("a/notes.pdf"))
-    assert open_in_os.opener("darwin", {}) == "open"
-    assert open_in_os.opener("linux", {}) == ""
-    with pytest.raises(SourceError, match="no longer where it was"):
-        open_in_os.open_file(tmp_path / "gone.pdf")
+def test_a_typed_folder_is_a_whole_path(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    assert folder_chooser.typed_folder(' "/data/my notes" ') == Path("/data/my notes")
+    assert folder_chooser.typed_folder("~/notes") == Path("/home/me/notes")
+    for typed in ("docs", "./docs", "../x", "~nobody-at-all/x"):
+        with pytest.raises(SourceError, match="Type the whole path, like /home/me/notes"):
+            folder_chooser.typed_folder(typed)
+
+
+def test_the_tray_has_a_line_for_each_file_with_the_reason_in_full():
+    lines = [
+        UploadLine("<b>.md", UploadState.INDEXED, 7),
+        UploadLine("a.zip › scan.png", UploadState.SKIPPED, 0, "Pictures are not read. Use OCR."),
+        UploadLine("copy.md", UploadState.KNOWN, 7, "notes/<i>.md"),
+        UploadLine("locked.pdf", UploadState.FAILED, 9, "It is locked. Remove the password."),
+    ]
+    html = upload_tray.tray(lines)
+    assert "<b>4 files</b> · 1 indexed · 1 already in the library · 1 skipped · 1 failed" in html
+    assert "Skipped: Pictures are not read. Use OCR." in html
+    assert html.index("locked.pdf") < html.index("scan.png") < html.index("&lt;b&gt;.md")
+    assert 'href="document?id=7&amp;chunk=1"' in html
+    assert "notes/&lt;i&gt;.md" in html
+    assert "<i>" not in html
+
+
+def test_what_goes_with_a_collection_is_said():
+    html = collection_dialogs.loss("<W>", CollectionContents(12, 3, 4, 2, 0, 1))
+    assert "&lt;W&gt;" in html
+    assert "will be deleted with its 12 documents, 3 folders, 2 ratings, 1 edited context." in html
+    assert "Files of its folders stay on disk. 4 uploaded files will be deleted for good." in html
 
 
 # -- the document page ---------------------------------------------------------------------------
@@ -239,12 +308,15 @@ def test_the_window_is_bounded_and_begins_with_a_line():
     assert window.start < 100_000 < window.end
 
 
-def test_the_passage_is_on_a_band_with_marks_inside():
-    text = "before\n<one> two\nafter\n"
-    html = reader.body(text, reader.Window(0, len(text)), (7, 17), [], [(13, 16)], "plain")
-    assert (
-        'class="rk-here rk-block" id="rk-here">&lt;one&gt; <mark>two</mark>\n</span>after' in html
-    )
+def test_the_window_begins_with_a_section_or_else_a_block():
+    text = "# One\n\n" + "a line\n\n" * 4000 + "# Two\n\n" + "more of it\n\n" * 4000
+    two = text.index("# Two")
+    sections = [Section(0, 0, two, 1, ("One",)), Section(1, two, len(text), 1, ("Two",))]
+    near = reader.snapped(text, reader.Window(two + 500, two + 20_000), sections)
+    assert near.start == two
+    far = reader.snapped(text, reader.Window(two + 30_003, two + 40_003), sections)
+    assert text[far.start : far.start + 4] == "more"
+    assert text[far.end : far.end + 2] == "\n\n"
 
 
 def test_outline_links_scroll_inside_the_window_and_load_outside():
@@ -254,17 +326,3 @@ def test_outline_links_scroll_inside_the_window_and_load_outside():
     assert 'data-rk="at"' in html
     assert "&lt;B&gt;" in html
     assert html.count("aria-current") == 1
-
-
-def test_a_sheet_frames_the_passage():
-    image = PageImage(b"png", 100, 200, 3, (Rectangle(0.1, 0.2, 0.5, 0.25),))
-    html = reader.sheet(image, 2, "ii")
-    assert "left:10.000%;top:20.000%;width:40.000%;height:5.000%" in html
-    assert 'data-page="2"' in html
-
-
-def test_pages_by_place():
-    pages = (Page(1, "i", 0, 10), Page(2, "1", 10, 20))
-    assert reader.page_of(pages, 10) == pages[1]
-    assert reader.page_of((), 3) is None
-    assert reader.page_name(pages[0], 2) == "page 1 of 2 (“i”)"

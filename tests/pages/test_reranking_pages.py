@@ -11,8 +11,9 @@ from small_library import add, write_files
 
 from pages.parts.compare import comparison as comparing
 from ragkit.evaluation.search_config import from_text, names
-from ragkit.indexing.lock import writer_lock
+from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
+from ragkit.options import Rerank
 from ragkit.settings import load_settings
 
 FILES = {
@@ -80,7 +81,9 @@ def test_no_preset_asks_a_model():
 def test_the_search_page_reranks_when_asked_to(library, server):
     app = run(library, q="turbine")
     assert server.asked("/api/chat") == []
+    app.session_state["options_open"] = True
     with writer_lock(library.paths.lock, "test"):
+        app.run()
         app.selectbox(key="option_rerank").select("model").run()
     assert re.findall(r'<article[^>]*data-path="([^"]+)"', html(app)) == ["b.md", "a.md"]
     assert "graded 10 of 10 by the model" in html(app)
@@ -96,5 +99,5 @@ def test_a_collection_that_reranks_is_searched_so(library):
     record = library.catalog.collections.get("default")
     library.catalog.collections.set_settings(record.id, {"search": {"rerank": "model"}})
     app = run(library, q="turbine")
-    assert app.selectbox(key="option_rerank").value == "model"
+    assert app.session_state["asked"][1].rerank is Rerank.MODEL
     assert re.findall(r'<article[^>]*data-path="([^"]+)"', html(app)) == ["b.md", "a.md"]

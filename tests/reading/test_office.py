@@ -60,7 +60,7 @@ def test_word_keeps_headings_lists_and_tables(tmp_path):
 
 
 def test_an_empty_word_file_says_so(tmp_path):
-    with pytest.raises(ReadingError, match="This Word document holds no text"):
+    with pytest.raises(ReadingError, match="This Word document contains no text"):
         read(tmp_path, "a.docx", saved(docx.Document()))
 
 

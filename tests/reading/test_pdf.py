@@ -153,7 +153,7 @@ def test_scanned_pages_among_others_are_a_warning(tmp_path):
 
 
 def test_an_empty_pdf_says_that_it_holds_no_text(tmp_path):
-    with pytest.raises(ReadingError, match="This PDF holds no text"):
+    with pytest.raises(ReadingError, match="This PDF contains no text"):
         read(tmp_path, make_pdf([[]]))
 
 

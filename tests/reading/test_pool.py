@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragkit.errors import ReadingError, SkippedError
+from ragkit.errors import PassingError, ReadingError, SkippedError
 from ragkit.reading import ReaderPool, ReadTask, read_file
 from ragkit.settings import ReadingSettings
 
@@ -37,7 +37,7 @@ def load(text, Loader):
 def deed(text):
     what, _, rest = text.partition(" ")
     if what == "sleep":
-        time.sleep(60)
+        time.sleep(float(rest or 60))
     elif what == "spin":
         while True:
             pass
@@ -45,6 +45,8 @@ def deed(text):
         os._exit(3)
     elif what == "crash":
         signal.raise_signal(signal.SIGABRT) if rest else ctypes.string_at(0)
+    elif what == "killed":
+        signal.raise_signal(signal.SIGKILL)
     elif what == "fork":
         os.fork()
     elif what == "native_fork":
@@ -235,15 +237,44 @@ def test_children_start_only_when_needed(tmp_path):
     assert children() == []
 
 
-@pytest.mark.parametrize("deed", ["sleep", "spin"])
-def test_a_file_that_hangs_is_stopped_by_the_clock(hostile, deed):
-    tasks = hostile(deed, *["title"] * 3)
+def test_a_file_that_computes_too_long_fails(hostile):
+    tasks = hostile("spin", *["title"] * 3)
     with ReaderPool(settings(timeout_seconds=1, processes=1)) as pool:
         found = outcomes(pool, tasks)
     assert found[0].error.message == "Reading took longer than 1 s."
     assert "timeout_seconds" in found[0].error.cure
-    assert 0.9 < found[0].seconds < 5
+    assert not isinstance(found[0].error, PassingError)
+    assert found[0].seconds > 0.9
     assert [found[n].reading.text for n in (1, 2, 3)] == [f"body {n}\n" for n in (1, 2, 3)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="computing time is not counted there")
+def test_a_file_that_only_waits_is_stopped_later_and_may_be_tried_again(hostile, monkeypatch):
+    monkeypatch.setattr("ragkit.reading.limits._LONGEST_WAIT", 2)
+    tasks = hostile("sleep", *["title"] * 3)
+    with ReaderPool(settings(timeout_seconds=1, processes=1)) as pool:
+        found = outcomes(pool, tasks)
+    assert found[0].error.message == "Reading was not finished after 2 s."
+    assert isinstance(found[0].error, PassingError)
+    assert 1.9 < found[0].seconds < 6
+    assert [found[n].reading.text for n in (1, 2, 3)] == [f"body {n}\n" for n in (1, 2, 3)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="computing time is not counted there")
+def test_a_loaded_machine_fails_no_file(hostile):
+    with ReaderPool(settings(timeout_seconds=0.5, processes=1)) as pool:
+        found = outcomes(pool, hostile("title", "sleep 2"))
+    assert found[1].seconds > 1.9
+    assert found[1].reading.text == "body 1\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+def test_a_reader_that_the_system_ends_may_be_tried_again(hostile):
+    with ReaderPool(settings(processes=1)) as pool:
+        found = outcomes(pool, hostile("killed", "title"))
+    assert isinstance(found[0].error, PassingError)
+    assert "memory" in found[0].error.message
+    assert found[1].reading.text == "body 1\n"
 
 
 @pytest.mark.parametrize("deed", ["exit", "crash", "crash by signal"])

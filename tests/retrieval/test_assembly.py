@@ -8,10 +8,8 @@ from support import vector_bytes
 
 from ragkit.options import SearchOptions
 from ragkit.results import Contribution
-from ragkit.retrieval.assembly import assemble
+from ragkit.retrieval.assembly import HitLookups, assemble
 from ragkit.retrieval.grouping import Group
-from ragkit.retrieval.highlight import Highlighter
-from ragkit.retrieval.lookups import HitLookups
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
@@ -24,8 +22,7 @@ def hit(document, position, score=0.5, entry=1):
 
 
 def present(shelf, *groups, **options):
-    highlighter = Highlighter(("pie",), ("pie",))
-    return assemble(shelf.catalog, groups, SearchOptions(**options), highlighter)
+    return assemble(shelf.catalog, groups, SearchOptions(**options), ("pie",), lambda: ("pie",))
 
 
 @pytest.fixture

@@ -9,20 +9,21 @@ import numpy as np
 import pytest
 
 from ragkit.indexes.local.collection import CollectionIndex
-from ragkit.indexes.protocol import Candidates
+from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.indexes.rows import EntryRows, TokenColumn
 from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
-from ragkit.results import StageTimer
 from ragkit.retrieval.candidates import (
     by_chunk,
+    candidates_of,
     find_candidates,
-    keyword_candidates,
     put_to,
+    ranks_of,
     run_concurrently,
-    vector_candidates,
+    take_rows,
 )
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.ranking import Hit, rank
+from ragkit.retrieval.stages import StageTimer
 from ragkit.types import LEVEL_CODES, Field, Level
 
 OPTIONS = SearchOptions()
@@ -63,25 +64,25 @@ def ranked(indexes=(LEFT, RIGHT), depth=100, level=Level.CHUNK, **changed) -> li
 
 def test_lists_of_several_collections_are_one_list():
     searches = put(LEFT, RIGHT)
-    found = vector_candidates(searches, 1, 3, OPTIONS)
+    found = candidates_of(IndexKind.VECTOR, searches, 3, OPTIONS)
     assert found.entry_ids.tolist() == [10, 12, 11]
     assert found.scores.tolist() == pytest.approx([1, 0.8, 0.6], abs=1e-3)
-    assert found.bounds.tolist() == [0, 3]
-    words = keyword_candidates(searches, 1, 9)
+    assert found.queries.tolist() == [0, 0, 0]
+    words = candidates_of(IndexKind.KEYWORD, searches, 9, OPTIONS)
     assert set(words.entry_ids.tolist()) == {10, 12, 21}
     nothing = put(LEFT, RIGHT, query=Query())
-    assert vector_candidates(nothing, 1, 9, OPTIONS).entry_ids.tolist() == []
-    assert keyword_candidates([], 2, 9).bounds.tolist() == [0, 0, 0]
+    assert candidates_of(IndexKind.VECTOR, nothing, 9, OPTIONS).entry_ids.tolist() == []
+    assert candidates_of(IndexKind.KEYWORD, [], 9, OPTIONS).queries.tolist() == []
 
 
 def test_each_query_of_a_batch_has_its_own_candidates():
     other = Query(token_ids=[7], vector=np.array([0, 1], np.float32))
     searches = [put_to(index, [QUERY, other, Query()], None, OPTIONS) for index in (LEFT, RIGHT)]
-    found = vector_candidates(searches, 3, 2, OPTIONS)
-    assert found.bounds.tolist() == [0, 2, 4, 4]
+    found = candidates_of(IndexKind.VECTOR, searches, 2, OPTIONS)
+    assert found.queries.tolist() == [0, 0, 1, 1]
     assert found.entry_ids.tolist() == [10, 12, 20, 21]
-    words = keyword_candidates(searches, 3, 1)
-    assert words.bounds.tolist() == [0, 1, 2, 2]
+    words = candidates_of(IndexKind.KEYWORD, searches, 1, OPTIONS)
+    assert words.queries.tolist() == [0, 1]
     assert words.entry_ids.tolist()[1] == 20
 
 
@@ -147,8 +148,7 @@ def listed(*hits):
     ids = np.array([hit[0] for hit in hits], np.int64)
     levels = np.array([hit[1] for hit in hits], np.int64)
     raw = np.array([hit[2] for hit in hits], np.float64)
-    bounds = np.array([0, len(ids)])
-    return Candidates(bounds, ids, ids // 100, ids // 10 * 10, ids // 10, levels, raw)
+    return Candidates(np.zeros_like(ids), ids, ids // 100, ids // 10 * 10, ids // 10, levels, raw)
 
 
 FOUND = listed(
@@ -179,12 +179,12 @@ def test_or_the_sum_of_inverse_ranks():
 
 def test_only_so_many_chunks_are_kept_and_none_of_nothing():
     assert by_chunk(FOUND, QuestionMerge.BEST, 60, 2).entry_ids.tolist() == [10, 20]
-    assert len(by_chunk(listed(), QuestionMerge.SUM, 60, 2)) == 0
+    assert by_chunk(listed(), QuestionMerge.SUM, 60, 2).entry_ids.tolist() == []
 
 
 def test_ties_go_to_the_smaller_entry():
     found = by_chunk(listed((20, CHUNK, 0.5), (10, CHUNK, 0.5)), QuestionMerge.SUM, 60, 5)
-    assert found.entry_ids.tolist() == [20, 10]
+    assert found.entry_ids.tolist() == [10, 20]
     even = listed((21, CONTEXT, 0.5), (11, CONTEXT, 0.5), (10, CHUNK, 0.4), (20, CHUNK, 0.4))
     assert by_chunk(even, QuestionMerge.BEST, 60, 5).entry_ids.tolist() == [20, 10]
 
@@ -239,3 +239,12 @@ def test_an_error_of_either_is_raised(fails, processors):
 
     with pytest.raises(ValueError, match=fails):
         run_concurrently(lambda: work("here"), lambda: work("beside"), processors)
+
+
+def test_equal_scores_of_a_query_share_a_rank():
+    queries = np.array([0, 0, 0, 0, 1, 1, 3])
+    scores = np.array([0.9, 0.5, 0.5, 0.1, 0.1, 0.1, 0.1])
+    ids = np.arange(7)
+    found = Candidates(queries, ids, ids, ids, ids.astype(np.int32), ids.astype(np.int8), scores)
+    assert ranks_of(found).tolist() == [1, 2, 2, 4, 1, 1, 1]
+    assert ranks_of(take_rows(found, ids[:0])).tolist() == []

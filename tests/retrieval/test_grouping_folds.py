@@ -15,7 +15,6 @@ from ragkit.retrieval.grouping import (
     fold_identical,
     fold_near,
     fold_semantic,
-    kept_hits,
     mmr,
 )
 from ragkit.retrieval.ranking import Hit
@@ -31,7 +30,7 @@ def ids(hits) -> list[int]:
 
 
 def kept(clusters) -> list[int]:
-    return ids(kept_hits(clusters))
+    return ids([cluster[0] for cluster in clusters])
 
 
 def grouped(clusters) -> dict[int, list[int]]:

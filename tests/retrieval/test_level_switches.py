@@ -25,7 +25,7 @@ class Writer:
     def write(self, request, _attempt=0):
         name = request.chunk_text.split()[0].lower()
         return WrittenContext(
-            f"ctx{name}", (f"key{name}",), (f"quest{name} harbour tide",), "", None, 5, 0.1, False
+            f"ctx{name}", (f"key{name}",), (f"quest{name} harbour tide",), {}, 5, 0.1, False
         )
 
 

@@ -170,6 +170,18 @@ def test_three_chunks_are_kept_and_the_others_are_more():
     assert plan.gaps == ((6, 8), (10, 12))
 
 
+def test_further_matches_are_counted_although_only_the_wanted_chunks_are_read():
+    paper = Paper(20)
+    matched = [MatchedChunk(index, 1 - index / 100) for index in range(0, 20, 2)]
+    options = SearchOptions(expansion=Expansion.NEIGHBOURS, chunks_per_doc=3, neighbours=0)
+    wanted = wanted_chunks(matched, 20, options, 0)
+    read = [paper.chunks[index] for index in wanted]
+    plan = plan_document(matched, read, paper.sections, len(paper.text), options, 0, total=20)
+    assert plan is not None
+    assert [one.index for one in plan.matched_chunks] == [0, 2, 4]
+    assert [one.index for one in plan.more] == [6, 8, 10, 12, 14, 16, 18]
+
+
 def test_only_the_best_documents_show_neighbours():
     paper = Paper(10)
     options = replace(NEIGHBOURS, adjacent_top_docs=3)

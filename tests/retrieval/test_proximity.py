@@ -27,7 +27,7 @@ def brute_shares(query, idf, rows):
 def test_a_phrase_counts_the_rarer_half_less_and_only_in_order():
     idf = np.array([1.0, 3.0, 2.0], np.float32)
     rows = [[5, 6, 7], [6, 5, 9, 7], [5, 0, 6, 0, 0, 7], [7, 6, 5], [], [5]]
-    shares = phrase_shares([[5, 6, 7]], idf, TokenColumn.of(rows), np.array([0, len(rows)]))
+    shares = phrase_shares([[5, 6, 7]], idf, TokenColumn.of(rows), np.zeros(len(rows), int))
     assert shares.tolist() == pytest.approx([3 / 6, 0, 1 / 6, 0, 0, 0])
 
 
@@ -41,7 +41,7 @@ def test_phrase_shares_are_those_counted_one_by_one(few, asked):
     queries = [query for query, _rows in asked]
     idf = [weights[token] for query in queries for token in query]
     rows = [row for _query, own in asked for row in own]
-    bounds = np.cumsum([0, *(len(own) for _query, own in asked)])
+    asking = np.repeat(np.arange(len(asked)), [len(own) for _query, own in asked])
     expected = [
         share
         for query, own in asked
@@ -49,7 +49,7 @@ def test_phrase_shares_are_those_counted_one_by_one(few, asked):
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(phrases, "_FEW_TOKENS", few)
-        shares = phrase_shares(queries, np.array(idf, np.float32), TokenColumn.of(rows), bounds)
+        shares = phrase_shares(queries, np.array(idf, np.float32), TokenColumn.of(rows), asking)
     assert shares.tolist() == pytest.approx(expected, abs=1e-6)
     assert all(0 <= one <= 1 for one in shares)
 
@@ -68,7 +68,7 @@ def test_title_shares_are_those_counted_one_by_one(asked):
     queries = [query for query, _titles in asked]
     idf = np.array([weights[token] for query in queries for token in query], np.float32)
     titles = TokenColumn.of([title for _query, own in asked for title in own])
-    bounds = np.cumsum([0, *(len(own) for _query, own in asked)])
-    shares = title_shares(queries, idf, titles, bounds)
+    asking = np.repeat(np.arange(len(asked)), [len(own) for _query, own in asked])
+    shares = title_shares(queries, idf, titles, asking)
     expected = [one for query, own in asked for one in brute_titles(query, weights, own)]
     assert shares.tolist() == pytest.approx(expected, abs=1e-6)

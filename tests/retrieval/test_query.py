@@ -26,9 +26,6 @@ class Slow:
     def embed_passages(self, texts):
         return self.embed_queries(texts)
 
-    def embed_query(self, text):
-        return self.embed_queries([text])[0]
-
     def embed_queries(self, texts):
         self.calls += 1
         assert self.go.wait(10)

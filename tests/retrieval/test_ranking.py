@@ -15,16 +15,15 @@ from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
 from ragkit.retrieval.ranking import (
     CLOSE,
     SEARCHED_LEVELS,
+    TITLE_FLOOR,
     Hit,
     Ranking,
     fuse,
-    holds_identifier,
     index_weights,
     prefer_finer,
     shares_of_best,
     with_documents,
-    with_phrases,
-    with_titles,
+    with_part,
 )
 from ragkit.types import LEVEL_CODES, Level
 
@@ -43,7 +42,7 @@ def listed(kind: str, weight: float, *scored: tuple[int, float], **others: float
     """Candidates (entry, score); ``e13=2.0`` is the score of an entry that is not among them."""
     entries = np.array([entry for entry, _ in scored], np.int64)
     found = Candidates(
-        np.array([0, len(entries)]),
+        np.zeros_like(entries),
         entries,
         entries // 10,
         entries,
@@ -59,8 +58,8 @@ def fused(lists: list[Listed], *, complete: bool = False, **options) -> Ranking:
     """The ranking of one query."""
     by_kind = {one.kind: one for one in lists}
 
-    def exact(kind, entry_ids, bounds):
-        assert bounds.tolist() == [0, len(entry_ids)]
+    def exact(kind, entry_ids, queries):
+        assert queries.tolist() == [0] * len(entry_ids)
         return np.array([by_kind[kind].others[entry] for entry in entry_ids.tolist()])
 
     return fuse(
@@ -132,7 +131,7 @@ def test_a_list_that_is_left_out_is_not_asked_for_scores():
 def test_only_the_best_become_hits():
     ranking = fused([VECTOR, KEYWORD])
     assert hits(ranking, 2) == hits(ranking)[:2]
-    assert len(ranking) == 4
+    assert len(ranking.entry_ids) == 4
 
 
 def test_reciprocal_ranks_are_scaled_so_that_first_everywhere_is_one():
@@ -233,14 +232,14 @@ WEIGHTED = fused(
     ["use st.cache_data", "camelCase", "os.path", "utf8", "4K screens", "std::vector", "v2.0.1"],
 )
 def test_identifiers_are_seen(question):
-    assert holds_identifier(question)
+    assert index_weights(question, SearchOptions()) == (0.2, 0.8)
 
 
 @pytest.mark.parametrize(
     "question", ["How does caching work?", "The end. A start", "well-known", "", "in 2024 we"]
 )
 def test_ordinary_questions_hold_no_identifier(question):
-    assert not holds_identifier(question)
+    assert index_weights(question, SearchOptions()) == (0.5, 0.5)
 
 
 def test_words_count_more_where_there_is_an_identifier():
@@ -264,19 +263,21 @@ def test_an_entry_alone_keeps_its_score_and_another_gains_by_its_document():
 
 def test_titles_are_a_part_of_their_own():
     raw = np.array([0.0, 0.05, 0.1, 0.0])
-    ranked = with_titles(WEIGHTED, raw, 0.25)
+    shares = shares_of_best(raw, WEIGHTED.queries, 1, TITLE_FLOOR)
+    ranked = with_part(WEIGHTED, "title", raw, shares, 0.25)
     by_entry = {hit.entry_id: hit for hit in hits(ranked)}
     part = by_entry[21].contributions[-1]
     assert (part.index, part.raw, part.normalised, part.weight) == ("title", 0.1, 0.5, 0.2)
     assert by_entry[21].score == pytest.approx((0.3 + 0.25 * 0.5) / 1.25)
     assert by_entry[31].score == pytest.approx(0.25 / 1.25)
     assert shares_of_best(raw, WEIGHTED.queries, 1, 0.05).tolist() == [0.0, 0.5, 1.0, 0.0]
-    assert with_titles(WEIGHTED, raw, 0.0) is WEIGHTED
 
 
 def test_phrases_are_a_part_of_their_own():
-    rows = WEIGHTED.top(2)
-    ranked = with_phrases(WEIGHTED, rows, np.array([1.0, 0.0]), 0.1)
+    rows = WEIGHTED.order[:2]
+    shares = np.zeros(4)
+    shares[rows] = 1.0, 0.0
+    ranked = with_part(WEIGHTED, "phrase", shares, shares, 0.1)
     best = hits(ranked)[0]
     assert best.entry_id == 12
     assert [part.index for part in best.contributions] == ["vector", "keyword", "phrase"]
@@ -287,7 +288,6 @@ def test_phrases_are_a_part_of_their_own():
 
 def test_weights_of_nothing_change_nothing():
     assert with_documents(WEIGHTED, 0.0) is WEIGHTED
-    assert with_phrases(WEIGHTED, WEIGHTED.order, np.ones(4), 0.0) is WEIGHTED
     empty = fused([])
     assert hits(with_documents(empty, 0.3)) == []
 
@@ -296,8 +296,8 @@ def test_weights_of_nothing_change_nothing():
 def test_scores_stay_between_zero_and_one_and_parts_add_up(one, two, phrase, document, shares):
     lists = [listed("vector", 0.5, *one), listed("keyword", 0.5, *two)]
     ranking = fused(lists)
-    order = ranking.order
-    ranked = with_phrases(ranking, order, np.array(shares[: len(order)]), phrase)
+    column = np.array(shares[: len(ranking.entry_ids)])
+    ranked = with_part(ranking, "phrase", column, column, phrase)
     ranked = with_documents(ranked, document)
     for hit in hits(ranked):
         assert hit.score == sum(part.value for part in hit.contributions)
@@ -338,12 +338,13 @@ def test_a_question_counts_as_fine_as_its_chunk():
     assert prefer_finer([section, question]) == [question]
 
 
-def test_the_best_come_first_and_ties_go_to_the_smaller_id():
+def test_the_best_come_first_and_ties_keep_their_order():
     found = [
         level_hit(1, Level.CHUNK, 0.5, 9),
         level_hit(2, Level.CHUNK, 0.5, 3),
         level_hit(3, Level.CHUNK, 0.7, 5),
     ]
     for order in itertools.permutations(found):
-        assert [one.entry_id for one in prefer_finer(order)] == [5, 3, 9]
+        tied = [one.entry_id for one in order if one.entry_id != 5]
+        assert [one.entry_id for one in prefer_finer(order)] == [5, *tied]
     assert prefer_finer([]) == []

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import tempfile
 import threading
+from dataclasses import astuple
 from pathlib import Path
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,11 +21,12 @@ from ragkit.sources.scan import (
     SKIPPED_PREFIXES,
     SKIPPED_SUFFIXES,
     Changes,
-    FoundFile,
     Scan,
+    file_state,
     find_changes,
     scan_folder,
 )
+from ragkit.types import FileState
 
 
 def make(root: Path, *paths: str, **contents: str) -> None:
@@ -417,44 +422,50 @@ def _git_sees(root: Path) -> list[str]:
     return sorted(path for path in paths if not path.rsplit("/", 1)[-1].startswith("."))
 
 
+def states(files: dict[str, tuple[int, int]]) -> dict[str, FileState]:
+    """Files of those sizes and times, by path."""
+    return {path: FileState(path, *seen) for path, seen in files.items()}
+
+
 def scan_of(files: dict[str, tuple[int, int]], *unreadable: str) -> Scan:
     """A scan that saw those files."""
-    return Scan({path: FoundFile(path, *seen) for path, seen in files.items()}, unreadable)
+    return Scan(states(files), unreadable)
 
 
 def test_each_kind_of_change_is_told_apart_and_sorted():
     scan = scan_of({"z": (1, 1), "new": (1, 1), "size": (2, 1), "time": (1, 2), "a": (1, 1)})
     known = {"z": (1, 1), "size": (1, 1), "time": (1, 1), "gone": (1, 1), "also": (1, 1)}
-    changes = find_changes(scan, known)
+    changes = find_changes(scan, states(known))
     assert changes == Changes(("a", "new"), ("size", "time"), ("also", "gone"), 1)
     assert not changes.nothing
 
 
 def test_the_same_again_is_nothing():
-    changes = find_changes(scan_of({"a": (1, 1)}), {"a": (1, 1)})
+    changes = find_changes(scan_of({"a": (1, 1)}), states({"a": (1, 1)}))
     assert changes == Changes((), (), (), 1)
     assert changes.nothing
     assert find_changes(scan_of({}), {}).nothing
 
 
 def test_an_older_time_is_a_change_too():
-    assert find_changes(scan_of({"a": (1, 1)}), {"a": (1, 5)}).changed == ("a",)
+    assert find_changes(scan_of({"a": (1, 1)}), states({"a": (1, 5)})).changed == ("a",)
 
 
 def test_stale_files_count_as_changed_but_only_if_they_are_there():
     scan = scan_of({"a": (1, 1), "b": (1, 1)})
-    changes = find_changes(scan, {"a": (1, 1), "c": (1, 1)}, stale=frozenset({"a", "b", "c", "d"}))
+    known = states({"a": (1, 1), "c": (1, 1)})
+    changes = find_changes(scan, known, stale=frozenset({"a", "b", "c", "d"}))
     assert changes == Changes(("b",), ("a",), ("c",), 0)
 
 
 def test_what_lies_in_an_unreadable_folder_is_not_gone():
-    known = dict.fromkeys(["a/x", "a/b/y", "ab/z", "a", "c"], (1, 1))
+    known = states(dict.fromkeys(["a/x", "a/b/y", "ab/z", "a", "c"], (1, 1)))
     assert find_changes(scan_of({}, "a"), known).gone == ("a", "ab/z", "c")
     assert find_changes(scan_of({}, "a/b", "c"), known).gone == ("a", "a/x", "ab/z", "c")
 
 
 def test_when_the_root_itself_was_unreadable_nothing_is_gone():
-    assert find_changes(scan_of({}, ""), {"a": (1, 1), "b/c": (1, 1)}).gone == ()
+    assert find_changes(scan_of({}, ""), states({"a": (1, 1), "b/c": (1, 1)})).gone == ()
 
 
 _SEEN = st.dictionaries(
@@ -464,10 +475,36 @@ _SEEN = st.dictionaries(
 
 @given(seen=_SEEN, known=_SEEN, stale=st.frozensets(st.text("ab/", min_size=1, max_size=4)))
 def test_every_path_ends_in_exactly_one_place(seen, known, stale):
-    changes = find_changes(scan_of(seen), known, stale=stale)
+    changes = find_changes(scan_of(seen), states(known), stale=stale)
     assert set(changes.new) == set(seen) - set(known)
     assert set(changes.gone) == set(known) - set(seen)
     both = set(seen) & set(known)
     assert set(changes.changed) == {p for p in both if seen[p] != known[p] or p in stale}
     assert changes.unchanged == len(both) - len(changes.changed)
     assert changes.nothing == (not (changes.new or changes.changed or changes.gone))
+
+
+def test_a_file_of_another_inode_or_ctime_is_a_change():
+    seen = Scan({"a": FileState("a", 1, 1, "5:7:9"), "b": FileState("b", 1, 1, "5:8:9")})
+    known = {"a": FileState("a", 1, 1, "5:7:9"), "b": FileState("b", 1, 1, "5:8:1")}
+    assert find_changes(seen, known).changed == ("b",)
+
+
+_EXTREME = st.integers(-(2**80), 2**80)
+
+
+@given(size=st.integers(0, 2**80), mtime_ns=_EXTREME, ctime_ns=_EXTREME, inode=_EXTREME)
+def test_a_file_of_any_size_and_time_can_be_stored(size, mtime_ns, ctime_ns, inode):
+    status = SimpleNamespace(st_size=size, st_mtime_ns=mtime_ns, st_ctime_ns=ctime_ns, st_ino=inode)
+    state = file_state("a.md", status, 2**70)
+    row = sqlite3.connect(":memory:").execute("SELECT ?, ?, ?", (*astuple(state)[1:],)).fetchone()
+    assert FileState("a.md", *row) == state
+    assert pd.to_datetime(state.mtime_ns / 1e9, unit="s").year in range(1677, 2263)
+    assert state.size == size or size > state.size == 2**63 - 1
+    assert (state.mtime_ns == mtime_ns) == (abs(mtime_ns) <= 9_223_372_036 * 10**9)
+
+
+def test_a_pipe_in_the_place_of_an_ignore_file_does_not_hold_up_a_scan(tmp_path):
+    make(tmp_path, "a.md")
+    os.mkfifo(tmp_path / ".gitignore")
+    assert found(tmp_path) == ["a.md"]

@@ -33,13 +33,13 @@ def run(tmp_path, server, monkeypatch):
 def test_it_shows_moves_and_goes_back(run, server):
     shown = run()
     assert shown.exit_code == 0, shown.output
-    assert "Answers    hash" in shown.stdout
+    assert "Active     hash" in shown.stdout
     assert f"  {NAME}  274.3 MB  " in shown.stdout
-    assert "* hash  every text embedded" in shown.stdout
+    assert "* hash  all texts embedded" in shown.stdout
     moved = run("ollama:nomic-embed-text")
     assert moved.exit_code == 0, moved.output
-    assert f"Answers    {NAME}" in moved.stdout
-    assert "Before     hash (ragkit embedder --back)" in moved.stdout
+    assert f"Active     {NAME}" in moved.stdout
+    assert "Previous   hash (ragkit embedder --back)" in moved.stdout
     asked = len(server.asked("/api/embed"))
     back = run("--back", "--json")
     assert back.exit_code == 0, back.output
@@ -55,9 +55,9 @@ def test_without_ollama_it_says_so_and_waits(run, server):
     moved = run("ollama:embeddinggemma")
     assert moved.exit_code == 1
     assert "Ollama does not answer" in moved.output
-    assert "Moving to  ollama:embeddinggemma:latest: 0 of" in moved.stdout
+    assert "Switching  to ollama:embeddinggemma:latest: 0 of" in moved.stdout
     status = CliRunner().invoke(app, ["status"])
-    assert "Moving to  ollama:embeddinggemma:latest: 0 of" in status.stdout
+    assert "Switching  to ollama:embeddinggemma:latest: 0 of" in status.stdout
     stopped = run("--back")
     assert stopped.exit_code == 0, stopped.output
     assert "was stopped; hash answers" in stopped.output
@@ -68,7 +68,7 @@ def test_wrong_use_is_refused(run):
     assert run("--back", "--pause").exit_code == 2
     unknown = run("magic")
     assert unknown.exit_code != 0
-    assert "no embedder called" in str(unknown.exception)
+    assert "Unknown embedding model" in str(unknown.exception)
 
 
 def test_status_says_what_waits_for_vectors(run, server, tmp_path):
@@ -78,7 +78,17 @@ def test_status_says_what_waits_for_vectors(run, server, tmp_path):
     write_files(tmp_path / "files", {"new.md": "# New\n\nA quokka smiles.\n"})
     assert CliRunner().invoke(app, ["sync"]).exit_code == 0
     status = CliRunner().invoke(app, ["status"])
-    assert f"Vectors    1 document waits for {NAME}; words find them" in status.stdout
+    assert (
+        f"Vectors    1 document waits for {NAME}; found by keyword only until then" in status.stdout
+    )
     found = CliRunner().invoke(app, ["search", "quokka"])
     assert "new.md" in found.stdout
     assert "by words alone: Ollama does not answer" in found.stderr
+
+
+def test_a_move_that_failed_is_said_to_have_failed(run, server):
+    server.failure = "broken"
+    done = run("ollama:nomic-embed-text")
+    assert done.exit_code == 1
+    assert "Failed: Ollama reported a failure" in done.output
+    assert "Everything is embedded" not in done.output

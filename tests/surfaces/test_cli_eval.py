@@ -59,7 +59,7 @@ def test_a_library_is_asked_its_own_questions_and_the_run_is_kept(ragkit):
     lines = done.stdout.splitlines()
     assert lines[0] == "mine: 2 questions, 5 documents, 5 chunks"
     assert "ndcg@10             1.0000   1.0000 to 1.0000" in lines
-    assert done.stderr == "Kept as run 1.\n"
+    assert done.stderr == "Saved as run 1.\n"
     again = ragkit("eval", "--set", "mine", "--limit", "1", "--against", "1", "--json")
     value = json.loads(again.stdout)
     assert (value["run"], value["asked"], value["options"]["mode"]) == (2, 1, "hybrid")
@@ -97,10 +97,10 @@ def test_what_cannot_be_asked_is_said(ragkit):
     for option, value in (("--contexts", "x.jsonl"), ("--qrels", "x.tsv"), ("--rows", "apart")):
         done = ragkit("eval", "--set", "mine", option, value)
         assert f"{option} goes with --corpus." in done.stderr
-    assert ragkit("eval", "--runs").stderr.startswith("No run is kept yet")
+    assert ragkit("eval", "--runs").stderr.startswith("No saved runs yet")
     missing = ragkit("eval", "--set", "mine", "--against", "7")
     assert (missing.returncode, "There is no run 7." in missing.stderr) == (5, True)
-    assert ragkit("eval", "--runs").stderr.startswith("No run is kept yet")
+    assert ragkit("eval", "--runs").stderr.startswith("No saved runs yet")
 
 
 def test_a_published_set_is_compared_and_not_kept_unless_asked_to(ragkit, tmp_path):
@@ -110,7 +110,7 @@ def test_a_published_set_is_compared_and_not_kept_unless_asked_to(ragkit, tmp_pa
     assert done.returncode == 0, done.stderr
     value = json.loads(done.stdout)
     assert (value["against"]["questions"], "run" in value) == (4, False)
-    assert "Kept as run" not in done.stderr
+    assert "Saved as run" not in done.stderr
     wrong = ragkit("eval", "--corpus", folder, "--against", "1", "--metric", "pass@3")
     assert "do not share a metric pass@3" in wrong.stderr
     assert len(ragkit("eval", "--runs").stdout.splitlines()) == 2
@@ -133,7 +133,7 @@ def test_ctrl_c_prints_what_was_asked_and_says_so(ragkit, monkeypatch):
     assert done.returncode == 130
     assert done.stdout.startswith("mine: 1 questions, 5 documents")
     assert "Stopped after 1 of 2 questions: these figures are of those alone.\n" in done.stderr
-    assert done.stderr.endswith("Kept as run 1.\n")
+    assert done.stderr.endswith("Saved as run 1.\n")
     assert "1 of 2, stopped" in ragkit("eval", "--runs").stdout
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import zipfile
 from contextlib import closing
@@ -63,7 +64,7 @@ def _damage(run, statement: str) -> None:
 def test_doctor_finds_nothing_wrong_with_a_sound_library(run):
     code, out, err = run("doctor")
     assert code == 0
-    assert err == "All is well.\n"
+    assert err == "All checks passed.\n"
     assert all(line.startswith("ok ") for line in out.splitlines())
     assert "Catalog, words and vectors agree" in out
 
@@ -77,7 +78,7 @@ def test_doctor_mends_what_can_be_mended(run):
     assert [(one["name"], one["mend"]) for one in bad] == [("embedder", "reread")]
     code, out, err = run("doctor", "--mend")
     assert code == 0
-    assert "Mending: reread" in err
+    assert "Fixing: reread" in err
     assert "NOT" not in out
     assert run("verify")[0] == 0
 
@@ -86,8 +87,8 @@ def test_verify_ends_with_1_when_a_document_is_torn(run):
     _damage(run, "UPDATE texts SET text = upper(text)")
     code, out, err = run("verify")
     assert code == 1
-    assert err == "Not well: 1 of 9.\n"
-    assert "NOT  contents   Torn: 1 document (guide.md: " in out
+    assert err == "1 of 10 checks failed.\n"
+    assert "FAIL  contents   Torn: 1 document (guide.md: " in out
     assert run("doctor")[0] == 0
     assert run("verify", "--json", "--collection", "default")[0] == 1
     assert run("verify", "--collection", "nowhere")[0] == 5
@@ -117,11 +118,11 @@ def test_export_and_import(run, tmp_path):
     assert err.startswith(f"Wrote {file}: 1 document, 0 uploaded files")
     code, _, err = run("export", file)
     assert code == 3
-    assert "is there already" in err
+    assert "already exists" in err
     assert run("export", file, "--force")[0] == 0
     code, out, err = run("import", file, library=tmp_path / "new")
     assert (code, out) == (0, "")
-    assert f"It follows the folder {run.root / 'files'}." in err
+    assert f"Watching the folder {run.root / 'files'}." in err
     assert (
         run("search", "tokens", "--json")[1].split('"trace"')[0].split('"results"')[1]
         == (
@@ -149,3 +150,68 @@ def test_without_a_library_every_command_says_so(run, tmp_path):
         code, out, err = run(*command, library=tmp_path / "none")
         assert (code, out) == (3, "")
         assert "There is no library" in err
+
+
+def _fail_file(run, status: str = "failed") -> None:
+    _damage(
+        run,
+        f"UPDATE documents SET status = '{status}', reason = 'It failed.', hash = '', recipe = ''",
+    )
+
+
+def test_retry_reads_again_what_failed_and_names_what_did_not(run):
+    assert run("retry") == (0, "", "No failed files.\n")
+    for path in (None, "guide.md", run.root / "files", run.root / "files" / "guide.md"):
+        _fail_file(run)
+        code, _out, err = run("retry", *([] if path is None else [path]))
+        assert (code, err) == (0, "1 indexed, 0 unchanged.\n")
+    _fail_file(run)
+    code, _out, err = run("retry", run.root / "fil")
+    assert code == 5
+    assert "No failed file at" in err
+    assert run("retry")[0] == 0
+
+
+def test_doctor_mends_all_that_it_prints_and_leaves_no_worker_behind(run):
+    _fail_file(run)
+    _damage(run, "INSERT INTO worker VALUES (1, 999999, 0, 0, 'idle', '{}')")
+    code, out, _err = run("doctor")
+    assert code == 1
+    assert "[worker]" not in out
+    printed = {line.rpartition("  [")[2].rstrip("]") for line in out.splitlines() if "  [" in line}
+    code, out, err = run("doctor", "--mend")
+    assert code == 0
+    mended = {line.partition("Fixing: ")[2] for line in err.splitlines() if "Fixing: " in line}
+    assert mended == printed
+    assert {"sync", "retry"} <= mended
+    assert "NOT" not in out
+    assert "1 indexed, 0 pending, 0 skipped, 0 failed" in run("status")[1]
+    holder = json.loads((run.root / "lib" / "writer.json").read_text("utf-8"))
+    assert holder["role"] == "command"
+
+
+def test_backup_restore_and_recover_bring_a_lost_catalog_back(run, tmp_path):
+    catalog = run.root / "lib" / "catalog.sqlite"
+    shutil.rmtree(catalog.with_name("backups"), ignore_errors=True)
+    code, out, err = run("backup")
+    assert (code, out) == (0, "")
+    assert err.startswith(f"Wrote {run.root / 'lib' / 'backups' / 'catalog-'}")
+    assert run("backup", tmp_path / "mine.sqlite")[0] == 0
+    assert "Backups    1 backup, " in run("status")[1]
+    for command in ("restore", "recover"):
+        catalog.write_bytes(b"")
+        code, out, err = run("doctor")
+        assert (code, out) == (3, "")
+        assert f"ragkit {command}" in err
+        assert run(command)[0] == 2
+        assert catalog.stat().st_size == 0
+        code, out, err = run(command, "--yes")
+        assert (code, out) == (0, "")
+        assert "is kept as" in err
+        assert "guide.md" in run("search", "tokens")[1]
+        assert run("verify")[0] == 0
+    listed = run("restore", "--list")[1].splitlines()
+    assert len(listed) == 1
+    assert listed[0].endswith(".sqlite")
+    assert run("restore", tmp_path / "mine.sqlite", "--yes")[0] == 0
+    assert run("doctor")[0] == 0

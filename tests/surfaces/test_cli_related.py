@@ -43,12 +43,14 @@ def test_a_file_asks_by_its_topics(here, place):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert set(found) == {"topics", "results", "metrics", "notices", "trace"}
-    assert [set(one) for one in found["topics"]] == [{"name", "start", "end", "documents"}] * 2
+    assert [set(one) for one in found["topics"]] == [
+        {"name", "start", "end", "weak", "documents"}
+    ] * 2
     by_path = {one["document"]["path"]: one["topics"] for one in found["results"]}
     assert 0 in by_path["handbook/refunds.md"]
     assert 1 in by_path["handbook/login.md"]
     assert "chats/both.md" not in by_path
-    assert found["metrics"]["pieces"] == 2
+    assert found["metrics"]["segments"] == 2
     assert found["metrics"]["shown"] == len(found["results"])
     assert found["trace"]["ms"] > 0
 
@@ -67,7 +69,7 @@ def test_what_is_related_to_a_document_or_file_leaves_it_out(here, place, what):
     assert "handbook/refunds.md" in done.stdout
     assert "handbook/login.md" in done.stdout
     assert "chats/both.md" not in done.stdout
-    assert "2 pieces → " in done.stdout
+    assert "2 segments → " in done.stdout
 
 
 def test_a_document_is_named_by_its_number_too(here):
@@ -94,6 +96,15 @@ def test_what_is_not_there_or_cannot_be_read_has_an_answer(here, tmp_path):
     (tmp_path / "empty.txt").write_text("  \n")
     assert here("search", "--file", tmp_path / "empty.txt", "--chunked").returncode == 1
     assert here("search").returncode != 0
+
+
+@pytest.mark.parametrize("key", ["type", "role", "author", "sender", "from", "id"])
+@pytest.mark.parametrize("value", ["{}", "[1]", "7", "null", "true"])
+def test_pasted_json_of_an_unusual_shape_is_read_or_left_as_it_is(key, value):
+    text = f'[{{"{key}": {value}, "timestamp": 1, "message": "the buoy", "text": "the buoy"}}]'
+    assert "the buoy" in as_conversation(text)
+    text = f'{{"messages": [{{"{key}": {value}, "content": "the buoy"}}]}}'
+    assert "the buoy" in as_conversation(text)
 
 
 def test_a_pasted_export_becomes_messages_and_other_text_stays():

@@ -1,4 +1,4 @@
-"""Scripts that run in the browser: actions, judging, pulse and scroll."""
+"""Scripts that run in the browser: actions, judging, pulse, scroll and matches."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 _FOLDER = Path(__file__).parent
+_HANDLE = "handle_clicks"
 
 
 @cache
@@ -22,16 +23,27 @@ def _mount(name: str, **arguments: Any) -> None:
     component(**arguments)
 
 
-def listen(key: str, handle: Callable[[Mapping[str, str]], None]) -> None:
-    """Call ``handle`` with the data of each card button or link that is clicked."""
+def frame_scripts() -> None:
+    """Run what every page needs: the history of the browser (address.py), keys, and clicks.
 
-    def changed() -> None:
-        state = st.session_state.get(key)
-        values = getattr(state, "act", None)
-        if values:
-            handle(values)
+    Clicks on card buttons and links are reported to the page's ``listen``. That belongs to the
+    frame: a page's own script would not be there yet when the page first shows.
+    """
+    with st.container(key="scripts"):
+        _mount("address", key="address")
+        _mount("keys", key="keys")
+        _mount("actions", key="actions", on_act_change=_clicked)
 
-    _mount("actions", key=key, on_act_change=changed)
+
+def listen(handle: Callable[[Mapping[str, str]], None]) -> None:
+    """Call ``handle`` with the data of each card button or link of the page that is clicked."""
+    st.session_state[_HANDLE] = handle
+
+
+def _clicked() -> None:
+    values = getattr(st.session_state.get("actions"), "act", None)
+    if values:
+        st.session_state[_HANDLE](values)
 
 
 def judging_keys(key: str) -> None:
@@ -47,3 +59,8 @@ def pulse(key: str, seconds: float) -> None:
 def scroll_to(key: str, selector: str, place: str) -> None:
     """Scroll to an element, once for each ``place``."""
     _mount("scroll", key=key, data={"selector": selector, "place": place})
+
+
+def match_keys(key: str) -> None:
+    """Enable the buttons and keys that move between the matched words of a text."""
+    _mount("matches", key=key)

@@ -6,15 +6,14 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from pages.parts.common import browser, markup, state
-from pages.parts.common.markup import name, number
+from pages.parts.common import address, browser, markup, state
+from pages.parts.common.markup import name, plural
+from ragkit.catalog.records import JobRecord
 from ragkit.errors import RagkitError
 from ragkit.indexing.progress import Progress
 from ragkit.library import Library
@@ -33,7 +32,23 @@ def begin() -> Library:
     """
     _require_frame()
     state.follow()
-    return open_library()
+    library = open_library()
+    if not address.take(library):
+        address.keep(library)
+    st.set_page_config(page_title=_title(library))
+    return library
+
+
+def _title(library: Library) -> str:
+    """Return the title of the browser's tab: what is searched for or read, or the page."""
+    page = st.session_state[state.PAGE]
+    about = page.capitalize()
+    if page in ("search", "compare"):
+        about = " ".join(str(st.session_state.get(state.QUESTION) or "").split())[:80] or about
+    elif page == "document" and st.query_params.get("id", "").isdecimal():
+        records = library.documents.records([int(st.query_params["id"])])
+        about = next((each.title or each.path for each in records.values()), about)
+    return "ragkit" if about == "Search" else f"{about} · ragkit"
 
 
 def open_library() -> Library:
@@ -58,18 +73,6 @@ def _opened(settings: Settings) -> Library:
     return library
 
 
-@cache
-def _css() -> str:
-    folder = Path(__file__).parent.parent
-    files = ("common/theme", "compare/compare", "evaluate/evaluate")
-    return "".join((folder / f"{name}.css").read_text("utf-8") for name in files)
-
-
-def style() -> None:
-    """Apply the app's own styles."""
-    st.html(f"<style>{_css()}</style>")
-
-
 def navigation() -> Page:
     """Declare the pages in their order; return the requested one."""
     return st.navigation(
@@ -88,9 +91,12 @@ def navigation() -> Page:
     )
 
 
-def inside() -> None:
-    """Record that the frame has been drawn around the page that runs next."""
+def run(page: Page) -> None:
+    """Run a page within the frame, then write what it stands at into the address."""
     st.session_state[_FRAMED] = True
+    st.session_state[state.PAGE] = page.url_path or "search"
+    page.run()
+    address.keep(open_library())
 
 
 def _require_frame() -> None:
@@ -151,9 +157,11 @@ def _activity(library: Library) -> tuple[str, str, bool]:
     now = library.jobs.progress()
     if not running:
         return "not running", "rk-off", False
-    if now is None:
-        return "up to date", "", False
-    return brief(now[1]), "rk-busy", True
+    if now is not None:
+        return brief(*now), "rk-busy", True
+    if failed := library.contexts.status().counts.failed:
+        return f"{plural(failed, 'context')} failed", "rk-off", False
+    return "up to date", "", False
 
 
 def _may_restart() -> bool:
@@ -165,12 +173,25 @@ def _may_restart() -> bool:
     return True
 
 
-def brief(progress: Progress) -> str:
-    """Return ``reading 12 of 40`` for the header."""
+def brief(job: JobRecord, progress: Progress) -> str:
+    """Return ``reading 12 of 40 · about 5 s left`` for the header."""
     phase = name(progress.phase or "starting").lower()
-    if not progress.total:
-        return phase
-    return f"{phase} {number(progress.done)} of {number(progress.total)}"
+    far = markup.figure(job.id, progress.done, progress.total, progress.seconds_left)
+    return f"{phase} {far}".rstrip()
+
+
+def question_box(label: str, hint: str) -> str:
+    """Draw the box of the question that pages share, which is kept from one to the other."""
+    question = st.text_input(
+        label,
+        type="search",
+        key=state.QUESTION,
+        persist_state="session",
+        label_visibility="collapsed",
+        placeholder=hint,
+        on_change=lambda: st.session_state.update({state.TYPED: True}),
+    )
+    return question or ""
 
 
 def collection_picker(

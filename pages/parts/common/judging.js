@@ -37,6 +37,15 @@ export default function () {
     }
   };
   const grades = { 1: "2", 2: "1", 3: "0" };
+  const hint = (words) => {
+    document.querySelector(".rk-key-hint")?.remove();
+    const note = document.createElement("div");
+    note.className = "rk-key-hint";
+    note.setAttribute("role", "alert");
+    note.textContent = words;
+    document.querySelector("[data-testid=stMain]")?.append(note);
+    setTimeout(() => note.remove(), 5000);
+  };
   const press = (event) => {
     const active = document.activeElement;
     const typing = active && (["INPUT", "TEXTAREA", "SELECT"].includes(active.tagName)
@@ -50,6 +59,8 @@ export default function () {
     else if (arrows && ["h", "ArrowLeft"].includes(event.key)) cross(item, -1);
     else if (item && grades[event.key]) {
       item.querySelector(`.rk-grade[data-grade="${grades[event.key]}"]`)?.click();
+    } else if (grades[event.key] && items().length) {
+      hint("Select a result first: press j, then 1, 2 or 3.");
     } else if (event.key === "u") {
       const undo = document.querySelector('[data-rk="unjudge"]');
       if (!undo) return;

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.parts.common.markup import action, plural
+from pages.parts.common.markup import action, number, plural
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import RagkitError
 from ragkit.evaluation.judging import GRADES, Grades
@@ -27,24 +27,25 @@ def span_of(result: Result) -> Span | None:
 
 
 def buttons(result: Result, span: Span | None, grade: int | None) -> str:
-    """Return ``Right · Partly · No`` as HTML, with the current grade pressed."""
+    """Return ``Relevant · Partly · Not relevant`` as HTML, with the current grade pressed."""
     place = "" if span is None else f"{span.start}-{span.end}"
     parts = [
         action(
             "judge",
             label,
             style="rk-act rk-grade",
-            data_grade=number,
+            data_grade=grade_,
             data_id=result.document.id,
             data_place=place,
             data_collection=result.document.collection,
-            aria_pressed=str(grade == number).lower(),
-            title=f"This passage {_MEANINGS[number]}. Key {_KEYS[number]}.",
+            aria_pressed=str(grade == grade_).lower(),
+            title=f"This passage {_MEANINGS[grade_]}. Key {_KEYS[grade_]}.",
         )
-        for number, label in GRADES.items()
+        for grade_, label in GRADES.items()
     ]
     dot = '<span aria-hidden="true">·</span>'
-    return f'<span class="rk-judge" role="group" aria-label="Judge">{dot.join(parts)}</span>'
+    inner = dot.join(parts)
+    return f'<span class="rk-judge" role="group" aria-label="Rate this result">{inner}</span>'
 
 
 def act(library: Library, values: Mapping[str, str], question: str, origin: Origin) -> bool:
@@ -62,24 +63,24 @@ def act(library: Library, values: Mapping[str, str], question: str, origin: Orig
                 span=span, origin=origin,
             )  # fmt: skip
         elif library.judgments.undo(collection) is None:
-            st.toast("There is nothing to take back.")
+            st.toast("Nothing to undo.")
     except RagkitError as error:
         st.toast(str(error))
     return True
 
 
 def counted(library: Library, collection: str, grades: Grades) -> str:
-    """Return ``3 judged for this question · 12 in 5 questions``; before the first, the keys."""
+    """Return ``3 ratings here · 12 in total``; before the first, the keys."""
     if library.collections.find(collection) is None:
         return ""
-    questions, places = library.judgments.sets(collection).get("", (0, 0))
+    _questions, places = library.judgments.sets(collection).get("", (0, 0))
     if not places:
         return (
-            '<p class="rk-soft rk-judged">Judge what is shown: <kbd>1</kbd> right, '
-            "<kbd>2</kbd> partly, <kbd>3</kbd> no; <kbd>j</kbd> and <kbd>k</kbd> move.</p>"
+            '<p class="rk-soft rk-judged">Rate results: <kbd>1</kbd> relevant, <kbd>2</kbd> '
+            "partly, <kbd>3</kbd> not relevant; <kbd>j</kbd> and <kbd>k</kbd> move.</p>"
         )
     undo = action("unjudge", "Undo", data_collection=collection, title="Key u")
     return (
-        f'<p class="rk-soft rk-judged" role="status">{len(grades.placed)} judged for this question '
-        f"· {places} in {plural(questions, 'question')} {undo}</p>"
+        f'<p class="rk-soft rk-judged" role="status">{plural(len(grades.placed), "rating")} here '
+        f"· {number(places)} in total {undo}</p>"
     )

@@ -46,6 +46,19 @@ def action(verb: str, label: str, *, style: str = "rk-act", **values: object) ->
     return f'<button type="button" class="{style}"{data}>{text(label)}</button>'
 
 
+def document_link(document_id: int, chunk: int, question: str, inner: str, **values: object) -> str:
+    """Return a link to a chunk, which opens it on the Document page; ``inner`` is HTML."""
+    data = attributes(
+        **values,
+        target="_self",
+        data_rk="open",
+        href=document_url(document_id, chunk, question),
+        data_id=document_id,
+        data_chunk=chunk + 1,
+    )
+    return f"<a{data}>{inner}</a>"
+
+
 def as_label(value: str) -> str:
     """Escape a name for the label of a Streamlit widget, which is read as Markdown."""
     return _MARKDOWN.sub(r"\\\g<0>", value)
@@ -69,6 +82,12 @@ def document_url(document_id: int, chunk: int | None = None, question: str = "")
     if question:
         query["find"] = question[:300]
     return f"document?{urlencode(query)}"
+
+
+def back_link(question: str) -> str:
+    """Return a link to the results that a document was opened from: as they were left."""
+    data = attributes(data_rk="back", href=f"./?{urlencode({'q': question})}", target="_self")
+    return f'<a class="rk-act"{data}>Back to the results</a>'
 
 
 def merged(spans: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
@@ -108,8 +127,8 @@ def excerpt(value: str, spans: Spans, size: int) -> str:
 
 
 def number(count: int) -> str:
-    """Return a count with thin spaces between thousands."""
-    return f"{count:,}".replace(",", "\u202f")
+    """Return a count with commas between thousands."""
+    return f"{count:,}"
 
 
 def plural(count: int, word: str) -> str:
@@ -160,12 +179,25 @@ def moment(at: float) -> str:
 
 
 def left(seconds: float | None) -> str:
-    """Return ``40 s left``; empty while it is unknown."""
+    """Return ``about 40 s left``; empty while it is unknown."""
     if seconds is None:
         return ""
     if seconds < 90:
-        return f"{max(1, round(seconds))} s left"
-    return f"{round(seconds / 60)} min left"
+        return f"about {max(1, round(seconds))} s left"
+    if seconds < 5400:
+        return f"about {round(seconds / 60)} min left"
+    return f"about {round(seconds / 3600)} h left"
+
+
+def figure(job: int, done: int, total: int, seconds_left: float | None) -> str:
+    """Return ``1,081 of 2,798 · about 1 min left`` of a job, empty while its total is unknown.
+
+    ``pulse.js`` shows the newest figure of a job wherever the page has one.
+    """
+    if not total:
+        return ""
+    words = " · ".join(filter(None, (f"{number(done)} of {number(total)}", left(seconds_left))))
+    return f'<span class="rk-figure"{attributes(data_job=job, data_at=time.time())}>{words}</span>'
 
 
 def notices(sentences: Sequence[str]) -> str:

@@ -14,18 +14,34 @@ import streamlit as st
 from ragkit.errors import RagkitError, SourceError
 from ragkit.library import Library
 
-_RUNS = frozenset(
-    (".app", ".appimage", ".bat", ".bash", ".cmd", ".com", ".command", ".cpl", ".csh", ".desktop",
-     ".exe", ".hta", ".jar", ".js", ".jse", ".lnk", ".mjs", ".msi", ".msc", ".pif", ".pl", ".ps1",
-     ".psm1", ".py", ".pyc", ".pyw", ".pyz", ".rb", ".reg", ".scf", ".scpt", ".scr", ".sh",
-     ".tcl", ".url", ".vb", ".vbe", ".vbs", ".workflow", ".wsf", ".wsh", ".zsh")
-)  # fmt: skip
-"""Suffixes of files that some system would run rather than show."""
+_USUAL_UMASK = 0o022
+_SHOWN = """
+    .md .markdown .mdown .mkd .mdx .qmd .rmd .txt .text .log .rst .rest .html .htm .xhtml .pdf
+    .docx .pptx .xlsx .epub .eml .mbox .csv .tsv .ipynb .json .jsonl .ndjson .yaml .yml .toml
+    .ini .cfg .conf .properties .bib .tex .c .cc .cpp .css .cxx .h .hh .hpp .java .rs
+    .png .jpg .jpeg .gif .bmp .tif .tiff .webp .heic .avif
+    .mp3 .m4a .wav .ogg .flac .mp4 .mov .mkv .webm
+"""
+OPENED = frozenset(_SHOWN.split())
+"""Suffixes of the files that are opened: every system shows or plays these, and none runs them.
+
+Documents that may hold macros are not among them, nor are languages with an interpreter.
+"""
 
 
-def would_run(file: Path) -> bool:
-    """Return whether opening a file might run it; then only its folder is shown."""
-    return file.suffix.lower() in _RUNS
+def may_open(file: Path) -> bool:
+    """Return whether a file may be opened; of any other only the folder is shown.
+
+    A link is judged by its own name and by the name of what it leads to.
+    """
+    real = file.resolve()
+    if not {file.suffix.lower(), real.suffix.lower()} <= OPENED:
+        return False
+    try:
+        # Windows gives this bit to what it runs by its suffix.
+        return not real.stat().st_mode & 0o111
+    except OSError:
+        return False
 
 
 def opener(platform: str, environment: Mapping[str, str]) -> str:
@@ -42,7 +58,7 @@ def label_for(file: str) -> str:
     """Return the label of the button; empty when nothing can be opened here."""
     if not opener(sys.platform, os.environ):
         return ""
-    return "Show in its folder" if would_run(Path(file)) else "Open in its program"
+    return "Open in its program" if may_open(Path(file)) else "Show in its folder"
 
 
 def launch(library: Library, document_id: int) -> None:
@@ -55,30 +71,42 @@ def launch(library: Library, document_id: int) -> None:
 
 
 def open_file(file: Path) -> None:
-    """Open a file in its program, or its folder when opening might run it.
+    """Open a file in its program, or show it in its folder when it is not one of ``OPENED``.
 
     Raises:
         SourceError: when it is gone or this machine cannot open it.
     """
     if not file.is_file():
         raise SourceError(f"{file.name} is no longer where it was.", "Sync its folder.")
-    target = file.parent if would_run(file) else file
     program = opener(sys.platform, os.environ)
     if not program:
         raise SourceError("This machine has no desktop to open files on.", "Copy the path instead.")
+    command = command_for(file, program)
     try:
-        if program == "startfile":
-            os.startfile(target)  # type: ignore[attr-defined]  # noqa: S606
-        else:
+        if command:
             subprocess.Popen(
-                [program, str(target)],
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
+                # What the person saves there is as open as usual, unlike what the server writes.
+                umask=_USUAL_UMASK,
             )
+        else:
+            os.startfile(file)  # type: ignore[attr-defined]  # noqa: S606
     except OSError as error:
         raise SourceError(
             f"{file.name} could not be opened: {(error.strerror or str(error)).lower()}.",
             "Copy its path and open it yourself.",
         ) from error
+
+
+def command_for(file: Path, program: str) -> list[str]:
+    """Return the command that opens a file or shows it in its folder; none: Windows opens it."""
+    if may_open(file):
+        return [] if program == "startfile" else [program, str(file)]
+    # The folder itself is never named where it could be run: "notes.app", or "notes" by notes.exe.
+    if program == "startfile":
+        return ["explorer", f"/select,{file}"]
+    return ["open", "-R", str(file)] if program == "open" else [program, str(file.parent)]

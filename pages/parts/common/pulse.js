@@ -28,8 +28,25 @@ function alone(ask, done) {
   }, 10);
 }
 
+// Parts of a page ask for news at different moments, and all show the newest figure of a job.
+function agree() {
+  const newest = new Map();
+  const figures = [...document.querySelectorAll(".rk-figure")];
+  const at = (figure) => Number(figure.dataset.at);
+  for (const figure of figures) {
+    const before = newest.get(figure.dataset.job);
+    if (!before || at(figure) > at(before)) newest.set(figure.dataset.job, figure);
+  }
+  for (const figure of figures) {
+    const words = newest.get(figure.dataset.job).textContent;
+    if (figure.textContent !== words) figure.textContent = words;
+  }
+}
+
 export default function (component) {
-  const { data, setTriggerValue } = component;
+  const { data, parentElement, setTriggerValue } = component;
+  // Streamlit calls this again with each new pause, and ends only the last: end the one before.
+  parentElement.ragkitEnd?.();
   const pause = 1000 * Math.max(1, Number(data?.seconds) || 5);
   const app = document.querySelector(".stApp");
   let due = Date.now() + pause;
@@ -37,6 +54,11 @@ export default function (component) {
   let here = true;
   const look = () => {
     if (document.hidden) return;
+    agree();
+    // Streamlit gives a place for files no role, and yet a name.
+    for (const zone of document.querySelectorAll("section[role=presentation][aria-label]")) {
+      zone.setAttribute("role", "group");
+    }
     // Popovers and dialogs hang outside the app's element and would not know its colour scheme.
     if (app) document.documentElement.style.colorScheme = getComputedStyle(app).colorScheme;
     const now = Date.now();
@@ -52,9 +74,11 @@ export default function (component) {
   look();
   const timer = window.setInterval(look, 200);
   document.addEventListener("visibilitychange", back);
-  return () => {
+  const end = () => {
     here = false;
     window.clearInterval(timer);
     document.removeEventListener("visibilitychange", back);
   };
+  parentElement.ragkitEnd = end;
+  return end;
 }

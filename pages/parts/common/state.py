@@ -9,11 +9,14 @@ import streamlit as st
 QUESTION = "q"
 COLLECTION = "collection"
 MODE = "mode"
-ONE_EACH = "one_each"
 OPENED_GAPS = "opened_gaps"
 OPENED_MORE = "opened_more"
+OPENED_SIMILAR = "opened_similar"
+OPENED_PASSAGES = "opened_passages"
 ASKED = "asked"
+TYPED = "typed"
 GO = "go"
+PAGE = "page"
 ACTIVE = "active_collection"
 UPLOADERS = "uploaders"
 
@@ -43,5 +46,4 @@ def forget_options() -> None:
     """Reset the Search page to a collection's settings, after they have changed."""
     for key in [key for key in st.session_state if str(key).startswith("option_")]:
         del st.session_state[key]
-    for key in (MODE, ONE_EACH):
-        st.session_state.pop(key, None)
+    st.session_state.pop(MODE, None)

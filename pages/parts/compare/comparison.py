@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,14 +10,16 @@ import streamlit as st
 
 from pages.parts.common import markup
 from pages.parts.common.judging import buttons, span_of
-from pages.parts.common.markup import action, attributes, document_url, excerpt, name, plural, text
+from pages.parts.common.markup import action, attributes, document_url, name, plural, text
 from pages.parts.common.option_controls import control, search_controls
 from pages.parts.library.embedder_choice import label
 from pages.parts.search import summary
-from ragkit.evaluation.comparison import Column, Comparison, RankChange, RankedResult
+from pages.parts.search.passages import excerpt_html
+from ragkit.catalog.judgments import VoteRecord
+from ragkit.evaluation.comparison import Column, Comparison, Movement, RankChange, RankedResult
 from ragkit.evaluation.judging import Grades
 from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text
-from ragkit.results import MatchedChunk, Result, Trace
+from ragkit.results import Trace
 
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "Keyword vs. semantic": ("mode:keyword", "mode:vector"),
@@ -34,153 +36,138 @@ PRESETS: Mapping[str, tuple[str, ...]] = {
 
 LETTERS = "ABCD"
 _HUES = 8
-_SNIPPET = 170
 _GONE = 5
-_HEADINGS = re.compile(r"\s*(?:#{1,6} [^\n]*\n\s*)+")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown besides the comparison: the grades of what it shows, by collection.
+    """What is shown besides the comparison: the grades of what it shows.
 
-    ``blind`` hides which settings a column has; ``order`` is then how columns are shuffled.
-    ``usable`` says that the settings may be written to the collection.
+    ``blind`` hides which settings a column has; ``order`` are the columns in the order in which
+    they stand, by default as they are.
     """
 
-    grades: Mapping[str, Grades] = field(default_factory=dict)
+    grades: Grades = field(default_factory=Grades)
     blind: bool = False
     order: Sequence[int] = ()
-    usable: bool = True
+
+    def letter(self, column: int) -> str:
+        """Return what a column is called."""
+        return LETTERS[self.order.index(column) if self.order else column]
 
 
 def table(comparison: Comparison, shown: Shown) -> str:
     """Build all columns, aligned by document."""
-    hues = {document: number % _HUES for number, document in enumerate(comparison.shared)}
     order = shown.order or range(len(comparison.columns))
-    columns = [_column(comparison, place, index, hues, shown) for place, index in enumerate(order)]
+    columns = [_column(comparison, place, index, shown) for place, index in enumerate(order)]
     return f'<div class="rk-compare" style="--columns:{len(columns)}">{"".join(columns)}</div>'
 
 
-def _column(
-    comparison: Comparison, place: int, index: int, hues: Mapping[int, int], shown: Shown
-) -> str:
+def _column(comparison: Comparison, place: int, index: int, shown: Shown) -> str:
     column = comparison.columns[index]
     letter = LETTERS[place]
-    label = f"Column {letter}" if shown.blind else f"{letter}: {column.name}"
-    head = (
-        _blind_head(letter, place)
-        if shown.blind
-        else _head(column, index, letter, comparison.depth, shown.usable)
-    )
+    if shown.blind:
+        label, gone = f"Column {letter}", ""
+        heading = "?"
+        about = '<p class="rk-soft">Settings are revealed after you vote.</p>'
+        button = action("vote", "This one is better", style="rk-offer", data_place=place)
+    else:
+        label, gone = f"{letter}: {column.name}", _gone(column, shown.letter(0))
+        heading = text(column.name)
+        about = _about(column, index, comparison.depth, shown.letter(0))
+        button = "" if column.problem else action(
+            "use", "Use these settings", data_column=index,
+            title="Search this collection with these settings from now on.",
+        )  # fmt: skip
     if column.problem:
         body = f'<p class="rk-notice rk-warn">{text(column.problem)}</p>'
     elif not column.results:
-        body = '<p class="rk-soft">Nothing found.</p>'
+        body = '<p class="rk-soft">No results.</p>'
     else:
-        items = "".join(
-            f"<li>{_item(comparison, index, ranked, hues, shown)}</li>" for ranked in column.results
-        )
-        body = f'<ol class="rk-items">{items}</ol>'
-    gone = "" if shown.blind else _gone(column)
+        items = (f"<li>{_item(comparison, index, one, shown)}</li>" for one in column.results)
+        body = f'<ol class="rk-items">{"".join(items)}</ol>'
     return (
         f'<section class="rk-column" aria-label="{text(label)}" data-column="{index}">'
-        f'{head}<div class="rk-column-body">{body}{gone}</div></section>'
+        f'<header class="rk-column-head"><h2><span class="rk-letter">{letter}</span>{heading}</h2>'
+        f'{about}<div class="rk-foot">{button}</div></header>'
+        f'<div class="rk-column-body">{body}{gone}</div></section>'
     )
 
 
-def _blind_head(letter: str, place: int) -> str:
-    button = action("vote", "This one is better", style="rk-offer", data_place=place)
-    return (
-        f'<header class="rk-column-head"><h2><span class="rk-letter">{letter}</span>?</h2>'
-        f'<p class="rk-soft">Which settings these are is shown after your vote.</p>'
-        f'<div class="rk-foot">{button}</div></header>'
-    )
-
-
-def _head(column: Column, index: int, letter: str, depth: int, usable: bool) -> str:
-    notices = "".join(f'<p class="rk-soft">{text(notice)}</p>' for notice in column.notices)
-    agreement = "" if index else "The others are compared with this one."
+def _about(column: Column, index: int, depth: int, baseline: str) -> str:
+    """How the column agrees with the baseline, its times, and its notices."""
+    agreement = "" if index else (
+        '<span title="The other columns are compared with this one.">Baseline</span>'
+    )  # fmt: skip
     if index and not column.problem:
         agreement = (
             f'<span title="The share of the first {depth} that both have, in any order.">'
-            f"{column.overlap:.0%} as in A</span> · "
-            '<span title="Rank-biased overlap, p = 0.9: 1 when both rank alike; '
-            f'the first ranks count most.">order agrees {column.rbo:.2f}</span>'
+            f"{100 * column.overlap:.0f}\u202f% overlap with {baseline}</span> · "
+            '<span title="Rank-biased overlap (p = 0.9): 1 when both rank alike; '
+            f'the first ranks count most.">rank correlation {column.rbo:.2f}</span>'
         )
-    stages = summary.trace_table(Trace(column.stages)) if column.stages else ""
-    took = (
-        f'<details><summary>{markup.took(column.ms)} · <span class="rk-ask">stages</span>'
-        f"</summary>{stages}</details>"
-        if column.stages
-        else ""
-    )
-    use = ""
-    if usable and not column.problem:
-        use = action(
-            "use", "Use these settings", data_column=index,
-            title="Searches of this collection are made like this from now on.",
-        )  # fmt: skip
-    return (
-        f'<header class="rk-column-head"><h2><span class="rk-letter">{letter}</span>'
-        f'{text(column.name)}</h2><p class="rk-soft">{agreement}</p>{took}{notices}'
-        f'<div class="rk-foot">{use}</div></header>'
-    )
+    took = ""
+    if column.stages:
+        took = (
+            f'<details><summary>{markup.took(column.ms)} · <span class="rk-ask">stages</span>'
+            f"</summary>{summary.trace_table(Trace(column.stages))}</details>"
+        )
+    notices = "".join(f'<p class="rk-soft">{text(notice)}</p>' for notice in column.notices)
+    return f'<p class="rk-soft">{agreement}</p>{took}{notices}'
 
 
-def _item(
-    comparison: Comparison, column: int, ranked: RankedResult, hues: Mapping[int, int], shown: Shown
-) -> str:
+def _item(comparison: Comparison, column: int, ranked: RankedResult, shown: Shown) -> str:
     result, document = ranked.result, ranked.result.document
     span = span_of(result)
-    grades = shown.grades.get(document.collection)
-    grade = grades.of(document.id, span) if grades else None
-    joined = document.id in hues
-    hue = f"--hue:var(--hue-{hues[document.id]})" if joined else None
+    joined = document.id in comparison.shared
+    hue = f"--hue:var(--hue-{comparison.shared.index(document.id) % _HUES})" if joined else None
     best = result.matched_chunks[0].index if result.matched_chunks else 0
     link = attributes(
         href=document_url(document.id, best, comparison.question),
         data_id=document.id,
         data_chunk=best + 1,
     )
-    label = f"rk-item-{column}-{ranked.rank}-title"
+    again = ranked.movement.change is RankChange.AGAIN
+    # Where else a document is and how it scores would tell the columns of a blind vote apart.
+    score = elsewhere = ""
+    if not shown.blind:
+        score = f' · <span title="How well the best passage fits">{result.score:.2f}</span>'
+        score += ' <span class="rk-only">only here</span>' if ranked.only else ""
+        elsewhere = _elsewhere(comparison, column, document.id, shown)
+    move = _move(ranked.movement, shown.letter(0)) if again or not shown.blind else ""
+    place = f"rk-item-{column}-{ranked.rank}"
     return (
         '<article class="rk-item"'
         + attributes(
-            id=f"rk-item-{column}-{ranked.rank}", tabindex=0, aria_labelledby=label, style=hue,
-            data_doc=document.id, data_path=document.path,
-            title=None if shown.blind else _elsewhere(comparison, column, ranked),
-            data_joined="" if joined and ranked.movement.change is not RankChange.AGAIN else None,
+            id=place, tabindex=0, aria_labelledby=f"{place}-title", style=hue,
+            data_doc=document.id, data_path=document.path, title=elsewhere or None,
+            data_joined="" if joined and not again else None,
         )
         + f'><div class="rk-item-head"><span class="rk-place">{ranked.rank}</span>'
-        f'<a class="rk-link" id="{label}" target="_self" data-rk="open"{link}>'
-        f"<bdi>{name(document.title or document.path)}</bdi></a>{_move(ranked, shown.blind)}</div>"
-        f'<p class="rk-item-where"><bdi>{name(document.path)}</bdi>'
-        f"{_score(ranked, shown.blind)}</p>"
-        f'<p class="rk-snippet" dir="auto">{snippet(result)}</p>'
-        f"{buttons(result, span, grade)}</article>"
+        f'<a class="rk-link" id="{place}-title" target="_self" data-rk="open"{link}>'
+        f"<bdi>{name(document.title or document.path)}</bdi></a>{move}</div>"
+        f'<p class="rk-item-where"><bdi>{name(document.path)}</bdi>{score}</p>'
+        f"{excerpt_html(result, comparison.question)}"
+        f"{buttons(result, span, shown.grades.of(document.id, span))}</article>"
     )  # fmt: skip
 
 
-def _score(ranked: RankedResult, blind: bool) -> str:
-    """The score, and whether no other column has the document; either would tell columns apart."""
-    if blind:
-        return ""
-    score = f'<span title="How well the best passage fits">{ranked.result.score:.2f}</span>'
-    only = ' <span class="rk-only">only here</span>' if ranked.only else ""
-    return f" · {score}{only}"
-
-
-def _move(ranked: RankedResult, blind: bool) -> str:
-    """``▲3``, ``▼1``, ``new``: how the document stands against column A."""
-    move = ranked.movement
+def _move(move: Movement, baseline: str) -> str:
+    """``▲3``, ``▼1``, ``new``: how the document stands against the baseline."""
     words = {
-        RankChange.UP: (f"▲{move.steps}", f"{plural(move.steps, 'rank')} higher than in A"),
-        RankChange.DOWN: (f"▼{move.steps}", f"{plural(move.steps, 'rank')} lower than in A"),
-        RankChange.NEW: ("new", "Not among the results of A"),
-        RankChange.SAME: ("=", "At the same rank as in A"),
+        RankChange.UP: (
+            f"▲{move.steps}",
+            f"{plural(move.steps, 'rank')} higher than in {baseline}",
+        ),
+        RankChange.DOWN: (
+            f"▼{move.steps}",
+            f"{plural(move.steps, 'rank')} lower than in {baseline}",
+        ),
+        RankChange.NEW: ("new", f"Not among the results of {baseline}"),
+        RankChange.SAME: ("=", f"At the same rank as in {baseline}"),
         RankChange.AGAIN: ("again", "A further result of a document above"),
     }.get(move.change)
-    if words is None or (blind and move.change is not RankChange.AGAIN):
+    if words is None:
         return ""
     shown, title = words
     return (
@@ -189,66 +176,38 @@ def _move(ranked: RankedResult, blind: bool) -> str:
     )
 
 
-def _elsewhere(comparison: Comparison, column: int, ranked: RankedResult) -> str | None:
+def _elsewhere(comparison: Comparison, column: int, document_id: int, shown: Shown) -> str:
     """Return where else the document is: ``Also in B at rank 3``."""
     places = []
     for index, other in enumerate(comparison.columns):
-        ranks = [
-            same.rank
-            for same in other.results
-            if same.result.document.id == ranked.result.document.id
-        ]
-        if index != column and ranks:
-            places.append(f"{LETTERS[index]} at rank {ranks[0]}")
-    return f"Also in {', '.join(places)}" if places else None
+        ranks = (one.rank for one in other.results if one.result.document.id == document_id)
+        rank = next(ranks, None)
+        if index != column and rank is not None:
+            places.append(f"{shown.letter(index)} at rank {rank}")
+    return f"Also in {', '.join(places)}" if places else ""
 
 
-def _gone(column: Column) -> str:
+def _gone(column: Column, baseline: str) -> str:
     if not column.gone:
         return ""
     listed = ", ".join(
         f"<bdi>{name(document.title or document.path)}</bdi>" for document in column.gone[:_GONE]
     )
     rest = len(column.gone) - _GONE
-    return f'<p class="rk-gone">Gone from A: {listed}{f" and {rest} more" if rest > 0 else ""}</p>'
+    more = f" and {rest} more" if rest > 0 else ""
+    return f'<p class="rk-gone">In {baseline} but not here: {listed}{more}</p>'
 
 
-def snippet(result: Result) -> str:
-    """The most telling line of the best matched chunk, as marked HTML."""
-    best = result.matched_chunks[0] if result.matched_chunks else MatchedChunk(-1, 0.0)
-    inside = [p for p in result.passages if p.chunks[0] <= best.index <= p.chunks[1]]
-    passage = next(iter([*inside, *result.passages]), None)
-    if passage is None:
+def tally(votes: Sequence[VoteRecord], comparison: Comparison) -> str:
+    """``2 votes for Keyword; 1 vote for Semantic; 1 undecided`` for these very settings."""
+    named = {as_text(column.settings): column.name for column in comparison.columns}
+    texts = sorted(as_text(column.settings) for column in comparison.columns)
+    cast = [vote for vote in votes if sorted(vote.settings) == texts]
+    if not cast:
         return ""
-    start, end = 0, len(passage.text)
-    if best.span is not None and inside:
-        start = max(0, best.span.start - passage.start)
-        end = min(end, best.span.end - passage.start)
-    headings = _HEADINGS.match(passage.text, start, end)
-    if headings and end - headings.end() > _SNIPPET // 3:
-        start = headings.end()
-    spans = [(a - start, b - start) for a, b in passage.highlights if b > start and a < end]
-    return excerpt(passage.text[start:end], spans, _SNIPPET)
-
-
-def tally(votes: Sequence[tuple[tuple[str, ...], int | None]], comparison: Comparison) -> str:
-    """``2 votes for Keyword, 1 for Semantic, 1 undecided`` for these very settings."""
-    texts = [as_text(column.settings) for column in comparison.columns]
-    counts = dict.fromkeys(texts, 0)
-    undecided = 0
-    for settings, winner in votes:
-        if sorted(settings) != sorted(texts):
-            continue
-        if winner is None:
-            undecided += 1
-        else:
-            counts[settings[winner]] += 1
-    if not undecided and not any(counts.values()):
-        return ""
-    named = dict(zip(texts, (column.name for column in comparison.columns), strict=True))
-    parts = [f"{plural(count, 'vote')} for {named[one]}" for one, count in counts.items()]
-    parts += [f"{undecided} undecided"] if undecided else []
-    return "; ".join(parts)
+    counts = Counter(None if vote.winner is None else vote.settings[vote.winner] for vote in cast)
+    parts = [f"{plural(counts[one], 'vote')} for {column}" for one, column in named.items()]
+    return "; ".join([*parts, *([f"{counts[None]} undecided"] if counts[None] else [])])
 
 
 OFFERED = (
@@ -271,6 +230,6 @@ def edit_column(column: SearchConfig, prefix: str, embedders: list[str]) -> Sear
         embedder = st.selectbox(
             CONFIG_OPTIONS["embedder"].label, choices, index=choices.index(embedder),
             key=f"{prefix}-embedder", help=CONFIG_OPTIONS["embedder"].help,
-            format_func=lambda name: label(name) if name else f"{label(embedders[0])}, as usual",
+            format_func=lambda name: label(name) if name else f"{label(embedders[0])} (current)",
         )  # fmt: skip
     return SearchConfig(replace(options, **changes), chunked, embedder)

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.parts.common import markup
+from pages.parts.common import dialog, markup
 from pages.parts.common.markup import name
 from ragkit.catalog.records import JobState
 from ragkit.library import Library
 
-_DIALOG, _JOB = "context_dialog", "context_job"
+_JOB = "context_job"
 _LONGEST = 2000
 _UNDER_WAY = {
-    JobState.PENDING: "Asked for; the worker does it next.",
+    JobState.PENDING: "Queued.",
     JobState.RUNNING: "Working …",
 }
 
@@ -26,7 +26,7 @@ def act(library: Library, values: Mapping[str, str], document_id: int | None) ->
         return False
     index = int(values["chunk"])
     if verb == "edit-context" or _of_person(library, document_id, index):
-        st.session_state[_DIALOG] = (verb, document_id, index)
+        dialog.ask(verb, document_id, index)
     else:
         write_again(library, document_id, index)
     return True
@@ -43,23 +43,18 @@ def _of_person(library: Library, document_id: int, index: int) -> bool:
     return record is not None and record.answer.by_person
 
 
-def close() -> None:
-    """Close the open dialog."""
-    st.session_state.pop(_DIALOG, None)
-
-
 def draw(library: Library, document_id: int) -> None:
     """Draw the dialog that is open for this document, if one is."""
-    verb, of, index = st.session_state.get(_DIALOG, ("", 0, 0))
-    if of != document_id:
-        close()
+    verb, *about = dialog.current()
+    if verb in ("edit-context", "write-again") and about[0] != document_id:
+        dialog.close()
     elif verb == "edit-context":
-        edit(library, document_id, index)
+        edit(library, *about)
     elif verb == "write-again":
-        replace(library, document_id, index)
+        replace(library, *about)
 
 
-@st.dialog("Write what situates this chunk", on_dismiss=close)
+@st.dialog("Edit context", on_dismiss=dialog.close)
 def edit(library: Library, document_id: int, index: int) -> None:
     """Let the person write a context."""
     record = library.contexts.at([(document_id, index)]).get((document_id, index))
@@ -74,34 +69,27 @@ def edit(library: Library, document_id: int, index: int) -> None:
         height=160,
         key=f"context-text-{document_id}-{index}",
     )
-    with st.container(horizontal=True):
-        if st.button("Save", type="primary", key="context-save"):
-            if not written.strip():
-                st.html(markup.notices(["Write something first, or have it written again."]))
-                return
-            job = library.contexts.edit(document_id, index, written)
-            st.session_state[_JOB] = (document_id, job)
-            library.worker.ensure_running()
-            close()
-            st.rerun()
-        if st.button("Leave it", key="context-leave", on_click=close):
-            st.rerun()
+    if dialog.answers("Save", "Cancel", "edit-context"):
+        if not written.strip():
+            st.html(markup.notices(["Write something first, or regenerate it."]))
+            return
+        st.session_state[_JOB] = (document_id, library.contexts.edit(document_id, index, written))
+        library.worker.ensure_running()
+        dialog.close()
+        st.rerun()
 
 
-@st.dialog("Replace your words?", on_dismiss=close)
+@st.dialog("Replace your context?", on_dismiss=dialog.close)
 def replace(library: Library, document_id: int, index: int) -> None:
     """Ask before a model writes over what a person wrote."""
     st.html(
-        f"<p>You wrote the context of chunk {index + 1}. A model will write another, and yours "
-        "will be gone.</p>"
+        f"<p>You wrote the context of chunk {index + 1}. A model will write a new one, "
+        "and yours will be lost.</p>"
     )
-    with st.container(horizontal=True):
-        if st.button("Write again", type="primary", key="context-replace"):
-            write_again(library, document_id, index)
-            close()
-            st.rerun()
-        if st.button("Keep mine", key="context-keep", on_click=close):
-            st.rerun()
+    if dialog.answers("Regenerate", "Keep mine", "replace-context"):
+        write_again(library, document_id, index)
+        dialog.close()
+        st.rerun()
 
 
 def outcome(library: Library, document_id: int) -> tuple[str, bool]:

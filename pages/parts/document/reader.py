@@ -1,20 +1,19 @@
-"""A document as HTML: outline, text, chunks with their contexts, a page. Pure functions."""
+"""A document as HTML: outline, text, chunks with their contexts. Pure functions."""
 
 from __future__ import annotations
 
-import base64
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
+from pages.parts import rendering
 from pages.parts.common.markup import (
     action,
     attributes,
+    document_link,
     document_url,
     excerpt,
-    marked,
     moment,
     name,
     number,
@@ -22,6 +21,7 @@ from pages.parts.common.markup import (
     plural,
     text,
 )
+from pages.parts.rendering.canvas import Picture
 from ragkit.catalog.records import (
     RECORDED,
     ChunkRecord,
@@ -30,16 +30,17 @@ from ragkit.catalog.records import (
     ContextStatus,
     DocumentRecord,
 )
-from ragkit.reading.pdf_page import PageImage
-from ragkit.types import Markup, Page, Section
+from ragkit.library import DocumentDetail
+from ragkit.types import Section
 
 WINDOW = 24_000
+_NEAR_SECTION = 6_000
 MOST_OUTLINE = 400
 _STATUS_WORDS = {
-    ContextStatus.PENDING: "waits to be written",
+    ContextStatus.PENDING: "waiting",
     ContextStatus.COMPLETE: "written",
     ContextStatus.FAILED: "failed",
-    ContextStatus.TRUNCATED: "written from a part of the prompt",
+    ContextStatus.TRUNCATED: "truncated: written from part of the prompt",
 }
 _ON_CARD, _ON_PAGE = 320, 1500
 _MOST_ITEMS = 12
@@ -59,16 +60,32 @@ def window_around(place: int, length: int, size: int = WINDOW) -> Window:
     return Window(start, min(length, start + size))
 
 
-def snapped(value: str, window: Window) -> Window:
-    """Extend a window to line breaks, where some are near."""
+def snapped(value: str, window: Window, sections: Sequence[Section] = ()) -> Window:
+    """Extend a window to where a section or block begins and ends, or else to line breaks."""
     start, end = window.start, window.end
     if start:
-        line_break = value.rfind("\n", max(0, start - 500), start)
-        start = line_break + 1 if line_break >= 0 else start
+        section = section_start(sections, start)
+        if start - section <= _NEAR_SECTION:
+            start = section
+        else:
+            start = _before(value, "\n\n", start, 3000) or _before(value, "\n", start, 500) or start
     if end < len(value):
+        block = value.find("\n\n", end, end + 3000)
         line_break = value.find("\n", end, end + 500)
-        end = line_break if line_break >= 0 else end
+        end = block if block >= 0 else line_break if line_break >= 0 else end
     return Window(start, end)
+
+
+def section_start(sections: Sequence[Section], offset: int) -> int:
+    """Return where the section that holds an offset begins; 0 when there are none."""
+    index = bisect_right([section.start for section in sections], offset) - 1
+    return sections[index].start if index >= 0 else 0
+
+
+def _before(value: str, mark: str, offset: int, most: int) -> int:
+    """Return the offset after the last ``mark`` at most so far before another; 0 for none."""
+    found = value.rfind(mark, max(0, offset - most), offset)
+    return found + len(mark) if found >= 0 else 0
 
 
 def also_see(similar: Sequence[tuple[DocumentRecord, float]]) -> str:
@@ -78,14 +95,14 @@ def also_see(similar: Sequence[tuple[DocumentRecord, float]]) -> str:
     items = []
     for record, score in similar:
         data = attributes(href=document_url(record.id), data_rk="open", data_id=record.id)
-        title = text(f"{record.path}: {score:.2f} alike in meaning (1 is the same)")
+        title = text(f"{record.path}: {score:.2f} similarity (1 is identical)")
         items.append(
             f'<li><a target="_self" style="--level:0" title="{title}"{data}>'
             f"<bdi>{name((record.title or record.path)[:160])}</bdi></a></li>"
         )
     return (
-        '<nav class="rk-outline" id="also-see" aria-label="Also see">'
-        f'<p class="rk-soft">Also see</p><ol>{"".join(items)}</ol></nav>'
+        '<nav class="rk-outline" id="also-see" aria-label="Similar documents">'
+        f'<p class="rk-soft">Similar documents</p><ol>{"".join(items)}</ol></nav>'
     )
 
 
@@ -120,55 +137,50 @@ def outline(
 
 
 def body(
-    value: str,
+    detail: DocumentDetail,
     window: Window,
     passage: tuple[int, int] | None,
-    sections: Sequence[Section],
     highlights: Sequence[tuple[int, int]],
-    markup: str,
+    *,
+    rendered: bool = True,
+    picture: Picture | None = None,
 ) -> str:
-    """Return a window of the stored text, with the requested ``passage`` highlighted.
+    """Return a window of the stored text, with the requested ``passage`` framed.
 
     ``highlights`` are offsets into the whole text.
     """
-    if passage:
-        passage = _with_indent(value, passage)
-    cuts = {window.start, window.end}
+    record, span = detail.record, (window.start, window.end)
     anchors = {
-        section.start: section.index
-        for section in sections
+        section.start: f"rk-section-{section.index}"
+        for section in detail.sections
         if window.start <= section.start < window.end
     }
-    cuts.update(anchors)
-    if passage:
-        cuts.update(min(max(offset, window.start), window.end) for offset in passage)
-    parts = []
-    first = True
-    for start, end in pairwise(sorted(cuts)):
-        if start in anchors:
-            parts.append(f'<span class="rk-anchor" id="rk-section-{anchors[start]}"></span>')
-        inner = marked(value, highlights, start, end)
-        if passage and passage[0] <= start < passage[1]:
-            identity = ' id="rk-here"' if first else ""
-            kind = "rk-here rk-block" if _whole_lines(value, passage) else "rk-here"
-            inner = f'<span class="{kind}"{identity}>{inner}</span>'
-            first = False
-        parts.append(inner)
-    kind = " rk-code" if markup == Markup.CODE else ""
-    return f'<div class="rk-text{kind}" dir="auto">{"".join(parts)}</div>'
+    if not rendered:
+        return rendering.source_view(
+            detail.text, span, highlights, passage=passage, anchors=anchors
+        )
+    return rendering.blocks(
+        detail.text, span, highlights,
+        rendering.kind_of(record.format, record.path, record.markup),
+        passage=passage, anchors=anchors, picture=picture,
+        since=section_start(detail.sections, window.start),
+    )  # fmt: skip
 
 
-def _with_indent(value: str, passage: tuple[int, int]) -> tuple[int, int]:
-    """Extend a passage to the start of its line, when only spaces precede it."""
-    line = value.rfind("\n", 0, passage[0]) + 1
-    return (line, passage[1]) if not value[line : passage[0]].strip() else passage
-
-
-def _whole_lines(value: str, passage: tuple[int, int]) -> bool:
-    """Return whether a passage starts and ends with lines, so that it can be shown as a block."""
-    start, end = passage
-    begins = start == 0 or value[start - 1 : start] == "\n"
-    return begins and (end >= len(value) or "\n" in value[end - 1 : end + 1])
+def match_bar(count: int) -> str:
+    """Return the buttons that move between the matched words; empty when there are none."""
+    if not count:
+        return ""
+    buttons = "".join(
+        f'<button type="button" data-match="{step}" aria-label="{label} match"'
+        f' title="{label} match ({key})">{arrow}</button>'
+        for step, label, key, arrow in ((-1, "Previous", "p", "↑"), (1, "Next", "n", "↓"))
+    )
+    label = f"{number(count)} {'match' if count == 1 else 'matches'}"
+    return (
+        '<div class="rk-matches" role="group" aria-label="Matches">'
+        f'<span role="status">{label}</span>{buttons}</div>'
+    )
 
 
 def chunk_list(
@@ -186,19 +198,13 @@ def chunk_list(
         own = value[chunk.start : chunk.end]
         pages = f" · {page_range(*chunk.pages)}" if chunk.pages else ""
         mark = ' aria-current="true"' if chunk.index == current else ""
-        data = attributes(
-            href=document_url(document_id, chunk.index, find),
-            data_rk="open",
-            data_id=document_id,
-            data_chunk=chunk.index + 1,
-        )
+        link = document_link(document_id, chunk.index, find, f"Chunk {chunk.index + 1}")
         context = f'<p class="rk-context" dir="auto">{text(record.context[:600])}</p>'
         written = chunk_context(contexts.get(chunk.index), chunk.index)
         items.append(
             f'<div class="rk-chunk" id="rk-chunk-{chunk.index}"{mark}>'
-            f'<a target="_self"{data}>Chunk {chunk.index + 1}</a>'
-            f'<span class="rk-soft"> · {number(len(own.split()))} words{pages}</span>{context}'
-            f'<p dir="auto">{excerpt(own, (), 180)}</p>{written}</div>'
+            f'{link}<span class="rk-soft"> · {number(len(own.split()))} words{pages}</span>'
+            f'{context}<p dir="auto">{excerpt(own, (), 180)}</p>{written}</div>'
         )
     return "".join(items)
 
@@ -209,12 +215,15 @@ def chunk_list(
 def author_label(answer: ContextAnswer) -> str:
     """Return a label of who wrote a context, with the model's name on hover."""
     if answer.by_person:
-        label, more = "written by you", "You wrote this. No model changes it."
+        label, more = "Edited by you", "You wrote this. No model changes it."
     elif answer.model == RECORDED:
-        label, more = "recorded with the sample", "It came with the sample documents, in a file."
+        label, more = "AI context (from the sample)", "It came with the sample documents."
     else:
         model = f"Model: {answer.model}. " if answer.model else ""
-        label, more = "written by a model", f"{model}It may be wrong; the passage below is not it."
+        label, more = (
+            "AI context",
+            f"{model}It may be wrong. The passage below is from the document.",
+        )
     return f'<span class="rk-by" tabindex="0" role="note" title="{text(more)}">{label}</span>'
 
 
@@ -240,28 +249,29 @@ def chunk_context(record: ContextRecord | None, index: int) -> str:
     if record is not None:
         facts = "".join(f"<dt>{term}</dt><dd>{value}</dd>" for term, value in _facts(record))
         parts.append(
-            f'<details class="rk-why"><summary>What is known of it</summary><dl class="rk-facts">'
+            f'<details class="rk-why"><summary>Details</summary><dl class="rk-facts">'
             f"{facts}</dl></details>"
         )
-    place = f"the context of chunk {index + 1}"
-    edit = "Edit" if answer.context else "Write it yourself"
+    place = f"context of chunk {index + 1}"
     buttons = action(
-        "edit-context", edit, data_chunk=index, aria_label=f"{edit}: {place}"
-    ) + action("write-again", "Write again", data_chunk=index, aria_label=f"Write again: {place}")
+        "edit-context", "Edit context", data_chunk=index, aria_label=f"Edit {place}"
+    ) + action("write-again", "Regenerate", data_chunk=index, aria_label=f"Regenerate {place}")
     return f'{"".join(parts)}<div class="rk-foot">{buttons}</div>'
 
 
 def _context_status(record: ContextRecord | None, written: bool) -> str:
     """Return why there is no context, or no new one yet."""
     if record is None:
-        return '<p class="rk-soft">No model has written of this chunk yet.</p>'
+        return '<p class="rk-soft">No AI context yet.</p>'
     if record.status is ContextStatus.FAILED:
-        return f'<p class="rk-error-text">Could not be written. {name(record.error)}</p>'
+        return (
+            f'<p class="rk-error-text">The context could not be written. {name(record.error)}</p>'
+        )
     if record.status is ContextStatus.TRUNCATED:
-        return '<p class="rk-soft">The model saw only a part of the prompt.</p>'
-    kept = " The old one is searched until then." if written else ""
+        return '<p class="rk-soft">The prompt was truncated: the model saw only part of it.</p>'
+    kept = " Searches use the old one until then." if written else ""
     if record.status is ContextStatus.PENDING:
-        return f'<p class="rk-soft">It waits to be written anew.{kept}</p>'
+        return f'<p class="rk-soft">Waiting to be regenerated.{kept}</p>'
     return ""
 
 
@@ -279,7 +289,7 @@ def _facts(record: ContextRecord) -> list[tuple[str, str]]:
         facts.append(("Keywords", text(", ".join(answer.keywords[:_MOST_ITEMS]))))
     if answer.questions:
         items = "".join(f"<li>{text(question)}</li>" for question in answer.questions[:_MOST_ITEMS])
-        facts.append(("Questions that it answers", f"<ul>{items}</ul>"))
+        facts.append(("Questions it answers", f"<ul>{items}</ul>"))
     facts += [(text(key.replace("_", " ").capitalize()), value) for key, value in _details(answer)]
     if record.error:
         facts.append(("Last error", name(record.error)))
@@ -298,34 +308,3 @@ def _details(answer: ContextAnswer) -> list[tuple[str, str]]:
 
     shown = ((key, words(value)) for key, value in answer.details.items())
     return [(key, text(value[:300])) for key, value in shown if value]
-
-
-# -- pages of a PDF ---------------------------------------------------------------------------
-
-
-def sheet(image: PageImage, number_: int, label: str) -> str:
-    """Return a page of the file as a picture, with the passage marked on it."""
-    source = base64.b64encode(image.png).decode("ascii")
-    frames = "".join(
-        f'<span class="rk-frame" style="left:{100 * box.left:.3f}%;top:{100 * box.top:.3f}%;'
-        f"width:{100 * (box.right - box.left):.3f}%;"
-        f'height:{100 * (box.bottom - box.top):.3f}%"></span>'
-        for box in image.rectangles
-    )
-    return (
-        f'<div class="rk-sheet" data-page="{number_}"><img alt="Page {text(label)}" '
-        f'width="{image.width}" height="{image.height}" '
-        f'src="data:image/png;base64,{source}">{frames}</div>'
-    )
-
-
-def page_of(pages: Sequence[Page], place: int) -> Page | None:
-    """Return the page that contains an offset of the text, or ``None``."""
-    index = bisect_right([page.start for page in pages], place) - 1
-    return pages[index] if pages and index >= 0 else None
-
-
-def page_name(page: Page, total: int) -> str:
-    """Return ``page 3 of 12``, with the file's own label where it differs."""
-    own = f" (“{page.label}”)" if page.label and page.label != str(page.number) else ""
-    return f"page {page.number} of {total}{own}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pages.parts.common.markup import (
@@ -21,14 +20,14 @@ from pages.parts.common.markup import (
 from pages.parts.library.source_tables import with_meter
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.runs import RunRecord
-from ragkit.evaluation.background import RunStatus, WritingStatus
-from ragkit.evaluation.metrics import HEADLINES, Metric, TypeFigures, unnamed_last
+from ragkit.errors import RagkitError
+from ragkit.evaluation.background import RunStatus, TaskStatus, WritingStatus
+from ragkit.evaluation.metrics import HEADLINES, JUDGED, Metric, TypeFigures, unnamed_last
+from ragkit.evaluation.question_sets import Imported
 from ragkit.evaluation.runs import Difference, QuestionChange, in_words
 from ragkit.evaluation.search_config import from_text
+from ragkit.indexing.progress import Progress
 from ragkit.models.ollama_monitor import OllamaLook
-
-if TYPE_CHECKING:
-    from altair import FacetChart, LayerChart
 
 SETTINGS: Mapping[str, str] = {
     address: in_words(from_text(address)[0])
@@ -43,107 +42,102 @@ SETTINGS: Mapping[str, str] = {
 }
 """What may be run, as an address writes it, and what it is called."""
 
-MEANINGS: Mapping[str, str] = {
-    "ndcg@10": "How near the top the right documents are, among the first ten. 1 is perfect.",
-    "mrr": "One divided by the rank of the first right document, on average.",
-    "recall@10": "Which share of the right documents is among the first ten.",
-    "hit@1": "How often the very first document is right.",
+METRICS: Mapping[str, tuple[str, str]] = {
+    "ndcg@10": ("nDCG@10", "How near the top the relevant documents are; 1 is perfect."),
+    "mrr": ("MRR", "1 divided by the rank of the first relevant document, on average."),
+    "recall@10": ("Recall@10", "The share of the relevant documents among the first ten."),
+    "hit@1": ("Hit@1", "How often the first document is relevant."),
 }
+"""What a metric is called, and what it says."""
 
+ENOUGH_QUESTIONS = 30
+
+_UNRATED = "The share of the first ten results without a rating; they count as not relevant."
+_UNEVEN = 0.2
 _SIGNIFICANT = 0.05
-# Each has enough contrast on the light and on the dark ground.
-_COLOURS = ("#16897f", "#c26a1a", "#8263d2", "#c74b80", "#3f86cf", "#84851f")
 _LISTED = 12
+
+
+def metric_name(metric: str) -> str:
+    """Return ``nDCG@10`` for ``ndcg@10``."""
+    return METRICS.get(metric, (metric, ""))[0]
 
 
 def set_title(question_set: str) -> str:
     """Return a question set's name for a list whose labels are read as Markdown."""
     if not question_set:
-        return "Judged on the pages"
+        return "Rated on the pages"
     return as_label(" ".join(question_set.split()))
 
 
 def set_caption(
     counts: tuple[int, int], origins: frozenset[Origin], writers: Sequence[str] = ()
 ) -> str:
-    """Return ``5 questions, 12 judgments, imported``; it is read as Markdown."""
+    """Return ``5 questions · 12 ratings · imported``; it is read as Markdown."""
     questions, places = counts
-    origin = "judged"
+    origin = "by you"
     if Origin.MODEL in origins:
         origin = f"written by {as_label(' and '.join(writers)) or 'a model'}"
     elif Origin.IMPORT in origins:
         origin = "imported"
-    return f"{plural(questions, 'question')}, {plural(places, 'judgment')}, {origin}"
+    return f"{plural(questions, 'question')} · {plural(places, 'rating')} · {origin}"
 
 
 def latest(records: Sequence[RunRecord]) -> list[RunRecord]:
     """Return the newest whole run of each setting, best first; else a partial one."""
-    chosen: dict[str, RunRecord] = {}
-    for record in sorted(records, key=lambda record: (not record.run.partial, record.id)):
-        chosen[record.run.address] = record
-    return sorted(chosen.values(), key=_best_first)
-
-
-def _best_first(record: RunRecord) -> tuple[float, str, int]:
-    return -record.run.means.get(HEADLINES[0], 0.0), record.run.name, record.id
+    ordered = sorted(records, key=lambda record: (not record.run.partial, record.id))
+    chosen = {record.run.address: record for record in ordered}.values()
+    best = HEADLINES[0]
+    return sorted(chosen, key=lambda one: (-one.run.means.get(best, 0.0), one.run.name, one.id))
 
 
 def progress_line(status: RunStatus) -> str:
     """``Keyword (2 of 3): question 12 of 40 · 5 s left`` with a meter."""
     now = status.progress
     which = f" ({status.number} of {status.count})" if status.count > 1 else ""
-    what = f"{status.name}{which}" if status.name else "Getting ready"
-    counted = f": {number(now.done)} of {plural(now.total, 'question')}" if now.total else ""
-    parts = [f"<b>{text(what)}{counted}</b>"]
-    if now.current:
-        parts.append(f"<bdi>{name(now.current)}</bdi>")
-    parts += filter(None, [left(now.seconds_left)])
-    return with_meter(parts, what, now)
-
-
-def ended(status: RunStatus) -> str:
-    """Return how the last run ended, where the table does not show it."""
-    if status.problem:
-        return _problem(status.problem, status.cure)
-    if status.stopped:
-        kept = "What was asked is kept, marked as stopped." if status.kept else "Nothing is kept."
-        return f'<p class="rk-notice" role="status">Stopped. {kept}</p>'
-    return ""
-
-
-def _problem(problem: str, cure: str) -> str:
-    return f'<p class="rk-notice rk-error-text" role="alert">{name(problem)} {name(cure)}</p>'
+    what = f"{status.name}{which}" if status.name else "Preparing"
+    return _line(what, plural(now.total, "question"), now, now.current)
 
 
 def writing_line(status: WritingStatus) -> str:
     """``Writing questions: 4 of 20 · a.md · 5 s left`` with a meter."""
     now = status.progress
-    what = "Writing questions" if now.phase else "Getting ready to write questions"
-    counted = f": {number(now.done)} of {number(now.total)}" if now.total else ""
-    parts = [f"<b>{text(what)}{counted}</b>"]
-    if status.cancelled:
-        parts.append("stopping after this passage")
-    elif now.current:
-        parts.append(f"<bdi>{name(now.current[-120:])}</bdi>")
-    if not status.cancelled:
-        parts += filter(None, [left(now.seconds_left)])
+    what = "Writing questions" if now.phase else "Preparing to write questions"
+    stopping = "stopping after this passage" if status.cancelled else ""
+    return _line(what, number(now.total), now, now.current[-120:], stopping)
+
+
+def _line(what: str, total: str, now: Progress, current: str, stopping: str = "") -> str:
+    counted = f": {number(now.done)} of {total}" if now.total else ""
+    at_hand = f"<bdi>{name(current)}</bdi>" if current else ""
+    told = [stopping] if stopping else [at_hand, left(now.seconds_left)]
+    parts = [f"<b>{text(what)}{counted}</b>", *filter(None, told)]
     return with_meter(parts, what, now)
+
+
+def ended(status: RunStatus) -> str:
+    """Return how the last run ended, where the table does not show it."""
+    kept = "The questions run so far are kept." if status.kept else "Nothing was kept."
+    return _ended(status, f"Stopped. {kept}" if status.stopped else "")
 
 
 def writing_ended(status: WritingStatus) -> str:
     """Return the report on the set that was written last; empty when none was."""
+    return _ended(status, " ".join(status.report.sentences) if status.report else "")
+
+
+def _ended(status: TaskStatus, report: str) -> str:
     if status.problem:
-        return _problem(status.problem, status.cure)
-    if status.report is None:
-        return ""
-    return f'<p class="rk-notice" role="status">{name(" ".join(status.report.sentences))}</p>'
+        told = f"{name(status.problem)} {name(status.cure)}"
+        return f'<p class="rk-notice rk-error-text" role="alert">{told}</p>'
+    return f'<p class="rk-notice" role="status">{name(report)}</p>' if report else ""
 
 
 def nobody_writes(look: OllamaLook | None) -> str:
     """Return why no model can write questions now, with the cure; empty when one can."""
     if look is None:
         return '<p class="rk-soft" role="status">Looking for Ollama …</p>'
-    instead = "Sets from elsewhere are imported with: ragkit judgments import FILE"
+    instead = "You can import a question set instead."
     if not look.health.reachable:
         return (
             f'<p class="rk-notice" role="status">{name(look.health.sentence)} '
@@ -163,40 +157,84 @@ def run_label(record: RunRecord) -> str:
     return f"Run {record.id}: {record.run.name}, {moment(record.run.at)}{stopped}"
 
 
+def refused(error: RagkitError) -> str:
+    """Return why a question set could not be imported, with the cure."""
+    told = f"{name(error.message)} {name(error.cure)}"
+    return f'<p class="rk-notice rk-error-text" role="alert">{told}</p>'
+
+
+def imported_notice(imported: Imported) -> str:
+    """Return what an import stored, and what it left out."""
+    parts = [
+        f"Imported {plural(imported.questions, 'question')} with "
+        f"{plural(imported.judgments, 'rating')}.",
+        *imported.notices,
+    ]
+    return f'<p class="rk-notice" role="status">{name(" ".join(parts))}</p>'
+
+
+def cautions(records: Sequence[RunRecord], rated: int, *, self_made: bool) -> list[str]:
+    """Return sentences on what makes figures less telling than they look.
+
+    ``rated`` counts the questions of the set; ``self_made``: they were rated on the pages, where
+    one sees only what some settings find.
+    """
+    run = min(record.run.asked for record in records)
+    sentences = []
+    if run < ENOUGH_QUESTIONS:
+        sentences.append(f"Too few to tell ({run}). {ENOUGH_QUESTIONS} or more are better.")
+    used = max(record.run.questions for record in records)
+    if used < rated:
+        sentences.append(
+            f"{used} of {rated} rated questions are run: the others have no relevant result."
+        )
+    if self_made:
+        shares = {record.run.name: record.run.means.get(JUDGED) for record in records}
+        known = {label: share for label, share in shares.items() if share is not None}
+        most = max(known, key=known.__getitem__, default="")
+        if known and known[most] - min(known.values()) > _UNEVEN:
+            sentences.append(
+                f"These ratings were made on results of {most}: other settings look worse than "
+                "they are."
+            )
+        else:
+            sentences.append(
+                "These ratings were made on results that were shown: settings that find other "
+                "documents look worse than they are."
+            )
+    return sentences
+
+
+def unused_html(record: RunRecord) -> str:
+    """Return what of the set could not be used, folded."""
+    listed = "".join(f"<li>{name(notice)}</li>" for notice in record.run.notices)
+    if not listed:
+        return ""
+    return (
+        f'<details class="rk-hints"><summary>Notes on run {record.id}</summary>'
+        f"<ul>{listed}</ul></details>"
+    )
+
+
 def runs_table(records: Sequence[RunRecord]) -> str:
     """Build the table of metrics: the best in bold, with 95 % intervals and times."""
-    metrics = [name for name in HEADLINES if any(name in record.run.means for record in records)]
-    whole = _whole(records)
-    best = {name: max(record.run.means.get(name, 0.0) for record in whole) for name in metrics}
-    heads = "".join(
-        f'<th scope="col" title="{text(MEANINGS.get(name, name))}">{text(name)}</th>'
-        for name in metrics
+    heads = {
+        metric: f'<th scope="col" title="{METRICS[metric][1]}">{METRICS[metric][0]}</th>'
+        for metric in HEADLINES
+        if any(metric in record.run.means for record in records)
+    }
+    metrics = {
+        record.id: {values[0]: Metric(*values) for values in record.run.metrics}
+        for record in records
+    }
+    hints = "".join(
+        f"<li><dfn>{METRICS[metric][0]}</dfn>: {METRICS[metric][1]}</li>" for metric in heads
     )
-    rows = "".join(_run_row(record, best) for record in records)
-    return (
-        '<div class="rk-wide"><table class="rk-measures"><thead><tr><th scope="col">Settings</th>'
-        f'{heads}<th scope="col" title="Half of the searches were faster; 95 % were faster than '
-        f'the second number.">Time</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    explained = (
+        '<details class="rk-hints"><summary>What the metrics mean</summary><ul>'
+        f"{hints}<li><dfn>Unrated</dfn>: {_UNRATED}</li></ul></details>"
     )
-
-
-def _whole(records: Sequence[RunRecord]) -> Sequence[RunRecord]:
-    """Return the runs that were not stopped; all of them where there is none."""
-    return [record for record in records if not record.run.partial] or records
-
-
-def _run_row(record: RunRecord, best: Mapping[str, float]) -> str:
-    run = record.run
-    metrics = {values[0]: Metric(*values) for values in run.metrics}
-    cells = "".join(
-        _metric_cell(metrics.get(name), most, partial=run.partial) for name, most in best.items()
-    )
-    stopped = f", stopped after {run.asked} of {run.questions}" if run.partial else ""
-    about = f"run {record.id}, {moment(run.at)}, {plural(run.asked, 'question')}{stopped}"
-    return (
-        f'<tr><th scope="row">{text(run.name)}<small>{text(about)}</small></th>'
-        f"{cells}<td>{_time(run.stages)}</td></tr>"
-    )
+    return _measures(records, metrics, heads, times=True) + explained
 
 
 def types_table(
@@ -211,7 +249,11 @@ def types_table(
         counts[of_type.kind] = max(of_type.questions, counts.get(of_type.kind, 0))
     if not counts:
         return ""
-    kinds = sorted(counts, key=unnamed_last)
+    heads = {
+        kind: f'<th scope="col"><bdi>{name(kind or "not named")}</bdi>'
+        f"<small>{plural(counts[kind], 'question')}</small></th>"
+        for kind in sorted(counts, key=unnamed_last)
+    }
     metrics = {
         record.id: {
             of_type.kind: value
@@ -220,31 +262,58 @@ def types_table(
         }
         for record in records
     }
-    whole = [metrics[record.id] for record in _whole(records)]
+    table = _measures(records, metrics, heads, style=" rk-kinds")
+    return f"<h2>By kind of question ({text(metric_name(metric))})</h2>{table}"
+
+
+def _measures(
+    records: Sequence[RunRecord],
+    metrics: Mapping[int, Mapping[str, Metric]],
+    heads: Mapping[str, str],
+    *,
+    times: bool = False,
+    style: str = "",
+) -> str:
+    """Build a table with a row for each run; ``metrics`` are by run and column.
+
+    The best of a column is in bold, but for runs that were stopped where there are others.
+    """
+    label = "Results by setting" if times else "Results by kind of question"
+    whole = [record for record in records if not record.run.partial] or records
     best = {
-        kind: max((of_run[kind].value for of_run in whole if kind in of_run), default=0)
-        for kind in kinds
+        column: max(
+            (of[column].value for of in (metrics[one.id] for one in whole) if column in of),
+            default=0.0,
+        )
+        for column in heads
     }
-    heads = "".join(
-        f'<th scope="col"><bdi>{name(kind or "not named")}</bdi>'
-        f"<small>{plural(counts[kind], 'question')}</small></th>"
-        for kind in kinds
+    rows = []
+    for record in records:
+        run, about = record.run, f"run {record.id}"
+        cells = [
+            _metric_cell(metrics[record.id].get(column), most, partial=run.partial)
+            for column, most in best.items()
+        ]
+        if times:
+            stopped = f", stopped after {run.asked} of {run.questions}" if run.partial else ""
+            about += f", {moment(run.at)}, {plural(run.asked, 'question')}{stopped}"
+            total = next((times for stage, *times in run.stages if stage == "total"), None)
+            shown = f"{took(total[0])}<small>{took(total[1])}</small>" if total else "–"
+            judged = metrics[record.id].get(JUDGED)
+            cells.append(f"<td>{f'{100 * (1 - judged.value):.0f} %' if judged else '–'}</td>")
+            cells.append(f"<td>{shown}</td>")
+        title = f"{text(run.name)}<small>{text(about)}</small>"
+        rows.append(f'<tr><th scope="row">{title}</th>{"".join(cells)}</tr>')
+    time = (
+        f'<th scope="col" title="{_UNRATED}">Unrated</th>'
+        '<th scope="col" title="The median, and below it the 95th percentile.">Time (median)</th>'
     )
-    rows = "".join(_types_row(record, metrics[record.id], best) for record in records)
     return (
-        f'<h2>By kind of question ({text(metric)})</h2><div class="rk-wide">'
-        '<table class="rk-measures rk-kinds"><thead><tr><th scope="col">Settings</th>'
-        f"{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f'<div class="rk-wide" tabindex="0" role="region" aria-label="{label}">'
+        f'<table class="rk-measures{style}"><thead><tr>'
+        f'<th scope="col">Settings</th>{"".join(heads.values())}{time if times else ""}'
+        f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
-
-
-def _types_row(record: RunRecord, metrics: Mapping[str, Metric], best: Mapping[str, float]) -> str:
-    cells = "".join(
-        _metric_cell(metrics.get(kind), most, partial=record.run.partial)
-        for kind, most in best.items()
-    )
-    settings = f"{text(record.run.name)}<small>run {record.id}</small>"
-    return f'<tr><th scope="row">{settings}</th>{cells}</tr>'
 
 
 def _metric_cell(metric: Metric | None, best: float, *, partial: bool) -> str:
@@ -256,113 +325,58 @@ def _metric_cell(metric: Metric | None, best: float, *, partial: bool) -> str:
     return f"<td>{shown}<small>{metric.low:.2f} – {metric.high:.2f}</small></td>"
 
 
-def _time(stages: Sequence[tuple[str, float, float]]) -> str:
-    total = {stage: (p50, p95) for stage, p50, p95 in stages}.get("total")
-    return f"{took(total[0])}<small>{took(total[1])}</small>" if total else "–"
-
-
-def points(records: Sequence[RunRecord], metric: str) -> list[dict[str, Any]]:
-    """Return the points of the chart: one for each setting with the metric and a time."""
-    drawn = []
-    for record in records:
-        times = {stage: p50 for stage, p50, _p95 in record.run.stages}
-        ranges = {n: (value, low, high) for n, value, low, high in record.run.metrics}
-        if metric in ranges and "total" in times:
-            value, low, high = ranges[metric]
-            drawn.append(
-                {
-                    "settings": record.run.name,
-                    "ms": round(times["total"], 2),
-                    "value": round(value, 4),
-                    "low": round(low, 4),
-                    "high": round(high, 4),
-                }
+def difference_table(difference: Difference) -> str:
+    """Build the table of the metrics of both runs and of what chance could do."""
+    rows = ""
+    for metric in difference.metrics:
+        if metric.name in HEADLINES:
+            change = metric.after - metric.before
+            shown = "=" if abs(change) < 5e-4 else f"{change:+.3f}"
+            chance = f"<b>{metric.p:.3f}</b>" if metric.p < _SIGNIFICANT else f"{metric.p:.3f}"
+            rows += (
+                f'<tr><th scope="row" title="{text(METRICS[metric.name][1])}">'
+                f"{text(METRICS[metric.name][0])}</th><td>{metric.before:.3f}</td><td>{metric.after:.3f}</td>"
+                f"<td>{shown}</td><td>{chance}</td></tr>"
             )
-    return drawn
-
-
-def chart(drawn: Sequence[Mapping[str, Any]], metric: str) -> LayerChart | FacetChart:
-    """Draw quality against time, with 95 % intervals."""
-    import altair
-
-    longest = max((point["ms"] for point in drawn), default=1.0)
-    base = altair.Chart(altair.InlineData(values=list(map(dict, drawn)))).encode(
-        x=altair.X(
-            "ms:Q", title="time of a search, ms (half are faster)",
-            scale=altair.Scale(domain=[0, longest * 1.3]),
-        ),
-        tooltip=[
-            altair.Tooltip("settings:N"), altair.Tooltip("value:Q", title=metric),
-            altair.Tooltip("ms:Q", title="ms"),
-        ],
-    )  # fmt: skip
-    scale = altair.Scale(domain=[0, 1])
-    legend = altair.Legend(title=None, orient="bottom", columns=1, labelLimit=340, symbolOpacity=1)
-    names = [point["settings"] for point in drawn]
-    colour = altair.Color(
-        "settings:N", legend=legend, sort=names, scale=altair.Scale(range=list(_COLOURS))
-    )
-    ranges = base.mark_rule(strokeWidth=2, opacity=0.6).encode(
-        y=altair.Y("low:Q", title=metric, scale=scale), y2="high:Q", color=colour
-    )
-    dots = base.mark_point(filled=True, size=110, opacity=1).encode(
-        y=altair.Y("value:Q", scale=scale),
-        color=colour,
-        shape=altair.Shape("settings:N", legend=legend, sort=names),
-    )
-    return altair.layer(ranges, dots).properties(height=260 + 30 * len(drawn))
-
-
-def difference_html(difference: Difference, collection: str) -> str:
-    """Build the metrics before and now, and the questions that got better and worse."""
-    rows = "".join(
-        f'<tr><th scope="row" title="{text(MEANINGS[metric.name])}">{text(metric.name)}</th>'
-        f"<td>{metric.before:.3f}</td><td>{metric.after:.3f}</td>"
-        f"<td>{_change(metric.after - metric.before)}</td><td>{_chance(metric.p)}</td></tr>"
-        for metric in difference.metrics
-        if metric.name in HEADLINES
-    )
     explained = (
-        "How often chance alone would make a change as large (paired randomisation test). "
-        "Below 0.05 it is marked."
+        "How often chance alone would make as large a change (paired permutation test). "
+        "Below 0.05 it is in bold."
     )
     return (
-        '<div class="rk-wide"><table class="rk-measures rk-change"><thead><tr>'
-        '<th scope="col">Metric</th><th scope="col">Before</th><th scope="col">Now</th>'
-        f'<th scope="col">Change</th><th scope="col" title="{explained}">By chance</th>'
+        '<div class="rk-wide" tabindex="0" role="region" aria-label="Change of the metrics">'
+        '<table class="rk-measures rk-change"><thead><tr>'
+        '<th scope="col">Metric</th><th scope="col">Baseline</th><th scope="col">Run</th>'
+        f'<th scope="col">Change</th><th scope="col" title="{explained}">p-value</th>'
         f"</tr></thead><tbody>{rows}</tbody></table></div>"
-        f'{_listed("Got better", difference.better, collection)}'
-        f'{_listed("Got worse", difference.worse, collection)}'
-    )  # fmt: skip
+    )
 
 
-def _change(value: float) -> str:
-    return "=" if abs(value) < 5e-4 else f"{value:+.3f}"
+def moved_html(difference: Difference, collection: str) -> str:
+    """List the questions that got better and worse; each leads to its results."""
+    by = metric_name(difference.metric)
+    return (
+        f'<div class="rk-moves">{_listed("Better", by, difference.better, collection)}'
+        f"{_listed('Worse', by, difference.worse, collection)}</div>"
+    )
 
 
-def _chance(p: float) -> str:
-    return f"<b>{p:.3f}</b>" if p < _SIGNIFICANT else f"{p:.3f}"
-
-
-def _listed(title: str, changes: Sequence[QuestionChange], collection: str) -> str:
-    head = f"<h3>{title}: {plural(len(changes), 'question')}</h3>"
+def _listed(title: str, by: str, changes: Sequence[QuestionChange], collection: str) -> str:
+    head = f"<h3>{title} by {text(by)}: {plural(len(changes), 'question')}</h3>"
     items = "".join(
-        f"<li>{question_link(change.question, collection)} "
+        f"<li>{_question_link(change.question, collection)} "
         f'<span class="rk-soft">{change.before:.2f} → {change.after:.2f}</span></li>'
         for change in changes[:_LISTED]
     )
     rest = len(changes) - _LISTED
-    more = f'<p class="rk-soft">and {rest} more: ragkit eval --json has all</p>' if rest > 0 else ""
+    more = (
+        f'<p class="rk-soft">and {rest} more (ragkit eval --json lists all)</p>' if rest > 0 else ""
+    )
     return f'<section class="rk-moved">{head}<ul>{items}</ul>{more}</section>'
 
 
-def question_link(question: str, collection: str) -> str:
+def _question_link(question: str, collection: str) -> str:
     """Link a question to its results on the Search page."""
     target = attributes(
-        href=f"./?{urlencode({'q': question[:2000]})}",
-        data_question=question[:2000],
-        data_collection=collection,
+        href=f"./?{urlencode({'q': question[:2000], 'collection': collection})}", target="_self"
     )
-    return (
-        f'<a class="rk-link" target="_self" data-rk="ask"{target}><bdi>{name(question)}</bdi></a>'
-    )
+    return f'<a class="rk-link"{target}><bdi>{name(question)}</bdi></a>'

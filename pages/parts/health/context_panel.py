@@ -10,7 +10,7 @@ from pages.parts.health import health_view
 from ragkit.catalog.background_state import BackgroundPhase
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
-from ragkit.models.ollama_monitor import SUGGESTED_BYTES, SUGGESTED_MODEL, OllamaLook
+from ragkit.models.ollama_monitor import SUGGESTED_BYTES, SUGGESTED_MODEL, Download, OllamaLook
 
 _SCOPE = "contexts_scope"
 _BEST = "Let ragkit choose"
@@ -20,17 +20,24 @@ _WORKING_SECONDS, _IDLE_SECONDS = 1, 4
 def draw(library: Library) -> None:
     """Draw the whole part."""
     st.html(
-        '<h2>Contexts</h2><p class="rk-soft">A model on this machine writes a sentence or two that '
-        "situates each chunk, so that searches also find what is only meant.</p>"
+        '<h2>Contexts</h2><p class="rk-soft">A model on this machine describes in a sentence or '
+        "two where each chunk comes from, so searches find more.</p>"
     )
     with st.container(key="contexts"):
         live(library)
-        model(library)
 
 
 @st.fragment
 def live(library: Library) -> None:
-    """Draw the status of writing, updated only while visible."""
+    """Draw the writing and the model that writes: one moment's truth, updated while visible."""
+    look, download = library.ollama.look(), library.ollama.download
+    busy = _writing(library, look)
+    busy |= _model(library, look, download)
+    browser.pulse("contexts-pulse", _WORKING_SECONDS if busy else _IDLE_SECONDS)
+
+
+def _writing(library: Library, look: OllamaLook | None) -> bool:
+    """Draw the status of writing; return whether it goes on."""
     scope = _scope(library)
     try:
         now = library.contexts.status(scope)
@@ -38,7 +45,8 @@ def live(library: Library) -> None:
         # Removed since the page was drawn.
         scope, now = None, library.contexts.status()
     switched_on = library.settings.models.contexts
-    st.html(health_view.contexts_status(now, switched_on))
+    reachable = None if look is None else look.health.reachable
+    st.html(health_view.contexts_status(now, switched_on, reachable))
     counts = now.counts
     with st.container(horizontal=True, vertical_alignment="center", key="contexts-acts"):
         if now.paused:
@@ -60,8 +68,7 @@ def live(library: Library) -> None:
     failed = health_view.failures(library.contexts.failures(scope), counts.failed)
     if failed:
         st.html(failed)
-    busy = now.phase is BackgroundPhase.WORKING or (counts.pending and not now.running)
-    browser.pulse("contexts-pulse", _WORKING_SECONDS if busy else _IDLE_SECONDS)
+    return now.phase is BackgroundPhase.WORKING or bool(counts.pending and not now.running)
 
 
 def _scope(library: Library) -> str | None:
@@ -93,11 +100,12 @@ def _first(library: Library, scope: str) -> None:
 # -- which model writes ----------------------------------------------------------------------------
 
 
-@st.fragment
-def model(library: Library) -> None:
-    """Draw whether Ollama answers, which of its models writes, and a way to get one."""
+def _model(library: Library, look: OllamaLook | None, download: Download | None) -> bool:
+    """Draw whether Ollama answers, which of its models writes, and a way to get one.
+
+    Returns whether there is more to be seen soon.
+    """
     desk = library.ollama
-    look, download = desk.look(), desk.download
     chosen = library.contexts.status().chosen
     st.html(health_view.ollama_line(look, chosen))
     if look is not None and look.health.reachable:
@@ -112,7 +120,7 @@ def model(library: Library) -> None:
             )  # fmt: skip
     if look is not None and look.health.reachable and not running:
         _offer(library, look)
-    browser.pulse("model-pulse", _WORKING_SECONDS if running or look is None else _IDLE_SECONDS)
+    return running or look is None
 
 
 def _choice(library: Library, look: OllamaLook, chosen: str) -> None:
@@ -133,7 +141,7 @@ def _choice(library: Library, look: OllamaLook, chosen: str) -> None:
         format_func=lambda name: name or _BEST,
         key=key,
         on_change=choose,
-        help="It takes effect with the next chunk. What is written already stays as it is.",
+        help="Takes effect with the next chunk. Contexts that are already written stay.",
     )
 
 
@@ -142,10 +150,10 @@ def _offer(library: Library, look: OllamaLook) -> None:
     if any(model.name == SUGGESTED_MODEL for model in look.writers):
         return
     st.button(
-        f"Get {SUGGESTED_MODEL} ({size(SUGGESTED_BYTES)})",
+        f"Download {SUGGESTED_MODEL} ({size(SUGGESTED_BYTES)})",
         key="download-begin",
         type="tertiary" if look.writers else "primary",
         on_click=library.ollama.pull,
         args=(SUGGESTED_MODEL, library.contexts.choose_model),
-        help="A small model that writes well enough. Ollama downloads it; then it is used here.",
+        help="A small model that writes well enough. Ollama downloads it, then it is used here.",
     )

@@ -17,24 +17,31 @@ from pages.parts.common.markup import (
     text,
 )
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
+from ragkit.catalog.copies import Backup
 from ragkit.catalog.records import ContextCounts, FailedContext, JobRecord, JobState
-from ragkit.health.checks import Finding
+from ragkit.health.findings import Finding, Severity
 from ragkit.models.ollama_monitor import Download, OllamaLook
 
 FIX_LABELS = {
     "worker": "Start the worker",
-    "retry": "Read failed files again",
-    "sync": "Sync all folders",
+    "retry": "Retry failed files",
+    "retry_contexts": "Retry failed contexts",
+    "sync": "Check all folders",
     "compact": "Compact",
-    "rebuild_indexes": "Build the indexes again",
-    "reread": "Read torn documents again",
+    "rebuild_indexes": "Rebuild the indexes",
+    "make_private": "Make its files private",
+    "reread": "Re-index damaged documents",
+    "backup": "Back up now",
+    "adopt_uploads": "Index them",
 }
 _TITLES = {
     "worker": "Worker",
     "jobs": "Jobs",
     "sources": "Folder",
     "documents": "Documents",
+    "contexts": "Contexts",
     "disk": "Disk",
+    "privacy": "Privacy",
     "log": "Log",
     "embedder": "Embedder",
     "indexes": "Indexes",
@@ -43,91 +50,190 @@ _TITLES = {
     "vectors": "Vectors",
     "removals": "Removals",
     "uploads": "Uploads",
+    "backups": "Backups",
     "leftovers": "Leftovers",
     "words": "Words",
 }
+_SEVERITIES = {
+    Severity.PROBLEM: ("\u2715", "Problem"),
+    Severity.ATTENTION: ("!", "Needs attention"),
+    Severity.OK: ("\u2713", "OK"),
+}
+_JOBS = {
+    "sync": "Check folders",
+    "retry": "Re-index",
+    "remove_documents": "Remove documents",
+    "remove_source": "Remove a folder",
+    "remove_collection": "Delete a collection",
+    "adopt_uploads": "Index uploads",
+    "recall_contexts": "Load sample contexts",
+}
 _STATE_WORDS = {
-    JobState.PENDING: "waits",
-    JobState.RUNNING: "runs",
+    JobState.PENDING: "waiting",
+    JobState.RUNNING: "running",
     JobState.DONE: "done",
     JobState.FAILED: "failed",
     JobState.CANCELLED: "cancelled",
 }
 _MOST_CHARACTERS = 300
 _COUNTS = (
-    ("written", "Chunks whose context is there and searched."),
-    ("waiting", "Chunks whose context is still to be written."),
-    ("failed", "Chunks of which a model could write nothing of use."),
-    ("cut short", "Written, but the model could not see the whole prompt."),
+    ("written", "Chunks that have a context, which is searched."),
+    ("pending", "Chunks whose context is still to be written."),
+    ("failed", "Chunks for which the model wrote nothing usable."),
+    ("truncated", "Written, but the prompt did not fit the model's window."),
 )
 
 
+def concerns(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """Return the findings that need something, the worst first."""
+    found = [finding for finding in findings if finding.severity is not Severity.OK]
+    return sorted(found, key=lambda finding: finding.severity is not Severity.PROBLEM)
+
+
 def headline(findings: Sequence[Finding]) -> str:
-    """Return all findings in one sentence."""
-    bad = sum(not finding.ok for finding in findings)
-    sentence = "All is well." if not bad else f"Not well: {bad} of {len(findings)}."
-    return f'<p class="{"rk-error-text" if bad else "rk-soft"}" role="status">{sentence}</p>'
+    """Return all findings in one line: ``Working · 659 contexts failed``."""
+    worst, sentence = Severity.OK, "<b>Everything works</b>"
+    if found := concerns(findings):
+        worst = found[0].severity
+        found = [finding for finding in found if finding.severity is worst]
+        word = "Working" if worst is Severity.ATTENTION else plural(len(found), "problem")
+        reasons = list(dict.fromkeys(map(_reason, found)))
+        sentence = " · ".join((f"<b>{text(word)}</b>", *map(text, reasons)))
+    return f'<p class="rk-severity rk-{worst}" role="status">{_mark(worst)} {sentence}</p>'
+
+
+def _reason(finding: Finding) -> str:
+    """Return what is the matter with a finding, in a few words."""
+    if finding.severity is Severity.ATTENTION:
+        if finding.fix == "retry_contexts":
+            return f"{plural(finding.count, 'context')} failed"
+        if finding.fix == "retry":
+            return f"{plural(finding.count, 'file')} could not be read"
+        if finding.fix == "worker":
+            return "changes are not picked up"
+    return _title(finding)
+
+
+def _title(finding: Finding) -> str:
+    return _TITLES.get(finding.name, finding.name)
+
+
+def _mark(severity: Severity) -> str:
+    return f'<span class="rk-sign" aria-hidden="true">{_SEVERITIES[severity][0]}</span>'
 
 
 def line(finding: Finding) -> str:
-    """Return a finding: its subject, whether it is well, and how to fix it."""
-    mark = "Well" if finding.ok else "Not well"
-    style = "rk-soft" if finding.ok else "rk-error-text"
+    """Return a finding: its subject, how much it matters, and how to fix it."""
     advice = "" if finding.fix in FIX_LABELS else finding.fix.rstrip(".")
-    cure = f'<br><span class="rk-soft">To mend it: {text(advice)}.</span>' if advice else ""
+    cure = f'<br><span class="rk-soft">To fix it: {text(advice)}.</span>' if advice else ""
     sentence = name(finding.sentence[:_MOST_CHARACTERS])
+    severity = finding.severity
     return (
-        f'<p class="rk-source"><b>{text(_TITLES.get(finding.name, finding.name))}</b> '
-        f'<span class="{style}">{mark}</span><br>{sentence}{cure}</p>'
+        f'<p class="rk-source rk-severity rk-{severity}">{_mark(severity)} '
+        f'<b>{text(_title(finding))}</b> <span class="rk-word">{_SEVERITIES[severity][1]}</span>'
+        f"<br>{sentence}{cure}</p>"
+    )
+
+
+def folded(findings: Sequence[Finding]) -> str:
+    """Return checks that need nothing in one line, with details: ``9 checks OK``."""
+    if not findings:
+        return ""
+    return (
+        f'<details class="rk-why" id="checks-ok"><summary>{plural(len(findings), "check")} OK'
+        f"</summary>{''.join(map(line, findings))}</details>"
+    )
+
+
+def readers(locked: bool) -> str:
+    """Return who can open these pages."""
+    sentence = (
+        "Locked: a browser is let in by a one-time link of this library. "
+        "<code>ragkit open</code> makes one."
+        if locked
+        else "Everybody with an account on this machine can open these pages; web sites and other "
+        "machines cannot. On a machine that you share, use <code>ragkit serve --locked</code>."
+    )
+    return f'<p class="rk-source"><b>Who can read this</b><br>{sentence}</p>'
+
+
+def backups_list(kept: Sequence[Backup]) -> str:
+    """Return the backups of the catalog with their size, newest first."""
+    if not kept:
+        return '<p class="rk-soft">No backup yet. One is made each day.</p>'
+    items = "".join(
+        f"<li>{moment(backup.at)} · {size(backup.size)} "
+        f'<span class="rk-soft">{name(backup.file.name)}</span></li>'
+        for backup in kept
+    )
+    return (
+        f'<details class="rk-why" id="backups"><summary>{plural(len(kept), "backup")} of the '
+        f'catalog</summary><ul>{items}</ul><p class="rk-soft">To go back to one: '
+        "<code>ragkit restore</code>.</p></details>"
     )
 
 
 def jobs_table(jobs: Sequence[JobRecord]) -> str:
     """Return the last jobs as a table, newest first."""
     rows = "".join(
-        f"<tr><td>{text(job.kind.replace('_', ' '))}</td><td>{_STATE_WORDS[job.state]}</td>"
+        f"<tr><td>{text(_job_name(job.kind))}</td><td>{_STATE_WORDS[job.state]}</td>"
         f"<td>{ago(job.finished_at or job.started_at or job.created_at)}</td>"
         f"<td>{name(job.message[:_MOST_CHARACTERS])}</td></tr>"
         for job in jobs
     )
     return (
         '<div class="rk-wide"><table class="rk-stages"><thead><tr><th>Job</th><th>State</th>'
-        f"<th>When</th><th>What came of it</th></tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<th>When</th><th>Result</th></tr></thead><tbody>{rows}</tbody></table></div>"
     )
+
+
+def _job_name(kind: str) -> str:
+    return _JOBS.get(kind, kind.replace("_", " ").capitalize())
 
 
 # -- contexts and the model that writes them --------------------------------------------------
 
 
-def contexts_status(state: BackfillState, switched_on: bool) -> str:
-    """Return what the worker does about contexts, how far it is and how long it takes."""
+def contexts_status(state: BackfillState, switched_on: bool, reachable: bool | None = None) -> str:
+    """Return what the worker does about contexts, how far it is and how long it takes.
+
+    ``reachable`` is whether Ollama answers now, ``None`` while that is not known: the worker's
+    last report may be of some seconds ago.
+    """
     counts = state.counts
     return (
         '<div class="rk-progress" id="contexts-standing" role="status">'
-        f"{_activity(state, switched_on)}"
+        f"{_activity(state, switched_on, reachable)}"
         f"{meter('Contexts written', _available(state), counts.chunks)}</div>{_counted(counts)}"
     )
 
 
-def _activity(state: BackfillState, switched_on: bool) -> str:
+def _activity(state: BackfillState, switched_on: bool, reachable: bool | None) -> str:
     counts = state.counts
     if not counts.chunks:
-        return "<b>Nothing to write</b> · no document is indexed yet"
+        return "<b>Nothing to write</b> · no documents are indexed yet"
     share = f"{number(_available(state))} of {plural(counts.chunks, 'chunk')}"
     if not switched_on:
-        return f"<b>Off</b> · {share} · switch it on with models.contexts in the settings"
+        return f"<b>Off</b> · {share} · turn it on with models.contexts in the settings file"
     if state.paused:
         gone = "" if state.running else " · the worker is not running"
-        return f"<b>Paused</b> · {share} · searches use what is written{gone}"
+        return f"<b>Paused</b> · {share} · searches use those that are written{gone}"
     if not counts.pending:
         if counts.failed:
-            return f"<b>Done</b> · {share}, {number(counts.failed)} could not be written"
-        return f"<b>All is written</b> · {share}"
+            return f"<b>Finished</b> · {share}, {number(counts.failed)} failed"
+        return f"<b>Complete</b> · {share}"
+    return _progress(state, share, reachable)
+
+
+def _progress(state: BackfillState, share: str, reachable: bool | None) -> str:
+    """Return how far the writing is, or what it waits for."""
     if not state.running:
         return (
-            f"<b>Nobody writes now</b> · {share} · the worker is not running; what is written "
-            "is kept, and it goes on when the worker does"
+            f"<b>Stopped</b> · {share} · the worker is not running; what is written is kept, "
+            "and the rest follows when it runs again"
         )
+    if reachable is False:
+        return f"<b>Waiting for Ollama</b> · {share}"
     if state.phase is BackgroundPhase.WORKING:
         parts = [f"<b>Writing</b> {share}"]
         if state.per_minute:
@@ -137,9 +243,13 @@ def _activity(state: BackfillState, switched_on: bool) -> str:
         if state.current:
             parts.append(f"<bdi>{name(state.current[-120:])}</bdi>")
         return " · ".join(parts)
-    if state.phase is BackgroundPhase.WAITING and state.message:
+    if (
+        state.phase is BackgroundPhase.WAITING
+        and state.message
+        and not (reachable and "does not answer" in state.message)
+    ):
         return f"<b>Waiting</b> · {share} · {name(state.message)}"
-    return f"<b>About to begin</b> · {share}"
+    return f"<b>Starting</b> · {share}"
 
 
 def _available(state: BackfillState) -> int:
@@ -192,9 +302,9 @@ def ollama_line(look: OllamaLook | None, chosen: str) -> str:
         return f'<p class="rk-soft" role="status">{sentence}</p>'
     return (
         f'<div class="rk-notice" id="ollama-missing" role="status"><b>{text(health.sentence)}</b>'
-        f"{cure}<br>Ollama is a free program that runs models on this machine. Get it from "
-        "ollama.com, install it and leave it running; ragkit finds it by itself within half a "
-        "minute. Until then titles and headings are the only context.</div>"
+        f"{cure}<br>Ollama is a free program that runs models on this machine. Install it from "
+        "ollama.com and leave it running: ragkit finds it within half a minute. Until then, "
+        "titles and headings are the only context.</div>"
     )
 
 
@@ -202,24 +312,24 @@ def _writer(look: OllamaLook, chosen: str) -> str:
     """Return which model writes, or that the chosen one is missing."""
     model = chosen or look.best
     if not model:
-        return " None writes text." if look.health.models else ""
+        return " None of its models writes text." if look.health.models else ""
     if any(writer.name in (model, f"{model}:latest") for writer in look.writers):
         return f" <b>{name(model)}</b> writes contexts."
-    return f' <span class="rk-error-text">{name(model)} is to write, and is not there.</span>'
+    return f' <span class="rk-error-text">{name(model)} is chosen, but not installed.</span>'
 
 
 def download_line(download: Download) -> str:
     """Return how far a download is, or how it ended."""
     model = f"<b>{name(download.model)}</b>"
     if download.cancelled:
-        sentence = f"{model} · cancelled; what has arrived is kept for the next time"
+        sentence = f"{model} · cancelled; what was downloaded is kept for next time"
     elif download.problem:
         sentence = f'<span class="rk-error-text">{name(download.problem)}</span>'
     elif download.ended:
-        sentence = f"{model} is here and writes from now on."
+        sentence = f"{model} is installed and writes contexts from now on."
     else:
         far = f"{size(download.done)} of {size(download.total)}" if download.total else ""
-        sentence = " · ".join(filter(None, (f"Getting {model}", text(download.status), far)))
+        sentence = " · ".join(filter(None, (f"Downloading {model}", text(download.status), far)))
     if download.ended:
         return f'<div class="rk-progress" role="status">{sentence}</div>'
     bar = meter("Download", download.done, download.total)

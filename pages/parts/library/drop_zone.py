@@ -22,7 +22,8 @@ from ragkit.library import Library
 # How long an uploader that received files is kept after the last one.
 _LINGERS_SECONDS = 60.0
 _TAKES = (
-    "Markdown, text, HTML, PDF, Word, PowerPoint, Excel, CSV, EPUB, mail, notebooks, JSON, code"
+    "Markdown, text, HTML, PDF, Word, PowerPoint, Excel, CSV, EPUB, mail, notebooks, JSON, code, "
+    "and zip files of these"
 )
 
 
@@ -102,7 +103,7 @@ def is_due() -> bool:
 
 def _files(uploaders: Uploaders, number: int, collection: str) -> list[UploadedFile]:
     return st.file_uploader(
-        "Drop files or folders here",
+        "Drop files, folders or zip files here",
         accept_multiple_files=True,
         key=f"files_{number}",
         help=_TAKES,
@@ -123,7 +124,7 @@ def _store(
     try:
         with st.spinner(f"Storing {plural(len(files), 'file')} …"):
             for file in files:
-                library.sources.upload(file.name, file, collection)
+                library.uploads.add(file.name, file, collection)
                 stored.add(file.file_id)
             library.sources.sync(library.sources.uploads(collection))
     except RagkitError as error:

@@ -6,14 +6,14 @@ import time
 
 import streamlit as st
 
-from pages.parts.common import browser, markup
+from pages.parts.common import browser, dialog, markup
 from pages.parts.common.markup import as_label, meter, number, plural, text
 from pages.parts.common.markup import name as shown_name
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.library.embedders import BackgroundPhase, EmbedderOffer, EmbedderState, Offers
 
-_OPEN, _OFFERS, _COSTS = "embedder_dialog", "embedder_offers", "embedder_costs"
+_KIND, _OFFERS, _COSTS = "embedder", "embedder_offers", "embedder_costs"
 _CHOSEN, _OUTCOME = "embedder_chosen", "embedder_said"
 _OUTCOME_SECONDS = 20.0
 _GET_ONE = "Get one, for example with: ollama pull embeddinggemma"
@@ -22,7 +22,7 @@ _GET_ONE = "Get one, for example with: ollama pull embeddinggemma"
 def label(embedder: str) -> str:
     """Return an embedder's name as people know it."""
     if embedder == "wordllama":
-        return "WordLlama (built in)"
+        return "WordLlama"
     if embedder.startswith("ollama:"):
         return f"{embedder.removeprefix('ollama:').removesuffix(':latest')} (Ollama)"
     return embedder
@@ -30,19 +30,18 @@ def label(embedder: str) -> str:
 
 def line(state: EmbedderState) -> str:
     """Return which embedder answers, and the progress of its work."""
-    parts = [
-        f'<p class="rk-source">Meaning is found by <b>{shown_name(label(state.active))}</b></p>'
-    ]
+    parts = [f"<h2>Embedding model: {shown_name(label(state.active))}</h2>"]
     if state.target:
         parts.append(_progress(state))
     elif state.waiting:
         wait = "waits" if state.waiting == 1 else "wait"
         sentence = (
-            f"{plural(state.waiting, 'document')} {wait} for vectors; words find them already."
+            f"{plural(state.waiting, 'document')} {wait} for embeddings; keyword search finds "
+            f"{'it' if state.waiting == 1 else 'them'} already."
         )
         parts.append(f'<p class="rk-soft" role="status">{text(sentence)}</p>')
     if state.paused:
-        parts.append('<p class="rk-notice">The work rests until you let it go on.</p>')
+        parts.append('<p class="rk-notice">Paused.</p>')
     elif state.message and (state.target or state.waiting):
         parts.append(f'<p class="rk-notice rk-warn">{text(state.message)}</p>')
     return "".join(parts)
@@ -56,23 +55,23 @@ def _progress(state: EmbedderState) -> str:
     return (
         f'<div class="rk-progress" role="status"><b>Moving to {target}</b> · {text(progress)}'
         f"{meter('Texts embedded', state.done, state.total)}</div>"
-        f'<p class="rk-soft">{text(label(state.active))} answers until all are done.</p>'
+        f'<p class="rk-soft">{text(label(state.active))} is used until all are done.</p>'
     )
 
 
 def cost(offer: EmbedderOffer, seconds: float | None) -> str:
     """Return what choosing an embedder costs, in a sentence."""
     if offer.active:
-        return "It answers now."
+        return "In use."
     if not offer.lacking:
-        return "Every text has its vector already: it costs nothing."
+        return "All texts are embedded already: switching is immediate."
     texts = plural(offer.lacking, "text")
     if seconds is None:
-        return f"{texts} have to be embedded first."
+        return f"{texts} to embed first."
     time_left = "less than a minute" if seconds < 60 else f"about {_long(seconds)}"
     return (
-        f"{texts} have to be embedded first: {time_left}, measured on a few of them. "
-        "Until then all goes on as it is."
+        f"{texts} to embed first: {time_left}, measured on a few of them. The present model is "
+        "used until then."
     )
 
 
@@ -83,7 +82,6 @@ def _long(seconds: float) -> str:
 
 def draw(library: Library) -> None:
     """Draw the Library page's part about embedders."""
-    st.html("<h2>Meaning</h2>")
     with st.container(key="embedder"):
         live(library)
 
@@ -99,7 +97,7 @@ def live(library: Library) -> None:
     with st.container(horizontal=True, gap="small"):
         busy = bool(state.target or state.waiting)
         if busy and state.paused:
-            st.button("Go on", key="embedder-resume", type="tertiary",
+            st.button("Resume", key="embedder-resume", type="tertiary",
                       on_click=library.embedders.resume)  # fmt: skip
         elif busy:
             st.button("Pause", key="embedder-pause", type="tertiary",
@@ -119,7 +117,7 @@ def live(library: Library) -> None:
 def _back(library: Library, previous: str) -> None:
     try:
         library.embedders.revert()
-        outcome = f"{label(previous)} answers again; nothing had to be embedded."
+        outcome = f"{label(previous)} is in use again; nothing had to be embedded."
     except RagkitError as error:
         outcome = str(error)
     # For a while, not for one run: the next may come before anybody has seen it.
@@ -132,25 +130,20 @@ def _back(library: Library, previous: str) -> None:
 def _open() -> None:
     for key in (_OFFERS, _COSTS, _CHOSEN):
         st.session_state.pop(key, None)
-    st.session_state[_OPEN] = True
-
-
-def close() -> None:
-    """Close the dialog."""
-    st.session_state.pop(_OPEN, None)
+    dialog.ask(_KIND)
 
 
 def draw_dialog(library: Library) -> None:
     """Draw the dialog if it is open."""
-    if st.session_state.get(_OPEN):
+    if dialog.current()[0] == _KIND:
         choose(library)
 
 
-@st.dialog("What finds the meaning", on_dismiss=close)
+@st.dialog("Choose an embedding model", on_dismiss=dialog.close)
 def choose(library: Library) -> None:
     """Choose among the built-in embedder and what Ollama has."""
     if _OFFERS not in st.session_state:
-        with st.spinner("Looking what Ollama has …"):
+        with st.spinner("Asking Ollama for its models …"):
             st.session_state[_OFFERS] = library.embedders.offers()
     offers: Offers = st.session_state[_OFFERS]
     by_name = {offer.name: offer for offer in offers.offers}
@@ -168,27 +161,27 @@ def choose(library: Library) -> None:
     if offers.trouble:
         st.html(markup.notices([offers.trouble]))
     elif not any(embedder.startswith("ollama:") for embedder in names):
-        st.html(markup.notices([f"Ollama answers, and has no embedding model. {_GET_ONE}."]))
+        st.html(markup.notices([f"Ollama has no embedding model. {_GET_ONE}."]))
     offer = by_name.get(chosen or names[active], offers.offers[active])
     seconds = _measured(library, offer)
     st.html(f'<p class="rk-soft" role="status">{text(cost(offer, seconds))}</p>')
     with st.container(horizontal=True):
-        word = "Use it" if not offer.lacking else "Embed everything with it"
+        word = "Use this model" if not offer.lacking else "Embed all and switch"
         if not offer.active and st.button(word, type="primary", key="embedder-choose"):
             _take(library, offer)
-        if st.button("Keep what is", key="embedder-keep", on_click=close):
+        if st.button("Cancel", key="embedder-keep", on_click=dialog.close):
             st.rerun()
 
 
 def _about(offer: EmbedderOffer) -> str:
     """Return size and dimensions; none of it is text of others."""
-    parts = ["answers now"] if offer.active else []
+    parts = ["in use"] if offer.active else []
     if offer.size:
         parts.append(markup.size(offer.size))
     if offer.dimensions:
-        parts.append(f"vectors of {offer.dimensions} numbers")
+        parts.append(f"{offer.dimensions} dimensions")
     if offer.name == "wordllama":
-        parts.append("fast, needs no other program")
+        parts.append("fast, built in")
     return " · ".join(parts)
 
 
@@ -214,5 +207,5 @@ def _take(library: Library, offer: EmbedderOffer) -> None:
     except (RagkitError, OSError) as error:
         st.html(markup.notices([str(error)]))
         return
-    close()
+    dialog.close()
     st.rerun()

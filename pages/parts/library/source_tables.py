@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
-from pages.parts.common.markup import ago, left, meter, name, number, plural, size, text
+from pages.parts.common.markup import (
+    action,
+    ago,
+    attributes,
+    document_link,
+    figure,
+    meter,
+    moment,
+    name,
+    number,
+    plural,
+    size,
+    text,
+)
 from ragkit.catalog.records import Counts, DocumentRecord, JobRecord, JobState, SourceRecord
 from ragkit.indexing.progress import Progress
 from ragkit.types import Status
@@ -16,7 +28,17 @@ STATUS_WORDS = {
     Status.SKIPPED: "Skipped",
     Status.FAILED: "Failed",
 }
-_SOURCE_STATES = {"new": "not read yet", "ready": "up to date", "offline": "not there now"}
+_JOB_PHASES = {
+    "remove_source": "Removing a folder",
+    "remove_documents": "Removing",
+    "remove_collection": "Deleting a collection",
+}
+_SOURCE_STATES = {
+    "new": "",
+    "ready": "up to date",
+    "held": "needs your decision",
+    "offline": "not connected",
+}
 
 
 def status_choices(counts: Counts) -> dict[str, Status | None]:
@@ -34,64 +56,90 @@ def status_choices(counts: Counts) -> dict[str, Status | None]:
     return choices
 
 
-def rows(records: Sequence[DocumentRecord]) -> list[dict[str, Any]]:
-    """Return one row for each document, for the table."""
-    return [
-        {
-            "Document": record.path,
-            "Status": STATUS_WORDS[record.status],
-            "Reason": record.reason or " ".join(record.warnings),
-            "Chunks": record.chunks,
-            "Size": size(record.size),
-            "Changed": record.mtime_ns / 1e9,
-        }
-        for record in records
-    ]
+def documents_table(records: Sequence[DocumentRecord], removable: Collection[int]) -> str:
+    """Return documents with their status, the reason in full, and what can be done to each.
+
+    Those of the sources ``removable`` can be removed; ``data-path`` names the document of a row.
+    """
+    rows = "".join(_row(record, record.source_id in removable) for record in records)
+    if not rows:
+        return '<p class="rk-soft">No document has such a name.</p>'
+    return (
+        '<table class="rk-docs"><thead><tr><th>Document</th><th>Status</th><th>Chunks</th>'
+        '<th>Size</th><th>Changed</th><th><span class="rk-hidden">Actions</span></th></tr></thead>'
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def _row(record: DocumentRecord, removable: bool) -> str:
+    title = f"<bdi>{name(record.path)}</bdi>"
+    if record.status is Status.INDEXED:
+        title = document_link(record.id, 0, "", title)
+    problem = record.reason or " ".join(record.warnings)
+    reason = f'<p class="rk-soft">{name(problem)}</p>' if problem else ""
+    acts = action("reindex", "Re-index", data_id=record.id, aria_label=f"Re-index {record.path}")
+    if removable:
+        acts += action("remove", "Remove …", data_id=record.id, aria_label=f"Remove {record.path}")
+    changed = moment(record.mtime_ns / 1e9)
+    return (
+        f'<tr class="rk-{record.status}"{attributes(data_path=record.path)}><td>{title}{reason}'
+        f"</td><td>{STATUS_WORDS[record.status]}</td>"
+        f'<td class="rk-count">{number(record.chunks)}<span> '
+        f"{'chunk' if record.chunks == 1 else 'chunks'}</span></td>"
+        f'<td class="rk-count">{size(record.size)}</td>'
+        f'<td title="{changed}">{changed[:10]}</td><td class="rk-acts">{acts}</td></tr>'
+    )
 
 
 def progress_line(job: JobRecord, progress: Progress, waiting: int) -> str:
-    """Return ``Reading 212 of 402 · handbook/security.pdf · 40 s left`` with a meter."""
-    kind = {"remove_source": "Removing a folder", "remove_documents": "Removing"}.get(job.kind, "")
+    """Return ``Reading 212 of 402 · about 40 s left`` with the file at hand and a meter."""
+    kind = _JOB_PHASES.get(job.kind, "")
     phase = progress.phase or kind or ("Waiting" if job.state is JobState.PENDING else "Starting")
-    parts = [f"<b>{text(phase)}</b>"]
-    if progress.total:
-        parts[0] = f"<b>{text(phase)} {number(progress.done)} of {number(progress.total)}</b>"
-    if progress.current:
-        parts.append(f"<bdi>{name(progress.current[-120:])}</bdi>")
-    if remaining := left(progress.seconds_left):
-        parts.append(text(remaining))
+    far = figure(job.id, progress.done, progress.total, progress.seconds_left)
+    parts = [f"<b>{text(phase)} {far}</b>" if far else f"<b>{text(phase)} …</b>"]
     if progress.failed:
         parts.append(f"{number(progress.failed)} failed")
     if waiting > 1:
         parts.append(f"{plural(waiting - 1, 'job')} after this")
-    return with_meter(parts, phase, progress)
+    return with_meter(parts, phase, progress, progress.current)
 
 
-def with_meter(parts: Sequence[str], label: str, progress: Progress) -> str:
-    """Return the HTML ``parts`` about some work with a meter below, which ``label`` names."""
+def with_meter(parts: Sequence[str], label: str, progress: Progress, current: str = "") -> str:
+    """Return the HTML ``parts`` about some work with a meter below, which ``label`` names.
+
+    ``current`` is the file at hand, on a line of its own that is cut rather than wrapped.
+    """
+    file = f'<p class="rk-current"><bdi>{name(current)}</bdi></p>' if current else ""
     return (
         f'<div class="rk-progress" role="status">{" · ".join(parts)}'
-        f"{meter(label, progress.done, progress.total)}</div>"
+        f"{meter(label, progress.done, progress.total)}{file}</div>"
     )
 
 
-def last_line(job: JobRecord | None) -> str:
-    """Return how the last job ended."""
-    if job is None or not job.message:
-        return '<div class="rk-progress"></div>'
-    style = " rk-error-text" if job.state is JobState.FAILED else ""
-    when = f" · {ago(job.finished_at)}" if job.finished_at else ""
-    return f'<div class="rk-progress{style}" role="status">{name(job.message)}{when}</div>'
+def last_line(job: JobRecord | None, checked_at: float | None = None) -> str:
+    """Return how the last job of a collection ended, or when its folders were last checked."""
+    if job is not None:
+        style = " rk-error-text" if job.state is JobState.FAILED else ""
+        when = f" · {ago(job.finished_at)}" if job.finished_at else ""
+        return f'<div class="rk-progress{style}" role="status">{name(job.message)}{when}</div>'
+    said = checked(checked_at).capitalize() if checked_at else ""
+    return f'<div class="rk-progress" role="status">{text(said)}</div>'
+
+
+def checked(at: float | None) -> str:
+    """Return when a folder was last compared with the library."""
+    return "not checked yet" if at is None else f"last checked {ago(at)}"
 
 
 def source_html(source: SourceRecord) -> str:
     """Return a source with its state in words."""
-    title = "Dropped files" if source.kind == "uploads" else source.root
+    title = "Uploads" if source.kind == "uploads" else source.root
     state = _SOURCE_STATES.get(source.state, source.state)
     parts = [plural(source.documents, "document")]
     if source.failed:
         parts.append(f'<span class="rk-error-text">{number(source.failed)} failed</span>')
-    parts += [text(state), f"looked at {ago(source.scanned_at)}"]
+    parts += [text(state)] if state else []
+    parts.append(checked(source.scanned_at))
     reason = f'<p class="rk-notice rk-warn">{text(source.reason)}</p>' if source.reason else ""
     return (
         f'<div class="rk-source"><b><bdi>{name(title)}</bdi></b>'
@@ -104,10 +152,10 @@ def loss(source: SourceRecord) -> str:
     documents = plural(source.documents, "document")
     if source.kind == "uploads":
         return (
-            f"This deletes the {documents} that were dropped here, from the library and from disk. "
-            "It cannot be undone."
+            f"{documents} that {'was' if source.documents == 1 else 'were'} uploaded here will be "
+            "deleted from the library and from disk. This cannot be undone."
         )
     return (
-        f"The library forgets {documents} from this folder. The files themselves stay where they "
-        "are, and adding the folder again reads them again."
+        f"{documents} will be removed from the index. The files stay where they are; add the "
+        "folder again to index them again."
     )

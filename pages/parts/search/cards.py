@@ -1,34 +1,39 @@
-"""Result cards as HTML. Pure functions: whatever a document says comes out as text."""
+"""Result cards as HTML. Pure functions: whatever a document says comes out as text.
+
+A card is a title, a line about where it is, and the excerpt that answers. The rest waits under
+*Details* (see ``details.py``) or appears when the card is pointed at or has the focus.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from pages.parts.common.markup import (
     action,
     attributes,
+    document_link,
     document_url,
-    excerpt,
     name,
     page_range,
     text,
 )
-from pages.parts.document.reader import card_context
-from pages.parts.search.passages import COLLAPSED, ExpandedContent, heading_path, passages
-from ragkit.results import Contribution, MatchedChunk, Result
-from ragkit.types import Level
+from pages.parts.rendering import snippet
+from pages.parts.search import details
+from pages.parts.search.details import chunk_link, graded, index_name
+from pages.parts.search.passages import (
+    COLLAPSED,
+    EXCERPT_WIDTH,
+    ExpandedContent,
+    excerpt_html,
+    heading_path,
+    kind,
+)
+from ragkit.results import Result
+from ragkit.retrieval.highlight import best_window
 
-MOST_CELLS = 160
-_INDEX_NAMES = {
-    "vector": "semantic",
-    "title": "title and headings",
-    "phrase": "exact phrase",
-    "document": "whole document",
-}
-_LEVELS = {
-    Level.CHUNK: "chunk",
-    Level.SECTION: "whole section",
-    Level.DOCUMENT: "whole document",
-    Level.QUESTION: "question it answers",
-}
+MOST_CELLS = 60
+_MOST_HEADINGS = 2
+_LONGEST_COPIED = 5000
 
 
 def card(
@@ -38,21 +43,20 @@ def card(
     document = result.document
     label = f"rk-title-{number_}"
     parts = [
-        f'<article class="rk-card" id="rk-result-{number_}"',
+        f'<article class="rk-card{" rk-weak" if result.weak else ""}" id="rk-result-{number_}"',
         attributes(data_document=document.id, data_path=document.path, aria_labelledby=label),
         ">",
         '<header class="rk-card-head">',
         f'<h2 class="rk-title" id="{label}">{open_link(result, question)}</h2>',
         _score(result),
         "</header>",
-        _where(result),
-        _coverage(result, question),
+        _where(result, expanded),
         _missing(result),
-        card_context(expanded.context),
-        passages(result, number_, expanded),
+        excerpt_html(result, question, expanded.excerpt),
         _more(result, number_, expanded),
-        _why(result),
-        _foot(result, number_, expanded),
+        _similar(expanded),
+        _quick(result, expanded),
+        details.fold(result, number_, question, expanded),
         "</article>",
     ]
     return "".join(parts)
@@ -60,22 +64,15 @@ def card(
 
 def open_link(result: Result, question: str) -> str:
     """Return the title as a link to the best matched chunk on the Document page."""
-    return (
-        f'<a class="rk-link" target="_self" data-rk="open"'
-        f"{_target(result.document.id, result.best_index, question)}>"
-        f"<bdi>{name(result.document.title or result.document.path)}</bdi></a>"
-    )
-
-
-def _target(document_id: int, chunk: int, question: str) -> str:
-    return attributes(
-        href=document_url(document_id, chunk, question),
-        data_id=document_id,
-        data_chunk=chunk + 1,
-    )
+    title = f"<bdi>{name(result.document.title or result.document.path)}</bdi>"
+    document_id, chunk = result.document.id, result.best_index
+    return document_link(document_id, chunk, question, title, class_="rk-link")
 
 
 def _score(result: Result) -> str:
+    """Return the score with what it means; none where it only compares these results."""
+    if is_relative(result):
+        return ""
     best = result.matched_chunks[0] if result.matched_chunks else None
     parts = ", ".join(
         f"{index_name(part.index)} {part.normalised:.2f}"
@@ -84,22 +81,18 @@ def _score(result: Result) -> str:
     inside = f" ({parts})" if parts else ""
     several = len(result.matched_chunks) > 1
     mean = f"; {result.avg_score:.2f} on average over those that matched" if several else ""
-    graded = f"; {_graded(best.grade)}" if best and best.grade is not None else ""
-    label = f"{result.score:.2f}: how well the best passage fits{inside}{mean}{graded}"
+    grade = f"; {graded(best.grade)}" if best and best.grade is not None else ""
+    label = f"{result.score:.2f}: how well the best passage fits{inside}{mean}{grade}"
     return (
-        f'<span class="rk-score" tabindex="0" role="note" title="{text(label)}" '
+        f'<span class="rk-score" role="note" title="{text(label)}" '
         f'aria-label="Score {text(label)}">{result.score:.2f}</span>'
     )
 
 
-def _graded(grade: float) -> str:
-    """Return the grade of a reranker in words."""
-    return f"graded {grade:g} of 10 by the model"
-
-
-def index_name(index: str) -> str:
-    """Return what an index, or another part of a score, is called."""
-    return _INDEX_NAMES.get(index, index)
+def is_relative(result: Result) -> bool:
+    """Return whether a score says nothing by itself: it compares keyword hits, or there is none."""
+    parts = result.matched_chunks[0].contributions if result.matched_chunks else ()
+    return all(part.index != "vector" for part in parts)
 
 
 def pages_of(result: Result) -> str:
@@ -109,57 +102,56 @@ def pages_of(result: Result) -> str:
     return page_range(min(pages), max(pages)) if pages else ""
 
 
-def _headings_of(result: Result) -> tuple[str, ...]:
-    """Return the heading path above the best matched chunk."""
+def headings_of(result: Result) -> tuple[str, ...]:
+    """Return the headings above the best matched chunk, without what the title says already."""
     if result.matched_chunks and result.matched_chunks[0].span is not None:
-        return result.matched_chunks[0].heading_path
-    return next((p.heading_path for p in result.passages if p.heading_path), ())
+        path: Sequence[str] = result.matched_chunks[0].heading_path
+    else:
+        path = next((p.heading_path for p in result.passages if p.heading_path), ())
+    title = result.document.title.casefold()
+    # A title may say more than the heading that it was taken from: a date, a name.
+    own = [heading for heading in path if not title.startswith(heading.casefold())]
+    return tuple(own[-_MOST_HEADINGS:])
 
 
-def _where(result: Result) -> str:
+def _where(result: Result, expanded: ExpandedContent) -> str:
     document = result.document
-    parts = [f'<span class="rk-path"><bdi>{name(document.path)}</bdi></span>']
+    headings = headings_of(result)
+    trail = f'<span class="rk-headings"> › {heading_path(headings)}</span>' if headings else ""
+    place = (
+        f'<span class="rk-place" title="{name(document.path)}">'
+        f'<span class="rk-path"><bdi>{name(document.path)}</bdi></span>{trail}</span>'
+    )
+    facts = []
     if pages := pages_of(result):
-        parts.append(f'<span class="rk-page">{pages}</span>')
+        facts.append(f'<span class="rk-page">{pages}</span>')
     if document.date:
-        parts.append(f"<span>{name(document.date[:10])}</span>")
-    heading = _headings_of(result)
-    trail = ""
-    if heading and list(heading) != [document.title]:
-        trail = f'<p class="rk-headings">{heading_path(heading)}</p>'
-    also = ""
+        facts.append(f"<span>{name(document.date[:10])}</span>")
     if result.also_at:
-        places = ", ".join(f"<bdi>{name(place)}</bdi>" for place in result.also_at[:5])
-        rest = len(result.also_at) - 5
-        more = f" and {rest} more" if rest > 0 else ""
-        also = f'<p class="rk-also">The same text is also at {places}{more}</p>'
-    return f'<div class="rk-meta">{trail}<p class="rk-where">{" · ".join(parts)}</p></div>{also}'
+        listed = text(", ".join(result.also_at[:5]))
+        facts.append(
+            f'<span title="The same text is also at {listed}">+{len(result.also_at)} '
+            f"{'copy' if len(result.also_at) == 1 else 'copies'}</span>"
+        )
+    if absent := [term for term in result.missing_terms if term not in expanded.known_missing]:
+        words = ", ".join(f"<s>{name(term)}</s>" for term in absent[:4])
+        facts.append(f'<span class="rk-absent">Missing: {words}</span>')
+    told = f'<span class="rk-told">{" · ".join(facts)}</span>' if facts else ""
+    return f'<div class="rk-where">{place}{told}{_coverage(result)}</div>'
 
 
-def _coverage(result: Result, question: str) -> str:
-    chips = "".join(
-        f'<a class="rk-number" target="_self" data-rk="open"'
-        f"{_target(result.document.id, chunk.index, question)}"
-        f' title="Chunk {chunk.index + 1} scored {chunk.score:.2f}. Opens it in the document.">'
-        f"#{chunk.index + 1} <b>{chunk.score:.2f}</b></a>"
-        for chunk in result.matched_chunks
-    )
-    context = ""
-    if result.context_chunks:
-        listed = ", ".join(str(index + 1) for index in result.context_chunks[:12])
-        tail = " …" if len(result.context_chunks) > 12 else ""
-        context = f'<span class="rk-soft">{listed}{tail} as context</span>'
+def _coverage(result: Result) -> str:
     return (
-        f'<div class="rk-cover">{coverage_bar(result, question)}'
-        f'<span class="rk-coverage">{text(result.chunk_coverage)}</span>'
-        f"{chips}{context}</div>"
+        f'<span class="rk-cover">{coverage_bar(result)}'
+        f'<span class="rk-coverage">{text(result.chunk_coverage)}</span></span>'
     )
 
 
-def coverage_bar(result: Result, question: str = "") -> str:
+def coverage_bar(result: Result) -> str:
     """Return one cell for each chunk: matched (shaded by score), context, or not shown.
 
-    Beyond ``MOST_CELLS`` chunks a cell stands for several, and says so.
+    A picture, and a short cut for those who point: a click opens the chunk, as the links under
+    *Details* do. Beyond ``MOST_CELLS`` chunks a cell stands for several, and says so.
     """
     total = max(1, result.document.chunks)
     scores = {chunk.index: chunk.score for chunk in result.matched_chunks}
@@ -170,8 +162,7 @@ def coverage_bar(result: Result, question: str = "") -> str:
     for first in range(0, total, step):
         inside = range(first, min(first + step, total))
         matched = [scores[index] for index in inside if index in scores]
-        last = inside[-1]
-        names = f"chunk {first + 1}" if step == 1 else f"chunks {first + 1}–{last + 1}"
+        names = f"chunk {first + 1}" if step == 1 else f"chunks {first + 1}–{inside[-1] + 1}"
         if matched:
             kind = f"rk-hit rk-shade-{max(1, min(4, round(4 * max(matched) / best)))}"
             title = f"{names}: matched, {max(matched):.2f}"
@@ -179,10 +170,9 @@ def coverage_bar(result: Result, question: str = "") -> str:
             kind, title = "rk-near", f"{names}: shown as context"
         else:
             kind, title = "rk-none", f"{names}: not shown"
-        where = _target(result.document.id, first, question)
         cells.append(
-            f'<a class="rk-cell {kind}" target="_self" data-rk="open" tabindex="-1" '
-            f'aria-hidden="true" title="{title}"{where}></a>'
+            f'<i class="rk-cell {kind}" data-rk="open" data-id="{result.document.id}" '
+            f'data-chunk="{first + 1}" title="{title}"></i>'
         )
     return (
         f'<span class="rk-bar" role="img" aria-label="{text(result.chunk_coverage)}" '
@@ -203,84 +193,56 @@ def _more(result: Result, number_: int, expanded: ExpandedContent) -> str:
     if not result.more or not expanded.more:
         return ""
     items = "".join(
-        f'<li><a class="rk-number" target="_self" data-rk="open"'
-        f"{_target(result.document.id, chunk.index, '')}>"
-        f"#{chunk.index + 1} <b>{chunk.score:.2f}</b></a> "
-        f'<span dir="auto">{excerpt(expanded.more[chunk.index], (), 240)}</span></li>'
+        f"<li>{chunk_link(result, chunk, '')} "
+        f'<span dir="auto">{_beginning(expanded.more[chunk.index], result)}</span></li>'
         for chunk in result.more
         if chunk.index in expanded.more
     )
     return f'<ul class="rk-more" id="rk-more-{number_}">{items}</ul>'
 
 
-def _why(result: Result) -> str:
-    if not result.matched_chunks:
+def _beginning(value: str, result: Result) -> str:
+    start, end = best_window(value, (), EXCERPT_WIDTH)
+    return snippet(value, (start, end), (), kind(result)) + (" …" if end < len(value) else "")
+
+
+def _similar(expanded: ExpandedContent) -> str:
+    if expanded.similar is None:
         return ""
-    lines = "".join(f"<li>{why_line(chunk)}</li>" for chunk in result.matched_chunks)
-    graded = any(chunk.grade is not None for chunk in result.matched_chunks)
-    grades = " Grades decide before scores." if graded else ""
+    items = "".join(
+        f'<li><a class="rk-link" target="_self"'
+        f"{attributes(href=document_url(one.record.id), data_rk='open', data_id=one.record.id)}>"
+        f"<bdi>{name(one.record.title or one.record.path)}</bdi></a> "
+        f'<span class="rk-soft"><bdi>{name(one.record.path)}</bdi> · {one.score:.2f}</span></li>'
+        for one in expanded.similar
+    )
     return (
-        f'<details class="rk-why"><summary>Why here</summary><ul>{lines}</ul>'
-        '<p class="rk-soft">Each index gives its best hits a rank and a score between 0 and 1. '
-        "Semantic compares vectors; keyword compares words (BM25). Score × weight, added up, "
-        f"is the total.{grades}</p></details>"
+        '<section class="rk-more" aria-label="Similar documents"><h3>Similar documents</h3>'
+        + (f"<ul>{items}</ul>" if items else "<p>No similar documents.</p>")
+        + "</section>"
     )
 
 
-def why_line(chunk: MatchedChunk) -> str:
-    """Return how the parts of a chunk's score add up."""
-    level = "" if chunk.level is Level.CHUNK else f" · found as a {_LEVELS[chunk.level]}"
-    if chunk.grade is not None:
-        level += f" · {_graded(chunk.grade)}"
-    terms = f"({', '.join(name(term) for term in chunk.terms[:12])})" if chunk.terms else ""
-    if not chunk.contributions:
-        body = " ".join(filter(None, (f"score {chunk.score:.2f}", terms)))
-        return f"<b>#{chunk.index + 1}</b> {body}{level}"
-    soft = f' <span class="rk-soft">{terms}</span>' if terms else ""
-    parts = " + ".join(_part(part) for part in chunk.contributions)
-    return f"<b>#{chunk.index + 1}</b> {parts}{soft} = <b>{chunk.score:.2f}</b>{level}"
-
-
-def _part(part: Contribution) -> str:
-    title = f"raw score {part.raw:.4g}, brought to {part.normalised:.4f}; adds {part.value:.4f}"
-    rank = f" rank {part.rank}" if part.rank else ""
-    return (
-        f'<span title="{text(title)}">{text(index_name(part.index))}{rank}, '
-        f"{part.normalised:.2f} × {part.weight:.2f}</span>"
+def _quick(result: Result, expanded: ExpandedContent) -> str:
+    """Return the actions that appear when the card is pointed at or has the focus."""
+    copied = _best_text(result)
+    similar = action(
+        "similar",
+        "Similar documents",
+        data_id=result.document.id,
+        aria_expanded=str(expanded.similar is not None).lower(),
     )
+    copy = action("copy-path", "Copy", data_text=copied, title="Copy the best passage")
+    return f'<div class="rk-quick">{expanded.judge}{copy if copied else ""}{similar}</div>'
 
 
-def _foot(result: Result, number_: int, expanded: ExpandedContent) -> str:
-    document = result.document
-    target = _target(document.id, result.best_index, "")
-    parts = [f'<a class="rk-act" target="_self" data-rk="open"{target}>Open</a>']
-    if expanded.opens and not result.missing:
-        parts.append(
-            action(
-                "launch",
-                expanded.opens,
-                data_id=document.id,
-                title="Opens the file itself, on this machine, in the program it belongs to.",
-            )
-        )
-    parts.append(action("copy-passage", "Copy passage", data_result=number_))
-    parts.append(action("copy-path", "Copy path", data_text=document.file or document.path))
-    also = f"{document_url(document.id)}#also-see"
-    parts.append(
-        f'<a class="rk-act" target="_self"{attributes(href=also)} '
-        'title="The documents most like this one.">Also see</a>'
-    )
-    parts.append(expanded.judge)
-    if result.more:
-        count = len(result.more)
-        shown = bool(expanded.more)
-        parts.append(
-            action(
-                "more",
-                f"Hide {count} more" if shown else f"+{count} more in this document",
-                style="rk-act rk-end",
-                data_id=document.id,
-                aria_expanded=str(shown).lower(),
-            )
-        )
-    return f'<footer class="rk-foot">{"".join(parts)}</footer>'
+def _best_text(result: Result) -> str:
+    """Return the text of the best matched chunk, or of the first passage."""
+    best = result.matched_chunks[0].span if result.matched_chunks else None
+    for passage in result.passages:
+        if best is None:
+            return passage.text[:_LONGEST_COPIED]
+        if passage.start <= best.start < passage.end:
+            start = best.start - passage.start
+            return passage.text[start : min(best.end - passage.start, start + _LONGEST_COPIED)]
+    return ""

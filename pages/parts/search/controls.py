@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.common import frame, state
+from pages.parts.common import frame, option_controls, state
 from pages.parts.common.markup import name, number, text
 from pages.parts.common.option_controls import control, search_controls
 from pages.parts.search import summary
@@ -32,8 +32,8 @@ from ragkit.results import Answer
 from ragkit.surfaces import render
 
 OFFERED = (
-    "chunk_aware", "expansion", "granularity", "contexts", "limit", "fusion", "rerank",
-    "min_score", "near_duplicates", "semantic_threshold", "mmr_lambda",
+    "per_document", "chunk_aware", "expansion", "granularity", "contexts", "limit", "fusion",
+    "rerank", "min_score", "near_duplicates", "semantic_threshold", "mmr_lambda",
 )  # fmt: skip
 """What is offered behind *Options* on the Search page."""
 
@@ -43,7 +43,8 @@ OFFERED_LONG = (
 )  # fmt: skip
 """What is offered behind *Options* on the Conversation page."""
 
-_MOST_FACETS, _MOST_FIELDS = 12, 6
+FILTERS_OPEN, OPTIONS_OPEN = "filters_open", "options_open"
+_MOST_FACETS, _MOST_FIELDS, _FEWEST_VALUES = 12, 6, 3
 _DATE = re.compile(r"\d{4}-\d\d")
 
 
@@ -52,34 +53,37 @@ class Controls:
     """The state of the row under the box.
 
     ``problem`` is what is wrong with the question's filters; ``export`` is the place where the
-    answer is offered as files.
+    answer is offered as files, while the options are open.
     """
 
     options: SearchOptions
     problem: QueryError | None
-    export: DeltaGenerator
+    export: DeltaGenerator | None
 
 
 def controls(library: Library, question: str) -> Controls:
-    """Draw the row under the box."""
+    """Draw the row under the box. What a popover holds is made only while it is open."""
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
         collections = _collections(library)
         first = library.options(collections=tuple(collections))
-        mode = control(
+        control(
             SEARCH_OPTIONS["mode"], first.mode, state.MODE,
             label_visibility="collapsed", persist_state="session", width=130,
         )  # fmt: skip
-        per_document = control(
-            SEARCH_OPTIONS["per_document"], first.per_document, state.ONE_EACH,
-            persist_state="session",
-        )  # fmt: skip
-        with st.popover("Filters"):
-            problem = _filters(library, collections, question)
-        with st.popover("Options"):
-            changes = search_controls(first, OFFERED, "option_", persist_state="session")
-            place = st.container()
-    options = replace(first, mode=mode, per_document=per_document, **changes)
-    return Controls(options, problem, place)
+        filters = st.popover("Filters", key=FILTERS_OPEN, on_change="rerun")
+        options = st.popover("Options", key=OPTIONS_OPEN, on_change="rerun")
+    problem = _problem(library, collections, question)
+    if filters.open:
+        with filters:
+            _filters(library, collections, question, problem)
+    export = None
+    if options.open:
+        with options:
+            search_controls(first, OFFERED, option_controls.PREFIX, persist_state="session")
+            changed = option_controls.changed(first) != first
+            st.button("Reset options", on_click=state.forget_options, disabled=not changed)
+            export = st.container()
+    return Controls(option_controls.changed(first), problem, export)
 
 
 def long_controls(
@@ -139,14 +143,24 @@ def _choose(names: list[str], key: str, first: str, **widget: Any) -> list[str]:
 # -- filters ---------------------------------------------------------------------------------
 
 
-def _filters(library: Library, collections: Sequence[str], question: str) -> QueryError | None:
-    """Draw the filters as buttons with counts; each writes itself into the question."""
-    fields = library.documents.field_names(collections)
+def _problem(library: Library, collections: Sequence[str], question: str) -> QueryError | None:
+    """Return what is wrong with the question's filters."""
     try:
-        active = {chip.token for chip in summary.chips(question, fields)}
+        summary.chips(question, library.documents.field_names(collections))
     except QueryError as error:
-        st.caption("A filter in the question is not understood; mend it first.")
         return error
+    return None
+
+
+def _filters(
+    library: Library, collections: Sequence[str], question: str, problem: QueryError | None
+) -> None:
+    """Draw the filters as buttons with counts; each writes itself into the question."""
+    if problem:
+        st.caption("Correct the filter in the question first.")
+        return
+    fields = library.documents.field_names(collections)
+    active = {chip.token for chip in summary.chips(question, fields)}
     groups = facet_groups(library, collections)
     html = "".join(_facet_group(title, key, values, active) for title, key, values in groups)
     if html:
@@ -162,14 +176,17 @@ def _filters(library: Library, collections: Sequence[str], question: str) -> Que
             min_value=date(1900, 1, 1),
             on_change=partial(_dated, key, word, fields),
         )
-    st.caption("The same can be typed in the box: type:pdf path:notes/ after:2025-01")
-    return None
+    st.caption("You can also type filters: type:pdf path:notes/ after:2025-01")
 
 
 def facet_groups(
     library: Library, collections: Sequence[str]
 ) -> list[tuple[str, str, list[tuple[str, int]]]]:
-    """Return (title, filter, values with counts) of everything that can be filtered by."""
+    """Return (title, filter, values with counts) of everything that is worth filtering by.
+
+    A group of one value divides nothing. A field of the documents' own is left out as well when it
+    has fewer than three values that several documents share, or when its values are numbers.
+    """
     totals: dict[tuple[str, str], Counter[str]] = {}
     for collection in dict.fromkeys(collections):
         facets = library.documents.facets(collection)
@@ -188,11 +205,22 @@ def facet_groups(
             counts = totals.setdefault((title, key), Counter())
             for value, count in values:
                 counts[value] += count
+    built_in = {"type", "path", "lang", "tag"}
     return [
         (title, key, sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_MOST_FACETS])
         for (title, key), counts in totals.items()
-        if counts
+        if len(counts) > 1 and (key in built_in or _is_telling(counts))
     ]
+
+
+def _is_telling(counts: Counter[str]) -> bool:
+    """Return whether a field of the documents' own divides them into groups with names."""
+    shared = [value for value, count in counts.items() if count > 1]
+    return len(shared) >= _FEWEST_VALUES and not all(map(_is_number, shared))
+
+
+def _is_number(value: str) -> bool:
+    return value.replace(".", "", 1).replace("-", "", 1).isdecimal()
 
 
 def _facet_group(title: str, key: str, values: list[tuple[str, int]], active: set[str]) -> str:
@@ -223,9 +251,9 @@ def _dated(key: str, word: str, fields: Sequence[str]) -> None:
     st.session_state[state.QUESTION] = question
 
 
-def offer_export(place: DeltaGenerator, answer: Answer) -> None:
+def offer_export(place: DeltaGenerator | None, answer: Answer) -> None:
     """Offer an answer as files, at the end of the options."""
-    if not answer.results:
+    if place is None or not answer.results:
         return
     with place:
         st.caption("Export these results")
@@ -243,12 +271,3 @@ def offer_export(place: DeltaGenerator, answer: Answer) -> None:
                     key=f"export_{kind}",
                     on_click="ignore",
                 )
-
-
-def add_sample(library: Library) -> None:
-    """Make the sample documents a source, and read them."""
-    from ragkit.surfaces.serve import sample_contexts, sample_folder
-
-    source = library.sources.add_folder(sample_folder())
-    library.sources.sync(source)
-    library.contexts.import_file(source.id, sample_contexts())

@@ -1,18 +1,34 @@
-"""A long question as HTML: its topics in the text, results by topic, a small map."""
+"""A long text as HTML: its topics, their places in the text, their results, a small map."""
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from pages.parts.common.markup import action, attributes, excerpt, name, plural, text
+from pages.parts.common.markup import action, attributes, name, plural, text
+from pages.parts.library.source_tables import with_meter
 from pages.parts.search.cards import coverage_bar, open_link
+from pages.parts.search.passages import excerpt_html
 from ragkit.catalog.records import DocumentRecord
+from ragkit.indexing.progress import Progress
 from ragkit.results import Result
 from ragkit.retrieval.multi_query import ChunkedAnswer, ChunkedResult, TopicAnswer
 
 COLOURS = 8
 LONGEST_SHOWN = 100_000
-_EXCERPT, _TITLE = 260, 60
+_TITLE = 60
+
+
+def key_of(value: str) -> str:
+    """Return what a long text is known by."""
+    return hashlib.blake2b(value.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def naming_line(progress: Progress) -> str:
+    """Return how far the naming of topics is, with a meter."""
+    counted = f": {progress.done} of {progress.total}" if progress.total else ""
+    return with_meter([f"<b>Naming topics{counted}</b>"], "Naming topics", progress)
 
 
 def colour(topic: int) -> str:
@@ -20,19 +36,24 @@ def colour(topic: int) -> str:
     return f"rk-topic-{topic % COLOURS}"
 
 
-def topic_list(topics: Sequence[TopicAnswer], chosen: int | None) -> str:
-    """Return a line for each topic, which chooses it."""
-    items = "".join(_topic(answer, answer.topic.index == chosen) for answer in topics)
+def topic_list(answer: ChunkedAnswer, chosen: int | None) -> str:
+    """Return a line for each topic, which chooses it, with how many results it has."""
+    results = Counter(number for found in answer.results for number in found.topics)
+    items = "".join(
+        _topic(of_topic, results[of_topic.topic.index], of_topic.topic.index == chosen)
+        for of_topic in answer.topics
+    )
     return f'<ul class="rk-topics" aria-label="Topics">{items}</ul>'
 
 
-def _topic(answer: TopicAnswer, pressed: bool) -> str:
+def _topic(answer: TopicAnswer, results: int, pressed: bool) -> str:
     number = answer.topic.index
     data = attributes(data_rk="topic", data_number=number, aria_pressed=str(pressed).lower())
+    found = "nothing fits" if answer.weak or not results else plural(results, "result")
     return (
         f'<li><button type="button" class="rk-topic {colour(number)}"{data}>{dot(number)}'
         f"<bdi>{name(answer.topic.name)}</bdi>"
-        f'<span class="rk-soft">{len(answer.documents)}</span></button></li>'
+        f'<span class="rk-soft">{found}</span></button></li>'
     )
 
 
@@ -44,14 +65,17 @@ def dot(topic: int) -> str:
 def dots(topics: Sequence[int]) -> str:
     """Return the topics that found a result."""
     if not topics:
-        return '<span class="rk-soft">found by the whole text</span>'
+        return '<span class="rk-soft">Found by the whole text</span>'
     label = f"Found by {plural(len(topics), 'topic')}"
     inner = "".join(dot(topic) for topic in topics)
     return f'<span class="rk-dots" role="note" aria-label="{label}">{inner}</span>'
 
 
 def coloured(value: str, topics: Sequence[TopicAnswer], chosen: int | None) -> str:
-    """Return the text with each topic's span in its colour; the text is only ever text."""
+    """Return the text with each topic's span in its colour, headed by a button that chooses it.
+
+    The text is only ever text.
+    """
     parts, position = [], 0
     stop = min(len(value), LONGEST_SHOWN)
     for answer in topics:
@@ -60,41 +84,55 @@ def coloured(value: str, topics: Sequence[TopicAnswer], chosen: int | None) -> s
         if start >= end:
             continue
         mark = " rk-chosen" if topic.index == chosen else ""
+        link = attributes(
+            data_rk="topic", data_number=topic.index, aria_pressed=str(bool(mark)).lower()
+        )
         parts += [
             text(value[position:start].strip()),
-            f'<span class="rk-span {colour(topic.index)}{mark}" '
-            f'id="rk-span-{topic.index}" title="Topic {topic.index + 1}">',
+            f'<div class="rk-span {colour(topic.index)}{mark}" id="rk-span-{topic.index}">'
+            f'<button type="button" class="rk-span-head"{link}>{dot(topic.index)}'
+            f"<bdi>{name(topic.name)}</bdi></button>",
             text(value[start:end].strip()),
-            "</span>",
+            "</div>",
         ]
         position = end
     parts.append(text(value[position:stop].strip()))
-    more = '<p class="rk-soft">… the rest is asked too, but not shown.</p>' * (len(value) > stop)
-    return f'<div class="rk-long-text" tabindex="0" dir="auto">{"".join(parts)}{more}</div>'
+    more = '<p class="rk-soft">… The rest is searched too, but not shown.</p>' * (len(value) > stop)
+    return (
+        '<div class="rk-long-text" tabindex="0" role="region" aria-label="The text and its topics" '
+        f'dir="auto">{"".join(parts)}{more}</div>'
+    )
 
 
 def summary(answer: ChunkedAnswer) -> str:
-    """Return ``7 pieces → 35 hits → 12 documents → 5 shown``."""
+    """Return ``7 segments → 35 hits → 12 documents → 5 shown``."""
     return (
-        '<p class="rk-summary" role="status"><span class="rk-counts" title="Each piece of the '
-        'text asks for itself; what they find is joined and the best are shown.">'
+        '<p class="rk-summary" role="status"><span class="rk-counts" title="Each segment of the '
+        'text is searched separately; the best documents of every topic are shown.">'
         f"{text(answer.summary)}</span> · {answer.trace.ms:.0f} ms</p>"
     )
 
 
 def matrix(answer: ChunkedAnswer) -> str:
-    """Return a map of which topic found which of the results, and how well."""
+    """Return a map of which topic found which of the results, and how well, with its key."""
     if len(answer.topics) < 2 or not answer.results:
         return ""
     scores = [dict(topic.documents) for topic in answer.topics]
     best = max((score for row in scores for score in row.values()), default=0.0) or 1.0
-    head = "".join(f"<th scope=col>{dot(topic.topic.index)}</th>" for topic in answer.topics)
+    head = "".join(
+        f'<th scope="col" title="{name(topic.topic.name)}">{dot(topic.topic.index)}</th>'
+        for topic in answer.topics
+    )
     rows = {found.result.document.id: found.result for found in answer.results}
     body = "".join(_row(result, scores, best) for result in rows.values())
+    key = "".join(f'<i style="opacity:{strength}"></i>' for strength in (0.35, 0.6, 1.0))
     return (
-        '<div class="rk-wide"><table class="rk-matrix"><caption class="rk-soft">Topics × '
-        "documents</caption><thead><tr><td></td>"
-        f"{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        '<details class="rk-map"><summary>Which topic found which document</summary>'
+        f'<p class="rk-soft rk-map-key">Found by a topic: weaker {key} stronger. '
+        "Numbers are those of the topics; an empty cell means not found.</p>"
+        '<div class="rk-wide" tabindex="0" role="region" aria-label="Topics and documents">'
+        '<table class="rk-matrix"><thead><tr><th scope="col">Document</th>'
+        f"{head}</tr></thead><tbody>{body}</tbody></table></div></details>"
     )
 
 
@@ -113,23 +151,17 @@ def _row(result: Result, scores: Sequence[Mapping[int, float]], best: float) -> 
             f'<i style="opacity:{strength}"></i></td>'
         )
     title = name((document.title or document.path)[:_TITLE])
-    return f"<tr><th scope=row><bdi>{title}</bdi></th>{''.join(cells)}</tr>"
+    return f'<tr><th scope="row"><bdi>{title}</bdi></th>{"".join(cells)}</tr>'
 
 
-def compact_card(chunked: ChunkedResult, number: int) -> str:
+def compact_card(chunked: ChunkedResult, number: int, topics: Sequence[TopicAnswer]) -> str:
     """Return one result, short, with the topics that found it."""
     result = chunked.result
     document = result.document
     facts = [f'<span class="rk-path"><bdi>{name(document.path)}</bdi></span>']
     if document.date:
         facts.append(f"<span>{name(document.date[:10])}</span>")
-    with_best = [
-        passage
-        for passage in result.passages
-        if passage.chunks[0] <= result.best_index <= passage.chunks[1]
-    ]
-    passage = next(iter(with_best or result.passages), None)
-    shown = excerpt(passage.text, passage.highlights, _EXCERPT) if passage else ""
+    question = " ".join(topics[at].topic.name for at in chunked.topics)
     return (
         f'<article class="rk-card rk-compact" id="rk-result-{number}"'
         f"{attributes(data_document=document.id, data_path=document.path)}>"
@@ -138,7 +170,7 @@ def compact_card(chunked: ChunkedResult, number: int) -> str:
         f'</header><p class="rk-where">{" · ".join(facts)}</p>'
         f'<div class="rk-cover">{dots(chunked.topics)}{coverage_bar(result)}'
         f'<span class="rk-coverage">{text(result.chunk_coverage)}</span></div>'
-        f'<p class="rk-passage">{shown}</p></article>'
+        f"{excerpt_html(result, question)}</article>"
     )
 
 
@@ -154,10 +186,11 @@ def topic_results(answer: TopicAnswer, records: Mapping[int, DocumentRecord]) ->
         for record in [records.get(document)]
         if record is not None
     )
-    body = f"<ol>{items}</ol>" if items else '<p class="rk-soft">It found nothing.</p>'
+    body = '<p class="rk-soft">Nothing fits this topic. The nearest:</p>' * answer.weak
+    body += f"<ol>{items}</ol>" if items else '<p class="rk-soft">Nothing was found.</p>'
     back = action("topic", "Show all topics", data_number="")
     return (
-        f'<section class="rk-notice rk-of-topic {colour(number)}" aria-label="Results of topic '
+        f'<section class="rk-notice rk-of-topic {colour(number)}" aria-label="Results for topic '
         f'{number + 1}"><p>{dot(number)} <bdi>{name(answer.topic.name)}</bdi></p>{body}{back}'
         "</section>"
     )

@@ -1,20 +1,22 @@
-"""The passages of a card: excerpts first, the whole on demand, gaps between. Pure functions."""
+"""The text of a card: its excerpt, the whole passages on demand, gaps between. Pure functions."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pages.parts.common.markup import action, folded, marked, merged, name, number
+from pages.parts.common.markup import action, folded, marked, name, plural
+from pages.parts.rendering import Kind, blocks, kind_of, snippet
 from ragkit.catalog.records import ContextRecord
 from ragkit.library import DocumentDetail
-from ragkit.results import MatchedChunk, Passage, Result
-from ragkit.retrieval.highlight import best_window
+from ragkit.results import Passage, Result
+from ragkit.retrieval.excerpts import Excerpt, ExcerptKind, best_excerpts
+from ragkit.retrieval.highlight import whole_identifiers
+from ragkit.retrieval.similar import Similar
 
 LONGEST_PASSAGE = 12_000
-_FIRST_EXCERPT, _NEXT_EXCERPT, _EXCERPTS = 420, 200, 2
-_HEADINGS = re.compile(r"\s*(?:(?:#{1,6} [^\n]*|[^\n]{1,120}\n[=~^-]{3,})\n\s*)+")
+EXCERPT_WIDTH = 230
+"""Characters of an excerpt: about two lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,9 @@ class ExpandedContent:
     ``gaps`` maps (first, last) chunk indexes to the text between; ``more`` maps the index of a
     further matched chunk to its text. ``opens`` is the label of the button that opens the file,
     or empty. ``judge`` is the HTML of the buttons that judge the result. ``context`` is the
-    written context of the best chunk.
+    written context of the best chunk. ``excerpt`` is what the card shows at once. ``similar`` are
+    the documents most like it, ``None`` while they are not asked for; ``passages`` says whether
+    the whole passages are. ``known_missing`` are words that are said to be missing elsewhere.
     """
 
     gaps: Mapping[tuple[int, int], str] = field(default_factory=dict)
@@ -32,6 +36,10 @@ class ExpandedContent:
     opens: str = ""
     judge: str = ""
     context: ContextRecord | None = None
+    excerpt: Excerpt | None = None
+    similar: Sequence[Similar] | None = None
+    passages: bool = False
+    known_missing: Sequence[str] = ()
 
 
 COLLAPSED = ExpandedContent()
@@ -84,77 +92,44 @@ def heading_path(path: Sequence[str]) -> str:
 
 
 def passages(result: Result, number_: int, expanded: ExpandedContent) -> str:
-    """Return the text of a result, collapsed to excerpts when it is long."""
+    """Return the button that shows the whole passages of a result, and them once it was used."""
     if not result.passages:
         return ""
-    whole = _whole(result, number_, expanded)
-    if len(result.passages) == 1 and len(result.passages[0].text) <= _FIRST_EXCERPT:
-        return f'<div class="rk-passages">{whole}</div>'
     words = sum(len(passage.text.split()) for passage in result.passages)
-    opened = " open" if expanded.gaps else ""
-    return (
-        f'<div class="rk-passages"><div class="rk-short">{_short(result)}</div>'
-        f'<details class="rk-full"{opened}><summary>'
-        f'<span class="rk-closed">Read the passages here · {number(words)} words</span>'
-        f'<span class="rk-opened">Show less</span></summary>{whole}</details></div>'
+    what = "full passages" if len(result.passages) > 1 else "full passage"
+    shown = expanded.passages
+    button = action(
+        "passages",
+        f"Hide {what}" if shown else f"Show {what} ({plural(words, 'word')})",
+        data_id=result.document.id,
+        aria_expanded=str(shown).lower(),
     )
+    return f"<div>{button}</div>{_whole(result, number_, expanded) if shown else ''}"
 
 
-def _short(result: Result) -> str:
-    """Return the best matched chunks as excerpts, in reading order, with marks between them."""
-    windows: list[tuple[int, int, Passage]] = []
-    ranked = result.matched_chunks or (MatchedChunk(0, 0.0),)
-    for chunk in ranked:
-        size = _NEXT_EXCERPT if windows else _FIRST_EXCERPT
-        window = _excerpt_of(result, chunk, size)
-        if window and all(window[1] <= start or window[0] >= end for start, end, _ in windows):
-            windows.append(window)
-        if len(windows) == _EXCERPTS:
-            break
-    parts = []
-    for start, end, passage in sorted(windows, key=lambda window: window[:2]):
-        is_cut = start > passage.start and not _heads(passage.text, start - passage.start)
-        lead = "… " if is_cut else ""
-        tail = " …" if end < passage.end else ""
-        body = marked(passage.text, passage.highlights, start - passage.start, end - passage.start)
-        body = body.strip("\n").rstrip() if _code(result) else folded(body)
-        style = f"rk-passage{_code(result)}"
-        parts.append(f'<blockquote class="{style}" dir="auto">{lead}{body}{tail}</blockquote>')
-    return '<p class="rk-between" aria-hidden="true">…</p>'.join(parts)
+def excerpt_html(result: Result, question: str, chosen: Excerpt | None = None) -> str:
+    """Return the excerpt of a result, ``chosen`` or else found by itself; empty without one."""
+    if chosen is None:
+        (found,) = best_excerpts(question, [result], EXCERPT_WIDTH)
+        if not found:
+            return ""
+        chosen = found[0]
+    value, start, end = chosen.passage.text, chosen.start, chosen.end
+    near = [mark for mark in chosen.passage.highlights if mark[1] > start and mark[0] < end]
+    marks = whole_identifiers(value, near)
+    # A mark that was cut at the signs of an identifier is one again.
+    body = snippet(value, (start, end), marks, kind(result)).replace("</mark><mark>", "")
+    if not body:
+        # Nothing but markup: better as it is written than an empty card.
+        body = folded(marked(value, marks, start, end))
+    style = "rk-excerpt rk-code" if chosen.kind is ExcerptKind.CODE else "rk-excerpt"
+    cut = end < len(value.rstrip()) and value[end - 1].isalnum() and value[end] != "\n"
+    return f'<div class="{style}" dir="auto">{body}{" …" if cut else ""}</div>'
 
 
-def _code(result: Result) -> str:
-    """Return the style of a passage whose columns matter, or an empty string."""
-    return " rk-code" if result.document.format == "code" else ""
-
-
-def _heads(value: str, start: int) -> bool:
-    """Return whether only headings precede this offset."""
-    return not value[:start].strip() or _HEADINGS.fullmatch(value, 0, start) is not None
-
-
-def _excerpt_of(result: Result, chunk: MatchedChunk, size: int) -> tuple[int, int, Passage] | None:
-    """Return start and end in the document's text of a matched chunk's excerpt."""
-    inside = [p for p in result.passages if p.chunks[0] <= chunk.index <= p.chunks[1]]
-    if not inside:
-        return None
-    passage = inside[0]
-    first, last = (chunk.span.start, chunk.span.end) if chunk.span else (passage.start, passage.end)
-    first, last = max(first, passage.start), min(last, passage.end)
-    if first >= last:
-        return None
-    value = passage.text[first - passage.start : last - passage.start]
-    headings = _HEADINGS.match(value)
-    if headings and len(value) - headings.end() > _NEXT_EXCERPT // 2:
-        first += headings.end()
-        value = value[headings.end() :]
-    offset = first - passage.start
-    spans = [(a - offset, b - offset) for a, b in passage.highlights]
-    start, end = best_window(value, merged(spans, 0, len(value)), size)
-    headings = _HEADINGS.match(value, start)
-    if headings and end - headings.end() > size // 3:
-        start = headings.end()
-    return first + start, first + end, passage
+def kind(result: Result) -> Kind:
+    """Return how the document of a result is drawn."""
+    return kind_of(result.document.format, result.document.path)
 
 
 def _whole(result: Result, number_: int, expanded: ExpandedContent) -> str:
@@ -170,21 +145,20 @@ def _whole(result: Result, number_: int, expanded: ExpandedContent) -> str:
         trail = heading_path(passage.heading_path)
         if (trail or page) and len(result.passages) > 1:
             parts.append(f'<p class="rk-headings">{" · ".join(filter(None, (trail, page)))}</p>')
-        parts.append(_passage(passage, _code(result)))
+        parts.append(_passage(passage, kind(result)))
     parts += [_gap(result, number_, gap, expanded) for _, gap in sorted(gaps.items())]
-    return "".join(parts)
+    return f'<div class="rk-whole">{"".join(parts)}</div>'
 
 
-def _passage(passage: Passage, style: str) -> str:
-    body = marked(passage.text, passage.highlights, 0, LONGEST_PASSAGE)
+def _passage(passage: Passage, kind_: Kind) -> str:
+    shown = min(len(passage.text), LONGEST_PASSAGE)
+    marks = whole_identifiers(passage.text, passage.highlights)
     cut = ""
-    if passage.cut or len(passage.text) > LONGEST_PASSAGE:
+    if passage.cut or len(passage.text) > shown:
         cut = '<p class="rk-soft">… cut here; open the document for the rest.</p>'
     chunks = f"{passage.chunks[0] + 1}-{passage.chunks[1] + 1}"
-    return (
-        f'<blockquote class="rk-passage rk-exact{style}" dir="auto" data-chunks="{chunks}">'
-        f"{body}</blockquote>{cut}"
-    )
+    body = blocks(passage.text, (0, shown), marks, kind_)
+    return f'<div class="rk-passage" data-chunks="{chunks}">{body}</div>{cut}'
 
 
 def gap_words(first: int, last: int) -> str:
@@ -197,8 +171,9 @@ def gap_words(first: int, last: int) -> str:
 def _gap(result: Result, number_: int, gap: tuple[int, int], expanded: ExpandedContent) -> str:
     first, last = gap
     if gap in expanded.gaps:
-        body = marked(expanded.gaps[gap], (), 0, LONGEST_PASSAGE)
-        return f'<blockquote class="rk-passage rk-exact rk-filled" dir="auto">{body}</blockquote>'
+        between = expanded.gaps[gap]
+        body = blocks(between, (0, min(len(between), LONGEST_PASSAGE)), (), kind(result))
+        return f'<div class="rk-passage rk-filled">{body}</div>'
     button = action(
         "gap", "show", style="rk-inline", data_id=result.document.id, data_result=number_,
         data_first=first, data_last=last, aria_label=f"Show {gap_words(first, last)[:-8]}",

@@ -5,14 +5,19 @@ A filter is part of the question's text: chips add and remove filters by rewriti
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from pages.parts.common.markup import action, name, number, plural, text, took
-from ragkit.options import Filters
+from pages.parts.common.markup import action, name, notices, number, plural, text, took
+from ragkit.options import SEARCH_OPTIONS, Filters, SearchOptions, Sort
 from ragkit.results import Answer, Trace
 from ragkit.retrieval.query_parser import format_filters, parse_query
+
+_WRITTEN = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
+_STEP = 10
+MOST_RESULTS = int((SEARCH_OPTIONS["limit"].slider or (0, 50, 1))[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +57,16 @@ def _single_values(filters: Filters) -> Iterator[tuple[str, Any]]:
 
 
 def without_filter(question: str, token: str, known_fields: Sequence[str] = ()) -> str:
-    """Return a question without one filter; without any when ``token`` is empty."""
-    parsed = parse_query(question, known_fields)
-    if not token:
-        return parsed.text
-    tokens = [chip.token for chip in chips(question, known_fields) if chip.token != token]
-    return " ".join([parsed.text, *tokens]).strip()
+    """Return a question without one filter; without any when ``token`` is empty.
+
+    All else stays as it is written: phrases, excluded words, OR.
+    """
+    kept: list[str] = []
+    for written in _WRITTEN.findall(question):
+        tokens = [chip.token for chip in chips(written, known_fields)]
+        left = [one for one in tokens if token and one != token]
+        kept += left if left != tokens else [written]
+    return " ".join(kept)
 
 
 def toggle_filter(question: str, token: str, known_fields: Sequence[str] = ()) -> str:
@@ -78,21 +87,99 @@ def filter_token(name: str, value: str) -> str:
     return format_filters(Filters(fields=((name, value),)))
 
 
-def summary_line(answer: Answer) -> str:
-    """Return ``8 documents · 31 chunks · 14 ms``, with the trace collapsed under "why?"."""
-    documents = len({result.document.id for result in answer.results})
-    chunks = len(
-        {(result.document.id, index) for result in answer.results for index in result.shown_chunks}
+def head(answer: Answer, options: SearchOptions) -> str:
+    """Return what stands above the cards: counts, sorting, and what should be said of them."""
+    return (
+        summary_line(
+            answer, _sorting(options) if len(answer.results) > 1 and not answer.listed else ""
+        )
+        + notices(answer.notices)
+        + _corrections(answer)
+        + _nothing_close(answer)
     )
-    counts = [plural(documents, "document"), plural(chunks, "chunk")]
+
+
+def summary_line(answer: Answer, beside: str = "") -> str:
+    """Return ``10 of 184 documents · 14 ms · Details``, the trace under the last of them.
+
+    ``beside`` is HTML that goes to the other end of the line.
+    """
+    counts = [_counted(answer)]
+    documents = len({result.document.id for result in answer.results})
     if len(answer.results) != documents:
         counts.insert(0, plural(len(answer.results), "result"))
     return (
-        '<div class="rk-summary" role="status"><details class="rk-trace">'
-        f'<summary><span class="rk-counts">{" · ".join(counts)} · {took(answer.trace.ms)}</span>'
-        f' · <span class="rk-ask">why?</span></summary>{trace_table(answer.trace)}'
-        "</details></div>"
+        '<div class="rk-summary"><details class="rk-trace"><summary>'
+        f'<span class="rk-counts" role="status">{" · ".join(counts)} · '
+        f"{took(answer.trace.ms)}</span>"
+        f' · <span class="rk-ask">Details</span></summary>{trace_table(answer.trace)}'
+        f"</details>{beside}</div>"
     )
+
+
+def _counted(answer: Answer) -> str:
+    """Return ``10 of 184 documents``; only the first number where it is all."""
+    shown = len({result.document.id for result in answer.results})
+    if answer.total_documents <= shown:
+        return plural(shown, "document")
+    return f"{number(shown)} of {plural(answer.total_documents, 'document')}"
+
+
+def _sorting(options: SearchOptions) -> str:
+    buttons = "".join(
+        action("option", sort.label, data_name="sort", data_value=sort.value, aria_pressed=pressed)
+        for sort in Sort
+        for pressed in [str(options.sort is sort).lower()]
+    )
+    return f'<span class="rk-sort" role="group" aria-label="Sort by">{buttons}</span>'
+
+
+def _corrections(answer: Answer) -> str:
+    """Return what the question was read as, or may have meant."""
+    if answer.corrected:
+        typed = action(
+            "option", f"Search for {answer.query[:80]}", style="rk-inline",
+            data_name="correct_spelling", data_value="false",
+        )  # fmt: skip
+        return f'<p class="rk-said-of">Showing results for {_quoted(answer.corrected)}. {typed}</p>'
+    if answer.suggestion:
+        unquoted = '"' in answer.query and '"' not in answer.suggestion
+        label = "Search without quotes" if unquoted else answer.suggestion
+        meant = action("ask", label, style="rk-inline", data_question=answer.suggestion)
+        return f'<p class="rk-said-of">{meant if unquoted else f"Did you mean {meant}?"}</p>'
+    return ""
+
+
+def _nothing_close(answer: Answer) -> str:
+    """Return that no result is close, and which words are nowhere."""
+    if not answer.results:
+        return ""
+    parts = []
+    if answer.nothing_close:
+        parts.append("<b>Nothing here is close.</b>")
+    if answer.missing_terms:
+        words = ", ".join(f"<s>{name(term)}</s>" for term in answer.missing_terms[:8])
+        parts.append(f'<span class="rk-absent">Not in your documents: {words}.</span>')
+    if answer.nothing_close:
+        parts.append("The nearest:")
+    return f'<p class="rk-said-of" role="status">{" ".join(parts)}</p>' if parts else ""
+
+
+def _quoted(question: str) -> str:
+    return f'<b><bdi class="rk-quote">{name(question[:200])}</bdi></b>'
+
+
+def more(answer: Answer, options: SearchOptions) -> str:
+    """Return the button for more results; empty where there are none, or they are too many."""
+    shown = len({result.document.id for result in answer.results})
+    is_full = len(answer.results) >= options.limit and options.limit < MOST_RESULTS
+    if not is_full or answer.total_documents <= shown:
+        return ""
+    button = action(
+        "option", "More results", style="rk-offer",
+        data_name="limit", data_value=min(options.limit + _STEP, MOST_RESULTS),
+    )  # fmt: skip
+    return f'<div class="rk-further">{button}<span class="rk-soft">{_counted(answer)}</span></div>'
 
 
 def trace_table(trace: Trace) -> str:
@@ -135,17 +222,20 @@ def nothing_found(question: str, chips: Sequence[Chip], mode: str) -> str:
         for chip in chips
     ]
     if len(chips) > 1:
-        offers.append(action("drop", "Drop all filters", style="rk-offer", data_token=""))
+        offers.append(action("drop", "Search without filters", style="rk-offer", data_token=""))
     if mode != "hybrid":
-        offers.append(action("mode", "Try a hybrid search", style="rk-offer", data_mode="hybrid"))
-    if chips:
-        why = "No document that passes the filters holds anything like it."
-    elif mode == "keyword":
-        why = "None of these words stands in any document."
-    else:
-        why = "No document holds anything like it. Fewer or other words may."
+        offers.append(
+            action(
+                "option",
+                "Try a hybrid search",
+                style="rk-offer",
+                data_name="mode",
+                data_value="hybrid",
+            )
+        )
+    filters = " with these filters" if chips else ""
+    tip = "" if chips else "<p>Try other or fewer words.</p>"
     return (
-        '<section class="rk-state"><h2>Nothing found</h2>'
-        f'<p>{why} You asked for <bdi class="rk-quote">{name(question[:200])}</bdi></p>'
+        f'<section class="rk-state"><h2>No results for {_quoted(question)}{filters}</h2>{tip}'
         f'<div class="rk-offers">{"".join(offers)}</div></section>'
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from ragkit.indexes.rows import EntryRows
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.models.base import Embedder
 from ragkit.paths import LibraryPaths
-from ragkit.types import INDEXED_LEVELS, Level
+from ragkit.types import INDEXED_LEVELS, Level, Version
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +68,10 @@ class LocalBackend:
         """Return the index of exactly the collection's present entries of that level."""
         place = self._place(collection.id, level)
         with place.guard:
-            return self._refreshed(collection, level, place)
+            index = place.index
+            if index is None or index.version != self._source.version(collection.id):
+                index = place.index = self._refreshed(collection, level, place)
+            return index
 
     def generation(self, collection: Collection) -> str:
         """Return the name of the generation of the current chunk index; empty for none."""
@@ -90,15 +94,15 @@ class LocalBackend:
         for level in INDEXED_LEVELS:
             place = self._place(collection.id, level)
             index = self.current(collection, level)
-            changed = bool(index.delta_entries or index.removed_entries)
             small = always or index.entries <= SMALL_INDEX
-            if not (index.worth_merging or (small and changed)) and place.generation:
+            if not (index.worth_merging or (small and index.has_changes)) and place.generation:
                 continue
             if not index.entries and not place.generation:
                 continue
             with place.guard:
                 self._write(collection, level, place, index.scan(), index.version)
-            prune(self._folder(collection, level), _KEPT_GENERATIONS)
+            with suppress(IndexCorruptError):
+                prune(self._folder(collection, level), _KEPT_GENERATIONS)
             saved += 1
         return saved
 
@@ -131,16 +135,29 @@ class LocalBackend:
         return self._paths.index(collection.id, level.value, self._embedder.fingerprint)
 
     def _refreshed(self, collection: Collection, level: Level, place: _Open) -> CollectionIndex:
-        version = self._source.version(collection.id)
-        index = place.index
-        if index is not None and index.version == version:
-            return index
-        if index is None:
-            index = self._load(collection, level, place)
-        index = self._caught_up(collection, level, place, index)
+        """Return the index at the present version of the collection."""
+        opened = place.index
+        index = opened or self._load(collection, level, place)
+        try:
+            changes = self._changes(collection, level, since=index.version, after=place.high_water)
+        except IndexCorruptError as error:
+            logger.warning("collection %s: %s", collection.name, error)
+            if opened is None:
+                return self._rebuild(collection, level, place, error.message)
+            # The catalog was replaced while this was open; what is on disk may be of the new one.
+            place.index = None
+            return self._refreshed(collection, level, place)
+        if changes.version != index.version:
+            if len(changes.added):
+                place.high_water = int(changes.added.entry_ids[-1])
+            index = index.remove(changes.removed, changes.version)
+            index = index.upsert(changes.added, changes.version)
         if index.entries != self._source.count(collection.id, INDEXED_LEVELS[level]):
-            index = self._rebuild(collection, level, place, "it did not hold all that it should")
-        place.index = index
+            if self._source.version(collection.id) != index.version:
+                # Documents have come since the changes were read.
+                place.index = index
+                return self._refreshed(collection, level, place)
+            return self._rebuild(collection, level, place, "some of its entries were missing.")
         return index
 
     def _load(self, collection: Collection, level: Level, place: _Open) -> CollectionIndex:
@@ -160,16 +177,6 @@ class LocalBackend:
         place.high_water = generation.manifest.max_entry_id
         return generation.index()
 
-    def _caught_up(
-        self, collection: Collection, level: Level, place: _Open, index: CollectionIndex
-    ) -> CollectionIndex:
-        changes = self._changes(collection, level, since=index.version, after=place.high_water)
-        if changes.version == index.version:
-            return index
-        if len(changes.added):
-            place.high_water = int(changes.added.entry_ids[-1])
-        return index.remove(changes.removed, changes.version).upsert(changes.added, changes.version)
-
     def _rebuild(
         self, collection: Collection, level: Level, place: _Open, why: str
     ) -> CollectionIndex:
@@ -177,7 +184,10 @@ class LocalBackend:
         if why:
             place.notice = f"The index was built again from the catalog: {why}"
         # Only the writer tidies up, so readers must not fill the disk while it is away.
-        crowded = len(generations(self._folder(collection, level))) > _KEPT_GENERATIONS
+        try:
+            crowded = len(generations(self._folder(collection, level))) > _KEPT_GENERATIONS
+        except IndexCorruptError:
+            crowded = True
         return self._write(
             collection, level, place, changes.added, changes.version, in_memory=crowded
         )
@@ -188,7 +198,7 @@ class LocalBackend:
         level: Level,
         place: _Open,
         rows: EntryRows,
-        version: int,
+        version: Version,
         *,
         in_memory: bool = False,
     ) -> CollectionIndex:
@@ -203,22 +213,22 @@ class LocalBackend:
                     rows,
                     fingerprint=self._embedder.fingerprint,
                     tokenizer_version=TOKENIZER_VERSION,
-                    collection_version=version,
+                    version=version,
                     parameters=self._parameters,
                 )
                 generation = open_newest(folder, checksums=False)
-                if generation is not None and generation.manifest.collection_version == version:
+                if generation is not None and generation.manifest.version == version:
                     place.generation, index = generation.name, generation.index()
             except (OSError, IndexCorruptError) as error:
                 logger.warning("the index of %s could not be saved: %s", collection.name, error)
         if index is None:
             index = CollectionIndex.build(rows, version, self._parameters)
-        place.high_water = int(rows.entry_ids[-1]) if len(rows) else place.high_water
+        place.high_water = int(rows.entry_ids[-1]) if len(rows) else 0
         place.index = index
         return index
 
     def _changes(
-        self, collection: Collection, level: Level, *, since: int | None = None, after: int = 0
+        self, collection: Collection, level: Level, *, since: Version | None = None, after: int = 0
     ) -> Changes:
         return self._source.changes(
             collection.id,

@@ -4,66 +4,93 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.local.keyword import Bm25Parameters
-from ragkit.indexes.local.parts import IndexParts, Segment
-from ragkit.indexes.local.scorer import BM25Scorer
-from ragkit.indexes.local.search import LocalSearch
+from ragkit.indexes.local.search import BM25Scorer, LocalSearch
+from ragkit.indexes.local.segment import Delta, Segment, Tombstones
 from ragkit.indexes.protocol import EntryFilter, IndexQuery, VectorSearch
-from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
-from ragkit.types import Field
+from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, TokenColumn, join, positions_in
+from ragkit.types import LEVEL_CODES, Field, Level, Version
 
 _SMALLEST_MERGE = 1000
 _MERGE_SHARE = 0.05
 _EVERYTHING = EntryFilter()
 _AUTO = VectorSearch()
+_UNFILLED = Version(0)
 _TEXT_ONLY: Mapping[Field, float] = {Field.TEXT: 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class EntryMask:
+    """Rows of one ``CollectionIndex`` that a filter lets through; of no use with another.
+
+    ``base`` bool (n,) for the segment's rows, ``delta`` (m,) for those added since.
+    """
+
+    base: Bools
+    delta: Bools
+
+    def __and__(self, other: EntryMask) -> EntryMask:
+        """Return the rows that both let through."""
+        return EntryMask(self.base & other.base, self.delta & other.delta)
 
 
 class CollectionIndex:
     """Finds entries by words and by vectors. Immutable: a change returns another value.
 
-    Values share the segment, so readers keep a whole old value while another one is made. Until
-    the next merge, rows of the segment keep the length normalisation of the time it was built;
-    all other statistics count what is live, added entries included.
+    It is a segment, ``base``, with the ``delta`` of what was added since and the ``tombstones`` of
+    what was removed. Values share the segment, so readers keep a whole old value while another
+    one is made. Until the next merge, rows of the segment keep the length normalisation of the
+    time it was built; all other statistics count what is live, added entries included.
     """
 
-    def __init__(self, parts: IndexParts, version: int) -> None:
-        self.parts = parts
+    def __init__(
+        self, base: Segment, delta: Delta, tombstones: Tombstones, version: Version
+    ) -> None:
+        self.base = base
+        self.delta = delta
+        self.tombstones = tombstones
         self.version = version
 
     @classmethod
     def build(
-        cls, rows: EntryRows, version: int = 0, parameters: Bm25Parameters | None = None
+        cls, rows: EntryRows, version: Version = _UNFILLED, parameters: Bm25Parameters | None = None
     ) -> CollectionIndex:
         """Index rows in memory."""
         return cls.over(Segment.build(rows, parameters), version)
 
     @classmethod
-    def over(cls, segment: Segment, version: int = 0) -> CollectionIndex:
+    def over(cls, segment: Segment, version: Version = _UNFILLED) -> CollectionIndex:
         """Search a segment, such as that of a generation on disk, as it stands."""
-        return cls(IndexParts.over(segment), version)
+        return cls(segment, Delta.empty(segment.vectors.dimensions), Tombstones(), version)
 
-    def upsert(self, rows: EntryRows, version: int) -> CollectionIndex:
+    def upsert(self, rows: EntryRows, version: Version) -> CollectionIndex:
         """Return the index with these entries; one that it holds already is replaced."""
         return self._changed(rows.entry_ids, rows, version)
 
-    def remove(self, entry_ids: Iterable[int] | Ids, version: int) -> CollectionIndex:
+    def remove(self, entry_ids: Iterable[int] | Ids, version: Version) -> CollectionIndex:
         """Return the index without these entries; unknown ones are ignored."""
         removed = np.fromiter(entry_ids, np.int64)
-        return self._changed(removed, EntryRows.empty(self.dimensions), version)
+        return self._changed(removed, EntryRows.empty(self.base.vectors.dimensions), version)
 
-    def _changed(self, removed: Ids, added: EntryRows, version: int) -> CollectionIndex:
+    def _changed(self, removed: Ids, added: EntryRows, version: Version) -> CollectionIndex:
+        """Costs what the change and the delta hold, not what the segment holds."""
         if not len(removed):
             # What was computed of the same entries stays with them.
             index = copy(self)
             index.version = version
             return index
-        return CollectionIndex(self.parts.changed(removed, added), version)
+        delta = self.delta.without(removed).with_added(added)
+        rows, present = positions_in(self.base.entry_ids, removed)
+        rows = np.setdiff1d(rows[present], self.tombstones.rows)
+        tombstones = self.tombstones.with_rows(rows, self.base.keywords)
+        return CollectionIndex(self.base, delta, tombstones, version)
 
     def search(
         self,
@@ -75,7 +102,6 @@ class CollectionIndex:
         """Put queries to the index (``EntryIndex``)."""
         return LocalSearch(
             self,
-            self._scorer,
             queries,
             entry_filter or _EVERYTHING,
             _TEXT_ONLY if field_weights is None else field_weights,
@@ -84,9 +110,9 @@ class CollectionIndex:
 
     def get(self, entry_ids: Ids, field: Field) -> TokenColumn:
         """Return the tokens of entries in reading order; none for an unknown entry."""
-        index = self.parts.base.keywords.get(field)
-        columns = (index.column if index else None, self.parts.delta.rows.tokens.get(field))
-        located = self.parts.locate(entry_ids)
+        index = self.base.keywords.get(field)
+        columns = (index.column if index else None, self.delta.rows.tokens.get(field))
+        located = self.locate(entry_ids)
         rows, present = located[0]
         if columns[0] is not None and present.all():
             return columns[0].take(rows)
@@ -105,60 +131,174 @@ class CollectionIndex:
 
     def idf(self, token_ids: Sequence[int], field: Field) -> NDArray[np.float32]:
         """Return the inverse document frequency of tokens among the live entries, (m,)."""
-        return self._scorer.idf(field, np.array(token_ids, dtype=np.int64))
+        return self.scorer.idf(field, np.array(token_ids, dtype=np.int64))[0]
+
+    def holders(
+        self, token_ids: Sequence[int], documents: Ids, fields: Sequence[Field]
+    ) -> tuple[Ids, Bools]:
+        """Return how many live entries have each token, and which documents (``EntryIndex``)."""
+        counts = np.zeros(len(token_ids), np.int64)
+        columns = np.full(int(documents.max(initial=0)) + 2, -1)
+        columns[documents] = np.arange(len(documents))
+        holding = np.zeros((len(token_ids), len(documents)), np.bool_)
+        keywords = [self.base.keywords[field] for field in fields if field in self.base.keywords]
+        parts: list[tuple[NDArray[np.int64], list[NDArray[Any]]]] = []
+        if keywords:
+            rows = [_in_any([part.rows_with(token) for part in keywords]) for token in token_ids]
+            if len(self.tombstones.rows):
+                rows = [of_token[self.alive[of_token]] for of_token in rows]
+            parts.append((self.base.document_ids, rows))
+        if len(self.delta):
+            added = [
+                _in_any([self.delta.counts_of(field, token)[0] for field in fields])
+                for token in token_ids
+            ]
+            parts.append((self.delta.rows.document_ids, added))
+        for document_ids, rows in parts if len(token_ids) else ():
+            lengths = np.array([len(of_token) for of_token in rows])
+            counts += lengths
+            if len(documents):
+                # Ids above those asked for meet the last column, which is none.
+                found = document_ids[np.concatenate(rows)]
+                places = columns[np.minimum(found, len(columns) - 1)]
+                present = np.flatnonzero(places >= 0)
+                numbers = np.repeat(np.arange(len(rows)), lengths)
+                holding[numbers[present], places[present]] = True
+        return counts, holding
+
+    def holding(self, token_ids: Sequence[int]) -> Ids:
+        """Return ids of the live entries that have all tokens, ascending (``EntryIndex``)."""
+        keywords = self.base.keywords.get(Field.TEXT)
+        rows: list[NDArray[Any]] = []
+        added: list[NDArray[Any]] = []
+        for token in dict.fromkeys(token_ids):
+            rows.append(keywords.rows_with(token) if keywords else np.zeros(0, np.int64))
+            added.append(self.delta.counts_of(Field.TEXT, token)[0])
+        base = _in_all(rows)
+        base = base[self.alive[base]]
+        delta = self.delta.rows.entry_ids[_in_all(added)]
+        return np.sort(np.concatenate([self.base.entry_ids[base], delta]))
 
     def scan(self, since: int = 0) -> EntryRows:
         """Return the live entries with ids above ``since``, ordered by id."""
-        rows = self.parts.live_rows()
+        rows = self.base.rows()
+        if len(self.tombstones.rows):
+            rows = rows.take(np.flatnonzero(self.alive))
+        if len(self.delta):
+            rows = join([rows, self.delta.rows])
         first = int(np.searchsorted(rows.entry_ids, since, side="right"))
         return rows.take(np.arange(first, len(rows))) if first else rows
 
-    @property
+    def locate(self, entry_ids: Ids) -> tuple[tuple[Ids, Bools], tuple[Ids, Bools]]:
+        """Find live entries in the segment and in the delta: their rows (m,), and which are there.
+
+        An entry that is not there has row 0.
+        """
+        rows, present = positions_in(self.base.entry_ids, entry_ids)
+        if len(self.tombstones.rows) and len(self.base):
+            present = present & self.alive[rows]
+        return (rows, present), positions_in(self.delta.rows.entry_ids, entry_ids)
+
+    @cached_property
     def entries(self) -> int:
         """How many entries it holds."""
-        return self.parts.entries
+        return len(self.base) - len(self.tombstones.rows) + len(self.delta)
 
     @cached_property
     def entries_per_chunk(self) -> float:
         """How many entries a chunk has on average; 1 where none has more than one."""
-        rows = sum(len(ids) for ids in self.parts.id_columns)
-        return rows / sum(group.chunks for group in self.parts.groups) if rows else 1.0
+        rows = len(self.base) + len(self.delta)
+        return rows / sum(group.chunks for group in self.groups) if rows else 1.0
 
-    @property
+    @cached_property
     def fields(self) -> frozenset[Field]:
         """The fields in which any entry has had tokens."""
-        return frozenset({*self.parts.base.keywords, *self.parts.delta.postings})
+        return frozenset({*self.base.keywords, *self.delta.postings})
 
-    @property
-    def delta_entries(self) -> int:
-        """How many entries were added since the segment was built."""
-        return len(self.parts.delta)
-
-    @property
-    def removed_entries(self) -> int:
-        """How many entries of the segment are no longer there."""
-        return len(self.parts.tombstones.rows)
-
-    @property
-    def vector_entries(self) -> int:
-        """How many live entries have a vector."""
-        return self.parts.vectors
-
-    @property
-    def dimensions(self) -> int:
-        """How long the vectors are."""
-        return self.parts.base.vectors.dimensions
+    @cached_property
+    def has_changes(self) -> bool:
+        """Whether anything came or went since the segment was built."""
+        return bool(len(self.tombstones.rows) or len(self.delta))
 
     @property
     def worth_merging(self) -> bool:
         """True once so much has changed that searching pays for it."""
-        changed = self.delta_entries + self.removed_entries
-        return changed > max(_SMALLEST_MERGE, _MERGE_SHARE * len(self.parts.base))
+        changed = len(self.delta) + len(self.tombstones.rows)
+        return changed > max(_SMALLEST_MERGE, _MERGE_SHARE * len(self.base))
+
+    @cached_property
+    def vector_entries(self) -> int:
+        """How many live entries have a vector."""
+        lost = int(np.count_nonzero(self.base.vectors.has_vector[self.tombstones.rows]))
+        return len(self.base.vectors) - lost + len(self.delta.vectors)
 
     def entry_ids(self) -> Ids:
         """Return the ids of all live entries, ascending."""
-        return self.parts.entry_ids()
+        live = self.base.entry_ids[self.alive]
+        return np.sort(np.concatenate([live, self.delta.rows.entry_ids]))
 
     @cached_property
-    def _scorer(self) -> BM25Scorer:
-        return BM25Scorer(self.parts)
+    def alive(self) -> Bools:
+        """Which rows of the segment are live, bool (n,)."""
+        alive = np.ones(len(self.base), dtype=np.bool_)
+        alive[self.tombstones.rows] = False
+        return alive
+
+    @cached_property
+    def groups(self) -> tuple[ChunkGroups, ChunkGroups]:
+        """The chunks of the segment and of the delta."""
+        return ChunkGroups(self.base.levels), ChunkGroups(self.delta.rows.levels)
+
+    @cached_property
+    def representatives(self) -> EntryMask | None:
+        """The entries whose vectors represent chunks (``ChunkGroups``); ``None``: all do."""
+        masks = [group.representatives() for group in self.groups]
+        if all(mask is None for mask in masks):
+            return None
+        base, delta = (
+            np.ones(rows, np.bool_) if mask is None else mask
+            for mask, rows in zip(masks, (len(self.base), len(self.delta)), strict=True)
+        )
+        return EntryMask(base, delta)
+
+    def at_levels(self, levels: Iterable[Level]) -> EntryMask | None:
+        """Return which entries are of those levels; ``None`` when all are."""
+        codes = np.array([LEVEL_CODES[level] for level in levels], np.int64)
+        return None if self._level_codes <= set(codes.tolist()) else self.among("levels", codes)
+
+    def among(self, column: str, allowed: Ids) -> EntryMask:
+        """Return which entries have one of the allowed values in a column, such as their ids."""
+        base, delta = getattr(self.base, column), getattr(self.delta.rows, column)
+        return EntryMask(_is_among(base, allowed), _is_among(delta, allowed))
+
+    @cached_property
+    def _level_codes(self) -> set[int]:
+        """The level codes that occur."""
+        codes = np.unique(np.concatenate([self.base.levels, self.delta.rows.levels]))
+        return set(codes.tolist())
+
+    @cached_property
+    def scorer(self) -> BM25Scorer:
+        """Scores its rows by words."""
+        return BM25Scorer(self)
+
+
+def _in_any(rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return the rows of all, each once."""
+    return rows[0] if len(rows) == 1 else np.unique(np.concatenate(rows))
+
+
+def _in_all(rows: Sequence[NDArray[Any]]) -> Ids:
+    """Return the rows that stand in all of some ascending lists."""
+    if not rows:
+        return np.zeros(0, np.int64)
+    by_length = sorted(rows, key=len)
+    return reduce(partial(np.intersect1d, assume_unique=True), by_length).astype(np.int64)
+
+
+def _is_among(values: NDArray[Any], allowed: Ids) -> Bools:
+    """Return which values are among the allowed ones, by a table where that stays small."""
+    span = int(allowed.max() - allowed.min()) if len(allowed) else 0
+    small = span <= 8 * len(values) + 1_000_000
+    among: Bools = np.isin(values, allowed, kind="table" if small else "sort")
+    return among

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragkit.errors import IndexCorruptError
+from ragkit.types import Version
+
 MANIFEST = "manifest.json"
 """The description of a generation, written last."""
 
@@ -64,10 +67,20 @@ def flush_folder(path: Path) -> None:
 
 
 def generations(folder: Path) -> list[Path]:
-    """Return the folders of all finished generations, oldest first."""
-    if not folder.is_dir():
-        return []
-    paths = [path for path in folder.iterdir() if number_of(path.name) is not None]
+    """Return the folders of all finished generations, oldest first.
+
+    Raises:
+        IndexCorruptError: the folder cannot be looked into.
+    """
+    try:
+        if not folder.is_dir():
+            return []
+        paths = [path for path in folder.iterdir() if number_of(path.name) is not None]
+    except OSError as error:
+        raise IndexCorruptError(
+            f"the folder {folder} cannot be read ({(error.strerror or 'unknown reason').lower()}).",
+            "Give yourself the right to read and write it.",
+        ) from error
     return sorted(paths, key=lambda path: number_of(path.name) or 0)
 
 
@@ -77,9 +90,7 @@ def number_of(name: str) -> int | None:
     return int(digits) if name.startswith(PREFIX) and digits.isdecimal() else None
 
 
-def is_current(
-    folder: Path, *, fingerprint: str, tokenizer_version: str, collection_version: int
-) -> bool:
+def is_current(folder: Path, *, fingerprint: str, tokenizer_version: str, version: Version) -> bool:
     """True when the newest generation below ``folder`` is of that version and all there.
 
     Only its manifest is read and the sizes of its files are compared; opening checks the bytes.
@@ -90,11 +101,12 @@ def is_current(
         return (
             manifest["fingerprint"] == fingerprint
             and manifest["tokenizer_version"] == tokenizer_version
-            and manifest["collection_version"] == collection_version
+            and manifest["collection_version"] == version.number
+            and manifest["token"] == version.token
             and all(
                 (newest / name).stat().st_size == file["size"]
                 for name, file in manifest["files"].items()
             )
         )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, IndexCorruptError):
         return False

@@ -27,15 +27,16 @@ from ragkit.indexes.local.files import (
 from ragkit.indexes.local.hnsw import (
     GraphParameters,
     GraphState,
-    LateGraph,
     graph_state,
     write_graph,
 )
 from ragkit.indexes.local.keyword import Bm25Parameters
-from ragkit.indexes.local.parts import VECTORS, Segment
+from ragkit.indexes.local.segment import VECTORS, Segment
+from ragkit.indexes.local.vector import LateGraph
 from ragkit.indexes.rows import EntryRows
+from ragkit.types import Version
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Changes whenever files of an older version could not be read, or hold other vectors."""
 
 _TEMPORARY = ".making-"
@@ -44,12 +45,13 @@ _CURE = "It is made anew from the catalog."
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The description of a generation."""
+    """The description of a generation; ``token`` is that of the collection's version."""
 
     format_version: int
     fingerprint: str
     tokenizer_version: str
     collection_version: int
+    token: str
     entries: int
     vectors: int
     tokens: int
@@ -57,6 +59,11 @@ class Manifest:
     k1: float
     b: float
     files: dict[str, FileRecord]
+
+    @property
+    def version(self) -> Version:
+        """The version of the collection that the generation holds."""
+        return Version(self.collection_version, self.token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ class Generation:
 
     def index(self) -> CollectionIndex:
         """Return an index over it, without any change since."""
-        return CollectionIndex.over(self.segment, self.manifest.collection_version)
+        return CollectionIndex.over(self.segment, self.manifest.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,7 @@ def write_generation(
     *,
     fingerprint: str,
     tokenizer_version: str,
-    collection_version: int,
+    version: Version,
     parameters: Bm25Parameters | None = None,
 ) -> Path:
     """Index rows and write them as the newest generation in ``folder``; return its path.
@@ -110,7 +117,8 @@ def write_generation(
             format_version=FORMAT_VERSION,
             fingerprint=fingerprint,
             tokenizer_version=tokenizer_version,
-            collection_version=collection_version,
+            collection_version=version.number,
+            token=version.token,
             entries=len(segment),
             vectors=len(segment.vectors),
             tokens=sum(index.totals.tokens for index in segment.keywords.values()),
@@ -140,7 +148,7 @@ def open_newest(
     parameters: Bm25Parameters | None = None,
     checksums: bool = True,
 ) -> Generation | None:
-    """Open the newest generation; ``None`` when there is none.
+    """Open the newest generation; ``None`` when there is none, or one of an older format.
 
     It must have been made with the arguments that are given. Sizes and counts are always checked,
     and with ``checksums`` every byte (about 0.1 s for 100,000 chunks).
@@ -150,7 +158,10 @@ def open_newest(
     """
     while paths := generations(folder):
         try:
-            return _open(paths[-1], fingerprint, tokenizer_version, parameters, checksums)
+            manifest = _read_manifest(paths[-1])
+            if manifest is None:
+                return None
+            return _open(paths[-1], manifest, fingerprint, tokenizer_version, parameters, checksums)
         except IndexCorruptError:
             # The writer may have put a newer one in its place and deleted this one.
             if generations(folder)[-1:] == paths[-1:]:
@@ -160,13 +171,13 @@ def open_newest(
 
 def _open(
     path: Path,
+    manifest: Manifest,
     fingerprint: str | None,
     tokenizer_version: str | None,
     parameters: Bm25Parameters | None,
     checksums: bool,
 ) -> Generation:
     """Open one generation, checking everything about it."""
-    manifest = _read_manifest(path)
     expected = [
         ("the format version", manifest.format_version, FORMAT_VERSION),
         ("the embedder", manifest.fingerprint, fingerprint),
@@ -203,16 +214,18 @@ def build_graph_of(path: Path, parameters: GraphParameters | None = None) -> Non
         OSError: the disk is full or may not be written.
     """
     manifest = _read_manifest(path)
+    if manifest is None:
+        raise _corrupt(path, "it is of an older format")
     _check_files(path, manifest, checksums=True)
     try:
         segment = Segment.load(path)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _corrupt(path, f"its files cannot be read: {error}") from error
-    write_graph(path, segment.vectors.usable_vectors(), manifest.files[VECTORS], parameters)
+    write_graph(path, segment.vectors.usable_vectors, manifest.files[VECTORS], parameters)
 
 
 def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
-    """Return the state of the newest generation's graph; ``None`` without a generation.
+    """Return the state of the newest generation's graph; ``None`` without one of this format.
 
     Raises:
         IndexCorruptError: the generation is damaged.
@@ -221,6 +234,8 @@ def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
     if not paths:
         return None
     manifest = _read_manifest(paths[-1])
+    if manifest is None:
+        return None
     try:
         state = graph_state(paths[-1], manifest.files[VECTORS], checksums=checksums)
     except KeyError as error:
@@ -243,10 +258,12 @@ def prune(folder: Path, keep: int = 1) -> int:
     return len(gone)
 
 
-def _read_manifest(path: Path) -> Manifest:
-    """Read a manifest; an error names what is wrong with it."""
+def _read_manifest(path: Path) -> Manifest | None:
+    """Read a manifest, ``None`` for one of an older format; an error names what is wrong."""
     try:
         content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        if 0 < content["format_version"] < FORMAT_VERSION:
+            return None
         files = {name: FileRecord(**file) for name, file in content.pop("files").items()}
         return Manifest(files=files, **content)
     except FileNotFoundError as error:

@@ -9,10 +9,7 @@ and of these vectors, or there is none.
 from __future__ import annotations
 
 import json
-import logging
 import os
-import threading
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -25,16 +22,13 @@ from numpy.typing import NDArray
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.local.files import FileRecord, fault_of, flush_folder, record
 
-logger = logging.getLogger(__name__)
-
 GRAPH_FORMAT = 1
 """Changes whenever graphs of an older version could not be read; they are then built again."""
 
-LOOK_SECONDS = 2.0
-"""Least time between two looks for a graph that is not there yet."""
+GRAPH_ABOUT = "graph.json"
+"""The description of a graph, written last."""
 
 _GRAPH = "graph.faiss"
-_ABOUT = "graph.json"
 _CURE = "The worker builds it anew; search is exact meanwhile."
 _BATCH = 4096
 
@@ -168,8 +162,9 @@ def write_graph(
         OSError: the folder has gone, the disk is full, or it may not be written.
     """
     parameters = parameters or GraphParameters()
-    making, about_making = folder / f".{_GRAPH}.{os.getpid()}", folder / f".{_ABOUT}.{os.getpid()}"
-    for left in (*folder.glob(f".{_GRAPH}.*"), *folder.glob(f".{_ABOUT}.*")):
+    making = folder / f".{_GRAPH}.{os.getpid()}"
+    about_making = folder / f".{GRAPH_ABOUT}.{os.getpid()}"
+    for left in (*folder.glob(f".{_GRAPH}.*"), *folder.glob(f".{GRAPH_ABOUT}.*")):
         left.unlink(missing_ok=True)
     try:
         build_graph(vectors, making, parameters, step)
@@ -184,9 +179,9 @@ def write_graph(
         about_making.write_text(json.dumps(asdict(about), indent=1), encoding="utf-8")
         record(about_making, flush=True)
         # Whoever looks between the two finds bytes that do not fit, and stays with exact search.
-        (folder / _ABOUT).unlink(missing_ok=True)
+        (folder / GRAPH_ABOUT).unlink(missing_ok=True)
         making.replace(folder / _GRAPH)
-        about_making.replace(folder / _ABOUT)
+        about_making.replace(folder / GRAPH_ABOUT)
         flush_folder(folder)
     finally:
         making.unlink(missing_ok=True)
@@ -205,60 +200,28 @@ def graph_state(folder: Path, vectors_record: FileRecord, *, checksums: bool = T
     return GraphState.WHOLE
 
 
-class LateGraph:
-    """A generation's graph, used once it is there. Safe between threads, which never wait."""
+def open_graph(folder: Path, vectors_record: FileRecord, flat: Any) -> Graph | None:
+    """Open a generation's graph, every byte of it checked; ``None`` where there is none.
 
-    def __init__(self, folder: Path, vectors_record: FileRecord) -> None:
-        """Expect a graph in ``folder``, of the vectors of that record."""
-        self._folder = folder
-        self._record = vectors_record
-        self._guard = threading.Lock()
-        self._graph: Graph | None = None
-        self._next_look = 0.0
-        self._refused = (0, 0)
-
-    def of(self, flat: Any) -> Graph | None:
-        """Return the graph, attached to the exact faiss index; ``None`` while there is none."""
-        if self._graph is not None or time.monotonic() < self._next_look:
-            return self._graph
-        if not self._guard.acquire(blocking=False):
-            return None
-        try:
-            self._graph = self._look(flat)
-            self._next_look = time.monotonic() + LOOK_SECONDS
-        finally:
-            self._guard.release()
-        return self._graph
-
-    def _look(self, flat: Any) -> Graph | None:
-        try:
-            there = (self._folder / _ABOUT).stat()
-        except OSError:
-            return None
-        seen = (there.st_ino, there.st_mtime_ns)
-        if seen == self._refused:
-            return None
-        try:
-            about = _read_about(self._folder)
-            if about is None:
-                return None
-            _check(self._folder, about, self._record, checksums=True)
-            return load_graph(self._folder / _GRAPH, flat)
-        except (OSError, ValueError, IndexCorruptError) as error:
-            logger.warning("a graph is not used: %s", error)
-            self._refused = seen
-            return None
+    Raises:
+        OSError, ValueError, IndexCorruptError: it is damaged, or of other vectors.
+    """
+    about = _read_about(folder)
+    if about is None:
+        return None
+    _check(folder, about, vectors_record, checksums=True)
+    return load_graph(folder / _GRAPH, flat)
 
 
 def _read_about(folder: Path) -> GraphAbout | None:
     try:
-        content = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+        content = json.loads((folder / GRAPH_ABOUT).read_text(encoding="utf-8"))
         vectors, graph = FileRecord(**content.pop("vectors")), FileRecord(**content.pop("graph"))
         return GraphAbout(**content, vectors=vectors, graph=graph)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _corrupt(folder, f"{_ABOUT} cannot be read: {error}") from error
+        raise _corrupt(folder, f"{GRAPH_ABOUT} cannot be read: {error}") from error
 
 
 def _check(folder: Path, about: GraphAbout, vectors: FileRecord, *, checksums: bool) -> None:

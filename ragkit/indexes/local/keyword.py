@@ -97,12 +97,16 @@ class KeywordIndex:
     def __init__(
         self, bm25: bm25s.BM25, token_ids: NDArray[np.uint32], column: TokenColumn
     ) -> None:
-        """Keep a scorer of the ascending token ids' positions, those ids, and the tokens by row."""
+        """Keep a scorer of the ascending token ids' positions, those ids, and the tokens by row.
+
+        ``size`` is how many rows there are.
+        """
         self.bm25 = bm25
         self.token_ids = token_ids
         self.column = column
         self.parameters = Bm25Parameters(bm25.k1, bm25.b)
         self.totals = totals_of(column)
+        self.size = len(column)
 
     @classmethod
     def build(cls, column: TokenColumn, parameters: Bm25Parameters | None = None) -> KeywordIndex:
@@ -123,10 +127,6 @@ class KeywordIndex:
         bm25.nonoccurrence_array = None
         return cls(bm25, tokens[first], column)
 
-    def __len__(self) -> int:
-        """How many rows it covers."""
-        return len(self.column)
-
     def document_frequencies(self, token_ids: Ids) -> Ids:
         """Return in how many rows each token stands; 0 for unknown tokens."""
         positions, present = positions_in(self.token_ids, token_ids)
@@ -145,7 +145,7 @@ class KeywordIndex:
         positions, present = positions_in(self.token_ids, token_ids)
         positions = positions[present]
         if not len(positions):
-            return np.zeros(len(self), np.float32)
+            return np.zeros(self.size, np.float32)
         bm25 = self.bm25
         if weights is not None:
             spans = [self._span(position) for position in positions.tolist()]
@@ -158,11 +158,18 @@ class KeywordIndex:
                 "data": np.concatenate(weighted),
                 "indices": np.concatenate([rows[span] for span in spans]),
                 "indptr": np.cumsum([0, *map(len, weighted)]),
-                "num_docs": len(self),
+                "num_docs": self.size,
             }
             positions = np.arange(len(spans))
         scores: NDArray[np.float32] = bm25.get_scores_from_ids(positions)
         return scores
+
+    def rows_with(self, token_id: int) -> NDArray[np.int32]:
+        """Return the rows in which a token stands, ascending; none for an unknown token."""
+        positions, present = positions_in(self.token_ids, np.array([token_id], np.int64))
+        span = self._span(int(positions[0])) if present[0] else slice(0)
+        rows: NDArray[np.int32] = self.bm25.scores["indices"][span]
+        return rows
 
     def counts_at(self, position: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return the rows in which the token at a position stands, and how often in each.

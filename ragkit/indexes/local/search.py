@@ -1,18 +1,22 @@
-"""A batch of queries put to one local index: masks once, both kinds of candidates, exact scores."""
+"""A batch of queries put to one local index: masks once, both kinds of candidates, exact scores.
+
+The scores by words are those of ``BM25Scorer``: by one field, or by several counted together.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.parts import EntryMask, IndexParts, Segment
-from ragkit.indexes.local.scorer import BM25Scorer, RowScores
+from ragkit.indexes.local.keyword import Bm25Parameters, Totals
+from ragkit.indexes.local.segment import Segment
 from ragkit.indexes.local.vector import RankedRows, choose_strategy
 from ragkit.indexes.protocol import (
     Candidates,
@@ -22,11 +26,25 @@ from ragkit.indexes.protocol import (
     SearchStrategy,
     VectorSearch,
 )
-from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, best_rows
+from ragkit.indexes.rows import (
+    Bools,
+    ChunkGroups,
+    EntryRows,
+    Ids,
+    best_rows,
+    distinct,
+    positions_in,
+)
 from ragkit.types import Field
 
 if TYPE_CHECKING:
-    from ragkit.indexes.local.collection import CollectionIndex
+    from ragkit.indexes.local.collection import CollectionIndex, EntryMask
+
+BM25F_PARAMETERS = Bm25Parameters(k1=2.5, b=0.05)
+"""Fields that repeat each other saturate later, and say little by how long they are."""
+
+RowScores: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""The scores of a segment's rows (n,) and of a delta's (m,); 0 where no token stands."""
 
 _FEW_REMOVED = 1000
 _EXACT = SearchStrategy(0, "exact")
@@ -39,7 +57,6 @@ class LocalSearch:
     def __init__(
         self,
         index: CollectionIndex,
-        scorer: BM25Scorer,
         queries: Sequence[IndexQuery],
         entry_filter: EntryFilter,
         field_weights: Mapping[Field, float],
@@ -47,20 +64,22 @@ class LocalSearch:
     ) -> None:
         """Turn the filter into masks, which both kinds of search share."""
         self.index = index
-        self._parts: IndexParts = index.parts
-        self._scorer = scorer
         self._queries = queries
         self._weights = field_weights
         self._vector_search = vector_search
-        parts = self._parts
-        levels = parts.at_levels(entry_filter.levels)
-        documents = parts.of_documents(entry_filter.document_ids)
-        ids = parts.with_ids(entry_filter.entry_ids)
-        representatives = parts.representatives if entry_filter.representatives else None
-        self._mask = _both(levels, documents, ids)
-        self._vector_mask = _both(self._mask, representatives)
-        self._member_mask = _both(levels, representatives)
-        self._vectors = np.zeros((len(queries), parts.base.vectors.dimensions), np.float32)
+        given = entry_filter
+        masks: list[EntryMask | None] = []
+        if given.levels is not None:
+            masks.append(index.at_levels(given.levels))
+        representatives = [index.representatives] if given.representatives else []
+        self._member_mask = _all_of(*masks, *representatives)
+        if given.document_ids is not None:
+            masks.append(index.among("document_ids", given.document_ids))
+        if given.entry_ids is not None:
+            masks.append(index.among("entry_ids", given.entry_ids))
+        self._mask = _all_of(*masks)
+        self._vector_mask = _all_of(*masks, *representatives)
+        self._vectors = np.zeros((len(queries), index.base.vectors.dimensions), np.float32)
         for number, query in enumerate(queries):
             if query.vector is not None:
                 self._vectors[number] = query.vector
@@ -69,38 +88,68 @@ class LocalSearch:
     @property
     def passing(self) -> int:
         """How many entries the filter lets through."""
-        if self._mask is None:
-            return self._parts.entries
-        return int(np.count_nonzero(self._live(self._mask))) + int(
-            np.count_nonzero(self._mask.delta)
+        mask = self._mask
+        if mask is None:
+            return self.index.entries
+        live = np.count_nonzero(mask.base & self.index.alive)
+        return int(live) + int(np.count_nonzero(mask.delta))
+
+    def documents(self, kind: IndexKind) -> Ids:
+        """Return the documents that the first query finds, ascending (``IndexSearch``)."""
+        index, mask = self.index, self._mask
+        found: tuple[Bools, Bools]
+        if kind is IndexKind.KEYWORD:
+            if not self._queries[0].token_ids:
+                return np.zeros(0, np.int64)
+            base, delta = self._scores_by_row(0)
+            found = base > 0, delta > 0
+        else:
+            found = index.alive, np.ones(len(index.delta), np.bool_)
+        if mask is not None:
+            found = found[0] & mask.base, found[1] & mask.delta
+        ids = np.concatenate(
+            [index.base.document_ids[found[0]], index.delta.rows.document_ids[found[1]]]
         )
+        return distinct(ids)
 
     def strategy(self, depth: int) -> SearchStrategy:
         """Return how vectors are searched; those in the delta are always searched exactly."""
-        parts, mask = self._parts, self._vector_mask
-        rows = passing = parts.vectors
+        index, mask = self.index, self._vector_mask
+        rows = passing = index.vector_entries
         if mask is not None:
-            base = parts.base.vectors.count(self._live(mask))
-            passing = base + parts.delta.vectors.count(mask.delta)
-        has_graph = parts.base.vectors.has_graph
+            base = index.base.vectors.count(mask.base & index.alive)
+            passing = base + index.delta.vectors.count(mask.delta)
+        has_graph = index.base.vectors.graph() is not None
         return choose_strategy(rows, passing, depth, self._vector_search, has_graph=has_graph)
 
     def candidates(self, kind: IndexKind, depth: int) -> Candidates:
         """Return the best entries of each query (``IndexSearch``)."""
-        depth = max(depth, 0)
+        index, depth = self.index, max(depth, 0)
         ranked = self._by_vector if kind is IndexKind.VECTOR else self._by_keyword
-        return self._merged(*ranked(depth), depth)
+        base, delta = ranked(depth)
+        columns = _columns(index.base, index.groups[0], base)
+        if not any(len(rows) for rows, _ in delta):
+            # Ranked rows need no merging: their ties are by row, which is by entry id.
+            return Candidates(*columns)
+        added = _columns(index.delta.rows, index.groups[1], delta)
+        columns = tuple(np.concatenate(both) for both in zip(columns, added, strict=True))
+        numbers, entry_ids, *_others, scores = columns
+        order = np.lexsort((entry_ids, -scores, numbers))
+        numbers = numbers[order]
+        kept = order[np.arange(len(order)) - np.searchsorted(numbers, numbers) < depth]
+        return Candidates(*(column[kept] for column in columns))
 
     def scores(
-        self, kind: IndexKind, entry_ids: Ids, bounds: Ids | None = None
+        self, kind: IndexKind, entry_ids: Ids, queries: Ids | None = None
     ) -> NDArray[np.float32]:
         """Return exact scores, float32 (n,) (``IndexSearch``)."""
-        if bounds is None:
-            bounds = np.array([0, len(entry_ids)])
+        if queries is None:
+            queries = np.zeros(len(entry_ids), np.int64)
         if kind is IndexKind.VECTOR:
-            return self._vector_scores(entry_ids, bounds)
+            return self._vector_scores(entry_ids, queries)
         scores = np.zeros(len(entry_ids), np.float32)
-        located = self._parts.locate(entry_ids)
+        located = self.index.locate(entry_ids)
+        bounds = np.searchsorted(queries, np.arange(len(self._queries) + 1))
         for number, (start, end) in enumerate(pairwise(bounds.tolist())):
             if start < end and self._queries[number].token_ids:
                 of_query = scores[start:end]
@@ -113,26 +162,26 @@ class LocalSearch:
 
     def _by_vector(self, depth: int) -> tuple[list[RankedRows], list[RankedRows]]:
         """Search both parts for every query that has a vector, one pass each."""
-        parts, mask = self._parts, self._vector_mask
-        removed = parts.tombstones.rows
+        index, mask, vectors = self.index, self._vector_mask, self.index.base.vectors
+        removed = index.tombstones.rows
         allowed = None if mask is None else mask.base
-        strategy = self.strategy(depth) if parts.base.vectors.has_graph else _EXACT
+        strategy = _EXACT if vectors.graph() is None else self.strategy(depth)
         if len(removed) > _FEW_REMOVED or (
             len(removed) and (allowed is not None or strategy.width)
         ):
-            allowed = parts.alive if allowed is None else allowed & parts.alive
+            allowed = index.alive if allowed is None else allowed & index.alive
             removed = removed[:0]
-        base = parts.base.vectors.search(self._vectors, depth + len(removed), allowed, strategy)
+        base = vectors.search(self._vectors, depth + len(removed), allowed, strategy)
         if len(removed):
-            live = [parts.alive[rows] for rows, _scores in base]
+            live = [index.alive[rows] for rows, _scores in base]
             base = [
                 (rows[kept][:depth], scores[kept][:depth])
                 for (rows, scores), kept in zip(base, live, strict=True)
             ]
-        if not parts.has_changes:
+        if not index.has_changes:
             return base, [_NOTHING] * len(base)
         allowed = None if mask is None else mask.delta
-        return base, parts.delta.vectors.search(self._vectors, depth, allowed)
+        return base, index.delta.vectors.search(self._vectors, depth, allowed)
 
     def _by_keyword(self, depth: int) -> tuple[list[RankedRows], list[RankedRows]]:
         """Rank the rows of both parts by the scores of every query that has tokens."""
@@ -155,70 +204,39 @@ class LocalSearch:
         """Return the BM25 scores of all rows for a query; computed once."""
         if number not in self._keyword_scores:
             tokens = self._queries[number].token_ids
-            self._keyword_scores[number] = self._scorer.scores(tokens, self._weights)
+            self._keyword_scores[number] = self.index.scorer.scores(tokens, self._weights)
         return self._keyword_scores[number]
 
-    def _vector_scores(self, entry_ids: Ids, bounds: Ids) -> NDArray[np.float32]:
+    def _vector_scores(self, entry_ids: Ids, queries: Ids) -> NDArray[np.float32]:
         """Return for each entry the best score of the entries of its chunk."""
-        parts = self._parts
+        index, mask = self.index, self._member_mask
+        allowed: tuple[Bools | None, Bools | None] = (None, None)
+        if mask is not None:
+            allowed = mask.base & index.alive, mask.delta
+        elif len(index.tombstones.rows):
+            allowed = index.alive, None
         best = np.full(len(entry_ids), -np.inf, np.float32)
-        numbers = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        for (rows, present), group, index, allowed in zip(
-            parts.locate(entry_ids),
-            parts.groups,
-            (parts.base.vectors, parts.delta.vectors),
-            self._members_allowed(),
+        for (rows, present), group, vectors, may_score in zip(
+            index.locate(entry_ids),
+            index.groups,
+            (index.base.vectors, index.delta.vectors),
+            allowed,
             strict=True,
         ):
             places = np.flatnonzero(present)
             if not len(places):
                 continue
             members, owners = group.members(rows[places])
-            if allowed is not None:
-                kept = allowed[members]
+            if may_score is not None:
+                kept = may_score[members]
                 members, owners = members[kept], owners[kept]
             places = places[owners]
-            scores = index.scores_of(self._vectors, numbers[places], members)
+            scores = vectors.scores_of(self._vectors, queries[places], members)
             np.maximum.at(best, places, scores)
         return np.where(np.isneginf(best), np.float32(0.0), best)
 
-    def _members_allowed(self) -> tuple[Bools | None, Bools | None]:
-        """Return which rows of both parts may give a chunk its score."""
-        if self._member_mask is None:
-            return (self._parts.alive if len(self._parts.tombstones.rows) else None), None
-        return self._live(self._member_mask), self._member_mask.delta
 
-    def _live(self, mask: EntryMask) -> Bools:
-        """Return the mask of the segment's rows without the removed ones."""
-        parts = self._parts
-        return mask.base & parts.alive if len(parts.tombstones.rows) else mask.base
-
-    def _merged(
-        self, base: Sequence[RankedRows], delta: Sequence[RankedRows], depth: int
-    ) -> Candidates:
-        """Merge the ranked rows of both parts, query by query, into columns of entries."""
-        parts = self._parts
-        columns = _columns(parts.base, parts.groups[0], base)
-        bounds = np.cumsum([0, *(len(rows) for rows, _ in base)])
-        if not any(len(rows) for rows, _ in delta):
-            # Ranked rows need no merging: their ties are by row, which is by entry id.
-            return Candidates(bounds, *columns)
-        added = _columns(parts.delta.rows, parts.groups[1], delta)
-        columns = tuple(np.concatenate(both) for both in zip(columns, added, strict=True))
-        numbers = np.concatenate(
-            [
-                np.repeat(np.arange(len(part)), [len(rows) for rows, _ in part])
-                for part in (base, delta)
-            ]
-        )
-        order = np.lexsort((columns[0], -columns[-1], numbers))
-        numbers = numbers[order]
-        kept = np.arange(len(order)) - np.searchsorted(numbers, numbers) < depth
-        bounds = np.searchsorted(numbers[kept], np.arange(len(base) + 1))
-        return Candidates(bounds, *(column[order[kept]] for column in columns))
-
-
-def _both(*masks: EntryMask | None) -> EntryMask | None:
+def _all_of(*masks: EntryMask | None) -> EntryMask | None:
     """Return what all masks let through; ``None``: everything."""
     return reduce(and_, given) if (given := [mask for mask in masks if mask is not None]) else None
 
@@ -227,10 +245,10 @@ def _columns(
     part: Segment | EntryRows, groups: ChunkGroups, ranked: Sequence[RankedRows]
 ) -> tuple[NDArray[Any], ...]:
     """Return the columns of ``Candidates`` for the ranked rows of all queries."""
-    ranked = ranked or [_NOTHING]
-    rows = np.concatenate([rows for rows, _ in ranked]) if len(ranked) > 1 else ranked[0][0]
-    scores = np.concatenate([scores for _, scores in ranked]) if len(ranked) > 1 else ranked[0][1]
+    rows = np.concatenate([_NOTHING[0], *(rows for rows, _ in ranked)])
+    scores = np.concatenate([_NOTHING[1], *(scores for _, scores in ranked)])
     return (
+        np.repeat(np.arange(len(ranked)), np.array([len(rows) for rows, _ in ranked], np.int64)),
         part.entry_ids[rows],
         part.document_ids[rows],
         part.entry_ids[groups.parents(rows)],
@@ -238,3 +256,138 @@ def _columns(
         part.levels[rows],
         scores,
     )
+
+
+class BM25Scorer:
+    """Scores by BM25 over what is live. Safe between threads.
+
+    Rows of the segment keep the length normalisation of the time it was built.
+    """
+
+    def __init__(self, index: CollectionIndex) -> None:
+        self._index = index
+        self._by_weights: dict[tuple[tuple[Field, float], ...], BM25F] = {}
+
+    def scores(self, query: Sequence[int], field_weights: Mapping[Field, float]) -> RowScores:
+        """Return the score of every row; a token that stands twice in the query counts twice."""
+        index = self._index
+        # In the order of the query: sums must not depend on how ids were given out.
+        counted = Counter(query)
+        token_ids = np.fromiter(counted, np.int64, len(counted))
+        counts = np.fromiter(counted.values(), np.float32, len(counted))
+        of_fields = tuple(sorted(item for item in field_weights.items() if item[1]))
+        if len(of_fields) > 1:
+            if of_fields not in self._by_weights:
+                self._by_weights[of_fields] = BM25F(index, of_fields)
+            return self._by_weights[of_fields].scores(token_ids, counts)
+        base = np.zeros(len(index.base.entry_ids), np.float32)
+        delta = np.zeros(len(index.delta.rows.entry_ids), np.float32)
+        for field, weight in of_fields:
+            weights = counts * np.float32(weight)
+            if index.has_changes:
+                idf, ratio = self.idf(field, token_ids)
+                if field in self._norms:
+                    norms = self._norms[field]
+                    index.delta.add_scores(delta, field, token_ids, weights * idf, norms)
+                weights = weights * ratio
+            if field in index.base.keywords:
+                plain = bool(np.all(weights == 1.0))
+                keywords = index.base.keywords[field]
+                base = keywords.scores(token_ids, None if plain else weights)
+                base[index.tombstones.rows] = 0.0
+        return base, delta
+
+    def idf(self, field: Field, token_ids: Ids) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the live idf of tokens (m,), and its ratio to that in the segment's scores."""
+        index = self._index
+        keywords = index.base.keywords.get(field)
+        frozen = keywords.document_frequencies(token_ids) if keywords else np.zeros_like(token_ids)
+        if keywords and not index.has_changes:
+            return keywords.totals.idf(frozen), np.ones(len(token_ids), np.float32)
+        added = index.delta.document_frequencies(field, token_ids)
+        live = frozen + added - index.tombstones.document_frequencies(field, token_ids)
+        idf = self._totals(field).idf(live)
+        then = keywords.totals.idf(frozen) if keywords else idf
+        return idf, np.where(frozen > 0, idf / np.where(then > 0, then, 1), 1).astype(np.float32)
+
+    def _totals(self, field: Field) -> Totals:
+        """Count the live rows and tokens of a field."""
+        keywords = self._index.base.keywords.get(field)
+        base = keywords.totals if keywords else Totals(0, 0)
+        gone = self._index.tombstones.totals.get(field, Totals(0, 0))
+        new = self._index.delta.totals(field)
+        return Totals(base.rows - gone.rows + new.rows, base.tokens - gone.tokens + new.tokens)
+
+    @cached_property
+    def _norms(self) -> dict[Field, NDArray[np.float32]]:
+        """The length normalisation of the delta's rows, by the live average length."""
+        return {
+            field: self._totals(field).norms(column.lengths, self._index.base.parameters)
+            for field, column in self._index.delta.rows.tokens.items()
+            if len(column.flat)
+        }
+
+
+class BM25F:
+    """Scores by the weighted tokens of several fields, counted as those of one text.
+
+    This is the simple BM25F of Robertson, Zaragoza and Taylor (2004): frequencies are added up over
+    the fields before they saturate, so that a token in two fields does not count twice.
+    """
+
+    def __init__(
+        self,
+        index: CollectionIndex,
+        weights: Sequence[tuple[Field, float]],
+        parameters: Bm25Parameters = BM25F_PARAMETERS,
+    ) -> None:
+        """Take how much a token counts in each field."""
+        self._index = index
+        self._weights = weights
+        base, delta = np.zeros(len(index.base)), np.zeros(len(index.delta))
+        for field, weight in weights:
+            if field in index.base.keywords:
+                base += weight * index.base.keywords[field].column.lengths
+            if field in index.delta.rows.tokens:
+                delta += weight * index.delta.rows.tokens[field].lengths
+        filled = np.concatenate([base[index.alive], delta])
+        filled = filled[filled > 0]
+        average = float(filled.mean()) if len(filled) else 1.0
+        self._totals = Totals(len(filled), round(float(filled.sum())))
+        self._norms = tuple(
+            (parameters.k1 * (1 - parameters.b + parameters.b * lengths / average)).astype(
+                np.float32
+            )
+            for lengths in (base, delta)
+        )
+
+    def scores(self, token_ids: Ids, weights: NDArray[np.float32]) -> RowScores:
+        """Return the sums over the tokens of their scores, each times its weight."""
+        index = self._index
+        keywords = index.base.keywords
+        located = {
+            field: positions_in(of_field.token_ids, token_ids)
+            for field, of_field in keywords.items()
+        }
+        sums = (np.zeros(len(index.base), np.float32), np.zeros(len(index.delta), np.float32))
+        counts = tuple(np.zeros_like(of_part) for of_part in sums)
+        for number, (token, weight) in enumerate(zip(token_ids, weights, strict=True)):
+            for field, factor in self._weights:
+                if field in located and located[field][1][number]:
+                    position = int(located[field][0][number])
+                    _add(counts[0], *keywords[field].counts_at(position), factor)
+                _add(counts[1], *index.delta.counts_of(field, int(token)), factor)
+            counts[0][~index.alive] = 0.0
+            rows_of = [np.flatnonzero(of_part > 0) for of_part in counts]
+            idf = self._totals.idf(np.array([sum(map(len, rows_of))]))[0]
+            for rows, count, norms, total in zip(rows_of, counts, self._norms, sums, strict=True):
+                frequencies = count[rows]
+                total[rows] += weight * idf * (frequencies / (frequencies + norms[rows]))
+                count.fill(0.0)
+        return sums
+
+
+def _add(
+    counts: NDArray[np.float32], rows: NDArray[Any], of_rows: NDArray[np.float32], factor: float
+) -> None:
+    np.add.at(counts, rows, of_rows * np.float32(factor))

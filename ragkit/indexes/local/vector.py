@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import threading
+import time
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.hnsw import Graph, LateGraph
+from ragkit.errors import IndexCorruptError
+from ragkit.indexes.local.files import FileRecord
+from ragkit.indexes.local.hnsw import GRAPH_ABOUT, Graph, open_graph
 from ragkit.indexes.local.int8_prefilter import Int8Prefilter
 from ragkit.indexes.protocol import SearchStrategy, VectorSearch
 from ragkit.indexes.rows import Bools, Ids, positions_in
 from ragkit.options import IndexMode
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 2.0
+"""Least time between two looks for a graph that is not there yet."""
 
 WIDTH_PER_PROBE = 32
 """How much wider each ``nprobe`` makes the search of a graph (HNSW's efSearch)."""
@@ -36,7 +46,49 @@ _EXACT = SearchStrategy(0, "exact")
 _NOTHING: RankedRows = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 _MANY = 6
 _WORTH_NARROWING = 20_000
+# Bytes: not too much to keep the vectors a second time.
 _LARGEST_PREFILTER = 128 << 20
+
+
+class LateGraph:
+    """A generation's graph, used once it is there. Safe between threads, which never wait."""
+
+    def __init__(self, folder: Path, vectors_record: FileRecord) -> None:
+        """Expect a graph in ``folder``, of the vectors of that record."""
+        self._folder = folder
+        self._record = vectors_record
+        self._guard = threading.Lock()
+        self._graph: Graph | None = None
+        self._next_look = 0.0
+        self._refused = (0, 0)
+
+    def of(self, flat: Any) -> Graph | None:
+        """Return the graph, attached to the exact faiss index; ``None`` while there is none."""
+        if self._graph is not None or time.monotonic() < self._next_look:
+            return self._graph
+        if not self._guard.acquire(blocking=False):
+            return None
+        try:
+            self._graph = self._look(flat)
+            self._next_look = time.monotonic() + LOOK_SECONDS
+        finally:
+            self._guard.release()
+        return self._graph
+
+    def _look(self, flat: Any) -> Graph | None:
+        try:
+            there = (self._folder / GRAPH_ABOUT).stat()
+        except OSError:
+            return None
+        seen = (there.st_ino, there.st_mtime_ns)
+        if seen == self._refused:
+            return None
+        try:
+            return open_graph(self._folder, self._record, flat)
+        except (OSError, ValueError, IndexCorruptError) as error:
+            logger.warning("a graph is not used: %s", error)
+            self._refused = seen
+            return None
 
 
 class VectorIndex:
@@ -47,6 +99,7 @@ class VectorIndex:
 
     def __init__(self, index: Any, rows: Ids, size: int, graph: LateGraph | None = None) -> None:
         """Keep a faiss index whose position ``i`` is row ``rows[i]`` of ``size`` rows."""
+        self.dimensions = int(index.d)
         self._index = index
         self._rows = rows
         self._size = size
@@ -66,20 +119,21 @@ class VectorIndex:
         """How many rows can be found."""
         return len(self._rows)
 
-    @property
-    def dimensions(self) -> int:
-        """How long each vector is."""
-        return int(self._index.d)
+    def graph(self) -> Graph | None:
+        """Return the graph by which it can be searched approximately, where there is one by now."""
+        return None if self._late_graph is None else self._late_graph.of(self._index)
 
+    @cached_property
     def usable_vectors(self) -> NDArray[np.float16]:
-        """Return the vectors of the rows that can be found, in their order; a view of the index."""
+        """The vectors of the rows that can be found, in their order; a view of the index."""
         import faiss
 
-        if not len(self):
+        count = len(self._rows)
+        if not count:
             return np.zeros((0, self.dimensions), np.float16)
-        size = len(self) * self._index.code_size
+        size = count * self._index.code_size
         codes: NDArray[np.uint8] = faiss.rev_swig_ptr(self._index.codes.data(), size)
-        return codes.view(np.float16).reshape(len(self), self.dimensions)
+        return codes.view(np.float16).reshape(count, self.dimensions)
 
     def vectors(self) -> NDArray[np.float16]:
         """Return all rows' vectors (n, d); zeros for rows without one."""
@@ -101,18 +155,17 @@ class VectorIndex:
         finds nothing. A ``strategy`` with a width may miss some of the best; scores are exact.
         """
         allowed = mask if mask is None or self._all else mask[self._rows]
-        count = len(self) if allowed is None else int(np.count_nonzero(allowed))
+        count = len(self._rows) if allowed is None else int(np.count_nonzero(allowed))
         depth = min(depth, count)
-        ranked: list[RankedRows] = [_NOTHING] * len(queries)
+        found: dict[int, RankedRows] = {}
         lengths = np.vecdot(queries, queries)
         left = np.flatnonzero((lengths > 0.0) & (lengths < np.inf)) if depth > 0 else _NOTHING[0]
-        graph = self._graph() if strategy.width and len(left) else None
+        graph = self.graph() if strategy.width and len(left) else None
         if graph is not None:
             near = self._linked(graph, queries[left], depth + _MARGIN, strategy.width, allowed)
-            for number, (positions, scores) in zip(left.tolist(), near, strict=True):
-                if len(positions) >= depth:
-                    ranked[number] = self._ranked(positions, scores, depth)
-            left = np.array([number for number in left.tolist() if ranked[number] is _NOTHING], int)
+            pairs = zip(left.tolist(), near, strict=True)
+            found = {number: best for number, best in pairs if len(best[0]) >= depth}
+            left = np.array([number for number in left.tolist() if number not in found], int)
         fetch = min(count, depth + _MARGIN)
         while len(left):
             near = self._nearest(queries[left], fetch, allowed)
@@ -122,19 +175,14 @@ class VectorIndex:
                     # All that tie with the last one must be seen, to break the tie by row.
                     tied.append(number)
                 else:
-                    ranked[number] = self._ranked(positions, scores, depth)
+                    found[number] = positions, scores
             left = np.array(tied, int)
             fetch = min(count, fetch * _WIDEN)
+        ranked: list[RankedRows] = [_NOTHING] * len(queries)
+        for number, (positions, scores) in found.items():
+            order = np.lexsort((positions, -scores))[:depth]
+            ranked[number] = self._rows[positions[order]], scores[order]
         return ranked
-
-    def _ranked(self, positions: Ids, scores: NDArray[np.float32], depth: int) -> RankedRows:
-        order = np.lexsort((positions, -scores))[:depth]
-        return self._rows[positions[order]], scores[order]
-
-    @property
-    def has_graph(self) -> bool:
-        """Whether it can be searched approximately by now."""
-        return self._graph() is not None
 
     def count(self, mask: Bools) -> int:
         """Count the rows with a vector that a mask (n,) lets through."""
@@ -153,10 +201,6 @@ class VectorIndex:
         threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
         return _found(*graph.search(queries, fetch, width, bits, threads))
 
-    def _graph(self) -> Graph | None:
-        """Return the graph, where there is one by now."""
-        return None if self._late_graph is None else self._late_graph.of(self._index)
-
     def scores_of(
         self, queries: NDArray[np.float32], numbers: Ids, rows: Ids
     ) -> NDArray[np.float32]:
@@ -169,7 +213,7 @@ class VectorIndex:
             positions, inside = positions_in(self._rows, rows)
         scores = np.zeros(len(rows), np.float32)
         if inside.any():
-            vectors = self.usable_vectors()[positions[inside]].astype(np.float32)
+            vectors = self.usable_vectors[positions[inside]].astype(np.float32)
             # One product a row, which no other row changes: a batch gives the bits of its queries.
             asked = queries if len(queries) == 1 else queries[numbers[inside]]
             scores[inside] = np.vecdot(vectors, asked)
@@ -183,12 +227,14 @@ class VectorIndex:
 
         index, parameters, near = self._index, None, None
         threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
-        if len(queries) >= _MANY and self._worth_narrowing:
+        size = len(self._rows) * self.dimensions
+        many = len(queries) >= _MANY and len(self._rows) >= _WORTH_NARROWING
+        if many and size <= _LARGEST_PREFILTER:
             near = self._int8().likely_rows(queries, fetch, allowed)
         if near is not None:
             # These are scored to the last bit as by the whole index, and so few of them that
             # threads would only wait, busily, for each other.
-            index, threads = _scalar_index(self.usable_vectors()[near]), 1
+            index, threads = _scalar_index(self.usable_vectors[near]), 1
         elif allowed is not None:
             bits = np.packbits(allowed, bitorder="little")
             selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
@@ -201,16 +247,11 @@ class VectorIndex:
         )
         return _found(scores, positions if near is None else near[positions])
 
-    @property
-    def _worth_narrowing(self) -> bool:
-        """Whether there is much to score, and not too much to keep a second time as bytes."""
-        return len(self) >= _WORTH_NARROWING and len(self) * self.dimensions <= _LARGEST_PREFILTER
-
     def _int8(self) -> Int8Prefilter:
         """Return the vectors by one byte a number, made when they are first needed."""
         with self._guard:
             if self._prefilter is None:
-                self._prefilter = Int8Prefilter.of(self.usable_vectors())
+                self._prefilter = Int8Prefilter.of(self.usable_vectors)
             return self._prefilter
 
     def save(self, path: Path) -> None:

@@ -6,9 +6,11 @@ All have turns made of text, pictures, calls of tools and their results.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.conversations.messages import Conversation, Message, moment
+from ragkit.reading.reading_parts import attached, inner, joined, objects, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +29,6 @@ _CHATGPT_HIDDEN = (
 _CLAUDE_NAMES = {"human": "User", "assistant": "Claude"}
 
 _ROLES = frozenset({"user", "assistant", "human", "system", "developer", "tool", "model"})
-_SPOKEN = frozenset({"user", "assistant", "human", "model"})
 _CALLS = frozenset({"function_call", "tool_call", "tool_use"})
 _RESULTS = frozenset({"function_call_output", "tool_result"})
 _TURNS_SHARE = 0.3
@@ -50,12 +51,11 @@ def block_texts(content: Any) -> Iterator[str]:
 
 def _block_text(block: Mapping[str, Any]) -> str:
     """Return one block of a turn as text; hidden thoughts are left out."""
-    kind = str(block.get("type") or "")
+    kind = words(block, "type")
     if kind in _TEXTS:
-        return str(block.get("text") or "")
+        return words(block, "text")
     if kind in _USES:
-        function = block.get("function")
-        call: Mapping[str, Any] = function if isinstance(function, dict) else block
+        call = block["function"] if isinstance(block.get("function"), dict) else block
         arguments = call.get("input", call.get("arguments", ""))
         return f"(tool {call.get('name') or 'call'}: {_shortened(arguments)})"
     if kind in ("tool_result", "function_call_output"):
@@ -64,7 +64,7 @@ def _block_text(block: Mapping[str, Any]) -> str:
     if "image" in kind:
         return "(picture)"
     if kind in ("document", "file"):
-        return f"(file {block.get('title') or block.get('name') or ''})".replace(" )", ")")
+        return f"(file {words(block, 'title', 'name')})".replace(" )", ")")
     return ""
 
 
@@ -83,66 +83,61 @@ def _result(value: Any) -> str:
     return f"(result: {_shortened(value)})" if value else ""
 
 
-# -- ChatGPT: trees of turns, of which the branch last seen is read ------------------------
+# -- the exports of ChatGPT and Claude: a conversation, or a list of them -------------------
 
 
-def is_chatgpt(value: Any) -> bool:
-    """Return whether JSON is ChatGPT's ``conversations.json``, or one conversation of it."""
-    return any(_holds(entry, "mapping", dict) for entry in _listed(value)[:20])
+def read_assistant(value: Any) -> Conversation | None:
+    """Read all conversations of ChatGPT or Claude, each as a session under its own title.
 
-
-def read_chatgpt(value: Any) -> Conversation:
-    """Read all conversations of ChatGPT, each as a session under its own title."""
-    entries = [entry for entry in _listed(value) if _holds(entry, "mapping", dict)]
-    messages = [message for entry in entries for message in _chatgpt_messages(entry)]
-    title = str(entries[0].get("title") or "") if len(entries) == 1 else ""
-    return Conversation(title or "ChatGPT conversations", "ChatGPT", messages)
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _holds(entry: Any, key: str, kind: type) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get(key), kind)
+    ``None`` when the JSON is neither's ``conversations.json`` nor one conversation of it.
+    """
+    listed = value if isinstance(value, list) else [value]
+    for platform, key, kind, title_key, messages_of in (
+        ("ChatGPT", "mapping", dict, "title", _chatgpt_messages),
+        ("Claude", "chat_messages", list, "name", _claude_messages),
+    ):
+        if not any(isinstance(entry.get(key), kind) for entry in objects(listed[:20])):
+            continue
+        entries = [entry for entry in objects(listed) if isinstance(entry.get(key), kind)]
+        title = words(entries[0], title_key) if len(entries) == 1 else ""
+        messages = [
+            replace(message, session=words(entry, title_key) or "Untitled conversation")
+            for entry in entries
+            for message in messages_of(entry)
+        ]
+        return Conversation(title or f"{platform} conversations", platform, messages)
+    return None
 
 
 def _chatgpt_messages(entry: Mapping[str, Any]) -> Iterator[Message]:
-    session = str(entry.get("title") or "Untitled conversation")
-    for turn in _branch(entry):
-        author = turn.get("author")
-        role = str(author.get("role") or "") if isinstance(author, dict) else ""
-        metadata = turn.get("metadata")
-        hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation")
+    """Yield the turns of the branch last seen, from a tree of turns."""
+    for turn in _branch(entry["mapping"], entry.get("current_node")):
+        author = inner(turn, "author")
+        role = words(author, "role")
+        hidden = inner(turn, "metadata").get("is_visually_hidden_from_conversation")
         if role == "system" or hidden:
             continue
-        text = _chatgpt_text(turn.get("content"))
+        text = _chatgpt_text(inner(turn, "content"))
         if role == "tool":
             text = _result(text)
         elif role == "assistant" and turn.get("recipient") not in (None, "all"):
             text = f"(tool {turn['recipient']}: {_shortened(text)})" if text else ""
-        name = str(author.get("name") or "") if isinstance(author, dict) else ""
         yield Message(
-            author=_CHATGPT_NAMES.get(role) or name or role or "ChatGPT",
+            author=_CHATGPT_NAMES.get(role) or words(author, "name") or role or "ChatGPT",
             at=moment(turn.get("create_time")),
             text=text,
-            session=session,
         )
 
 
-def _branch(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _branch(mapping: dict[str, Any], key: Any) -> list[Mapping[str, Any]]:
     """Return the turns from the first to the current one, without abandoned branches."""
-    mapping: dict[str, Any] = entry["mapping"]
-    key = entry.get("current_node")
     if key not in mapping:
         key = _newest_leaf(mapping)
     turns: list[Mapping[str, Any]] = []
     seen: set[str] = set()
     while isinstance(key, str) and key not in seen:
         seen.add(key)
-        node = mapping.get(key)
-        if not isinstance(node, dict):
-            break
+        node = inner(mapping, key)
         if isinstance(node.get("message"), dict):
             turns.append(node["message"])
         key = node.get("parent")
@@ -152,85 +147,48 @@ def _branch(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
     """Return the key of the last turn by time among those that nothing follows."""
-    newest, newest_time = None, -1.0
-    for key, node in mapping.items():
-        if isinstance(node, dict) and not node.get("children"):
-            message = node.get("message")
-            created = message.get("create_time") if isinstance(message, dict) else None
-            time = float(created) if isinstance(created, int | float) else 0.0
-            if time >= newest_time:
-                newest, newest_time = key, time
-    return newest
+
+    def created(key: str) -> float:
+        time = inner(mapping[key], "message").get("create_time")
+        return float(time) if isinstance(time, int | float) else 0.0
+
+    leaves = [
+        key for key, node in mapping.items() if isinstance(node, dict) and not node.get("children")
+    ]
+    return max(reversed(leaves), key=created, default=None)
 
 
-def _chatgpt_text(content: Any) -> str:
+def _chatgpt_text(content: Mapping[str, Any]) -> str:
     """Return the words of a turn: text, code, transcribed speech; a mark for each picture."""
-    if not isinstance(content, dict):
-        return ""
-    kind = str(content.get("content_type") or "")
+    kind = words(content, "content_type")
     if kind in _CHATGPT_HIDDEN:
         return ""
     pieces = [_chatgpt_part(part) for part in content.get("parts") or []]
     if not pieces and content.get("text"):
-        text = str(content["text"])
-        language = str(content.get("language") or "").replace("unknown", "")
+        text = words(content, "text")
+        language = words(content, "language").replace("unknown", "")
         pieces = [f"```{language}\n{text}\n```" if kind == "code" and "```" not in text else text]
-    if not pieces and content.get("result"):
-        pieces = [str(content["result"])]
-    return "\n".join(filter(None, pieces))
+    return joined(pieces or [words(content, "result")])
 
 
 def _chatgpt_part(part: Any) -> str:
-    if isinstance(part, str):
-        return part
     if not isinstance(part, dict):
-        return ""
-    if part.get("text"):
-        return str(part["text"])
-    return "(picture)" if "image" in str(part.get("content_type")) else ""
-
-
-# -- Claude: a list of conversations with their messages -----------------------------------
-
-
-def is_claude(value: Any) -> bool:
-    """Return whether JSON is Claude's ``conversations.json``, or one conversation of it."""
-    return any(_holds(entry, "chat_messages", list) for entry in _listed(value)[:20])
-
-
-def read_claude(value: Any) -> Conversation:
-    """Read all conversations of Claude, each as a session under its own name."""
-    entries = [entry for entry in _listed(value) if _holds(entry, "chat_messages", list)]
-    messages = [message for entry in entries for message in _claude_messages(entry)]
-    title = str(entries[0].get("name") or "") if len(entries) == 1 else ""
-    return Conversation(title or "Claude conversations", "Claude", messages)
+        return part if isinstance(part, str) else ""
+    picture = "(picture)" if "image" in words(part, "content_type") else ""
+    return words(part, "text") or picture
 
 
 def _claude_messages(entry: Mapping[str, Any]) -> Iterator[Message]:
-    session = str(entry.get("name") or "Untitled conversation")
-    for turn in entry["chat_messages"]:
-        if not isinstance(turn, dict):
-            continue
-        sender = str(turn.get("sender") or "")
-        text = "\n\n".join(filter(None, block_texts(turn.get("content"))))
-        parts = [text or str(turn.get("text") or ""), *_claude_files(turn)]
+    for turn in objects(entry["chat_messages"]):
+        sender = words(turn, "sender")
+        text = joined(block_texts(turn.get("content")), "\n\n") or words(turn, "text")
+        files = [*attached(turn.get("attachments"), "file_name")]
+        files += attached(turn.get("files"), "file_name")
         yield Message(
             author=_CLAUDE_NAMES.get(sender) or sender,
             at=moment(turn.get("created_at")),
-            text="\n".join(filter(None, parts)),
-            session=session,
+            text=joined([text, *dict.fromkeys(files)]),
         )
-
-
-def _claude_files(turn: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of the attached files, each once."""
-    names: dict[str, None] = {}
-    for key in ("attachments", "files"):
-        for file in turn.get(key) or []:
-            if isinstance(file, dict):
-                names[str(file.get("file_name") or "file")] = None
-    for name in names:
-        yield f"(attached: {name})"
 
 
 # -- agents: turns with roles, in JSON lines or lists --------------------------------------
@@ -241,7 +199,7 @@ def are_turns(objects: Sequence[Mapping[str, Any]]) -> bool:
     sample = objects[:50]
     fitting = sum(1 for line in sample if _turns_inside(line))
     return fitting >= max(1, _TURNS_SHARE * len(sample)) and any(
-        str(turn.get("role")) in _SPOKEN for line in sample for turn in _turns_inside(line)
+        str(turn.get("role")) in NAMES for line in sample for turn in _turns_inside(line)
     )
 
 
@@ -252,14 +210,14 @@ def turn_messages(objects: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
         at = moment(line.get("timestamp") or line.get("created_at"))
         session = f"Conversation {number}" if many else ""
         for turn in _turns_inside(line):
-            role = str(turn.get("role") or "")
+            role = words(turn, "role")
             if role in ("system", "developer"):
                 continue
-            text = "\n\n".join(filter(None, _turn_texts(turn)))
+            text = joined(_turn_texts(turn), "\n\n")
             if role == "tool":
                 text = _result(text)
             if text:
-                author = str(turn.get("name") or "") if role == "tool" else ""
+                author = words(turn, "name") if role == "tool" else ""
                 yield Message(
                     author=author or NAMES.get(role) or role.capitalize(),
                     at=moment(turn.get("timestamp")) or at,
@@ -271,26 +229,23 @@ def turn_messages(objects: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
 def _turns_inside(line: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the turns of a line: the line itself, its message or payload, or its messages."""
     if isinstance(line.get("messages"), list):
-        return [turn for turn in line["messages"] if isinstance(turn, dict) and _is_turn(turn)]
-    for inner in (line, line.get("message"), line.get("payload")):
-        if isinstance(inner, dict):
-            if _is_turn(inner):
-                return [inner]
-            if inner.get("type") in _CALLS | _RESULTS:
-                role = "assistant" if inner.get("type") in _CALLS else "tool"
-                return [{"role": role, "content": [inner]}]
+        return [turn for turn in objects(line["messages"]) if _is_turn(turn)]
+    for turn in (line, inner(line, "message"), inner(line, "payload")):
+        if _is_turn(turn):
+            return [turn]
+        kind = words(turn, "type")
+        if kind in _CALLS | _RESULTS:
+            return [{"role": "assistant" if kind in _CALLS else "tool", "content": [turn]}]
     return []
 
 
 def _is_turn(value: Mapping[str, Any]) -> bool:
-    return value.get("role") in _ROLES and ("content" in value or "tool_calls" in value)
+    return words(value, "role") in _ROLES and ("content" in value or "tool_calls" in value)
 
 
 def _turn_texts(turn: Mapping[str, Any]) -> Iterator[str]:
     """Yield the content of a turn, and the calls that stand beside it."""
     yield from block_texts(turn.get("content"))
-    calls = turn.get("tool_calls")
-    if isinstance(calls, list):
-        yield from block_texts(
-            [{**call, "type": "tool_call"} for call in calls if isinstance(call, dict)]
-        )
+    yield from block_texts(
+        [{**call, "type": "tool_call"} for call in objects(turn.get("tool_calls"))]
+    )

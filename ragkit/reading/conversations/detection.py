@@ -4,42 +4,32 @@ from __future__ import annotations
 
 import re
 import zipfile
-import zlib
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from ragkit.errors import SkippedError
-from ragkit.reading import limits as costs
-from ragkit.reading.conversations.assistants import (
-    are_turns,
-    is_chatgpt,
-    is_claude,
-    read_chatgpt,
-    read_claude,
-    turn_messages,
-)
-from ragkit.reading.conversations.discord import is_discord, read_discord
+from ragkit.reading.conversations.assistants import are_turns, read_assistant, turn_messages
 from ragkit.reading.conversations.message_rows import are_rows, load_json, load_lines, row_messages
-from ragkit.reading.conversations.messages import (
-    Conversation,
-    Message,
-    day_title,
-    in_order,
-    to_reading,
+from ragkit.reading.conversations.messages import Conversation, in_order, to_reading
+from ragkit.reading.conversations.messengers import (
+    SLACK_LISTS,
+    read_discord,
+    read_slack_day,
+    read_slack_export,
+    read_telegram,
 )
-from ragkit.reading.conversations.slack import is_slack, people_of, read_slack_day, sorted_messages
-from ragkit.reading.conversations.telegram import is_telegram, read_telegram
 from ragkit.reading.conversations.transcript import mark_messages, read_transcript
 from ragkit.reading.conversations.whatsapp import read_whatsapp
 from ragkit.reading.decode import SOME_REPLACED, clean, decode
-from ragkit.reading.formats import Format
+from ragkit.reading.formats import SLACK_DAY, Format
+from ragkit.reading.limits import check_text
 from ragkit.reading.markdown import read_markdown
-from ragkit.reading.reading_parts import stem
+from ragkit.reading.reading_parts import objects, stem, words
 from ragkit.reading.zip_container import open_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable
 
     from ragkit.reading.limits import Limits
     from ragkit.types import Reading
@@ -52,10 +42,8 @@ _HINT = re.compile(
 )
 _HINT_CHARACTERS = 50_000
 _LOG_SUFFIX = ".log"
-_SLACK_DAY = re.compile(r"(?:.*/)?(?P<channel>[^/]+)/\d{4}-\d\d-\d\d\.json")
 _WHATSAPP = re.compile(r"_chat\.txt|.*WhatsApp.*\.txt")
 _SINGLE = ("conversations.json", "result.json")
-_BAD_MEMBER = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError)
 
 
 def read_conversation(text: str, name: str, file_format: Format = Format.TEXT) -> Reading | None:
@@ -104,20 +92,14 @@ def of_text(text: str, name: str) -> Conversation | None:
 
 def of_json(value: Any, name: str) -> Conversation | None:
     """Return the conversation in a JSON value, if it is one."""
-    for matches, read in (
-        (is_chatgpt, read_chatgpt),
-        (is_claude, read_claude),
-        (is_discord, read_discord),
-        (is_telegram, read_telegram),
-    ):
-        if matches(value):
-            return read(value)
-    if is_slack(value):
-        return read_slack_day(value, name)
-    if isinstance(value, dict) and isinstance(value.get("messages"), list):
-        title = str(value.get("title") or value.get("name") or "")
-        return _of_objects(value["messages"], title or stem(name))
-    return _of_objects(value, stem(name)) if isinstance(value, list) else None
+    for read in (read_assistant, read_discord, read_telegram):
+        if conversation := read(value):
+            return conversation
+    if conversation := read_slack_day(value, name):
+        return conversation
+    if isinstance(value, dict):
+        return _of_objects(value.get("messages"), words(value, "title", "name") or stem(name))
+    return _of_objects(value, stem(name))
 
 
 def _of_data(text: str, name: str, file_format: Format) -> Conversation | None:
@@ -125,21 +107,22 @@ def _of_data(text: str, name: str, file_format: Format) -> Conversation | None:
     if not _HINT.search(text, 0, _HINT_CHARACTERS):
         return None
     value, warnings = (None, ()) if file_format is Format.JSONL else load_json(text)
-    conversation = None if value is None else of_json(value, name)
     if value is None:
-        objects, warnings = load_lines(text)
-        conversation = _of_objects(objects, stem(name))
+        rows, warnings = load_lines(text)
+        conversation = _of_objects(rows, stem(name))
+    else:
+        conversation = of_json(value, name)
     return conversation and replace(conversation, warnings=(*warnings, *conversation.warnings))
 
 
-def _of_objects(values: list[Any], title: str) -> Conversation | None:
-    """Return the conversation whose messages, or turns, are plain objects."""
-    objects: list[Mapping[str, Any]] = [value for value in values if isinstance(value, dict)]
-    if are_turns(objects):
-        return Conversation(title, "assistant", list(turn_messages(objects)))
-    if are_rows(objects):
-        messages = in_order(list(row_messages(objects)))
-        platforms = {str(row["platform"]) for row in objects if row.get("platform")}
+def _of_objects(values: Any, title: str) -> Conversation | None:
+    """Return the conversation whose messages, or turns, are plain objects in a list."""
+    rows = objects(values)
+    if are_turns(rows):
+        return Conversation(title, "assistant", list(turn_messages(rows)))
+    if are_rows(rows):
+        messages = in_order(list(row_messages(rows)))
+        platforms = {str(row["platform"]) for row in rows if row.get("platform")}
         return Conversation(title, platforms.pop() if len(platforms) == 1 else "", messages)
     return None
 
@@ -167,7 +150,7 @@ def read_archive(data: bytes, name: str, limits: Limits) -> Reading:
     """
     with open_archive(data, limits, Format.EXPORT.label) as archive:
         files = _Files(archive, limits)
-        days = [file for file in files.names if _SLACK_DAY.fullmatch(file)]
+        days = [file for file in files.names if SLACK_DAY.fullmatch(file)]
         single = [file for file in files.names if PurePosixPath(file).name in _SINGLE]
         chats = [file for file in files.names if _WHATSAPP.fullmatch(PurePosixPath(file).name)]
         if single:
@@ -177,7 +160,7 @@ def read_archive(data: bytes, name: str, limits: Limits) -> Reading:
                 warnings = (*warnings, *conversation.warnings)
                 conversation = replace(conversation, warnings=warnings)
         elif days:
-            conversation = _slack(files, days, name)
+            conversation = _slack(files, days, stem(name))
         else:
             text = files.text(chats[0]) if chats else ""
             conversation = of_text(text, name)
@@ -202,13 +185,10 @@ class _Files:
         """Return the text of a file.
 
         Raises:
-            ReadingError: too much text, or damaged.
+            ReadingError: too much text.
         """
-        try:
-            text, _ = decode(self.archive.read(name))
-        except _BAD_MEMBER as error:
-            raise costs.damaged(Format.EXPORT.label) from error
-        costs.check_text((text,), self.limits)
+        text, _ = decode(self.archive.read(name))
+        check_text((text,), self.limits)
         return clean(text)
 
     def json(self, name: str) -> tuple[Any, tuple[str, ...]]:
@@ -224,37 +204,11 @@ class _Files:
         return self.json(name)[0] if name else None
 
 
-def _slack(files: _Files, days: Iterable[str], name: str) -> Conversation:
-    """Read all channels, one after another, each day of a channel as a session."""
-    people = people_of(files.named("users.json"))
-    channels = dict(_channels(files, people))
-    warnings: list[str] = []
-    by_channel: dict[str, list[Any]] = {}
-    for day in days:
-        value, wrong = files.json(day)
-        warnings += wrong
-        if isinstance(value, list):
-            by_channel.setdefault(PurePosixPath(day).parent.name, []).extend(value)
-    messages: list[Message] = []
-    for folder, value in by_channel.items():
-        title = channels.get(folder) or f"#{folder}"
-        names = {key: channel.lstrip("#") for key, channel in channels.items()}
-        for message in sorted_messages(value, people, names):
-            when = f", {day_title(message.at.date())}" if message.at else ""
-            messages.append(replace(message, session=f"{title}{when}"))
-    return Conversation(stem(name), "Slack", messages, tuple(warnings[:20]))
-
-
-def _channels(files: _Files, people: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield ids and titles of channels and private conversations."""
-    for base in ("channels.json", "groups.json", "mpims.json", "dms.json"):
-        for channel in files.named(base) or []:
-            if not isinstance(channel, dict) or not channel.get("id"):
-                continue
-            members = [
-                people.get(str(member), str(member)) for member in channel.get("members") or []
-            ]
-            if base == "dms.json":
-                yield str(channel["id"]), ", ".join(members)
-            else:
-                yield str(channel["id"]), f"#{channel.get('name') or channel['id']}"
+def _slack(files: _Files, days: Iterable[str], title: str) -> Conversation:
+    """Read a whole export of Slack."""
+    lists = {base: files.named(base) for base in SLACK_LISTS}
+    values = {day: files.json(day) for day in days}
+    warnings = [warning for _, wrong in values.values() for warning in wrong]
+    return read_slack_export(
+        title, lists, {day: value for day, (value, _) in values.items()}, warnings
+    )

@@ -12,32 +12,34 @@ from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.conversations.assistants import NAMES, block_texts
 from ragkit.reading.conversations.messages import Message, in_order, moment, write
+from ragkit.reading.reading_parts import joined, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ragkit.types import MessageSpan
 
-TIME_KEYS = (
+_TIME_KEYS = (
     "timestamp", "time", "datetime", "date", "created_at", "createdat", "sent_at", "sentat",
     "create_time", "created", "at", "ts", "when",
 )  # fmt: skip
-AUTHOR_KEYS = (
+_AUTHOR_KEYS = (
     "author", "sender", "speaker", "from", "from_name", "user", "username", "user_name",
     "sender_name", "display_name", "nickname", "participant", "role", "who", "name",
 )  # fmt: skip
-TEXT_KEYS = ("message", "text", "content", "body", "msg", "utterance", "value")
+_TEXT_KEYS = ("message", "text", "content", "body", "msg", "utterance", "value")
 _REPLY_KEYS = ("reply_to", "in_reply_to", "replyto")
 _SESSION_KEYS = (
     "session", "session_id", "sessionid", "conversation", "conversation_id", "thread", "channel",
     "room", "chat",
 )  # fmt: skip
-_SURE_AUTHORS = frozenset(AUTHOR_KEYS) - {"name", "role", "who", "value"}
+_SURE_AUTHORS = frozenset(_AUTHOR_KEYS) - {"name", "role", "who", "value"}
 _SURE_TEXTS = frozenset({"message", "text", "content", "body", "msg", "utterance"})
 _ROWS_SHARE = 0.6
 _MOST_BROKEN = 1000
 _MOST_NAMED = 5
-_LIST = re.compile(r'"(?:messages|conversations)"\s*:\s*\[')
+_BROKEN = object()
+_LIST = re.compile(r'\A\s*\[|(?P<key>"(?:messages|conversations)")\s*:\s*\[')
 _GAP = re.compile(r"[\s,]*")
 _BETWEEN = re.compile(r"\}\s*,\s*(?=\{)")
 
@@ -52,31 +54,22 @@ def consolidate_messages_to_markdown(rows: Any) -> tuple[str, tuple[MessageSpan,
     Raises:
         TypeError: when there is something else than mappings in ``rows``.
     """
-    text, spans, _ = write(in_order(list(row_messages(mappings(rows)))))
-    return text, spans
-
-
-def mappings(rows: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of a table or of an iterable.
-
-    Raises:
-        TypeError: when there is something else than mappings.
-    """
-    listed: Iterable[Any] = rows.to_pylist() if hasattr(rows, "to_pylist") else rows
+    listed = rows.to_pylist() if hasattr(rows, "to_pylist") else list(rows)
     for row in listed:
         if not isinstance(row, Mapping):
             raise TypeError(f"A row must be a mapping, not {type(row).__name__}.")
-        yield row
+    text, spans, _ = write(in_order(list(row_messages(listed))))
+    return text, spans
 
 
-def are_rows(objects: Sequence[Mapping[str, Any]]) -> bool:
+def are_rows(listed: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether most objects have an author, a time and a text under unmistakable keys."""
-    sample = objects[:50]
+    sample = listed[:50]
     fitting = 0
     for row in sample:
         keys = {str(key).lower() for key in row}
         text = next((row[key] for key in row if str(key).lower() in _SURE_TEXTS), None)
-        timed = any(moment(row[key]) for key in row if str(key).lower() in TIME_KEYS)
+        timed = any(moment(row[key]) for key in row if str(key).lower() in _TIME_KEYS)
         fitting += bool(keys & _SURE_AUTHORS) and timed and isinstance(text, str)
     return bool(sample) and fitting >= _ROWS_SHARE * len(sample)
 
@@ -85,13 +78,12 @@ def row_messages(rows: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
     """Yield the messages of rows; those without a text are left out."""
     for row in rows:
         lowered = {str(key).lower(): value for key, value in row.items()}
-        text = "\n".join(filter(None, block_texts(_first(lowered, TEXT_KEYS))))
+        text = joined(block_texts(_first(lowered, _TEXT_KEYS)))
         if not text.strip():
             continue
-        author = _name(_first(lowered, AUTHOR_KEYS))
         yield Message(
-            author=author,
-            at=next((at for key in TIME_KEYS if (at := moment(lowered.get(key)))), None),
+            author=_name(_first(lowered, _AUTHOR_KEYS)),
+            at=next((at for key in _TIME_KEYS if (at := moment(lowered.get(key)))), None),
             text=text,
             reply_to=_name(_first(lowered, _REPLY_KEYS)),
             session=_name(_first(lowered, _SESSION_KEYS)),
@@ -117,19 +109,11 @@ def _name(value: Any) -> str:
 
 def load_lines(text: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Read JSON lines; return the objects, and a warning that names the broken lines."""
-    objects: list[dict[str, Any]] = []
-    broken: list[int] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            broken.append(number)
-            continue
-        if isinstance(value, dict):
-            objects.append(value)
-    return objects, named(broken)
+    values = [
+        (number, _loaded(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip()
+    ]
+    broken = [number for number, value in values if value is _BROKEN]
+    return objects([value for _, value in values]), named(broken)
 
 
 def load_json(text: str) -> tuple[Any, tuple[str, ...]]:
@@ -137,44 +121,37 @@ def load_json(text: str) -> tuple[Any, tuple[str, ...]]:
 
     Returns ``None`` when nothing can be read.
     """
-    try:
-        return json.loads(text), ()
-    except (ValueError, RecursionError):
-        pass
-    start = text.find("[") if text.lstrip().startswith("[") else -1
-    head: dict[str, Any] | None = None
-    if start < 0:
-        start_of_list = _LIST.search(text)
-        if not start_of_list:
-            return None, ()
-        start = start_of_list.end() - 1
-        head = _head(text[: start_of_list.start()])
-    elements, broken = _elements(text, start + 1)
-    if not elements:
+    value = _loaded(text)
+    if value is not _BROKEN:
+        return value, ()
+    start = _LIST.search(text)
+    elements, broken = _elements(text, start.end()) if start else ([], [])
+    if start is None or not elements:
         return None, ()
-    value = elements if head is None else {**head, "messages": elements}
-    return value, named(broken)
+    if not start["key"]:
+        return elements, named(broken)
+    head = _loaded(text[: start.start()].rstrip().rstrip(",") + "}")
+    return {**(head if isinstance(head, dict) else {}), "messages": elements}, named(broken)
 
 
-def named(lines: Sequence[int]) -> tuple[str, ...]:
+def _loaded(text: str) -> Any:
+    """Return the value of a JSON text, or ``_BROKEN``."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _BROKEN
+
+
+def named(broken: Sequence[int]) -> tuple[str, ...]:
     """Return a warning that names the lines that were left out, if there are any."""
-    if not lines:
+    if not broken:
         return ()
-    if len(lines) == 1:
-        return (f"Line {lines[0]:,} is not valid JSON and was left out; all else was read.",)
-    first = ", ".join(f"{line:,}" for line in lines[:_MOST_NAMED])
-    more = len(lines) - _MOST_NAMED
+    if len(broken) == 1:
+        return (f"Line {broken[0]:,} is not valid JSON and was left out; all else was read.",)
+    first = ", ".join(f"{line:,}" for line in broken[:_MOST_NAMED])
+    more = len(broken) - _MOST_NAMED
     rest = f" and {more:,} more" if more > 0 else ""
     return (f"Lines {first}{rest} are not valid JSON and were left out; all else was read.",)
-
-
-def _head(text: str) -> dict[str, Any]:
-    """Read what stands before the list of messages."""
-    try:
-        value = json.loads(text.rstrip().rstrip(",") + "}")
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _elements(text: str, at: int) -> tuple[list[Any], list[int]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
 from ragkit.reading.markdown import strip_embedded
-from ragkit.reading.reading_parts import one_line, put
+from ragkit.reading.reading_parts import one_line, parsed, put
 from ragkit.types import Markup, MessageSpan, OutlineEntry, Reading
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from ragkit.types import Metadata
 
-MOST_PARTICIPANTS = 200
+_MOST_PARTICIPANTS = 200
 _LONGEST_NAME = 120
 _MARKS = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _HEADER = re.compile(r"\*\*.{1,200}\*\*(?: · .*)?[ \t]*$")
@@ -119,7 +118,6 @@ def moment(value: Any) -> datetime | None:
         return _parsed_loosely(text)
 
 
-@lru_cache(maxsize=4096)
 def day_title(day: date) -> str:
     """Write a day as people do: "Saturday, 14 March 2026"."""
     return f"{_DAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
@@ -139,15 +137,7 @@ def _since_1970(number: float) -> datetime | None:
 
 def _parsed_loosely(text: str) -> datetime | None:
     """Parse "3 May 2021 14:05" and the like; a text without a whole date is no time."""
-    from dateutil import parser
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            first = parser.parse(text, default=_FIRST_DEFAULT)
-            second = parser.parse(text, default=_SECOND_DEFAULT)
-    except (ValueError, OverflowError, TypeError, AttributeError):
-        return None
+    first, second = (parsed(text, default) for default in (_FIRST_DEFAULT, _SECOND_DEFAULT))
     return first if first == second else None
 
 
@@ -200,25 +190,17 @@ def write(
     return "".join(parts).rstrip("\n") + "\n" if spans else "", tuple(spans), tuple(outline)
 
 
-def metadata_of(spans: Iterable[MessageSpan], platform: str) -> Metadata:
+def metadata_of(spans: Sequence[MessageSpan], platform: str) -> Metadata:
     """Return who took part, from when to when, where, and the number of messages."""
-    authors: dict[str, None] = {}
-    count, first, last = 0, "", ""
-    for span in spans:
-        count += 1
-        if span.author:
-            authors[span.author] = None
-        if span.at:
-            day = span.at[:10]
-            first = min(first or day, day)
-            last = max(last, day)
+    authors = dict.fromkeys(span.author for span in spans if span.author)
+    days = [span.at[:10] for span in spans if span.at]
     return put(
         {},
-        participants=list(authors)[:MOST_PARTICIPANTS],
-        date=first,
-        last_date=last,
+        participants=list(authors)[:_MOST_PARTICIPANTS],
+        date=min(days, default=""),
+        last_date=max(days, default=""),
         platform=platform,
-        messages=count,
+        messages=len(spans),
     )
 
 

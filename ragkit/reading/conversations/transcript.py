@@ -115,9 +115,7 @@ def _found(text: str, today: date | None) -> list[_Turn]:
 
 def _turns(text: str, form: re.Pattern[str], today: date | None) -> Iterator[_Turn]:
     """Find the lines that begin a message; a heading with a date sets the day."""
-    offset = 0
-    for line, fenced in fenced_lines(text):
-        line_start, offset = offset, offset + len(line) + 1
+    for offset, line, fenced in fenced_lines(text):
         if fenced or not line:
             continue
         heading = _HEADING.match(line[:300]) if line.lstrip(" ").startswith("#") else None
@@ -134,7 +132,7 @@ def _turns(text: str, form: re.Pattern[str], today: date | None) -> Iterator[_Tu
         if "in" in parts and not colon and (at is None or parts.get("text")):
             continue
         name = name_of(parts["name"].replace("\\*", "*"))
-        yield _Turn(line_start, name, at, (parts.get("text") or "").strip())
+        yield _Turn(offset, name, at, (parts.get("text") or "").strip())
 
 
 def _stamped(turns: Sequence[_Turn]) -> bool:
@@ -166,20 +164,17 @@ def _talk(turns: Sequence[_Turn]) -> bool:
 
 def _spans(text: str, turns: Sequence[_Turn]) -> Iterator[MessageSpan]:
     """Yield the span of each message, up to the next message or heading."""
-    borders = sorted({turn.offset for turn in turns} | set(_heading_offsets(text)) | {len(text)})
+    headings = (
+        offset
+        for offset, line, fenced in fenced_lines(text)
+        if not fenced and _HEADING.match(line[:300])
+    )
+    borders = sorted({*headings, *(turn.offset for turn in turns), len(text)})
     following = dict(pairwise(borders))
     for turn in turns:
         end = following[turn.offset]
         end = turn.offset + len(text[turn.offset : end].rstrip())
         yield MessageSpan(turn.offset, end, turn.name, turn.at.isoformat() if turn.at else "")
-
-
-def _heading_offsets(text: str) -> Iterator[int]:
-    offset = 0
-    for line, fenced in fenced_lines(text):
-        if not fenced and _HEADING.match(line[:300]):
-            yield offset
-        offset += len(line) + 1
 
 
 def _moment(written: str, today: date | None) -> datetime | None:

@@ -14,7 +14,7 @@ from ragkit.reading.conversations.messages import Conversation, Message, name_of
 from ragkit.reading.reading_parts import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 _MARK = "[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
 _MARKS = re.compile(_MARK)
@@ -117,17 +117,15 @@ def _begins(line: str) -> _Line | None:
 def _date_order(dates: Sequence[tuple[str, str, str]], *, american: bool) -> str | None:
     """Choose which part is the day, the month and the year: "dmy", "mdy" or "ymd"."""
     unique = list(dict.fromkeys(dates))
-    best: tuple[float, str] | None = None
+    costs: dict[str, float] = {}
     for order in ("mdy", "dmy", "ymd") if american else ("dmy", "mdy", "ymd"):
         days = [day for date in unique if (day := _day(date, order))]
         if len(days) < len(unique):
             continue
         backwards = sum(1 for day, after in pairwise(days) if after < day)
         # Of two orders in which time runs forward, the one with fewer days between is likelier.
-        cost = backwards + (max(days) - min(days)).days / 1e6
-        if best is None or cost < best[0]:
-            best = (cost, order)
-    return best and best[1]
+        costs[order] = backwards + (max(days) - min(days)).days / 1e6
+    return min(costs, key=lambda order: costs[order], default=None)
 
 
 @lru_cache(maxsize=4096)
@@ -166,18 +164,13 @@ def _plain(text: str) -> str:
 
 def _platform(entries: Sequence[tuple[_Line, list[str]]], text: str, name: str) -> str:
     """Return "Signal" for exports with a year first and no seconds in brackets, or "WhatsApp"."""
-    bracketed = next(_bracketed(text), "")
+    first_lines = text.split("\n", _FIRST_LINES)[:_FIRST_LINES]
+    bracketed = next((line for line in first_lines if line.startswith("[")), "")
     year_first = len(entries[0][0].date[0]) == 4
     without_seconds = bool(re.match(r"\[[\d-]+,?\s\d\d:\d\d\]", bracketed))
     if "signal" in name.lower() or (year_first and without_seconds):
         return "Signal"
     return "WhatsApp"
-
-
-def _bracketed(text: str) -> Iterator[str]:
-    for line in text.split("\n")[:_FIRST_LINES]:
-        if line.startswith("["):
-            yield line
 
 
 def _title(name: str) -> str:

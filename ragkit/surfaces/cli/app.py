@@ -6,15 +6,17 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 library unusable, 4 library busy, 5
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from ragkit import __version__
+from ragkit.catalog.uploads import UploadRecord
 from ragkit.errors import NotFoundError, QueryError, RagkitError
 from ragkit.options import SEARCH_OPTIONS, IndexMode
 from ragkit.settings import load_settings
@@ -32,30 +34,37 @@ from ragkit.surfaces.cli.options import (
     RerankOption,
     YesOption,
     assigned,
+    close_libraries,
+    confirm,
     do_job,
     flag,
     open_library,
 )
+from ragkit.surfaces.failures import noted
 from ragkit.types import Status
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-ELSEWHERE: dict[str, str] = {
-    "eval": "evaluate",
-    "ablate": "evaluate",
-    "doctor": "maintenance",
-    "verify": "maintenance",
-    "compact": "maintenance",
-    "jobs": "maintenance",
-    "export": "maintenance",
-    "import": "maintenance",
-    "contextualize": "contextualize",
-    "embedder": "embedder",
-    "judgments": "judgments",
-    "related": "related",
+ELSEWHERE = {
+    "sync": "sync.sync",
+    "eval": "evaluate.evaluate_questions",
+    "ablate": "evaluate.ablate_set",
+    "retry": "retry.retry",
+    "doctor": "maintenance.doctor",
+    "verify": "maintenance.verify",
+    "compact": "maintenance.compact",
+    "jobs": "maintenance.jobs",
+    "backup": "recovery.backup",
+    "restore": "recovery.restore",
+    "recover": "recovery.recover",
+    "export": "maintenance.export_",
+    "import": "maintenance.import_",
+    "contextualize": "background.contextualize",
+    "embedder": "background.embedder",
+    "judgments": "judgments.judgments",
+    "related": "related.related",
+    "collections": "collections.collections",
+    "open": "serving.open_",
 }
-"""Commands by name, and the module whose ``register`` adds them, in the order of the help."""
+"""Commands by name, each with its module and its function there, in the order of the help."""
 
 
 class CommandGroup(TyperGroup):
@@ -64,21 +73,33 @@ class CommandGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name, or ``None``; a wrong name loads all of them."""
         if cmd_name not in self.commands:
-            named = ELSEWHERE.get(cmd_name)
-            self._add([named] if named else ELSEWHERE.values())
+            for name in [cmd_name] if cmd_name in ELSEWHERE else ELSEWHERE:
+                self.commands.setdefault(name, _load(name))
         return super().get_command(ctx, cmd_name)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command, and close what it opened however it ends."""
+        try:
+            return super().invoke(ctx)
+        finally:
+            close_libraries()
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return every name, in the order of the help."""
         own = [name for name in super().list_commands(ctx) if name not in ELSEWHERE]
         return [*own, *ELSEWHERE]
 
-    def _add(self, modules: Iterable[str]) -> None:
-        for module in dict.fromkeys(modules):
-            part = typer.Typer(rich_markup_mode=None)
-            import_module(f"ragkit.surfaces.cli.{module}").register(part)
-            for name, command in typer.main.get_group(part).commands.items():
-                self.commands.setdefault(name, command)
+
+def _load(name: str) -> Any:
+    """Return a command of ``ELSEWHERE``."""
+    module, _, attribute = ELSEWHERE[name].partition(".")
+    command = getattr(import_module(f"ragkit.surfaces.cli.{module}"), attribute)
+    part = typer.Typer(rich_markup_mode=None)
+    if isinstance(command, typer.Typer):
+        part.add_typer(command, name=name)
+    else:
+        part.command(name)(command)
+    return typer.main.get_group(part).commands[name]
 
 
 app = typer.Typer(
@@ -93,7 +114,9 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; every expected failure ends with a sentence and an exit code."""
+    """Run the command line; every failure ends with a sentence and an exit code."""
+    # What commands, the worker and the page server write is this person's alone.
+    os.umask(0o077)
     console.write_what_can_be_written()
     # What a person should know is said as a notice; the worker logs to its file.
     logging.getLogger("ragkit").addHandler(logging.NullHandler())
@@ -109,8 +132,11 @@ def main() -> None:
         console.stop_writing()
         sys.exit(0)
     except KeyboardInterrupt:
-        console.say("ragkit: stopped. What was done is kept.")
+        console.say("ragkit: stopped. Finished work is kept.")
         sys.exit(130)
+    except Exception as error:  # noqa: BLE001 - nobody is shown a traceback
+        console.say(f"ragkit: {noted(error)}")
+        sys.exit(1)
 
 
 @app.command()
@@ -125,7 +151,8 @@ def add(
     for path in paths:
         if path.is_file():
             with path.open("rb") as stream:
-                opened.sources.upload(path.name, stream)
+                stored = opened.uploads.add(path.name, stream)
+            console.say(*map(_of_upload, stored))
             jobs.append(opened.sources.sync(opened.sources.uploads()))
         else:
             jobs.append(opened.sources.sync(opened.sources.add_folder(path)))
@@ -133,52 +160,19 @@ def add(
         do_job(opened, job)
 
 
-@app.command()
-def sync(
-    library: LibraryOption = None,
-    collection: CollectionOption = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
-    accept_empty: Annotated[
-        bool, typer.Option("--accept-empty", help="An emptied folder is meant to be empty.")
-    ] = False,
-    json_: JsonOption = False,
-) -> None:
-    """Make the library agree with its folders."""
-    opened = open_library(library, collection)
-    if collection:
-        opened.collections.get(collection)
-    if not dry_run:
-        arguments: dict[str, object] = {"collection": collection} if collection else {}
-        if accept_empty:
-            arguments["accept_empty"] = True
-        do_job(opened, opened.jobs.add("sync", **arguments))
-        return
-    from ragkit.indexing.progress import Reporter
-    from ragkit.indexing.sync import sync_source
-
-    for source in opened.sources.list(collection):
-        report = sync_source(opened.writer(), source, Reporter(), dry_run=True)
-        changes = {"new": report.new, "changed": report.changed, "gone": report.removed}
-        if json_:
-            more = {"moved": report.moved, "offline": report.offline}
-            console.put_json({"source": source.root, **changes, **more})
-            continue
-        for before, after in report.moved:
-            console.put(f"{'moved':<8}{render.plain(f'{before} → {after}')}")
-        for word, paths in changes.items():
-            for path in paths:
-                console.put(f"{word:<8}{render.plain(path)}")
-        console.say(report.offline or f"{source.root}: {report.unchanged} unchanged.")
+def _of_upload(record: UploadRecord) -> str:
+    what = f"Already in the library: {record.same_as}" if record.same_as else record.reason
+    return render.plain(f"{record.name}: {what or 'copied'}")
 
 
 @app.command("list")
 def list_(
     library: LibraryOption = None,
     collection: CollectionOption = None,
-    status: Annotated[Status | None, typer.Option(help="Only documents of that status.")] = None,
+    status: Annotated[Status | None, typer.Option(help="Only documents with this status.")] = None,
     json_: JsonOption = False,
 ) -> None:
-    """List the documents, one a line."""
+    """List the documents, one per line."""
     opened = open_library(library, collection)
     for record in opened.documents.list(collection, status=status):
         if json_:
@@ -192,7 +186,12 @@ def list_(
 
 @app.command()
 def remove(
-    what: Annotated[str, typer.Argument(metavar="FOLDER|PATH", help="A source, or a document.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="FOLDER|PATH", help="A folder of the library, or an uploaded document."
+        ),
+    ],
     library: LibraryOption = None,
     collection: CollectionOption = None,
     yes: YesOption = False,
@@ -206,7 +205,7 @@ def remove(
     chosen = [source for source in sources if source.root in (what, place)]
     if chosen:
         source = chosen[0]
-        _confirm(yes, f"Remove {source.root} with {source.documents} documents from the library?")
+        confirm(yes, f"Remove {source.root} with {source.documents} documents from the library?")
         do_job(opened, opened.sources.remove(source.id))
         return
     documents = [
@@ -216,26 +215,20 @@ def remove(
     ]
     if not documents:
         raise NotFoundError(
-            f"There is no source or document {what}.", "ragkit list and ragkit status name them."
+            f"No folder or document {what}.", "ragkit status lists folders, ragkit list documents."
         )
-    _confirm(yes, f"Remove {documents[0].path} from the library?")
+    confirm(yes, f"Remove {documents[0].path} from the library?")
     do_job(opened, opened.documents.remove([documents[0].id]))
-
-
-def _confirm(yes: bool, question: str) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        console.say(f"{question} Say --yes to do it.")
-        raise typer.Exit(2)
-    if not typer.confirm(question, err=True):
-        raise typer.Exit(1)
 
 
 @app.command()
 def search(
     question: Annotated[
-        list[str] | None, typer.Argument(metavar="QUESTION...", help="What to look for.")
+        list[str] | None,
+        typer.Argument(
+            metavar="QUESTION...",
+            help='What to look for; type:, "a phrase" and -word work (after --, for the last).',
+        ),
     ] = None,
     library: LibraryOption = None,
     collection: CollectionOption = None,
@@ -279,13 +272,11 @@ def search(
     if json_:
         console.put_json(render.answer_as_json(answer))
         return
-    for notice in answer.notices:
-        console.say(notice)
+    console.say(*render.remarks(answer))
     if context:
         related.put_context(answer)
         return
-    for line in render.answer_as_text(answer, explain=explain, colour=console.colourful()):
-        console.put(line)
+    console.put(*render.answer_as_text(answer, explain=explain, colour=console.colourful()))
     if not answer.results:
         console.say("Nothing found.")
 
@@ -294,7 +285,7 @@ def search(
 def status(
     library: LibraryOption = None, collection: CollectionOption = None, json_: JsonOption = False
 ) -> None:
-    """Say what the library holds and whether anything is at work."""
+    """Show what the library holds and what is running."""
     opened = open_library(library, collection)
     if collection:
         opened.collections.get(collection)
@@ -334,32 +325,38 @@ def status(
             f"{source.documents} documents){note}"
         )
     console.put(f"Writing    {'yes' if worker.running else 'no'}")
-    from ragkit.surfaces.cli.embedder import status_lines
+    from ragkit.health.recovery import describe
+    from ragkit.surfaces.cli.background import status_lines
 
-    for line in status_lines(opened):
-        console.put(line)
+    console.put(f"Backups    {describe(opened.health.backups())}")
+    console.put(*status_lines(opened))
 
 
 @app.command()
 def serve(
     library: LibraryOption = None,
     collection: CollectionOption = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The port on this machine.")] = 8501,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
     sample: Annotated[
-        bool, typer.Option("--sample", help="Index the sample library if there is nothing yet.")
+        bool, typer.Option("--sample", help="Index the sample library if the library is empty.")
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+    locked: Annotated[
+        bool | None,
+        typer.Option("--locked/--unlocked", help="Require a one-time link to open the app."),
+    ] = None,
 ) -> None:
-    """Open the app in the browser, with a worker that keeps the library current."""
+    """Open the app in the browser, with a worker that keeps the library up to date."""
     from ragkit.surfaces.serve import run_app
 
     opened = open_library(library, collection, create=True)
-    raise typer.Exit(run_app(opened, port=port, sample=sample, browser=browser))
+    locked = opened.settings.server.locked if locked is None else locked
+    raise typer.Exit(run_app(opened, port=port, sample=sample, browser=browser, locked=locked))
 
 
 @app.command()
 def worker(library: LibraryOption = None, collection: CollectionOption = None) -> None:
-    """Keep the library current until stopped. ragkit serve starts one by itself."""
+    """Keep the library up to date until stopped. ragkit serve starts a worker of its own."""
     from ragkit.surfaces.serve import run_worker
 
     run_worker(open_library(library, collection, create=True))
@@ -367,5 +364,5 @@ def worker(library: LibraryOption = None, collection: CollectionOption = None) -
 
 @app.command()
 def version() -> None:
-    """Say which version this is."""
+    """Print the version."""
     console.put(__version__)

@@ -6,11 +6,16 @@ import io
 import json
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ragkit.indexing.progress import Progress
+
+_LOOK_SECONDS = 1.0
+_SILENT_SECONDS, _SILENT_AGAIN_SECONDS = 15.0, 60.0
 
 
 def write_what_can_be_written() -> None:
@@ -25,15 +30,15 @@ def stop_writing() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def say(text: str) -> None:
-    """Print a line for a person, on standard error."""
-    sys.stderr.write(f"{text}\n")
+def say(*lines: str) -> None:
+    """Print lines for a person, on standard error."""
+    sys.stderr.writelines(f"{line}\n" for line in lines)
     sys.stderr.flush()
 
 
-def put(text: str) -> None:
-    """Print a line of the result, on standard output."""
-    sys.stdout.write(f"{text}\n")
+def put(*lines: str) -> None:
+    """Print lines of the result, on standard output."""
+    sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
 def put_json(value: Any) -> None:
@@ -45,6 +50,37 @@ def put_json(value: Any) -> None:
 def colourful() -> bool:
     """True when standard output is a terminal that wants colour."""
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+@contextmanager
+def waiting(for_what: str) -> Iterator[Callable[[Progress], Progress]]:
+    """Say what is waited for whenever no progress comes for a while.
+
+    Yields what takes the progress, and returns it.
+    """
+    moved, current, over = [time.monotonic()], [""], threading.Event()
+
+    def note(progress: Progress) -> Progress:
+        moved[0], current[0] = time.monotonic(), progress.current
+        return progress
+
+    def look() -> None:
+        said = 0.0
+        while not over.wait(_LOOK_SECONDS):
+            idle = time.monotonic() - moved[0]
+            if idle < _SILENT_SECONDS:
+                said = 0.0
+            elif idle - said >= (_SILENT_AGAIN_SECONDS if said else 0.0):
+                said = idle
+                about = f", at {current[0]}" if current[0] else ""
+                stop = "Ctrl+C stops; finished work is kept."
+                say(f"Waiting for {for_what} for {idle:.0f} s{about}. {stop}")
+
+    threading.Thread(target=look, name="ragkit-waiting", daemon=True).start()
+    try:
+        yield note
+    finally:
+        over.set()
 
 
 @contextmanager

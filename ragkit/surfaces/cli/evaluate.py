@@ -18,24 +18,15 @@ from ragkit.options import SEARCH_OPTIONS, Expansion, Mode, SearchOptions
 from ragkit.surfaces import render_evaluation as render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.eval_options import (
-    ContextsOption,
-    CorpusOption,
     EvalRequest,
-    LimitOption,
     OpenExperiment,
-    QrelsOption,
-    QuestionsOption,
-    RowsOption,
-    SetOption,
-    WholeOption,
     open_experiment,
+    takes_request,
 )
 from ragkit.surfaces.cli.options import (
     AssignOption,
-    CollectionOption,
     FusionOption,
     JsonOption,
-    LibraryOption,
     ModeOption,
     RerankOption,
     assigned,
@@ -53,19 +44,9 @@ _FLOOR = re.compile(r"([a-z_]+(?:@\d+)?)=(\d+(?:\.\d+)?)")
 _STOPPED = 130
 
 
-def register(app: typer.Typer) -> None:
-    """Add this module's commands."""
-    app.command(name="eval")(evaluate_questions)
-    app.command(name="ablate")(ablate_set)
-
-
+@takes_request
 def evaluate_questions(
-    corpus: CorpusOption = None,
-    question_set: SetOption = "",
-    contexts: ContextsOption = None,
-    questions: QuestionsOption = None,
-    qrels: QrelsOption = None,
-    limit: LimitOption = None,
+    request: EvalRequest,
     mode: ModeOption = None,
     fusion: FusionOption = None,
     results: Annotated[int | None, flag(SEARCH_OPTIONS["limit"], "--results")] = None,
@@ -73,39 +54,31 @@ def evaluate_questions(
     per_document: Annotated[int | None, flag(SEARCH_OPTIONS["per_document"])] = None,
     rerank: RerankOption = None,
     option: AssignOption = None,
-    whole_rows: WholeOption = False,
-    rows: RowsOption = None,
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(metavar="METRIC=VALUE", help="Fail below it: ndcg@10=0.70. Repeatable."),
+        typer.Option(
+            metavar="METRIC=VALUE", help="Fail below this value: ndcg@10=0.70. Repeatable."
+        ),
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the run of a --corpus in the library as well.")
+        bool, typer.Option("--keep", help="Save a --corpus run in the library, too.")
     ] = False,
     against: Annotated[
-        int | None, typer.Option(metavar="RUN", help="Compare with a kept run.")
+        int | None, typer.Option(metavar="RUN", help="Compare with a saved run.")
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="By which metric questions got better or worse.")
+        str | None, typer.Option(help="Metric by which questions count as better or worse.")
     ] = None,
-    runs: Annotated[
-        bool, typer.Option("--runs", help="List the kept runs and ask nothing.")
-    ] = False,
-    library: LibraryOption = None,
-    collection: CollectionOption = None,
+    runs: Annotated[bool, typer.Option("--runs", help="Only list the saved runs.")] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Ask a question set and print the metrics: of the library, or of a published set.
+    """Evaluate search with a question set of the library, or with a published one.
 
-    A published set (--corpus) is indexed into a temporary library. Runs over the library's own
-    question sets are kept in it; --against compares with one of them.
+    A published set (--corpus) is indexed into a temporary library. Runs with the library's own
+    question sets are saved in it; --against compares with one of them.
     """
-    request = EvalRequest(
-        corpus, contexts, question_set, questions, qrels, limit, whole_rows, rows, library,
-        collection,
-    )  # fmt: skip
     if runs:
-        _list_runs(open_library(library, None), collection, json_=json_)
+        _list_runs(open_library(request.library, None), request.collection, json_=json_)
         return
     floors = _floors(fail_under or [])
     changes = {
@@ -114,38 +87,30 @@ def evaluate_questions(
     }  # fmt: skip
     if against is not None:
         # Better now than after everything has been asked.
-        open_library(library, collection).runs.get(against)
-    plain = contexts is not None
+        open_library(request.library, request.collection).runs.get(against)
     with (
         console.progress_bar() as watch,
-        open_experiment(request, Reporter(watch), plain=plain) as opened,
+        open_experiment(request, Reporter(watch), plain=request.contexts is not None) as opened,
     ):
-        options = assigned(opened.options(request, **changes), option)
+        options = assigned(opened.options(**changes), option)
         evaluation, table = _evaluate(request, opened, options, mode, Reporter(watch))
     # The library that was asked keeps the run, or else the person's own.
-    home = opened.library
-    if home is None and (keep or against is not None):
-        home = open_library(library, collection, create=True)
+    keep = keep or request.corpus is None
     record = comparison = None
-    if home is not None:
+    if keep or against is not None:
+        home = opened.library or open_library(request.library, request.collection, create=True)
         record = home.runs.keep(evaluation, home.settings.collection if opened.library else None)
-        comparison = _compare(home, record, against, metric, keep=keep or corpus is None)
-        record = record if keep or corpus is None else None
+        try:
+            if against is not None:
+                comparison = home.runs.compare(against, record.id, metric)
+        finally:
+            if not keep:
+                home.runs.remove(record.id)
+                record = None
     _put(evaluation, table, record, comparison, json_=json_)
     if evaluation.partial or (table is not None and table.partial):
         raise typer.Exit(_STOPPED)
     _check(evaluation, floors)
-
-
-def _compare(
-    home: Library, record: RunRecord, against: int | None, metric: str | None, *, keep: bool
-) -> Difference | None:
-    """Compare a run with an earlier one; without ``keep`` it is then removed."""
-    try:
-        return None if against is None else home.runs.compare(against, record.id, metric)
-    finally:
-        if not keep:
-            home.runs.remove(record.id)
 
 
 def _list_runs(library: Library, collection: str | None, *, json_: bool) -> None:
@@ -156,10 +121,9 @@ def _list_runs(library: Library, collection: str | None, *, json_: bool) -> None
         for record in records:
             console.put_json(render.run_as_json(record, names))
     elif records:
-        for line in render.runs_as_text(records, names):
-            console.put(line)
+        console.put("\n".join(render.runs_as_text(records, names)))
     else:
-        console.say("No run is kept yet: ragkit eval asks a question set and keeps what it finds.")
+        console.say("No saved runs yet. ragkit eval makes one.")
 
 
 def _evaluate(
@@ -211,12 +175,11 @@ def _put(
             lines += ["", *render.ablation_as_text(table)]
         if comparison is not None:
             lines += ["", *render.difference_as_text(comparison)]
-        for line in lines:
-            console.put(line)
+        console.put("\n".join(lines))
     for notice in (*evaluation.notices, *(comparison.notices if comparison else ())):
         console.say(notice)
     if record is not None:
-        console.say(f"Kept as run {record.id}.")
+        console.say(f"Saved as run {record.id}.")
 
 
 def _floors(written: list[str]) -> dict[str, float]:
@@ -226,7 +189,7 @@ def _floors(written: list[str]) -> dict[str, float]:
         if match is None:
             raise SettingsError(
                 f"--fail-under {text} is not a metric and a number.",
-                "Write it like ndcg@10=0.70.",
+                "Use METRIC=VALUE, such as ndcg@10=0.70.",
             )
         floors[match[1]] = float(match[2])
     return floors
@@ -238,12 +201,12 @@ def _check(evaluation: Evaluation, floors: dict[str, float]) -> None:
     for name in floors:
         if name not in values:
             raise SettingsError(
-                f"There is no metric {name} here.", f"There are {', '.join(sorted(values))}."
+                f"Unknown metric: {name}.", f"Available: {', '.join(sorted(values))}."
             )
     low = [f"{name} is {values[name]:.4f}" for name in floors if values[name] < floors[name]]
     if low:
         raise EvaluationError(
-            f"Below the floor: {', '.join(low)}.", "Compare with an earlier run's settings."
+            f"Below the limit: {', '.join(low)}.", "Compare with an earlier run's settings."
         )
 
 
@@ -255,26 +218,18 @@ class Table(StrEnum):
     CONTEXTS = "contexts"
 
 
+@takes_request
 def ablate_set(
-    corpus: CorpusOption = None,
-    question_set: SetOption = "",
-    contexts: ContextsOption = None,
-    questions: QuestionsOption = None,
-    qrels: QrelsOption = None,
-    limit: LimitOption = None,
-    whole_rows: WholeOption = False,
-    rows: RowsOption = None,
+    request: EvalRequest,
     tables: Annotated[
         list[Table] | None, typer.Option("--table", help="Only this table. Repeatable.")
     ] = None,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Where ablation.svg and ablation.json are written.")
     ] = Path("ablation"),
-    library: LibraryOption = None,
-    collection: CollectionOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Ask a question set in many ways that differ in one thing each; print and draw the figures."""
+    """Compare search settings on a question set, one change at a time, in tables and a chart."""
     from ragkit.evaluation.ablation import (
         ablate,
         grid_variants,
@@ -282,10 +237,6 @@ def ablate_set(
         vector_variants,
     )
 
-    request = EvalRequest(
-        corpus, contexts, question_set, questions, qrels, limit, whole_rows, rows, library,
-        collection,
-    )  # fmt: skip
     makers = {
         Table.KEYWORDS: keyword_variants,
         Table.VECTORS: vector_variants,
@@ -298,29 +249,26 @@ def ablate_set(
         console.progress_bar() as watch,
         open_experiment(request, Reporter(watch), plain=plain) as opened,
     ):
-        options = opened.options(request)
-        ablation = ablate(variants, opened.experiment, opened.plain, options, Reporter(watch))
+        ablation = ablate(
+            variants, opened.experiment, opened.plain, opened.options(), Reporter(watch)
+        )
     value = render.ablation_as_json(ablation)
-    _write(out, json.dumps(value, indent=1), render.ablation_as_svg(ablation))
+    figures = json.dumps(value, indent=1) + "\n"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "ablation.json").write_text(figures, "utf-8", newline="\n")
+        (out / "ablation.svg").write_text(render.ablation_as_svg(ablation), "utf-8", newline="\n")
+    except OSError as error:
+        raise EvaluationError(
+            f"{out} cannot be written: {(error.strerror or str(error)).lower()}.",
+            "Choose another folder with --out.",
+        ) from error
     if json_:
         console.put_json(value)
     else:
-        for line in render.ablation_as_text(ablation):
-            console.put(line)
+        console.put("\n".join(render.ablation_as_text(ablation)))
     for notice in ablation.notices:
         console.say(notice)
     console.say(f"The chart and the figures are in {out}.")
     if ablation.partial:
         raise typer.Exit(_STOPPED)
-
-
-def _write(folder: Path, figures: str, chart: str) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "ablation.json").write_text(figures + "\n", "utf-8", newline="\n")
-        (folder / "ablation.svg").write_text(chart, "utf-8", newline="\n")
-    except OSError as error:
-        raise EvaluationError(
-            f"{folder} cannot be written: {(error.strerror or str(error)).lower()}.",
-            "Name another folder with --out.",
-        ) from error

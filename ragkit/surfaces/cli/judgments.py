@@ -12,22 +12,14 @@ from ragkit.errors import EvaluationError
 from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.eval_options import SetOption
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
-
-_SetOption = Annotated[
-    str, typer.Option("--set", metavar="NAME", help="A question set; without: judged on the pages.")
-]
 
 _STOPPED = 130
 
 judgments = typer.Typer(
-    help="Judged questions: list, write, export and import them.", no_args_is_help=True
+    help="Question sets: list, write, export and import them.", no_args_is_help=True
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's commands."""
-    app.add_typer(judgments, name="judgments")
 
 
 @judgments.command("list")
@@ -55,27 +47,30 @@ def write(
     collection: CollectionOption = None,
     count: Annotated[
         int,
-        typer.Option("--count", min=1, max=MOST_WANTED, help="Questions that the set is to have."),
+        typer.Option("--count", min=1, max=MOST_WANTED, help="Number of questions in the set."),
     ] = 20,
     question_set: Annotated[
-        str, typer.Option("--set", metavar="NAME", help="What to call the set.")
+        str, typer.Option("--set", metavar="NAME", help="Name of the set.")
     ] = WRITTEN,
     model: Annotated[
-        str, typer.Option("--model", help="A model that Ollama has; without: as for contexts.")
+        str,
+        typer.Option("--model", help="An Ollama model; by default the one that writes contexts."),
     ] = "",
-    seed: Annotated[int, typer.Option("--seed", help="Another one takes other passages.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Random seed for the choice of passages.")
+    ] = 0,
     json_: JsonOption = False,
 ) -> None:
-    """Have a local model write questions that passages of the collection answer.
+    """Generate questions from passages of the collection with a local model.
 
-    A set that it has begun is gone on with. Each question is printed, with its kind and the
+    An unfinished set is continued. Each question is printed with its type and the
     document that answers it.
     """
     opened = open_library(library, collection)
-    with console.progress_bar() as watch:
+    with console.progress_bar() as bar, console.waiting("the model") as watch:
         report = opened.judgments.generate(
             opened.settings.collection, count=count, name=question_set, seed=seed, model=model,
-            report=watch,
+            report=lambda progress: bar(watch(progress)),
         )  # fmt: skip
     if json_:
         value = {**asdict(report), "set": report.name, "kinds": report.kinds}
@@ -95,9 +90,9 @@ def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write the files.")],
     library: LibraryOption = None,
     collection: CollectionOption = None,
-    question_set: _SetOption = "",
+    question_set: SetOption = "",
 ) -> None:
-    """Write a question set as a BEIR folder and as questions.jsonl."""
+    """Export a question set as a BEIR folder and as questions.jsonl."""
     opened = open_library(library, collection)
     collection = opened.collections.get(opened.settings.collection).name
     names = opened.judgments.sets(collection)
@@ -122,11 +117,11 @@ def import_(
     library: LibraryOption = None,
     collection: CollectionOption = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="What to call the set; usually as the file.")
+        str | None, typer.Option("--name", help="Name of the set; by default the file's name.")
     ] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Take over judged questions. What cannot be used is said, and the rest kept."""
+    """Import rated questions. Lines that cannot be used are reported, the rest is kept."""
     opened = open_library(library, collection)
     imported = opened.judgments.import_file(opened.settings.collection, file, name)
     for notice in imported.notices:

@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ragkit.catalog.records import JobRecord
 from ragkit.formatting import plural
-from ragkit.health.checks import FIXES, Depth, Finding
+from ragkit.health.findings import FIXES, Depth, Finding
 from ragkit.library import Library
 from ragkit.settings import load_settings
 from ragkit.surfaces import render
@@ -26,42 +25,38 @@ from ragkit.surfaces.cli.options import (
     LibraryOption,
     do_job,
     open_library,
+    wait_for,
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's commands."""
-    app.command()(doctor)
-    app.command()(verify)
-    app.command()(compact)
-    app.command()(jobs)
-    app.command("export")(export_)
-    app.command("import")(import_)
 
 
 def doctor(
     library: LibraryOption = None,
     collection: CollectionOption = None,
     json_: JsonOption = False,
-    mend: Annotated[bool, typer.Option("--mend", help="Do what would mend what is found.")] = False,
+    mend: Annotated[bool, typer.Option("--mend", help="Apply the fixes.")] = False,
 ) -> None:
-    """Look whether everything is well, and say what would mend what is not."""
+    """Check the library, and name the fix for each problem."""
     opened = open_library(library, collection)
-    findings = opened.health.check(Depth.CHECK, collection=collection)
-    if mend and _mend(opened, findings):
+
+    def look() -> list[Finding]:
         findings = opened.health.check(Depth.CHECK, collection=collection)
+        return [_without_worker(finding) for finding in findings]
+
+    findings = look()
+    if mend and _mend(opened, findings):
+        findings = look()
     _show(findings, json_)
 
 
 def verify(
     library: LibraryOption = None, collection: CollectionOption = None, json_: JsonOption = False
 ) -> None:
-    """Read the whole library: nothing lost, nothing torn, nothing extra."""
+    """Check every document, chunk, vector and index entry of the library."""
     _show(open_library(library, collection).health.verify(collection=collection), json_)
 
 
 def compact(library: LibraryOption = None, collection: CollectionOption = None) -> None:
-    """Merge the indexes, drop what nothing needs any more, give room back to the disk."""
+    """Merge the indexes, delete unused data and free disk space."""
     opened = open_library(library, collection)
     arguments = {"collection": collection} if collection else {}
     if collection:
@@ -72,13 +67,15 @@ def compact(library: LibraryOption = None, collection: CollectionOption = None) 
 def jobs(
     library: LibraryOption = None,
     collection: CollectionOption = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=500, help="Most jobs.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=500, help="Maximum number of jobs.")
+    ] = 20,
     json_: JsonOption = False,
 ) -> None:
-    """List what was asked for lately and how it ended, the newest first."""
+    """List recent jobs and how they ended, newest first."""
     for job in open_library(library, collection).jobs.recent(limit):
         if json_:
-            console.put_json(_job_as_json(job))
+            console.put_json(asdict(job))
         else:
             when = datetime.fromtimestamp(job.created_at).astimezone()
             console.put(
@@ -88,57 +85,56 @@ def jobs(
 
 
 def export_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive to write, a ZIP.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The ZIP archive to write.")],
     library: LibraryOption = None,
     collection: CollectionOption = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the file if it is there.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write the whole library to one file: texts, vectors, settings, uploads."""
+    """Export the whole library to one file: texts, vectors, settings, uploads."""
     opened = open_library(library, collection)
     report = opened.export(file, overwrite=force)
-    _notes(report.notes)
     console.say(
+        *report.notes,
         f"Wrote {file}: {plural(report.documents, 'document')}, "
-        f"{plural(report.uploads, 'uploaded file')}, "
-        f"{report.size / 1e6:.1f} MB."
+        f"{plural(report.uploads, 'uploaded file')}, {report.size / 1e6:.1f} MB.",
     )
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of ragkit export.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive made by ragkit export.")],
     library: LibraryOption = None,
     collection: CollectionOption = None,
 ) -> None:
-    """Make a new library from an archive. A library with contents is never overwritten."""
+    """Create a library from an archive. An existing library is never overwritten."""
     from ragkit.health.backup import import_library
 
     settings = load_settings(library=library, collection=collection)
     report = import_library(file, settings.library, settings)
-    _notes(report.notes)
+    console.say(*report.notes)
     for source in open_library(library, collection).sources.list():
         if source.kind == "folder":
-            console.say(f"It follows the folder {source.root}.")
+            console.say(f"Watching the folder {source.root}.")
     console.say(
         f"Imported {plural(report.documents, 'document')} and "
-        f"{plural(report.uploads, 'uploaded file')} "
-        f"to {settings.library}."
+        f"{plural(report.uploads, 'uploaded file')} to {settings.library}."
     )
+
+
+def _without_worker(finding: Finding) -> Finding:
+    """Name what this command can do instead of a worker, which would outlive it."""
+    if finding.fix != "worker":
+        return finding
+    return replace(finding, fix="start ragkit serve or ragkit worker" if finding.ok else "sync")
 
 
 def _mend(library: Library, findings: Sequence[Finding]) -> bool:
-    """Do each mend once, in the order found; returns whether anything was done."""
-    fixes = dict.fromkeys(
-        finding.fix for finding in findings if not finding.ok and finding.fix in FIXES
-    )
+    """Do each mend that is printed once, in the order found; returns whether anything was done."""
+    fixes = dict.fromkeys(finding.fix for finding in findings if finding.fix in FIXES)
     for name in fixes:
-        console.say(f"Mending: {name}")
+        console.say(f"Fixing: {name}")
         job_id = library.health.fix(name)
         if job_id is not None:
-            with console.progress_bar() as watch:
-                job = library.jobs.wait(job_id, watch)
-            console.say(job.message)
+            wait_for(library, job_id)
     return bool(fixes)
 
 
@@ -149,17 +145,8 @@ def _show(findings: Sequence[Finding], json_: bool) -> None:
     else:
         for finding in findings:
             fix = f"  [{finding.fix}]" if finding.fix else ""
-            mark = "ok " if finding.ok else "NOT"
+            mark = "ok  " if finding.ok else "FAIL"
             console.put(f"{mark}  {finding.name:<10} {render.plain(finding.sentence + fix)}")
-        console.say(f"Not well: {bad} of {len(findings)}." if bad else "All is well.")
+        console.say(f"{bad} of {len(findings)} checks failed." if bad else "All checks passed.")
     if bad:
         raise typer.Exit(1)
-
-
-def _notes(notes: Sequence[str]) -> None:
-    for note in notes:
-        console.say(note)
-
-
-def _job_as_json(job: JobRecord) -> dict[str, Any]:
-    return {**asdict(job), "state": job.state.value}

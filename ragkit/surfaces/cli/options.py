@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,20 +17,22 @@ from ragkit.option_table import Option
 from ragkit.options import SEARCH_OPTIONS, ChunkedOptions, Fusion, Mode, Rerank, SearchOptions
 from ragkit.settings import load_settings, parse_chunked_option, parse_option
 from ragkit.surfaces.cli import console
+from ragkit.surfaces.failures import log_to
 
 _CHUNKED = "chunked."
+_opened: list[Library] = []
 
 LibraryOption = Annotated[
-    Path | None, typer.Option("--library", metavar="DIR", help="The library's directory.")
+    Path | None, typer.Option("--library", metavar="DIR", help="Library directory.")
 ]
 CollectionOption = Annotated[
-    str | None, typer.Option("--collection", metavar="NAME", help="The collection to use.")
+    str | None, typer.Option("--collection", metavar="NAME", help="Collection to use.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ContextOption = Annotated[
-    bool, typer.Option("--context", help="Print a Markdown block of what was found.")
+    bool, typer.Option("--context", help="Print the results as a Markdown block.")
 ]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
 def flag(declared: Option, *flags: str) -> Any:
@@ -48,7 +52,7 @@ AssignOption = Annotated[
         "--option",
         "-o",
         metavar="NAME=VALUE",
-        help="Set any search option, or chunked.NAME of a long question; an unknown name lists "
+        help="Set any search option (chunked.NAME for a long question); an unknown name lists "
         "them. Repeatable.",
     ),
 ]
@@ -86,19 +90,40 @@ def _pairs(assignments: Sequence[str] | None) -> Iterator[tuple[str, str]]:
 
 
 def open_library(library: Path | None, collection: str | None, *, create: bool = False) -> Library:
-    """Open the library that the options and settings name."""
-    return Library.open(load_settings(library=library, collection=collection), create=create)
+    """Open the library that the options and settings name, until the command ends."""
+    opened = Library.open(load_settings(library=library, collection=collection), create=create)
+    _opened.append(opened)
+    log_to(opened.paths.logs / "commands.log", logging.ERROR)
+    console.say(*opened.notices)
+    return opened
+
+
+def close_libraries() -> None:
+    """Close what the command opened, so that the catalog's one file holds all that was written."""
+    while _opened:
+        _opened.pop().close()
+
+
+def confirm(yes: bool, question: str) -> None:
+    """Ask a person before something that cannot be undone; ``yes`` answers beforehand."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        console.say(f"{question} Pass --yes to confirm.")
+        raise typer.Exit(2)
+    if not typer.confirm(question, err=True):
+        raise typer.Exit(1)
+
+
+def wait_for(library: Library, job_id: int) -> JobRecord:
+    """Wait for a job with a bar, and say how it ended."""
+    with console.progress_bar() as watch:
+        job = library.jobs.wait(job_id, watch)
+    console.say(job.message)
+    return job
 
 
 def do_job(library: Library, job_id: int) -> None:
-    """Wait for a job with a bar, say how it ended, and fail when it did."""
-    with console.progress_bar() as watch:
-        job = library.jobs.wait(job_id, watch)
-    finish(job)
-
-
-def finish(job: JobRecord) -> None:
-    """Say how a job ended; exit code 1 when it was not done."""
-    console.say(job.message)
-    if job.state is not JobState.DONE:
+    """Wait for a job; exit code 1 when it was not done."""
+    if wait_for(library, job_id).state is not JobState.DONE:
         raise typer.Exit(1)

@@ -38,11 +38,6 @@ from ragkit.surfaces.cli.options import (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add this module's commands."""
-    app.command("related")(related)
-
-
 def related(
     what: Annotated[
         str, typer.Argument(metavar="FILE|DOCUMENT", help="A file, or a document's path or id.")
@@ -101,9 +96,7 @@ def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
     records = opened.documents.list(opened.settings.collection, containing=containing)
     record = next((record for record in records if what in (record.path, str(record.id))), None)
     if record is None:
-        raise NotFoundError(
-            f"There is no file or document {what}.", "ragkit list names the documents."
-        )
+        raise NotFoundError(f"No file or document {what}.", "ragkit list shows the documents.")
     return opened.documents.get(record.id).text, frozenset({record.id})
 
 
@@ -122,13 +115,11 @@ def show(answer: ChunkedAnswer, *, context: bool, as_json: bool) -> None:
     if as_json:
         console.put_json(render.chunked_answer_as_json(answer))
         return
-    for notice in answer.notices:
-        console.say(notice)
+    console.say(*answer.notices)
     if context:
         put_context(answer)
     else:
-        for line in render.chunked_answer_as_text(answer):
-            console.put(line)
+        console.put(*render.chunked_answer_as_text(answer))
     if not answer.results:
         console.say("Nothing found.")
 
@@ -137,4 +128,4 @@ def put_context(answer: Answer | ChunkedAnswer) -> None:
     """Print a Markdown block of what was found; no control character gets through."""
     block = format_as_context(answer)
     if block:
-        console.put("\n".join(render.plain(line) for line in block.split("\n")))
+        console.put(*map(render.plain, block.split("\n")))

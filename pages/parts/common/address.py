@@ -1,0 +1,259 @@
+"""What a page's address holds: one table, read before a page is drawn and written after it.
+
+The address is the state. When the person goes back, forward, reloads or follows a link, the
+values in the address go into the session state (``take``); when the session state has changed,
+the address follows it (``keep``), and the browser gets a new entry in its history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.parts.common import kept_texts, option_controls, state
+from pages.parts.common.markup import as_label
+from pages.parts.common.option_controls import Control
+from ragkit.errors import SettingsError
+from ragkit.library import Library
+from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS
+from ragkit.settings import parse_chunked_option, parse_option
+
+_LAST, _LEFT = "address_last", "address_left"
+_LONGEST = 1500
+_EVERYWHERE = "*"
+
+Read = Callable[[Library, str], Any]
+Write = Callable[[Any], str]
+Sent = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A value of the session state that an address holds under ``name``, unless it is the default.
+
+    ``read`` makes the value of its text, and raises ``ValueError`` for a text without meaning;
+    ``write`` makes the text. Where there are ``many`` values, they are a tuple. ``default`` may be
+    a function of the library. A part without a ``key`` is read from the address by its page.
+    """
+
+    name: str
+    key: str = ""
+    default: Any = ""
+    read: Read = lambda _library, text: text
+    write: Write = str
+    many: bool = False
+
+    def usual(self, library: Library) -> Any:
+        """Return the value that the address leaves out."""
+        return self.default(library) if callable(self.default) else self.default
+
+
+def _usual_collection(library: Library) -> str:
+    return library.settings.collection
+
+
+def _names(library: Library) -> list[str]:
+    return [record.name for record in library.collections.list()] or [_usual_collection(library)]
+
+
+def _collection(library: Library, text: str) -> str:
+    if text not in _names(library):
+        raise ValueError(text)
+    return text
+
+
+def _collection_or_all(library: Library, text: str) -> str:
+    return state.ALL if text == _EVERYWHERE else _collection(library, text)
+
+
+def _all_or_collection(name: str) -> str:
+    return _EVERYWHERE if name == state.ALL else name
+
+
+def _number(_library: Library, text: str) -> int:
+    return int(text)
+
+
+def _long_text(_library: Library, text: str) -> str:
+    """Return a text, or the one that was kept under this name; see ``_name_of_long_text``."""
+    if not text.startswith(kept_texts.MARK):
+        return text
+    kept = kept_texts.find(text)
+    if kept is None:
+        raise ValueError(text)
+    return kept
+
+
+def _name_of_long_text(text: str) -> str:
+    """Return a short text as it is; a longer one is kept by the server, under a name."""
+    if len(text) <= _LONGEST and not text.startswith(kept_texts.MARK):
+        return text
+    return kept_texts.keep(text)
+
+
+_QUESTION = Part("q", state.QUESTION, "", _long_text, _name_of_long_text)
+
+PARTS: Mapping[str, tuple[Part, ...]] = {
+    "search": (
+        _QUESTION,
+        Part(
+            "collection", state.COLLECTION, _usual_collection,
+            _collection_or_all, _all_or_collection,
+        ),
+    ),
+    "compare": (
+        _QUESTION,
+        Part("collection", "cmp_collection", _usual_collection, _collection),
+        Part("c", "cmp_columns", ("mode:keyword", "mode:vector"), many=True),
+    ),
+    "conversation": (
+        Part(
+            "collection", "long_option_collection", state.ALL,
+            _collection_or_all, _all_or_collection,
+        ),
+        Part("text", "long_text", "", _long_text, _name_of_long_text),
+        Part("without", "long_left_out", (), _number, many=True),
+        Part("topic", "long_topic", None, _number),
+    ),
+    "evaluate": (
+        Part("collection", "eval_collection", _usual_collection, _collection),
+        Part("set", "eval_set", None),
+    ),
+    "library": (
+        Part("collection", "library_collection", _usual_collection, _collection),
+        Part("find", "table_text"),
+    ),
+    "document": (Part("id"), Part("chunk"), Part("find")),
+}  # fmt: skip
+"""What the address of each page holds, besides the options of a search."""
+
+
+# -- from the address to the session -----------------------------------------------------------
+
+
+def take(library: Library) -> bool:
+    """Put what the address says into the session state; return False where that is ahead of it.
+
+    What the address says that means nothing is left out, with a notice.
+    """
+    page, sent = _page(), _sent()
+    if not _leads(page, sent):
+        _return(page)
+        return False
+    wrong = [name for name in sent if name not in _known(page)]
+    for part in filter(lambda part: part.key, PARTS.get(page, ())):
+        try:
+            values = tuple(part.read(library, text) for text in sent.get(part.name, ()))
+        except ValueError:
+            values = ()
+            wrong.append(part.name)
+        value = (values if part.many else values[-1]) if values else part.usual(library)
+        st.session_state[part.key] = value
+    for name, control in _options(page, library).items():
+        control.place(control.start)
+        if name in sent:
+            try:
+                control.place(_READERS[page](name, sent[name][-1]))
+            except SettingsError:
+                wrong.append(name)
+    for name in wrong:
+        said = f"{name}={' '.join(sent[name])}"[:80]
+        st.toast(as_label(f'The address says "{said}", which means nothing here. It is left out.'))
+    return True
+
+
+def _return(page: str) -> None:
+    """Bring back what a page was left with: Streamlit forgets it when another page is shown."""
+    last, left = st.session_state.get(_LAST), st.session_state.get(_LEFT, {})
+    if last is not None and last[0] != page:
+        for part in PARTS.get(page, ()):
+            if part.key in left:
+                st.session_state[part.key] = left[part.key]
+
+
+def _leads(page: str, sent: Sent) -> bool:
+    """Return whether the address was changed by the person, and not by ``keep``."""
+    last = st.session_state.get(_LAST)
+    context = get_script_run_ctx()
+    if context is not None and context.is_history_navigation:
+        return True
+    if last is None or last[0] != page:
+        # A link without values leads to the page as it was left.
+        return bool(sent)
+    return bool(sent != last[1])
+
+
+# -- from the session to the address -----------------------------------------------------------
+
+
+def keep(library: Library) -> None:
+    """Write the session state into the address; the browser makes it an entry of its history."""
+    page, sent = _page(), _sent()
+    wanted: dict[str, list[str]] = {}
+    for part in PARTS.get(page, ()):
+        if not part.key:
+            texts = list(sent.get(part.name, ()))
+        else:
+            value = st.session_state.get(part.key, part.usual(library))
+            st.session_state.setdefault(_LEFT, {})[part.key] = value
+            usual = value is None or value == part.usual(library)
+            texts = [] if usual else [part.write(one) for one in (value if part.many else [value])]
+        if texts:
+            wanted[part.name] = texts
+    for name, control in _options(page, library).items():
+        value = control.read()
+        if value != control.start:
+            wanted[name] = [_plain(value)]
+    if wanted != sent:
+        st.query_params.from_dict(wanted)
+    st.session_state[_LAST] = (page, wanted)
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# -- what there is -----------------------------------------------------------------------------
+
+
+def _page() -> str:
+    return str(st.session_state.get(state.PAGE, "search"))
+
+
+def _sent() -> dict[str, list[str]]:
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def _known(page: str) -> set[str]:
+    return {*(part.name for part in PARTS.get(page, ())), *_OPTIONS.get(page, ())}
+
+
+def _options(page: str, library: Library) -> Mapping[str, Control]:
+    """Return the controls of the options that a page's address holds, by their names there."""
+    if page == "search":
+        names = _names(library)
+        chosen = st.session_state.get(state.COLLECTION, _usual_collection(library))
+        first = library.options(collections=tuple(names if chosen == state.ALL else [chosen]))
+        return option_controls.of_search(first)
+    if page == "conversation":
+        return option_controls.of_conversation(library.chunked_options())
+    return {}
+
+
+def _chunked(name: str, text: str) -> Any:
+    return parse_chunked_option(CHUNKED_OPTIONS[name].setting, text)[1]
+
+
+_OPTIONS = {"search": SEARCH_OPTIONS, "conversation": CHUNKED_OPTIONS}
+_READERS: Mapping[str, Callable[[str, str], Any]] = {
+    "search": parse_option,
+    "conversation": _chunked,
+}

@@ -1,0 +1,78 @@
+"""The pages of a PDF: which one to open at, and the viewer, which asks the server for the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from ragkit.catalog.records import ChunkRecord
+from ragkit.library import DocumentDetail
+from ragkit.retrieval.highlight import highlight_question
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A PDF and what of it was requested.
+
+    ``place`` is an offset into its text, ``find`` the words searched for, and ``visit`` the
+    document and chunk of the address.
+    """
+
+    detail: DocumentDetail
+    file: Path
+    chunk: ChunkRecord | None
+    place: int
+    find: str
+    visit: tuple[int, int | None]
+
+
+@cache
+def _script() -> str:
+    return Path(__file__).with_name("pdf_viewer.js").read_text(encoding="utf-8")
+
+
+def draw(shown: Shown) -> None:
+    """Draw the viewer, at the page of the passage."""
+    record, chunk = shown.detail.record, shown.chunk
+    viewer = st.components.v2.component("ragkit_pdf", js=_script(), isolate_styles=False)
+    with st.container(key="pdf"):
+        viewer(
+            key="pdf-viewer",
+            data={
+                "id": record.id,
+                "version": f"{record.hash[:16]}-{len(shown.detail.chunks)}",
+                "chunk": chunk.chunk.index + 1 if chunk else 0,
+                "find": shown.find,
+                "first": first_page(shown),
+                "passage": chunk is None or shown.place == chunk.chunk.start,
+                "place": shown.place,
+            },
+        )
+
+
+def first_page(shown: Shown) -> int:
+    """Return where to open, by position from 1.
+
+    That is the page of ``place``; of a passage on several pages, the one with most of the searched
+    words and then most of its text; of a whole document, the page with most of the words.
+    """
+    pages, chunk = shown.detail.record.pages, shown.chunk
+    text = shown.detail.text
+    if chunk is not None and chunk.chunk.start == shown.place:
+        start, end = chunk.chunk.start, chunk.chunk.end
+    elif chunk is None and shown.place == 0 and shown.find:
+        start, end = 0, len(text)
+    else:
+        return max(1, sum(1 for page in pages if page.start <= shown.place))
+
+    def worth(position: int) -> tuple[int, int, int]:
+        page = pages[position - 1]
+        part = text[max(start, page.start) : max(start, min(end, page.end))]
+        spans = highlight_question(part, shown.find) if part else ()
+        words = {part[first:last].casefold() for first, last in spans}
+        return len(words), len(spans), len(part.split()) if chunk else 0
+
+    return max(range(1, len(pages) + 1), key=worth, default=1)

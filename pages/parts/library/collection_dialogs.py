@@ -1,0 +1,143 @@
+"""Collections on the Library page: choosing, making, renaming, chunk sizes and deleting."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.common import dialog, markup, state
+from pages.parts.common.markup import plural, text
+from ragkit.catalog.records import CollectionContents
+from ragkit.errors import RagkitError
+from ragkit.library import Library
+
+_BOX, _NEXT = "library_collection", "library_next_collection"
+NEW, RENAME, CHUNKS, DELETE = "new-collection", "rename", "chunk-sizes", "delete-collection"
+_MENU = {"Rename …": RENAME, "Chunk sizes …": CHUNKS, "Delete …": DELETE}
+
+
+def choose(library: Library) -> str:
+    """Draw the head of the page with what can be done to collections; return the chosen one."""
+    names = [collection.name for collection in library.collections.list()]
+    active = st.session_state.get(state.ACTIVE, library.settings.collection)
+    if names and active not in names:
+        active = names[0]
+    choices = names or [active]
+    wanted = st.session_state.pop(_NEXT, None)
+    if wanted in choices or st.session_state.get(_BOX) not in choices:
+        st.session_state[_BOX] = wanted if wanted in choices else active
+    with st.container(horizontal=True, vertical_alignment="center", key="library-head"):
+        st.html("<h1>Library</h1>", width="content")
+        chosen: str = st.selectbox(
+            "Collection",
+            choices,
+            width=240,
+            label_visibility="collapsed",
+            help="A collection is searched on its own.",
+            key=_BOX,
+        )
+        st.button("New collection", key=NEW, on_click=dialog.ask, args=(NEW,))
+        asked = st.menu_button("Manage", list(_MENU), key="manage-collection", disabled=not names)
+        if asked is not None:
+            dialog.ask(_MENU[asked], chosen)
+    if chosen != st.session_state.get(state.ACTIVE):
+        st.session_state[state.ACTIVE] = chosen
+        st.session_state.pop(state.COLLECTION, None)
+    return chosen
+
+
+def draw(library: Library) -> None:
+    """Draw the dialog about a collection that is open, if one is."""
+    kind, *about = dialog.current()
+    if kind == NEW:
+        _new(library)
+    elif kind == RENAME:
+        _rename(library, about[0])
+    elif kind == CHUNKS:
+        _chunks(library, about[0])
+    elif kind == DELETE:
+        _delete(library, about[0])
+
+
+@st.dialog("New collection", on_dismiss=dialog.close)
+def _new(library: Library) -> None:
+    st.caption("Folders and uploads of a collection are searched apart from those of others.")
+    with st.form("form-new-collection", border=False):
+        name = st.text_input("Name", max_chars=80, key="new-collection-name")
+        made = st.form_submit_button("Create", type="primary")
+    if made:
+        try:
+            _end(library.collections.add(name).name)
+        except RagkitError as error:
+            st.html(markup.notices([str(error)]))
+
+
+@st.dialog("Rename collection", on_dismiss=dialog.close)
+def _rename(library: Library, before: str) -> None:
+    st.caption("Documents, ratings and settings stay with it.")
+    with st.form("form-rename", border=False):
+        name = st.text_input("Name", value=before, max_chars=80, key="rename-name")
+        done = st.form_submit_button("Rename", type="primary")
+    if done:
+        try:
+            _end(library.collections.rename(before, name).name)
+        except RagkitError as error:
+            st.html(markup.notices([str(error)]))
+
+
+@st.dialog("Chunk sizes", on_dismiss=dialog.close)
+def _chunks(library: Library, collection: str) -> None:
+    """Set the sizes by which the documents of a collection are cut."""
+    now = library.collections.chunking(collection)
+    documents = library.documents.counts(collection).documents
+    st.caption(
+        "Small chunks find exact places, large ones keep more of what belongs together. Changing "
+        f"this re-indexes {plural(documents, 'document')}; they can be searched meanwhile."
+    )
+    with st.form("form-chunks", border=False):
+        words = st.number_input("Words in a chunk, at most", 20, 5000, now.words, step=20)
+        overlap = st.number_input("Words repeated from the chunk before", 0, 2500, now.overlap)
+        least = st.number_input("Merge sections with fewer words than", 0, 5000, now.min_words)
+        saved = st.form_submit_button("Save and re-index", type="primary")
+    if saved:
+        sizes = {"words": int(words), "overlap": int(overlap), "min_words": int(least)}
+        try:
+            library.collections.set_chunking(collection, sizes)
+            _end(collection)
+        except RagkitError as error:
+            st.html(markup.notices([str(error)]))
+
+
+@st.dialog("Delete collection?", on_dismiss=dialog.close)
+def _delete(library: Library, collection: str) -> None:
+    """Ask for confirmation: by its name where something would be lost for good."""
+    if library.collections.find(collection) is None:
+        dialog.close()
+        st.rerun()
+    contents = library.collections.contents(collection)
+    st.html(loss(collection, contents))
+    typed = collection
+    if contents.irreplaceable:
+        typed = st.text_input("Type its name to delete it", key="delete-name") or ""
+    if dialog.answers("Delete", "Cancel", "delete", disabled=typed.strip() != collection):
+        library.collections.delete(collection)
+        _end("")
+
+
+def loss(collection: str, contents: CollectionContents) -> str:
+    """Return what goes with a collection and what stays, as HTML."""
+    goes = [plural(count, noun) for count, noun in contents.counted]
+    sentences = ["Files of its folders stay on disk."]
+    if contents.uploads:
+        sentences.append(f"{plural(contents.uploads, 'uploaded file')} will be deleted for good.")
+    return (
+        f"<p><b><bdi>{markup.name(collection)}</bdi></b> will be deleted with its "
+        f"{text(', '.join(goes))}.</p>"
+        f"<p>{text(' '.join(sentences))}</p>"
+    )
+
+
+def _end(chosen: str) -> None:
+    """Close the dialog and show a collection."""
+    st.session_state[_NEXT] = chosen
+    dialog.close()
+    st.rerun()

@@ -1,0 +1,203 @@
+"""Documents as what they mean: spans of the stored text as safe HTML, with exact marks.
+
+All offsets are those of the given text. Nothing is lost: a block that is not understood, or of
+which a word would be left out, is shown as it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from pages.parts.rendering import prose
+from pages.parts.rendering.canvas import FAILURES, Canvas, Picture, Span, lines_of
+from pages.parts.rendering.chat import draw_chat
+from pages.parts.rendering.code import draw_code
+from pages.parts.rendering.inline import Flow, draw_inline
+from pages.parts.rendering.markdown import continued, draw_markdown
+from pages.parts.rendering.sheet import draw_sheet
+from pages.parts.rendering.tables import draw_table
+from ragkit.reading.formats import Format, code_language
+from ragkit.types import Markup
+
+__all__ = ["Kind", "blocks", "kind_of", "snippet", "source_view"]
+
+_LONGEST = 400_000
+_LONGEST_REGION = 20_000
+_DATA = (Format.JSON, Format.JSONL, Format.YAML, Format.TOML, Format.INI)
+_FORMS: dict[str, str] = {
+    Format.CSV: "sheet", Format.XLSX: "sheet", Format.CONVERSATION: "chat",
+    Format.EML: "mail", Format.RST: "rst", Format.IPYNB: "notebook",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a document is drawn.
+
+    ``form``: markdown, plain, code, sheet, chat, notebook, mail or rst. ``language`` is that of
+    code; ``body`` the form of a mail's text.
+    """
+
+    form: str
+    language: str = ""
+    body: str = "plain"
+
+
+def kind_of(file_format: str, path: str, markup: str = "") -> Kind:
+    """Return how to draw a document, by its format and, where it is known, its markup."""
+    if file_format == Format.CODE:
+        return Kind("code", code_language(path) or PurePosixPath(path).suffix.lstrip("."))
+    if file_format in _DATA:
+        return Kind("code", file_format)
+    if file_format == Format.EML:
+        return Kind("mail", body="markdown" if markup == Markup.MARKDOWN else "plain")
+    form = _FORMS.get(file_format)
+    if form and not (form == "sheet" and markup == Markup.PLAIN):
+        return Kind(form)
+    plain = (Format.TEXT, Format.PDF, Format.CSV)
+    if markup:
+        return Kind("markdown" if markup == Markup.MARKDOWN else "plain")
+    return Kind("plain" if file_format in plain else "markdown")
+
+
+def blocks(
+    text: str,
+    span: Span,
+    marks: Sequence[Span],
+    kind: Kind,
+    *,
+    passage: Span | None = None,
+    anchors: Mapping[int, str] | None = None,
+    since: int | None = None,
+    picture: Picture | None = None,
+) -> str:
+    """Return ``text[span]`` as HTML, with ``marks`` as ``<mark>`` and the ``passage`` framed.
+
+    ``anchors`` maps offsets to ids of elements to jump to. ``since`` is the start of a block at or
+    before the span, from where to look for the fence or table that the span begins in. ``picture``
+    returns a picture of the document as a ``data:`` address, by its address in the text.
+    """
+    start, end = max(0, span[0]), min(len(text), span[1])
+    if start >= end:
+        return ""
+    since = max(0, start - _LONGEST_REGION) if since is None else since
+    canvas = Canvas(text, (start, end), marks, passage, anchors, picture)
+    try:
+        if end - start > _LONGEST:
+            raise ValueError("too long")
+        _draw(canvas, start, end, kind, since)
+    except FAILURES:
+        return source_view(text, (start, end), marks, passage=passage, anchors=anchors)
+    return f'<div class="rk-text rk-rendered">{canvas.html()}</div>'
+
+
+def source_view(
+    text: str,
+    span: Span,
+    marks: Sequence[Span],
+    *,
+    passage: Span | None = None,
+    anchors: Mapping[int, str] | None = None,
+) -> str:
+    """Return ``text[span]`` as it is written, with marks, passage and anchors."""
+    canvas = Canvas(text, span, marks, passage, anchors)
+    for line in lines_of(text, *span):
+        canvas.block(*line, lambda line=line: _line(canvas, line))  # type: ignore[misc]
+    return f'<div class="rk-text rk-code" dir="auto">{canvas.html()}</div>'
+
+
+def snippet(text: str, span: Span, marks: Sequence[Span], kind: Kind) -> str:
+    """Return ``text[span]`` as inline HTML: one clean passage, without its markup.
+
+    Code is ``<code>``; of a table there is the row with most marks, each cell after the name of
+    its column. Empty where the span holds nothing but markup.
+    """
+    start, end = max(0, span[0]), min(len(text), span[1])
+    if start >= end:
+        return ""
+    first, last = _region(text, start, end, kind)
+    canvas = Canvas(text, (start, end), marks, flat=True)
+    _draw(canvas, first, last, kind, max(0, first - _LONGEST_REGION))
+    return canvas.html().strip()
+
+
+def _line(canvas: Canvas, line: Span) -> None:
+    canvas.draw(line[0], min(line[1] + 1, len(canvas.source)))
+
+
+def _region(text: str, start: int, end: int, kind: Kind) -> Span:
+    """Return the blocks around a span: from a blank line before it to one after it."""
+    if kind.form in ("code", "plain"):
+        line_end = text.find("\n", end)
+        return text.rfind("\n", 0, start) + 1, len(text) if line_end < 0 else line_end
+    bound = max(0, start - _LONGEST_REGION)
+    first = start
+    while True:
+        blank = text.rfind("\n\n", bound, first)
+        first = 0 if blank < 0 and not bound else max(bound, blank + 2 if blank >= 0 else bound)
+        if first <= bound or not text[first : first + 1].isspace():
+            break
+        first -= 2
+    last = text.find("\n\n", end, end + _LONGEST_REGION)
+    return first, len(text) if last < 0 else last
+
+
+def _draw(canvas: Canvas, start: int, end: int, kind: Kind, since: int) -> None:
+    """Draw ``source[start:end]``, after what it begins in the middle of."""
+    source = canvas.source
+    if kind.form == "code":
+        lines = lines_of(source, start, end)
+        number = None if canvas.flat else source.count("\n", 0, start) + 1
+        canvas.block(start, end, lambda: draw_code(canvas, lines, kind.language, number))
+    elif kind.form == "plain":
+        prose.draw_plain(canvas, start, end)
+    elif kind.form == "rst":
+        prose.draw_rst(canvas, start, end)
+    elif kind.form == "mail" and kind.body == "plain":
+        prose.draw_mail(canvas, start, end, lambda a, b: prose.draw_plain(canvas, a, b))
+    elif kind.form == "mail":
+        prose.draw_mail(canvas, start, end, lambda a, b: draw_markdown(canvas, a, b))
+    else:
+        language, head = continued(source, start, min(since, start))
+        if kind.form == "sheet":
+            draw_sheet(canvas, start, end, head)
+            return
+        start = _continue(canvas, start, end, language, head)
+        if kind.form == "chat":
+            draw_chat(canvas, start, end)
+        else:
+            draw_markdown(canvas, start, end, is_notebook=kind.form == "notebook")
+
+
+def _continue(canvas: Canvas, start: int, end: int, language: str, head: Span | None) -> int:
+    """Draw the rest of a code block or table in whose middle the span begins; return its end."""
+    source = canvas.source
+    if not language and not head:
+        return start
+    lines = lines_of(source, start, end)
+    rest = 0
+    if head:
+        while rest < len(lines) and source.startswith("|", lines[rest][0]):
+            rest += 1
+    else:
+        while rest < len(lines) and not source.startswith(("```", "~~~"), lines[rest][0]):
+            rest += 1
+    shown = lines[:rest]
+    if not shown:
+        return start
+    last = shown[-1][1]
+
+    def cell(canvas: Canvas, flow: Flow) -> None:
+        draw_inline(canvas, flow, {})
+
+    def draw() -> None:
+        if head:
+            draw_table(canvas, head, shown, cell)
+        else:
+            draw_code(canvas, shown, language)
+
+    canvas.block(start, last, draw)
+    closing = not head and rest < len(lines)
+    return min(end, (lines[rest][1] if closing else last) + 1)

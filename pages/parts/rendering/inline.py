@@ -1,0 +1,263 @@
+"""The inline markup of one block: emphasis, code, links, pictures, each at its exact place."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+from pages.parts.rendering.canvas import Canvas, Span, safe_link
+
+_SPECIAL = re.compile(r"[\\`*_\[\]<&!~\n]")
+_WORD = re.compile(r"[^\W_]")
+_TAG = re.compile(r"</?[A-Za-z][\w:.-]{0,60}(?:\s[^<>]{0,2000})?/?>|<!--.{0,4000}?-->", re.S)
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_LONGEST = 60_000
+_MOST_BRACKETS = 2_000
+_ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The text that the inline parser sees, in runs of the stored text.
+
+    ``runs`` are pairs of an offset in ``content`` and the offset in the stored text of what begins
+    there; within a run both advance together.
+    """
+
+    content: str
+    runs: Sequence[tuple[int, int]]
+
+    def spans(self, start: int, end: int) -> Iterator[Span]:
+        """Yield the spans of the stored text for ``content[start:end]``."""
+        index = bisect_right(self.runs, (start, 1 << 62)) - 1
+        while start < end:
+            here, there = self.runs[index]
+            stop = self.runs[index + 1][0] if index + 1 < len(self.runs) else end
+            stop = min(stop, end)
+            yield there + start - here, there + stop - here
+            start = stop
+            index += 1
+
+
+class _Traced(StateInline):
+    """A state that notes in each token where it begins."""
+
+    _begin = 0
+
+    def append_pending(self, text: str) -> None:
+        if not self._pending and not self._pending_buffer:
+            self._begin = self.pos
+        super().append_pending(text)
+
+    def pushPending(self) -> Token:  # noqa: N802
+        token = super().pushPending()
+        token.meta["at"] = self._begin
+        return token
+
+    def push(self, ttype: str, tag: str, nesting: Any) -> Token:
+        token = super().push(ttype, tag, nesting)
+        token.meta["at"] = self.pos
+        return token
+
+
+def _tag(state: StateInline, silent: bool) -> bool:
+    """Take an HTML tag or comment as one token, which is shown as it is written."""
+    match = _TAG.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        state.push("tag", "", 0).content = match[0]
+    state.pos = match.end()
+    return True
+
+
+@lru_cache(maxsize=1)
+def parser() -> MarkdownIt:
+    """Make the parser, once: CommonMark with tables and strikethrough, without HTML."""
+    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    made.disable(["fragments_join"])
+    made.inline.ruler.at("html_inline", _tag)
+    return made
+
+
+def draw_inline(canvas: Canvas, flow: Flow, env: dict[str, Any]) -> None:
+    """Draw the inline text of a block.
+
+    Raises:
+        ValueError: when a token cannot be found in the text.
+    """
+    content = flow.content
+    is_odd = len(content) > _LONGEST or content.count("[") > _MOST_BRACKETS
+    if is_odd or not _SPECIAL.search(content):
+        for start, end in flow.spans(0, len(content)):
+            canvas.draw(start, end)
+        return
+    made = parser()
+    tokens: list[Token] = []
+    state = _Traced(content, made, env, tokens)
+    made.inline.tokenize(state)
+    for rule in made.inline.ruler2.getRules(""):
+        rule(state)
+    _Walk(canvas, flow).run(tokens)
+
+
+class _Walk:
+    """Draws tokens in order; ``_at`` is how much of the content has been dealt with."""
+
+    def __init__(self, canvas: Canvas, flow: Flow) -> None:
+        self._canvas, self._flow, self._content = canvas, flow, flow.content
+        self._at = 0
+        self._wordy = False
+        self._links: list[tuple[bool, str]] = []
+
+    def run(self, tokens: Sequence[Token]) -> None:
+        for token in tokens:
+            self._one(token)
+        self._pass(len(self._content))
+
+    def _one(self, token: Token) -> None:
+        at = max(int(token.meta["at"]), self._at)
+        kind = token.type
+        if kind == "text":
+            self._text(token, at)
+        elif kind == "text_special":
+            self._special(token, at)
+        elif kind in ("softbreak", "hardbreak"):
+            end = self._content.index("\n", at)
+            self._pass(end)
+            self._draw(end, end + 1)
+            if kind == "hardbreak":
+                self._canvas.void("br")
+        elif kind == "code_inline":
+            self._code(token, at)
+        elif kind == "image":
+            self._image(token, at)
+        elif kind == "tag":
+            self._tag(token, at)
+        elif kind == "link_open":
+            self._pass(at)
+            self._open_link(str(token.attrs.get("href") or ""))
+        elif kind == "link_close":
+            self._close_link(at)
+        elif kind in _ELEMENTS:
+            self._pass(at)
+            self._pass(at + len(token.markup))
+            self._canvas.open(_ELEMENTS[kind])
+        elif kind.endswith("_close"):
+            self._pass(at)
+            self._canvas.close()
+            self._pass(at + len(token.markup))
+        else:
+            raise ValueError(kind)
+
+    def _pass(self, end: int) -> None:
+        """Leave out markup; words in it are those of a link's address, or an error."""
+        if end <= self._at:
+            return
+        if not self._wordy and _WORD.search(self._content, self._at, end):
+            raise ValueError("a word between two tokens")
+        for first, last in self._flow.spans(self._at, end):
+            self._canvas.skip(first, last)
+        self._at = end
+        self._wordy = False
+
+    def _draw(self, start: int, end: int) -> None:
+        self._pass(start)
+        self._wordy = False
+        for first, last in self._flow.spans(start, end):
+            self._canvas.draw(first, last)
+        self._at = end
+
+    def _text(self, token: Token, at: int) -> None:
+        if not token.content:
+            return
+        if not self._content.startswith(token.content, at):
+            if not self._content.startswith("<", at):
+                raise ValueError("text is not where it should be")
+            self._draw(at + 1, self._content.index(">", at))
+            return
+        self._draw(at, at + len(token.content))
+
+    def _special(self, token: Token, at: int) -> None:
+        end = at + len(token.markup)
+        if token.info == "escape":
+            self._draw(at if token.content == token.markup else at + 1, end)
+            return
+        self._pass(at)
+        first, last = next(iter(self._flow.spans(at, end)))
+        self._canvas.put(token.content, first, last)
+        self._at = end
+
+    def _code(self, token: Token, at: int) -> None:
+        ticks, size = len(token.markup), len(token.content)
+        start = at + ticks
+        if not self._content.startswith(token.markup, start + size):
+            start += 1
+        if self._content[start : start + size].replace("\n", " ") != token.content:
+            raise ValueError("code is not where it should be")
+        self._pass(start)
+        self._canvas.open("code")
+        self._draw(start, start + size)
+        self._canvas.close()
+        self._pass(self._content.index(token.markup, start + size) + ticks)
+
+    def _tag(self, token: Token, at: int) -> None:
+        end = at + len(token.content)
+        self._pass(at)
+        if _BREAK.fullmatch(token.content):
+            self._wordy = True
+            self._pass(end)
+            self._canvas.void("br")
+            return
+        self._canvas.open("span", class_="rk-tag")
+        self._draw(at, end)
+        self._canvas.close()
+
+    def _open_link(self, url: str) -> None:
+        safe = safe_link(url)
+        if safe:
+            self._canvas.open(
+                "a", href=safe, title=safe, rel="noopener noreferrer", target="_blank"
+            )
+        else:
+            self._canvas.open("span", class_="rk-nolink", title=url[:300] or None)
+        self._links.append((bool(safe), url))
+
+    def _close_link(self, at: int) -> None:
+        if self._content.startswith(">", self._at):
+            self._pass(self._at + 1)
+        else:
+            self._pass(at)
+        self._canvas.close()
+        self._links.pop()
+        self._wordy = True
+
+    def _image(self, token: Token, at: int) -> None:
+        """Draw a picture of the document with its text below it, or else only the text."""
+        url = str(token.attrs.get("src") or "")
+        self._pass(at)
+        source = self._canvas.picture(url) if self._canvas.picture else None
+        self._canvas.open("span", class_="rk-picture" if source else "rk-nopicture")
+        if source:
+            self._canvas.void("img", src=source, alt="")
+        self._canvas.open("span", class_="rk-caption")
+        label = self._content.index("[", at) + 1
+        self._draw(label, label + len(token.content))
+        self._canvas.close()
+        if not source and not self._canvas.flat:
+            host = urlsplit(url).hostname if safe_link(url) else None
+            where = f"picture at {host}, not loaded" if host else "picture not shown"
+            self._canvas.open("span", class_="rk-soft")
+            self._canvas.say(f" ({where})")
+            self._canvas.close()
+        self._canvas.close()
+        self._wordy = True

@@ -1,0 +1,143 @@
+"""Tables: rows of cells between pipes, as grids; in a snippet the one row that matters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from pages.parts.rendering.canvas import Canvas, Span
+from pages.parts.rendering.inline import Flow
+
+Cell = Callable[[Canvas, Flow], None]
+_DASHES = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_NUMBER = re.compile(r"[-+−(]?[$€£¥]?\s?\d[\d,.  ' ]*\s?(?:%|€|\$|£)?\)?")
+_PIPE = re.compile(r"\\.|\|", re.S)
+_MOST_FLAT = 8
+
+
+def plain_cell(canvas: Canvas, flow: Flow) -> None:
+    """Draw a cell whose text is no markup: one of a workbook or of a file of rows."""
+    for start, end in flow.spans(0, len(flow.content)):
+        canvas.draw(start, end)
+
+
+def is_rule(source: str, line: Span) -> bool:
+    """Return whether a line is the one of dashes below a table's header."""
+    return "-" in source[line[0] : line[1]] and bool(_DASHES.fullmatch(source, *line))
+
+
+def split(source: str, start: int, end: int) -> list[Flow]:
+    """Divide a row of a table into its cells."""
+    while start < end and source[start] in " \t>":
+        start += 1
+    while end > start and source[end - 1] in " \t":
+        end -= 1
+    bars = [match.start() for match in _PIPE.finditer(source, start, end) if match[0] == "|"]
+    edges = [start - 1, *bars, end]
+    cells = list(zip([edge + 1 for edge in edges[:-1]], edges[1:], strict=True))
+    if cells and cells[0][0] == cells[0][1]:
+        cells.pop(0)
+    if cells and cells[-1][0] >= cells[-1][1]:
+        cells.pop()
+    return [_cell(source, *cell) for cell in cells]
+
+
+def _cell(source: str, start: int, end: int) -> Flow:
+    """Return the text of a cell: trimmed, with its escaped pipes as pipes."""
+    while start < end and source[start].isspace():
+        start += 1
+    while end > start and source[end - 1].isspace():
+        end -= 1
+    pieces, runs, at = [], [(0, start)], start
+    length = 0
+    escaped = source.find("\\|", start, end)
+    while escaped >= 0:
+        pieces.append(source[at:escaped])
+        length += escaped - at
+        at = escaped + 1
+        runs.append((length, at))
+        escaped = source.find("\\|", at + 1, end)
+    pieces.append(source[at:end])
+    return Flow("".join(pieces), runs)
+
+
+def draw_table(
+    canvas: Canvas, head: Span | None, rows: Sequence[Span], cell: Cell, style: str = ""
+) -> None:
+    """Draw a grid that scrolls inside its own frame; ``head`` and ``rows`` are lines.
+
+    A head that lies before the rows' part of the text is repeated, so that columns have names.
+    """
+    names = split(canvas.source, *head) if head else []
+    body = [(row, split(canvas.source, *row)) for row in rows]
+    if canvas.flat:
+        _draw_flat(canvas, head, names, body, cell)
+        return
+    numeric = _numeric(body, len(names))
+    canvas.open(
+        "div", class_=f"rk-grid {style}".strip(), tabindex="0", role="group", aria_label="Table"
+    )
+    canvas.open("table")
+    if head and any(flow.content for flow in names):
+        canvas.open("thead")
+        canvas.open("tr", head)
+        for column, flow in enumerate(names):
+            canvas.open("th", scope="col", class_="rk-right" if column in numeric else None)
+            cell(canvas, flow)
+            canvas.close()
+        canvas.close()
+        canvas.close()
+    canvas.open("tbody")
+    for row, flows in body:
+        canvas.open("tr", row)
+        for column, flow in enumerate(flows):
+            canvas.open("td", class_="rk-right" if column in numeric else None)
+            cell(canvas, flow)
+            canvas.close()
+        canvas.close()
+    canvas.close()
+    canvas.close()
+    canvas.close()
+
+
+def _numeric(body: Sequence[tuple[Span, Sequence[Flow]]], width: int) -> set[int]:
+    """Return the columns that hold numbers only, which are set flush right."""
+    numeric = set()
+    for column in range(max(width, 1)):
+        values = [flows[column].content for _, flows in body[:60] if column < len(flows)]
+        filled = [value for value in values if value]
+        if filled and all(_NUMBER.fullmatch(value) for value in filled):
+            numeric.add(column)
+    return numeric
+
+
+def _draw_flat(
+    canvas: Canvas,
+    head: Span | None,
+    names: Sequence[Flow],
+    body: Sequence[tuple[Span, Sequence[Flow]]],
+    cell: Cell,
+) -> None:
+    """Draw the row with most marks within the clip, each cell after the name of its column."""
+    near = [(row, flows) for row, flows in body if canvas.touches(*row)]
+    if not near:
+        if head and canvas.touches(*head):
+            canvas.sentence(lambda: _flat_cells(canvas, (), names, cell), *head)
+        return
+    row, flows = max(near, key=lambda item: canvas.marked(*item[0]))
+    canvas.sentence(lambda: _flat_cells(canvas, names, flows, cell), *row)
+
+
+def _flat_cells(canvas: Canvas, names: Sequence[Flow], flows: Sequence[Flow], cell: Cell) -> None:
+    filled = [column for column, flow in enumerate(flows) if flow.content]
+    kept = filled[:_MOST_FLAT]
+    for column in filled[_MOST_FLAT:]:
+        start = flows[column].runs[0][1]
+        if canvas.marked(start, start + len(flows[column].content)):
+            kept = [*kept[: _MOST_FLAT - 1], column]
+    for place, column in enumerate(kept):
+        if place:
+            canvas.say(" · ")
+        if column < len(names) and names[column].content:
+            canvas.say(f"{names[column].content[:60]}: ")
+        cell(canvas, flows[column])

@@ -1,0 +1,146 @@
+"""What waits under *Details* of a card: chunks and scores, why, full passages. Pure functions."""
+
+from __future__ import annotations
+
+from pages.parts.common.markup import action, document_link, name, plural, text
+from pages.parts.document.reader import card_context
+from pages.parts.search.passages import ExpandedContent, passages
+from ragkit.results import Contribution, MatchedChunk, Result
+from ragkit.types import Level
+
+_INDEX_NAMES = {
+    "vector": "semantic",
+    "title": "title and headings",
+    "phrase": "exact phrase",
+    "document": "whole document",
+}
+_LEVELS = {
+    Level.CHUNK: "chunk",
+    Level.SECTION: "whole section",
+    Level.DOCUMENT: "whole document",
+    Level.QUESTION: "question it answers",
+}
+
+
+def fold(result: Result, number_: int, question: str, expanded: ExpandedContent) -> str:
+    """Return the fold of a card."""
+    opened = " open" if expanded.passages else ""
+    return (
+        f'<details class="rk-about"{opened}><summary>Details</summary><div class="rk-about-body">'
+        f"{_chunks(result, question)}{card_context(expanded.context)}{_why(result)}{_also(result)}"
+        f"{passages(result, number_, expanded)}{_foot(result, expanded)}</div></details>"
+    )
+
+
+def chunk_link(result: Result, chunk: MatchedChunk, question: str, **values: object) -> str:
+    """Return a matched chunk's number and score as a link to it."""
+    inner = f"#{chunk.index + 1} <b>{chunk.score:.2f}</b>"
+    return document_link(
+        result.document.id, chunk.index, question, inner, class_="rk-number", **values
+    )
+
+
+def index_name(index: str) -> str:
+    """Return what an index, or another part of a score, is called."""
+    return _INDEX_NAMES.get(index, index)
+
+
+def graded(grade: float) -> str:
+    """Return the grade of a reranker in words."""
+    return f"graded {grade:g} of 10 by the model"
+
+
+def _chunks(result: Result, question: str) -> str:
+    """Return the matched chunks with their scores, and the neighbours shown with them."""
+    if not any(chunk.contributions for chunk in result.matched_chunks):
+        return ""
+    links = "".join(
+        chunk_link(
+            result,
+            chunk,
+            question,
+            title=f"Chunk {chunk.index + 1} scored {chunk.score:.2f}. Opens it in the document.",
+        )
+        for chunk in result.matched_chunks
+    )
+    context = ""
+    if result.context_chunks:
+        count = len(result.context_chunks)
+        listed = ", ".join(str(index + 1) for index in result.context_chunks[:12])
+        tail = " …" if count > 12 else ""
+        context = f"<span>+ {plural(count, 'neighbouring chunk')} ({listed}{tail})</span>"
+    return f'<p class="rk-numbers"><span>Matching chunks</span>{links}{context}</p>'
+
+
+def _why(result: Result) -> str:
+    if not any(chunk.contributions for chunk in result.matched_chunks):
+        return ""
+    lines = "".join(f"<li>{why_line(chunk)}</li>" for chunk in result.matched_chunks)
+    has_grades = any(chunk.grade is not None for chunk in result.matched_chunks)
+    grades = " Grades decide before scores." if has_grades else ""
+    return (
+        f'<div class="rk-why"><h3>Why this result</h3><ul>{lines}</ul>'
+        '<p class="rk-soft">Each index gives its best hits a rank and a score between 0 and 1. '
+        "Semantic compares vectors; keyword compares words (BM25). Score × weight, added up, "
+        f"is the total.{grades}</p></div>"
+    )
+
+
+def why_line(chunk: MatchedChunk) -> str:
+    """Return how the parts of a chunk's score add up."""
+    level = "" if chunk.level is Level.CHUNK else f" · found as a {_LEVELS[chunk.level]}"
+    if chunk.grade is not None:
+        level += f" · {graded(chunk.grade)}"
+    terms = f"({', '.join(name(term) for term in chunk.terms[:12])})" if chunk.terms else ""
+    if not chunk.contributions:
+        body = " ".join(filter(None, (f"score {chunk.score:.2f}", terms)))
+        return f"<b>#{chunk.index + 1}</b> {body}{level}"
+    soft = f' <span class="rk-soft">{terms}</span>' if terms else ""
+    parts = " + ".join(_part(part) for part in chunk.contributions)
+    return f"<b>#{chunk.index + 1}</b> {parts}{soft} = <b>{chunk.score:.2f}</b>{level}"
+
+
+def _part(part: Contribution) -> str:
+    title = f"raw score {part.raw:.4g}, brought to {part.normalised:.4f}; adds {part.value:.4f}"
+    rank = f" rank {part.rank}" if part.rank else ""
+    return (
+        f'<span title="{text(title)}">{text(index_name(part.index))}{rank}, '
+        f"{part.normalised:.2f} × {part.weight:.2f}</span>"
+    )
+
+
+def _also(result: Result) -> str:
+    if not result.also_at:
+        return ""
+    places = ", ".join(f"<bdi>{name(place)}</bdi>" for place in result.also_at[:5])
+    rest = len(result.also_at) - 5
+    more = f" and {rest} more" if rest > 0 else ""
+    return f'<p class="rk-also">The same text is also at {places}{more}</p>'
+
+
+def _foot(result: Result, expanded: ExpandedContent) -> str:
+    document = result.document
+    parts = []
+    if expanded.opens and not result.missing:
+        parts.append(
+            action(
+                "launch",
+                expanded.opens,
+                data_id=document.id,
+                title="Opens the file itself, on this machine, in the program it belongs to.",
+            )
+        )
+    parts.append(action("copy-path", "Copy path", data_text=document.file or document.path))
+    if result.more:
+        count = len(result.more)
+        shown = bool(expanded.more)
+        parts.append(
+            action(
+                "more",
+                f"Hide {count} more" if shown else f"+{count} more in this document",
+                style="rk-act rk-end",
+                data_id=document.id,
+                aria_expanded=str(shown).lower(),
+            )
+        )
+    return f'<footer class="rk-foot">{"".join(parts)}</footer>'

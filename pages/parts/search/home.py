@@ -1,0 +1,197 @@
+"""The Search page with an empty box: what was searched, what is new, what could be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+import streamlit as st
+
+from pages.parts.common import browser, frame, markup, state
+from pages.parts.common.markup import action, attributes, name, number, plural, text
+from ragkit.errors import RagkitError
+from ragkit.library import Library
+from ragkit.library.names import NamedDocument
+from ragkit.library.searches import PastSearch
+from ragkit.surfaces.serve import add_sample, sample_questions
+
+_SEARCHES, _DOCUMENTS = 8, 6
+_BUSY_SECONDS = 1.0
+_FILTERS = ("type:pdf", "path:notes/", "tag:travel", "after:2025-01")
+
+
+def draw(library: Library, collections: Sequence[str]) -> None:
+    """Draw the page of an empty box, or what to do next when nothing is indexed yet."""
+    st.session_state[state.TYPED] = False
+    if library.documents.counts().documents:
+        _home(library, tuple(collections))
+    else:
+        _empty_library(library)
+
+
+@st.fragment
+def _home(library: Library, collections: tuple[str, ...]) -> None:
+    """Draw all of it as one element, again while something is being indexed or looked for."""
+    working = library.jobs.progress()
+    examples = library.examples.of(collections, sample_questions(library))
+    counts = library.documents.counts()
+    st.html(
+        '<div class="rk-home">'
+        + _head(counts.indexed, counts.chunks, frame.brief(*working) if working else "")
+        + _examples(examples)
+        + '<div class="rk-home-lists">'
+        + searches_list(library.searches.list(), kept=library.settings.search_history)
+        + documents_list(library.names.latest(collections, _DOCUMENTS))
+        + "</div>"
+        + _hint()
+        + "</div>"
+    )
+    if working or examples is None:
+        browser.pulse("home-pulse", _BUSY_SECONDS)
+
+
+def note(library: Library, question: str) -> None:
+    """Put a search that was just typed or chosen in front of the recent ones.
+
+    Going back, reloading and changing an option leave their order as it is.
+    """
+    first = state.TYPED not in st.session_state
+    typed = bool(st.session_state.get(state.TYPED))
+    st.session_state[state.TYPED] = False
+    past = {one.question for one in library.searches.list()}
+    if typed or (first and " ".join(question.split()) not in past):
+        # The search itself went well; Health says what is wrong with the library's folder.
+        with suppress(RagkitError):
+            library.searches.note(question)
+
+
+def act(library: Library, values: Mapping[str, str]) -> bool:
+    """Handle a click on the home or on a suggestion; returns whether it was one."""
+    verb, question = values.get("rk", ""), values.get("question", "")
+    searches = library.searches
+    if verb == "ask":
+        st.session_state[state.QUESTION] = question
+        st.session_state[state.TYPED] = True
+    elif verb == "suggested":
+        state.go("pages/document.py", id=values["id"])
+    elif verb == "add-folder":
+        state.go("pages/library.py")
+    elif verb in ("pin", "unpin", "forget", "clear"):
+        try:
+            if verb == "clear":
+                searches.clear()
+            elif verb == "forget":
+                searches.remove(question)
+            else:
+                searches.pin(question, pinned=verb == "pin")
+        except RagkitError as error:
+            st.toast(markup.as_label(f"{error.message} {error.cure}"))
+    else:
+        return False
+    return True
+
+
+def _head(documents: int, chunks: int, working: str) -> str:
+    """Return what there is to search, what is being indexed, and the way to add a folder."""
+    now = f'<span class="rk-home-now">{working}</span>' if working else ""
+    return (
+        '<div class="rk-home-head"><p class="rk-soft" role="status">'
+        f"{plural(documents, 'document')} · {number(chunks)} passages{now}</p>"
+        f"{action('add-folder', 'Add your folder', style='rk-home-add')}</div>"
+    )
+
+
+def _examples(questions: Sequence[str] | None) -> str:
+    """Return questions that this library answers; their place is kept while they are found."""
+    if questions is not None and not questions:
+        return ""
+    rows = "".join(f"<li>{_ask(question)}</li>" for question in questions or ())
+    return _section("Try asking", f'<ul class="rk-home-examples">{rows}</ul>')
+
+
+def searches_list(searches: Sequence[PastSearch], *, kept: bool = True) -> str:
+    """Return the pinned and the recent searches, each with a pin and a cross."""
+    if not kept:
+        return ""
+    if not searches:
+        promise = "Your searches appear here. They stay on this machine."
+        return _section("Recent searches", f'<p class="rk-soft">{promise}</p>')
+    rows = "".join(
+        f'<li>{_ask(one.question)}<span class="rk-home-tools">{_pin(one)}'
+        + _tool("forget", "×", "Remove", one.question)
+        + "</span></li>"
+        for one in searches[:_SEARCHES]
+    )
+    recent = any(not one.pinned for one in searches)
+    clear = action("clear", "Clear", style="rk-act", title="Delete the recent searches") * recent
+    return _section("Recent searches", f"<ul>{rows}</ul>", clear)
+
+
+def documents_list(documents: Sequence[NamedDocument]) -> str:
+    """Return the documents whose files changed last, with when."""
+    if not documents:
+        return ""
+    rows = "".join(
+        f'<li><a class="rk-home-name"{_opens(one)}><bdi>{name(one.title)}</bdi></a>'
+        f'<span class="rk-soft">{text(markup.ago(one.changed_at))}</span></li>'
+        for one in documents
+    )
+    return _section("Recently changed", f"<ul>{rows}</ul>")
+
+
+def _section(title: str, body: str, tool: str = "") -> str:
+    return (
+        f'<section aria-label="{text(title)}"><div class="rk-home-title"><h2>{text(title)}</h2>'
+        f"{tool}</div>{body}</section>"
+    )
+
+
+def _ask(question: str) -> str:
+    """Return a button that searches for a question."""
+    data = attributes(data_rk="ask", data_question=question, class_="rk-home-name", title=question)
+    return f'<button type="button"{data}><bdi>{name(question)}</bdi></button>'
+
+
+def _opens(document: NamedDocument) -> str:
+    return attributes(
+        href=markup.document_url(document.id), target="_self", data_rk="suggested",
+        data_id=document.id, title=document.path,
+    )  # fmt: skip
+
+
+def _pin(search: PastSearch) -> str:
+    if search.pinned:
+        return _tool("unpin", "★", "Unpin", search.question)
+    return _tool("pin", "☆", "Pin", search.question)
+
+
+def _tool(verb: str, sign: str, what: str, question: str) -> str:
+    """Return a small button that does something to one search."""
+    data = attributes(
+        data_rk=verb, data_question=question, title=what, aria_label=f"{what}: {question}"
+    )
+    return f'<button type="button" class="rk-home-tool rk-{verb}"{data}>{sign}</button>'
+
+
+def _hint() -> str:
+    filters = " ".join(f"<code>{text(one)}</code>" for one in _FILTERS)
+    return f'<p class="rk-soft rk-home-hint">Filters go in the box too: {filters}</p>'
+
+
+def _empty_library(library: Library) -> None:
+    """Draw what to do next when nothing is indexed yet."""
+    working = library.jobs.progress() is not None
+    st.html(
+        markup.state(
+            "Nothing to search yet",
+            "ragkit reads the folders that you name and keeps up with them. "
+            "Nothing leaves this machine."
+            + (" It is reading now; the first documents can be found in a moment." * working),
+        )
+    )
+    with st.container(horizontal=True):
+        if st.button("Add documents", type="primary", key="to-library"):
+            st.switch_page("pages/library.py")
+        if st.button("Try the sample library", key="add-sample", disabled=working):
+            add_sample(library)
+            st.rerun()

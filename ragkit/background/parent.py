@@ -1,0 +1,44 @@
+"""Processes that ``ragkit serve`` starts end with it, however it ended."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+
+import psutil
+
+ENDS_WITH = "RAGKIT_ENDS_WITH"
+"""The environment variable with the number of the process that others end with."""
+
+_LOOK_SECONDS = 1.0
+
+
+def follow_parent(stop: Callable[[], object]) -> None:
+    """Call ``stop`` from another thread when the process to end with is gone, if there is one.
+
+    The system's own signal for that (Linux alone has one) would miss whoever a page starts.
+    """
+    number = os.environ.get(ENDS_WITH, "")
+    if not number.isdecimal():
+        return
+    try:
+        followed = psutil.Process(int(number))
+    except psutil.Error:
+        stop()
+        return
+
+    def watch() -> None:
+        while _lives(followed):
+            time.sleep(_LOOK_SECONDS)
+        stop()
+
+    threading.Thread(target=watch, name="ragkit-parent", daemon=True).start()
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False

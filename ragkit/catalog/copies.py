@@ -1,0 +1,171 @@
+"""Whole copies of a catalog: backups beside it, and putting another catalog in its place."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import time
+import uuid
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ragkit.catalog.marker import META_KEY, noted_in, read_marker
+from ragkit.catalog.schema import MIGRATIONS
+from ragkit.errors import CatalogError
+from ragkit.paths import LibraryPaths
+
+KEPT_BACKUPS = 3
+
+_DAY = 86_400.0
+_STAMP = "%Y%m%d-%H%M%S"
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A copy of the catalog: its file, when it was made (seconds since the epoch), its bytes."""
+
+    file: Path
+    at: float
+    size: int
+
+
+def backups(paths: LibraryPaths) -> list[Backup]:
+    """Return the copies that are kept in the library, the newest first."""
+    found = []
+    for file in sorted(paths.backups.glob("catalog-*.sqlite"), reverse=True):
+        with suppress(ValueError, OSError):
+            made = datetime.strptime(file.stem.removeprefix("catalog-"), _STAMP).replace(tzinfo=UTC)
+            found.append(Backup(file, made.timestamp(), file.stat().st_size))
+    return found
+
+
+def backup_is_due(paths: LibraryPaths) -> bool:
+    """Return whether the newest copy is a day old, or there is none."""
+    kept = backups(paths)
+    return not kept or not 0 <= time.time() - kept[0].at < _DAY
+
+
+def keep_backup(
+    paths: LibraryPaths, connection: sqlite3.Connection, *, at: datetime | None = None
+) -> Backup:
+    """Copy the catalog into the library; keep the newest copies, each of which was checked.
+
+    ``at`` is the time that the copy is named for, by default the present.
+
+    Raises:
+        CatalogError: the catalog is damaged, or the copy cannot be written; none is dropped then.
+    """
+    file = paths.backups / f"catalog-{at or datetime.now(UTC):{_STAMP}}.sqlite"
+    try:
+        paths.backups.mkdir(mode=0o700, exist_ok=True)
+        for left in paths.backups.glob(".copy-*"):
+            left.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    write_copy(connection, file)
+    kept = backups(paths)
+    for old in kept[KEPT_BACKUPS:]:
+        old.file.unlink(missing_ok=True)
+    return kept[0]
+
+
+def write_copy(connection: sqlite3.Connection, file: Path) -> None:
+    """Write a snapshot of a catalog to a file in one step, checked before it has its name.
+
+    Raises:
+        CatalogError: the catalog is damaged, or the file cannot be written.
+    """
+    partial = file.with_name(f".copy-{uuid.uuid4().hex}")
+    try:
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        with closing(sqlite3.connect(partial)) as copy:
+            connection.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+        check_copy(partial)
+        with partial.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        partial.replace(file)
+    except sqlite3.DatabaseError as error:
+        raise CatalogError(
+            f"No backup was made: the catalog cannot be copied ({error}).",
+            "Run ragkit doctor. ragkit recover saves what can still be read.",
+        ) from error
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def check_copy(file: Path) -> None:
+    """Raise unless a file is a sound catalog that this program can read.
+
+    Raises:
+        CatalogError: it is not.
+    """
+    said = ""
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as copy:
+            version = copy.execute("PRAGMA user_version").fetchone()[0]
+            copy.execute("SELECT COUNT(*) FROM documents").fetchone()
+            said = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if not 0 < version <= len(MIGRATIONS):
+                said = f"it has version {version}"
+    except sqlite3.Error as error:
+        said = str(error)
+    if said != "ok":
+        raise CatalogError(f"{file} is not an intact catalog: {said}.", "Use another backup.")
+
+
+def put_in_place(paths: LibraryPaths, new: Path) -> Path | None:
+    """Make a checked catalog the library's; return where the one before is kept, if there was one.
+
+    Killed at any instant, the library has the old catalog, the new one, or says that it has none.
+    The marker follows: what the library held before is not missed. Index files are dropped.
+
+    Raises:
+        OSError: it cannot be done.
+        sqlite3.Error: the new catalog cannot be written.
+    """
+    _succeed(paths, new)
+    aside = None
+    folder = paths.root / "replaced"
+    kept = folder / f"catalog-{datetime.now(UTC):{_STAMP}}-{uuid.uuid4().hex[:4]}.sqlite"
+    for ending in ("-wal", "-shm", ""):
+        old = Path(f"{paths.catalog}{ending}")
+        if os.path.lexists(old):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            old.replace(Path(f"{kept}{ending}"))
+            aside = kept
+    new.replace(paths.catalog)
+    for indexes in paths.indexes.glob("*"):
+        shutil.rmtree(indexes, ignore_errors=True)
+    return aside
+
+
+def _succeed(paths: LibraryPaths, new: Path) -> None:
+    """Give a catalog the library's identity and a count beyond its marker's; nothing runs in it."""
+    marker = read_marker(paths)
+    with closing(sqlite3.connect(new)) as connection:
+        noted = noted_in(connection)
+        identity = marker.identity if marker else noted.get("identity") or uuid.uuid4().hex
+        saved = max(int(noted.get("saved", 0)), marker.saved if marker else 0) + 1
+        value = json.dumps({"identity": identity, "saved": saved})
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (META_KEY, value))
+        connection.execute("DELETE FROM jobs")
+        connection.execute("DELETE FROM worker")
+        connection.commit()
+        connection.execute("PRAGMA journal_mode = DELETE")
+    with new.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def _unwritable(file: Path, error: OSError) -> CatalogError:
+    why = (error.strerror or str(error)).lower()
+    return CatalogError(
+        f"{file} cannot be written: {why}.", "Choose another place, or free some space."
+    )

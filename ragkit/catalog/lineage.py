@@ -1,0 +1,66 @@
+"""The history of a catalog: every change of a collection has a number and a random token.
+
+Numbers come from one counter that never goes back. A catalog that was restored from a backup, or
+copied, gives the same numbers to other changes, and never the same tokens: what was derived from a
+change can be recognised as of this history, or not.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+
+from ragkit.types import Version
+
+VERSION = "c.version, coalesce((SELECT l.token FROM lineage l WHERE l.version = c.version), '')"
+"""The columns of a collection's version, for queries of ``collections c``."""
+
+_KEPT_CHANGES = 1000
+_CHANGE = "INSERT INTO lineage (token) VALUES (lower(hex(randomblob(16)))) RETURNING version"
+
+
+def next_version(connection: sqlite3.Connection, collection_id: int) -> int:
+    """Give a collection the next number of the library's changes; return it."""
+    version = int(connection.execute(_CHANGE).fetchone()[0])
+    connection.execute("UPDATE collections SET version = ? WHERE id = ?", (version, collection_id))
+    return version
+
+
+def renew_versions(connection: sqlite3.Connection) -> None:
+    """Give every collection a version that is of no history: what was derived is derived again.
+
+    For a catalog that was put together from what could be saved of a damaged one.
+    """
+    (last,) = connection.execute(
+        "SELECT max(version) FROM (SELECT 0 AS version UNION ALL SELECT version FROM lineage "
+        "UNION ALL SELECT version FROM collections UNION ALL SELECT version FROM removed_entries)"
+    ).fetchone()
+    connection.execute("DELETE FROM lineage")
+    connection.execute("INSERT INTO lineage VALUES (?, lower(hex(randomblob(16))))", (last + 1,))
+    for (collection_id,) in connection.execute("SELECT id FROM collections ORDER BY id").fetchall():
+        next_version(connection, collection_id)
+
+
+def holds(connection: sqlite3.Connection, version: Version) -> bool:
+    """Return whether a version is of this catalog's history; 0, before any change, always is."""
+    if not version.number:
+        return True
+    row = connection.execute("SELECT token FROM lineage WHERE version = ?", (version.number,))
+    return bool(row.fetchone() == (version.token,))
+
+
+def newest(connection: sqlite3.Connection) -> Version:
+    """Return the newest change of the library."""
+    row = connection.execute("SELECT version, token FROM lineage ORDER BY version DESC LIMIT 1")
+    return Version(*(row.fetchone() or (0, "")))
+
+
+def forget(connection: sqlite3.Connection, needed: Iterable[int]) -> None:
+    """Delete old changes, but none that are ``needed`` or that a collection stands at."""
+    connection.execute(
+        "DELETE FROM lineage WHERE version <= (SELECT max(version) FROM lineage) - ? "
+        "AND version NOT IN (SELECT version FROM collections) "
+        "AND version NOT IN (SELECT value FROM json_each(?))",
+        (_KEPT_CHANGES, json.dumps(sorted(set(needed)))),
+    )

@@ -1,0 +1,218 @@
+"""What a library held when it was last written, noted outside the catalog.
+
+An empty catalog is sound to SQLite: only a note beside it can tell that it once held something.
+``saved`` counts the times that it was noted, in the catalog and in the marker. The catalog's count
+is on the disk before the marker is written, so a catalog whose count is lower has lost changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import sqlite3
+import stat
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragkit.errors import CatalogError, LibraryError, RagkitError
+from ragkit.formatting import plural
+from ragkit.paths import LibraryPaths, write_private
+
+if TYPE_CHECKING:
+    from ragkit.catalog.connection import Connections
+
+logger = logging.getLogger(__name__)
+
+CURE = (
+    "Run ragkit restore to go back to the last good backup, or ragkit recover to save what can be "
+    "read and read the rest again from your folders."
+)
+META_KEY = "library"
+"""The row of ``meta`` with the library's identity and ``saved``."""
+
+_COUNTED = ("collections", "sources", "documents", "judgments")
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """The identity of a library, what it held, and when (in seconds since the epoch)."""
+
+    identity: str
+    saved: int
+    version: int
+    at: float
+    collections: int = 0
+    sources: int = 0
+    documents: int = 0
+    judgments: int = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether the library held anything that would be missed."""
+        return bool(self.sources or self.documents or self.judgments)
+
+    def __str__(self) -> str:
+        when = datetime.fromtimestamp(self.at).astimezone()
+        return f"{plural(self.documents, 'document')} on {when:%Y-%m-%d at %H:%M}"
+
+
+def read_marker(paths: LibraryPaths) -> Marker | None:
+    """Return the marker of a library; ``None`` when it is missing or damaged."""
+    try:
+        values = json.loads(paths.marker.read_text("utf-8"))
+        if values.pop("check") != _check(values):
+            return None
+        return Marker(**values)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def write_marker(paths: LibraryPaths, marker: Marker) -> None:
+    """Write a marker in one step, and not before it is on the disk."""
+    values = asdict(marker)
+    write_private(paths.marker, json.dumps({**values, "check": _check(values)}, indent=1))
+
+
+def _check(values: dict[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(values, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def mark(connections: Connections) -> None:
+    """Note what the catalog holds now. That it cannot be noted is no reason to fail."""
+    if connections.read_only:
+        return
+    paths = LibraryPaths(connections.file.parent)
+    try:
+        connection = connections.get()
+        # Waits for the disk: the marker must never be ahead of the catalog.
+        connection.execute("PRAGMA synchronous = FULL")
+        try:
+            with connections.write() as connection:
+                noted = noted_in(connection)
+                identity = noted.get("identity") or uuid.uuid4().hex
+                saved = int(noted.get("saved", 0)) + 1
+                value = json.dumps({"identity": identity, "saved": saved})
+                connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (META_KEY, value))
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                counts = counted(connection)
+        finally:
+            connection.execute("PRAGMA synchronous = NORMAL")
+        write_marker(paths, Marker(identity, saved, version, time.time(), **counts))
+    except (RagkitError, OSError, sqlite3.Error):
+        logger.exception("what the library holds could not be noted")
+
+
+def noted_in(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Return the identity and ``saved`` of a catalog; empty when they were never noted."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (META_KEY,)).fetchone()
+    value = json.loads(row[0]) if row else {}
+    return value if isinstance(value, dict) else {}
+
+
+def counted(connection: sqlite3.Connection) -> dict[str, int]:
+    """Count the rows that a person would miss; a table of a later version has none."""
+    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+    return {
+        table: connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+        if table in there
+        else 0
+        for table in _COUNTED
+    }
+
+
+# -- what is refused on opening ------------------------------------------------------------
+
+
+def refuse_torn_files(file: Path, *, create: bool) -> None:
+    """Raise if the catalog's files cannot be what was written; looks at the files alone.
+
+    Raises:
+        CatalogError: they are damaged, or missing where a library has been.
+        LibraryError: there is no library, and none is to be made.
+    """
+    paths = LibraryPaths(file.parent)
+    log = Path(f"{file}-wal")
+    try:
+        state = file.stat()
+    except FileNotFoundError:
+        state = None
+    except OSError:
+        return  # SQLite says what is wrong.
+    if state is not None and not stat.S_ISREG(state.st_mode):
+        raise CatalogError(f"{file} is not a file.", f"Move it away. {CURE}")
+    if state is None or not state.st_size:
+        what = "is missing" if state is None else "is empty"
+        _refuse_lost(paths, what, _size(log) > 0)
+        if not create:
+            raise LibraryError(
+                f"There is no library in {file.parent}.", "Add a folder first: ragkit add FOLDER."
+            )
+    if _size(log):
+        # After a library has been closed there is none, and looking at a folder takes no numpy.
+        from ragkit.catalog.write_ahead_log import log_is_damaged
+
+        if log_is_damaged(log):
+            raise CatalogError(f"{log} is damaged: saved changes in it cannot be read.", CURE)
+
+
+def refuse_lost_contents(connection: sqlite3.Connection, file: Path, *, create: bool) -> None:
+    """Raise if a catalog that SQLite can open holds less than the library did.
+
+    Raises:
+        CatalogError: its tables, or changes that had been saved, are gone.
+        LibraryError: there is no library, and none is to be made.
+    """
+    paths = LibraryPaths(file.parent)
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'collections'"
+    if connection.execute(query).fetchone() is None:
+        _refuse_lost(paths, "holds nothing")
+        if not create:
+            raise LibraryError(
+                f"There is no library in {file.parent}.", "Add a folder first: ragkit add FOLDER."
+            )
+        return
+    marker, noted = read_marker(paths), noted_in(connection)
+    if marker is not None and noted.get("identity") == marker.identity:
+        if int(noted.get("saved", 0)) < marker.saved:
+            raise CatalogError(
+                f"{file} has lost what was saved last: the library held {marker}, and this "
+                f"catalog is older ({plural(counted(connection)['documents'], 'document')}).",
+                f"{CURE} An older catalog that you put there yourself is kept by ragkit recover.",
+            )
+        return
+    counts = counted(connection)
+    if not (counts["documents"] or counts["sources"] or counts["judgments"]):
+        _refuse_lost(paths, "holds nothing")
+
+
+def _refuse_lost(paths: LibraryPaths, what: str, log: bool = False) -> None:
+    """Raise if there are signs that the library held something."""
+    signs = [*_signs(paths), *(["changes that were not yet moved into it"] if log else [])]
+    if signs:
+        raise CatalogError(
+            f"The catalog of {paths.root} {what}, but there is {' and '.join(signs)}.", CURE
+        )
+
+
+def _signs(paths: LibraryPaths) -> Iterator[str]:
+    marker = read_marker(paths)
+    if marker is not None and marker.full:
+        yield f"a note of {marker}"
+    if any(file.is_file() for file in paths.uploads.rglob("*")):
+        yield "an uploaded file"
+    # A marker that counted nothing vouches for index files of what has been removed.
+    if marker is None and any(paths.indexes.glob("*/*/*/[!.]*/manifest.json")):
+        yield "an index of documents"
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,50 @@
+"""Reading a catalog that may not be written: SQLite wants a shared memory file beside its log."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from ragkit.catalog.schema import MIGRATIONS, migrate
+
+
+def may_write(file: Path) -> bool:
+    """Return whether a catalog and its folder may be written; one to be created counts as such."""
+    return os.access(file.parent, os.W_OK) and (not file.exists() or os.access(file, os.W_OK))
+
+
+def readable(file: Path) -> tuple[str, tempfile.TemporaryDirectory[str] | None]:
+    """Return the URI under which a catalog can be read, and the folder of a private copy, if any.
+
+    One with a log is read beside its writer where there is one. Otherwise it is copied together
+    with its log, as is one of an earlier version, which is brought up to date in the copy.
+
+    Raises:
+        sqlite3.Error: it cannot be read.
+        OSError: it cannot be read or copied.
+    """
+    log = Path(f"{file}-wal")
+    logged = log.exists() and log.stat().st_size > 0
+    uri = f"{file.absolute().as_uri()}?mode=ro" + ("" if logged else "&immutable=1")
+    try:
+        if not logged or Path(f"{file}-shm").exists():
+            with closing(sqlite3.connect(uri, uri=True)) as connection:
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if not 0 < version < len(MIGRATIONS):
+                return uri, None
+    except sqlite3.OperationalError:
+        if not logged:
+            raise
+    folder = tempfile.TemporaryDirectory(prefix="ragkit-read-", ignore_cleanup_errors=True)
+    copy = Path(folder.name, file.name)
+    for source in (file, log):
+        if source.exists():
+            target = copy.with_name(source.name)
+            shutil.copyfile(source, target)
+    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+        migrate(connection)
+    return copy.as_uri(), folder

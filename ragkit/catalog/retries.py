@@ -1,0 +1,101 @@
+"""Files that cannot be read at present: since when, and when each is to be tried again."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from datetime import datetime
+
+from ragkit.catalog.connection import Connections
+from ragkit.types import Status
+
+DELAYS = (60.0, 300.0, 1800.0)
+"""Seconds from each failure to the next attempt; after the last of them every full scan tries."""
+
+
+class Retries:
+    """Queries about the files that are to be tried again."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def due(self, now: float) -> dict[int, list[str]]:
+        """Return the paths to try now by source; those that await a full scan are left out."""
+        rows = self._connections.rows(
+            "SELECT d.source_id, d.path, r.retry_at "
+            "FROM retries r JOIN documents d ON d.id = r.document_id "
+            "JOIN sources s ON s.id = d.source_id "
+            "WHERE r.attempts <= ? AND s.state = 'ready' ORDER BY d.source_id, d.path",
+            (len(DELAYS),),
+        )
+        due: dict[int, list[str]] = {}
+        for source_id, path, retry_at in rows:
+            if is_due(retry_at, now):
+                due.setdefault(source_id, []).append(path)
+        return due
+
+    def failed(self, collection_id: int | None = None) -> list[int]:
+        """Return the documents that could not be read, or not in their present state."""
+        rows = self._connections.rows(
+            "SELECT id FROM documents WHERE (status = ? OR id IN (SELECT document_id FROM retries))"
+            " AND (? IS NULL OR collection_id = ?) ORDER BY id",
+            (Status.FAILED.value, collection_id, collection_id),
+        )
+        return [row[0] for row in rows]
+
+    def outdated(self, collection_id: int | None = None) -> int:
+        """Count the documents that are found with their text of before."""
+        row = self._connections.row(
+            "SELECT COUNT(*) FROM retries r JOIN documents d ON d.id = r.document_id "
+            "WHERE d.status = ? AND (? IS NULL OR d.collection_id = ?)",
+            (Status.INDEXED.value, collection_id, collection_id),
+        )
+        return int(row[0])
+
+
+def is_due(retry_at: float | None, now: float) -> bool:
+    """Return whether a file is to be tried again; a clock that was set back postpones nothing."""
+    return retry_at is not None and not now < retry_at <= now + DELAYS[-1]
+
+
+def postpone(connection: sqlite3.Connection, document_id: int, now: float) -> float:
+    """Note that a file could not be read now; return since when that is so."""
+    connection.execute(
+        "INSERT INTO retries (document_id, since, attempts, retry_at) VALUES (?, ?, 0, ?) "
+        "ON CONFLICT DO NOTHING",
+        (document_id, now, now),
+    )
+    since, attempts = connection.execute(
+        "UPDATE retries SET attempts = attempts + 1 WHERE document_id = ? "
+        "RETURNING since, attempts",
+        (document_id,),
+    ).fetchone()
+    delay = DELAYS[attempts - 1] if attempts <= len(DELAYS) else 0.0
+    connection.execute(
+        "UPDATE retries SET retry_at = ? WHERE document_id = ?", (now + delay, document_id)
+    )
+    return float(since)
+
+
+def keep_indexed(
+    connection: sqlite3.Connection, source_id: int, path: str, reason: str
+) -> int | None:
+    """Leave an indexed document as it is, with a note that it could not be read.
+
+    Returns its id, or ``None`` when nothing is indexed of that path.
+    """
+    row = connection.execute(
+        "SELECT id FROM documents WHERE source_id = ? AND path = ? AND status = ?",
+        (source_id, path, Status.INDEXED.value),
+    ).fetchone()
+    if row is None:
+        return None
+    since = datetime.fromtimestamp(postpone(connection, row[0], time.time())).astimezone()
+    note = f"Could not be read since {since:%Y-%m-%d %H:%M}; this is its text of before. {reason}"
+    connection.execute("UPDATE documents SET reason = ? WHERE id = ?", (note, row[0]))
+    return int(row[0])
+
+
+def settle(connection: sqlite3.Connection, document_id: int) -> None:
+    """Forget that a file could not be read."""
+    connection.execute("DELETE FROM retries WHERE document_id = ?", (document_id,))

@@ -1,0 +1,249 @@
+"""Saving what SQLite can still read of a damaged catalog, table by table and row by row."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragkit.catalog.lineage import renew_versions
+from ragkit.catalog.schema import migrate
+
+_MOST_PROBES = 4000
+_SPARE_IDS = 1000
+"""Ids that the lost rows may have had, and that are given to nothing else."""
+
+
+@dataclass
+class SavedTable:
+    """What became of a table's rows; ``gaps`` are ranges of its first key that cannot be read."""
+
+    name: str
+    saved: int = 0
+    from_backup: int = 0
+    gaps: list[tuple[Any, Any]] = field(default_factory=list)
+
+
+def salvage(damaged: Path, backup: Path | None, target: Path, scratch: Path) -> list[SavedTable]:
+    """Write a new catalog of what is left of a damaged one, and of a backup where it has gaps.
+
+    Both stay as they are; ``scratch`` is a folder for a copy.
+
+    Raises:
+        sqlite3.Error: the new one cannot be written, or the backup cannot be read.
+        OSError: there is no room for it.
+    """
+    work = _work_copy(damaged, backup, scratch)
+    with closing(sqlite3.connect(target, isolation_level=None)) as new:
+        migrate(new)
+        new.execute("PRAGMA foreign_keys = OFF")
+        new.execute("BEGIN")
+        tables = [
+            row[0]
+            for row in new.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if not row[0].startswith("sqlite_")
+        ]
+        reports = []
+        for table in tables:
+            first = new.execute(f"SELECT * FROM {table}").fetchall()
+            if table != "meta":
+                new.execute(f"DELETE FROM {table}")
+            report = _save(work, new, table)
+            if backup is not None and report.gaps:
+                _fill(backup, new, report)
+            if first and not new.execute(f"SELECT 1 FROM {table}").fetchone():
+                marks = ", ".join("?" * len(first[0]))
+                new.executemany(f"INSERT INTO {table} VALUES ({marks})", first)
+            reports.append(report)
+        _keep_ids(new, [work, *([backup] if backup else [])])
+        _drop_orphans(new, tables)
+        # Old index files may hold rows that were lost, or lack some that the backup brought back.
+        renew_versions(new)
+        new.execute("COMMIT")
+    return reports
+
+
+def _work_copy(damaged: Path, backup: Path | None, scratch: Path) -> Path:
+    """Copy a damaged catalog and its log; a first page that tells nothing is the backup's."""
+    work = scratch / "damaged.sqlite"
+    for ending in ("", "-wal"):
+        source = Path(f"{damaged}{ending}")
+        if source.is_file():
+            shutil.copyfile(source, f"{work}{ending}")
+    if backup is not None and work.exists() and not _tables(work):
+        with backup.open("rb") as file:
+            head = file.read(65536)
+        page = head[: int.from_bytes(head[16:18], "big") or 65536]
+        Path(f"{work}-wal").unlink(missing_ok=True)
+        if work.stat().st_size > len(page) > 0:
+            with work.open("rb+") as file:
+                file.write(page)
+    return work
+
+
+def _tables(file: Path) -> list[str]:
+    with suppress(sqlite3.Error), closing(_read(file)) as connection:
+        return [row[0] for row in connection.execute("SELECT name FROM sqlite_master")]
+    return []
+
+
+def _read(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, isolation_level=None)
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    return connection
+
+
+def _save(work: Path, new: sqlite3.Connection, table: str) -> SavedTable:
+    report, key = SavedTable(table), _key(new, table)
+    try:
+        with closing(_read(work)) as source:
+            columns = _common(source, new, table)
+            if not columns:
+                if not _tables(work):
+                    report.gaps.append((None, None))
+                return report
+            low, whole = _walk(source, new, report, columns, f"ORDER BY {key}", ())
+            if whole:
+                return report
+            high, _ = _walk(source, new, report, columns, f"ORDER BY {key} DESC", ())
+            _bisect(source, new, report, columns, low, high)
+    except sqlite3.Error:
+        report.gaps.append((None, None))
+    return report
+
+
+def _walk(
+    source: sqlite3.Connection,
+    new: sqlite3.Connection,
+    report: SavedTable,
+    columns: Sequence[str],
+    tail: str,
+    values: Sequence[Any],
+) -> tuple[Any, bool]:
+    """Copy rows until the first that cannot be read; return the last key, and if that was all."""
+    at, last = columns.index(_key(new, report.name)), None
+    try:
+        query = f"SELECT {', '.join(columns)} FROM {report.name} NOT INDEXED {tail}"
+        for row in source.execute(query, values):
+            report.saved += _insert(new, report.name, columns, row)
+            last = row[at]
+    except sqlite3.DatabaseError:
+        return last, False
+    return last, True
+
+
+def _bisect(
+    source: sqlite3.Connection,
+    new: sqlite3.Connection,
+    report: SavedTable,
+    columns: Sequence[str],
+    low: Any,
+    high: Any,
+) -> None:
+    """Copy the rows between two keys that can be read; what cannot be read becomes gaps."""
+    key = _key(new, report.name)
+    if not isinstance(low, int | bytes) or type(low) is not type(high):
+        report.gaps.append((low, high))
+        return
+    binary = isinstance(low, bytes)
+    first, last = (_number(one) for one in (low, high))
+    ranges, probes = [(first, last)], 0
+    while ranges:
+        start, stop = ranges.pop()
+        bounds = (_blob(start), _blob(stop + 1)) if binary else (start, stop)
+        probes += 1
+        tail = f"WHERE {key} >= ? AND {key} {'<' if binary else '<='} ?"
+        _last, whole = _walk(source, new, report, columns, tail, bounds)
+        if whole:
+            continue
+        if start == stop or probes > _MOST_PROBES:
+            report.gaps.append(bounds)
+        else:
+            middle = (start + stop) // 2
+            ranges += [(start, middle), (middle + 1, stop)]
+
+
+def _number(key: int | bytes) -> int:
+    if isinstance(key, int):
+        return key
+    return int.from_bytes(key[:7].ljust(7, b"\0"), "big")
+
+
+def _blob(number: int) -> bytes:
+    return number.to_bytes(8, "big")[1:] if number < 1 << 56 else b"\xff" * 64
+
+
+def _insert(new: sqlite3.Connection, table: str, columns: Sequence[str], row: Sequence[Any]) -> int:
+    marks = ", ".join("?" * len(columns))
+    query = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+    try:
+        return new.execute(query, row).rowcount
+    except (sqlite3.DatabaseError, UnicodeEncodeError):
+        return 0  # A damaged value that the table does not take.
+
+
+def _fill(backup: Path, new: sqlite3.Connection, report: SavedTable) -> None:
+    """Copy the backup's rows in the gaps of a table."""
+    key = _key(new, report.name)
+    with closing(_read(backup)) as source:
+        columns = _common(source, new, report.name)
+        for low, high in report.gaps if columns else ():
+            bounds = [(f"{key} >= ?", low), (f"{key} <= ?", high)]
+            chosen = [(text, value) for text, value in bounds if value is not None]
+            where = " AND ".join(text for text, _ in chosen) or "1"
+            query = f"SELECT {', '.join(columns)} FROM {report.name} WHERE {where}"
+            for row in source.execute(query, [value for _, value in chosen]):
+                report.from_backup += _insert(new, report.name, columns, row)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, int]]:
+    return [(row[1], row[5]) for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
+def _common(source: sqlite3.Connection, new: sqlite3.Connection, table: str) -> list[str]:
+    there = {name for name, _ in _columns(source, table)}
+    return [name for name, _ in _columns(new, table) if name in there]
+
+
+def _key(connection: sqlite3.Connection, table: str) -> str:
+    """Return the first column of a table's primary key."""
+    return next(name for name, place in _columns(connection, table) if place == 1)
+
+
+def _keep_ids(new: sqlite3.Connection, sources: Sequence[Path]) -> None:
+    """Give ids of lost rows to nothing else: entries are never the same twice."""
+    highest = dict(new.execute("SELECT name, seq FROM sqlite_sequence"))
+    for file in sources:
+        with suppress(sqlite3.Error), closing(_read(file)) as source:
+            for name, number in source.execute("SELECT name, seq FROM sqlite_sequence"):
+                if name in highest and isinstance(number, int) and number < 1 << 53:
+                    highest[name] = max(highest[name], number)
+    for name, number in highest.items():
+        new.execute(
+            "UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (number + _SPARE_IDS, name)
+        )
+
+
+def _drop_orphans(new: sqlite3.Connection, tables: Sequence[str]) -> None:
+    """Delete rows that refer to lost ones, until none is left."""
+    statements = [text for table in tables for text in _orphans(new, table)]
+    while sum(new.execute(text).rowcount for text in statements):
+        pass
+
+
+def _orphans(new: sqlite3.Connection, table: str) -> Iterator[str]:
+    references: dict[int, list[tuple[str, str, str | None]]] = {}
+    for row in new.execute(f"PRAGMA foreign_key_list({table})"):
+        references.setdefault(row[0], []).append((row[2], row[3], row[4]))
+    for pairs in references.values():
+        parent = pairs[0][0]
+        same = " AND ".join(
+            f"p.{to or _key(new, parent)} = {table}.{column}" for _, column, to in pairs
+        )
+        there = " AND ".join(f"{column} IS NOT NULL" for _, column, _to in pairs)
+        query = f"SELECT 1 FROM {parent} p WHERE {same}"
+        yield f"DELETE FROM {table} WHERE {there} AND NOT EXISTS ({query})"

@@ -1,0 +1,90 @@
+"""What became of each dropped file, kept until the person dismisses it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from ragkit.catalog.connection import Connections
+from ragkit.types import Status
+
+
+@dataclass(frozen=True, slots=True)
+class UploadRecord:
+    """One dropped file, or a member of a dropped archive, ``name`` as the person knows it.
+
+    It was stored at ``path`` below the uploads folder; or ``same_as`` is the path of the document
+    ``document_id`` (0: not indexed yet) with the same bytes; or it was refused with a ``reason``.
+    """
+
+    name: str
+    path: str = ""
+    hash: str = ""
+    same_as: str = ""
+    document_id: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """How a stored file stands in the catalog."""
+
+    id: int
+    path: str
+    status: Status
+    reason: str
+
+
+class UploadRecords:
+    """Queries about dropped files."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def add(self, collection_id: int, records: Iterable[UploadRecord]) -> None:
+        """Keep what became of files, after those of before."""
+        now = time.time_ns()
+        rows = [
+            (f"{_prefix(collection_id)}{now:020d} {place:05d}", json.dumps(asdict(record)))
+            for place, record in enumerate(records)
+        ]
+        with self._connections.write() as connection:
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+
+    def all(self, collection_id: int) -> list[UploadRecord]:
+        """Return what was kept for a collection, in the order in which it came."""
+        rows = self._connections.column(
+            "SELECT value FROM meta WHERE key GLOB ? ORDER BY key", (f"{_prefix(collection_id)}*",)
+        )
+        return [UploadRecord(**json.loads(value)) for value in rows]
+
+    def clear(self, collection_id: int) -> None:
+        """Forget what was kept for a collection."""
+        with self._connections.write() as connection:
+            connection.execute("DELETE FROM meta WHERE key GLOB ?", (f"{_prefix(collection_id)}*",))
+
+    def with_bytes(self, collection_id: int, content_hash: str) -> list[tuple[int, str, str]]:
+        """Return id, folder and path of a collection's indexed documents with these bytes."""
+        return [
+            (int(row[0]), str(row[1]), str(row[2]))
+            for row in self._connections.rows(
+                "SELECT d.id, s.root, d.path FROM documents d JOIN sources s ON s.id = d.source_id "
+                "WHERE d.hash = ? AND d.collection_id = ? AND d.status = 'indexed' ORDER BY d.id",
+                (content_hash, collection_id),
+            )
+        ]
+
+    def at(self, source_id: int, paths: Sequence[str]) -> dict[str, StoredDocument]:
+        """Return the documents of a source with these paths, by path."""
+        rows = self._connections.rows(
+            "SELECT id, path, status, reason FROM documents WHERE source_id = ? "
+            "AND path IN (SELECT value FROM json_each(?))",
+            (source_id, json.dumps(list(paths))),
+        )
+        return {row[1]: StoredDocument(row[0], row[1], Status(row[2]), row[3]) for row in rows}
+
+
+def _prefix(collection_id: int) -> str:
+    return f"upload {collection_id:012d} "

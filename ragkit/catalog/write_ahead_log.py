@@ -1,0 +1,102 @@
+"""Damage of a write-ahead log that SQLite would pass over: it stops reading at the first bad frame.
+
+That is right after a crash, whose last frames are torn. A bad frame with good ones behind it is
+something else: changes that were saved, and would be dropped without a word.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+_HEADER, _FRAME_HEADER = 32, 24
+_MAGIC = 0x377F0682
+_FRAMES_AT_ONCE = 4096
+_USUAL_PAGE = 4096
+
+
+def log_is_damaged(file: Path) -> bool:
+    """Return whether the log holds good frames behind a bad frame or a bad header.
+
+    A log that another process writes to at this moment is not taken for damaged.
+    """
+    before = _look(file)
+    return before is not None and before == _look(file)
+
+
+def _look(file: Path) -> tuple[bytes, int] | None:
+    """Return header and number of the first bad frame of a damaged log, else ``None``."""
+    try:
+        with file.open("rb") as log:
+            header = log.read(_HEADER)
+            if len(header) < _HEADER:
+                return None
+            words = np.frombuffer(header, ">u4")
+            kind = ">u4" if int(words[0]) & 1 else "<u4"
+            start = np.zeros((1, 2), dtype=np.uint32)
+            summed = _checksums(np.frombuffer(header[:24], kind)[None], start)
+            sound = int(words[0]) | 1 == _MAGIC | 1 and bool((summed == words[6:]).all())
+            page = int(words[2]) if sound else _USUAL_PAGE
+            bad, at = None if sound else -1, 0
+            stored = words[6:][None].astype(np.uint32)
+            while block := log.read((page + _FRAME_HEADER) * _FRAMES_AT_ONCE):
+                good, stored = _good_frames(
+                    block, page, kind, words[4:6] if sound else None, stored
+                )
+                faults = np.flatnonzero(~good)
+                if bad is None and len(faults):
+                    bad = at + int(faults[0])
+                if bad is not None and good[max(0, bad + 1 - at) :].any():
+                    return header, bad
+                at += len(good)
+    except OSError:
+        return None
+    return None
+
+
+def _good_frames(
+    block: bytes,
+    page: int,
+    kind: str,
+    salts: NDArray[np.uint32] | None,
+    before: NDArray[np.uint32],
+) -> tuple[NDArray[np.bool_], NDArray[np.uint32]]:
+    """Return which frames follow from the checksum that the frame before them states.
+
+    ``before`` is the checksum stated before the first, [1, 2]; the last one is returned as well.
+    ``salts`` must stand in each frame; ``None``: any will do.
+    """
+    frames = np.frombuffer(block[: len(block) // (page + _FRAME_HEADER) * (page + _FRAME_HEADER)],
+                           np.uint8).reshape(-1, page + _FRAME_HEADER)  # fmt: skip
+    heads = np.ascontiguousarray(frames[:, :_FRAME_HEADER]).view(">u4")
+    summed = np.ascontiguousarray(np.hstack([frames[:, :8], frames[:, _FRAME_HEADER:]])).view(kind)
+    stated = np.vstack([before, heads[:, 4:6].astype(np.uint32)])
+    good = (_checksums(summed, stated[:-1]) == stated[1:]).all(axis=1)
+    if salts is not None:
+        good &= (heads[:, 2:4] == salts).all(axis=1)
+    return good, stated[-1:]
+
+
+def _checksums(words: NDArray[np.uint32], starts: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return SQLite's checksums of rows of words, [rows, 2], each begun with its start."""
+    weights, carried = _weights(words.shape[1])
+    return words.astype(np.uint32) @ weights + starts.astype(np.uint32) @ carried
+
+
+@lru_cache(maxsize=4)
+def _weights(words: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return how much each word, and each start, counts in a checksum: it is linear modulo 2^32.
+
+    SQLite adds two words at a time: ``a += x + b; b += y + a``.
+    """
+    weights = np.zeros((words, 2), dtype=np.uint32)
+    power, most = [[1, 0], [0, 1]], 2**32
+    for place in range(words - 2, -1, -2):
+        (a, b), (c, d) = power
+        weights[place] = (a + b) % most, (c + d) % most
+        weights[place + 1] = b, d
+        power = [[(a + b) % most, (a + 2 * b) % most], [(c + d) % most, (c + 2 * d) % most]]
+    return weights, np.array(power, dtype=np.uint32).T

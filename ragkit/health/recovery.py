@@ -1,0 +1,247 @@
+"""Backups of the catalog, going back to one, and saving what a damaged catalog still holds.
+
+An archive (``backup.py``) is a whole library in one file for elsewhere; a backup is a copy of the
+catalog that lies in the library, so that a torn file costs a day at most.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.copies import (
+    Backup,
+    backups,
+    check_copy,
+    keep_backup,
+    put_in_place,
+    write_copy,
+)
+from ragkit.catalog.integrity import move_uploads
+from ragkit.catalog.salvage import SavedTable, salvage
+from ragkit.errors import CatalogError, LibraryError, RagkitError
+from ragkit.formatting import megabytes, plural
+from ragkit.indexing.progress import Reporter
+from ragkit.indexing.sync import sync_source
+from ragkit.indexing.writer import Writer, writer_lock
+from ragkit.paths import LibraryPaths
+
+_NAMES = {
+    "documents": "document",
+    "judgments": "judgment",
+    "contexts": "context",
+    "runs": "kept run",
+    "vectors": "vector",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was saved, as sentences, and where the catalog of before is kept."""
+
+    sentences: tuple[str, ...]
+    aside: Path | None
+
+
+def back_up(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    """Copy the catalog into the library, or to the file that is named.
+
+    Raises:
+        CatalogError: the catalog is damaged, or the copy cannot be written.
+    """
+    reporter.start("Copying the catalog", 1)
+    connection = writer.catalog.connections.get()
+    if name := arguments.get("file"):
+        file = Path(str(name))
+        if file.exists():
+            raise LibraryError(f"{file} already exists.", "Choose another file.")
+        write_copy(connection, file)
+        return f"Wrote {file}: {megabytes(file.stat().st_size)}. Uploaded files are not in it."
+    backup = keep_backup(writer.paths, connection)
+    return f"Wrote {backup.file}: {megabytes(backup.size)}."
+
+
+def restore(paths: LibraryPaths, file: Path | None = None) -> Recovered:
+    """Go back to a backup: to the newest, or to the file that is named.
+
+    Raises:
+        LibraryError: there is no such backup, it is not sound, or there is no room.
+        LibraryBusyError: another process writes to the library.
+    """
+    with _changing(paths, "restore") as scratch:
+        chosen = file.expanduser() if file is not None else _newest_sound(paths)
+        if chosen is None or not chosen.is_file():
+            where = f"There is no backup {chosen}." if chosen else "There is no intact backup."
+            raise LibraryError(where, "Run ragkit restore --list, or try ragkit recover.")
+        check_copy(chosen)
+        new = scratch / "restored.sqlite"
+        _copy(chosen, new)
+        aside = put_in_place(paths, new)
+    return Recovered((f"The library was restored from {chosen.name}.",), aside)
+
+
+def recover(paths: LibraryPaths) -> Recovered:
+    """Save what can be read of the catalog, with the newest sound backup where it has gaps.
+
+    A catalog that is sound stays as it is, even if it is older than it should be.
+
+    Raises:
+        LibraryError: there is no room, or the library is not to be written.
+        LibraryBusyError: another process writes to the library.
+    """
+    with _changing(paths, "recover") as scratch:
+        new, backup = scratch / "recovered.sqlite", _newest_sound(paths)
+        if _is_sound(paths, backup):
+            _copy(paths.catalog, new)
+            sentences: tuple[str, ...] = ("The catalog is intact; nothing was changed.",)
+        else:
+            reports = salvage(paths.catalog, backup, new, scratch)
+            check_copy(new)
+            sentences = _told(reports, backup)
+        aside = put_in_place(paths, new)
+    return Recovered(sentences, aside)
+
+
+def _is_sound(paths: LibraryPaths, backup: Path | None) -> bool:
+    """Return whether a catalog holds together, and anything while a backup does."""
+    from ragkit.catalog.write_ahead_log import log_is_damaged
+
+    if not paths.catalog.is_file() or log_is_damaged(Path(f"{paths.catalog}-wal")):
+        return False
+    try:
+        check_copy(paths.catalog)
+    except CatalogError:
+        return False
+    return _documents(paths.catalog) > 0 or backup is None or not _documents(backup)
+
+
+def _documents(file: Path) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "copy.sqlite")
+        _copy(file, copy)
+        catalog = Catalog.open(copy)
+        try:
+            return catalog.documents.counts().documents
+        finally:
+            catalog.close()
+
+
+def adopt_uploads(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
+    """Read uploaded files that no row of the catalog speaks of, where the library lies now."""
+    move_uploads(writer.catalog.connections, writer.paths.uploads)
+    collections, found = writer.catalog.collections, 0
+    for folder in sorted(writer.paths.uploads.glob("[0-9]*")):
+        if not any(file.is_file() for file in folder.rglob("*")):
+            continue
+        known = {collection.id: collection for collection in collections.all()}
+        collection = known.get(int(folder.name)) if folder.name.isdecimal() else None
+        if collection is None:
+            collection = collections.ensure(f"uploads {folder.name}")
+            place = writer.paths.collection_uploads(collection.id)
+            if place != folder and not place.exists():
+                folder.rename(place)
+            folder = place
+        source = collections.ensure_source(collection.id, "uploads", str(folder))
+        found += sync_source(writer, source, reporter).indexed
+        writer.indexes.save(collections.get(collection.name))
+    return f"Read {plural(found, 'uploaded file')} that the catalog did not know."
+
+
+def forget_gaps(catalog: Catalog) -> None:
+    """Have documents read again whose words are not all there."""
+    catalog.documents.forget_attempt(
+        catalog.connections.column(
+            "SELECT DISTINCT document_id FROM entries e "
+            "WHERE NOT EXISTS (SELECT 1 FROM entry_tokens t WHERE t.entry_id = e.id)"
+        )
+    )
+
+
+def unknown_uploads(catalog: Catalog, paths: LibraryPaths) -> list[Path]:
+    """Return uploaded files without a row, unless a job is still to read them."""
+    if catalog.jobs.open():
+        return []
+    known = {
+        paths.uploads / Path(source.root).name / path
+        for source in catalog.collections.sources()
+        if source.kind == "uploads"
+        for path in catalog.documents.known_files(source.id)
+    }
+    return [
+        file
+        for file in sorted(paths.uploads.glob("[0-9]*/**/*"))
+        if file.is_file()
+        and file not in known
+        and not any(part.startswith(".") for part in file.relative_to(paths.uploads).parts)
+    ]
+
+
+HANDLERS = {"backup": back_up, "adopt_uploads": adopt_uploads}
+"""The jobs of this module, by kind."""
+
+
+@contextmanager
+def _changing(paths: LibraryPaths, role: str) -> Iterator[Path]:
+    """Hold the writer's lock, and give a scratch folder, while the catalog is replaced."""
+    if not paths.root.is_dir():
+        raise LibraryError(
+            f"There is no library in {paths.root}.", "Choose another with --library."
+        )
+    paths.create()
+    try:
+        with (
+            writer_lock(paths.lock, role, wait_seconds=2.0),
+            tempfile.TemporaryDirectory(prefix="recover-", dir=paths.temporary) as scratch,
+        ):
+            yield Path(scratch)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise LibraryError(
+            f"The catalog was not replaced: {why}.", "Check permissions and free space."
+        ) from error
+
+
+def _newest_sound(paths: LibraryPaths) -> Path | None:
+    for backup in backups(paths):
+        with suppress(RagkitError):
+            check_copy(backup.file)
+            return backup.file
+    return None
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a sound catalog, log and all."""
+    for ending in ("", "-wal"):
+        if Path(f"{source}{ending}").is_file():
+            shutil.copyfile(f"{source}{ending}", f"{target}{ending}")
+
+
+def _told(reports: Sequence[SavedTable], backup: Path | None) -> tuple[str, ...]:
+    said = []
+    for report in reports:
+        if report.name in _NAMES and (report.saved or report.from_backup or report.gaps):
+            text = f"Saved {plural(report.saved, _NAMES[report.name])}"
+            if report.from_backup and backup is not None:
+                text += f", and {report.from_backup} of {backup.name}"
+            said.append(text + (", not all." if report.gaps else "."))
+    if any(report.gaps for report in reports):
+        names = ", ".join(report.name for report in reports if report.gaps)
+        said.append(f"Parts of these tables could not be read: {names}.")
+    return tuple(said)
+
+
+def describe(kept: Sequence[Backup]) -> str:
+    """Return in a sentence how many backups there are, their size, and when the last was made."""
+    from datetime import datetime
+
+    if not kept:
+        return "There is no backup of the catalog yet."
+    when = datetime.fromtimestamp(kept[0].at).astimezone()
+    total = megabytes(sum(backup.size for backup in kept))
+    return f"{plural(len(kept), 'backup')}, {total}; the newest of {when:%Y-%m-%d %H:%M}."

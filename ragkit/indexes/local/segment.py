@@ -1,0 +1,279 @@
+"""What an index is made of: a frozen segment, what was added since, and what was removed.
+
+A segment is what a generation on disk holds. The other two are small, and cheap to build again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.indexes.local.keyword import (
+    Bm25Parameters,
+    KeywordIndex,
+    Postings,
+    Totals,
+    load_array,
+    totals_of,
+)
+from ragkit.indexes.local.vector import LateGraph, VectorIndex
+from ragkit.indexes.rows import Bools, EntryRows, Ids, join, positions_in
+from ragkit.types import Field
+
+VECTORS = "vectors.faiss"
+"""The file of the vectors in a segment's folder."""
+
+# Names of files; the last says which rows have a vector.
+_COLUMNS = ("entry_ids", "document_ids", "levels", "chunk_indexes", "found")
+_FIELDS = "fields.json"
+_ROW_BITS = np.uint64(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Entries ordered by id, one vector index, and one keyword index a field. Immutable."""
+
+    entry_ids: Ids
+    document_ids: Ids
+    levels: NDArray[np.int8]
+    chunk_indexes: NDArray[np.int32]
+    vectors: VectorIndex
+    keywords: Mapping[Field, KeywordIndex]
+    parameters: Bm25Parameters
+
+    @classmethod
+    def build(cls, rows: EntryRows, parameters: Bm25Parameters | None = None) -> Segment:
+        """Index rows; the same rows give the same segment."""
+        parameters = parameters or Bm25Parameters()
+        fields = sorted(name for name, column in rows.tokens.items() if len(column.flat))
+        return cls(
+            rows.entry_ids,
+            rows.document_ids,
+            rows.levels,
+            rows.chunk_indexes,
+            VectorIndex.build(rows.vectors, rows.has_vector),
+            {name: KeywordIndex.build(rows.tokens[name], parameters) for name in fields},
+            parameters,
+        )
+
+    def __len__(self) -> int:
+        """How many entries it holds."""
+        return len(self.entry_ids)
+
+    def rows(self) -> EntryRows:
+        """Return what it was built from."""
+        return EntryRows(
+            self.entry_ids,
+            self.document_ids,
+            self.levels,
+            self.chunk_indexes,
+            self.vectors.vectors(),
+            self.vectors.has_vector,
+            {name: index.column for name, index in self.keywords.items()},
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write everything into a new folder."""
+        folder.mkdir(parents=True)
+        columns: Sequence[NDArray[Any]] = (
+            self.entry_ids,
+            self.document_ids,
+            self.levels,
+            self.chunk_indexes,
+            self.vectors.has_vector,
+        )
+        for name, column in zip(_COLUMNS, columns, strict=True):
+            np.save(folder / f"{name}.npy", column, allow_pickle=False)
+        self.vectors.save(folder / VECTORS)
+        for name, index in self.keywords.items():
+            index.save(folder / f"keyword-{name.value}")
+        about = {
+            "fields": [name.value for name in self.keywords],
+            "k1": self.parameters.k1,
+            "b": self.parameters.b,
+        }
+        (folder / _FIELDS).write_text(json.dumps(about), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path, graph: LateGraph | None = None) -> Segment:
+        """Map a saved segment into memory, with the graph of its vectors if there is to be one.
+
+        Raises:
+            OSError, ValueError, KeyError: the files are not what ``save`` wrote.
+        """
+        about = json.loads((folder / _FIELDS).read_text(encoding="utf-8"))
+        entry_ids, document_ids, levels, chunk_indexes, has_vector = (
+            load_array(folder / f"{name}.npy") for name in _COLUMNS
+        )
+        keywords = {
+            Field(name): KeywordIndex.load(folder / f"keyword-{name}") for name in about["fields"]
+        }
+        lengths = {len(document_ids), len(levels), len(chunk_indexes), len(has_vector)}
+        lengths.update(index.size for index in keywords.values())
+        if lengths != {len(entry_ids)}:
+            raise ValueError(f"columns of {sorted(lengths)} rows for {len(entry_ids)} entries")
+        return cls(
+            entry_ids,
+            document_ids,
+            levels,
+            chunk_indexes,
+            VectorIndex.load(folder / VECTORS, has_vector, graph),
+            keywords,
+            Bm25Parameters(about["k1"], about["b"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Entries in the order of their ids, their vectors, and their postings a field. Immutable.
+
+    Adding to it copies its arrays (some megabytes at most) but sorts only what is new.
+    """
+
+    rows: EntryRows
+    vectors: VectorIndex
+    postings: Mapping[Field, Postings]
+
+    @classmethod
+    def empty(cls, dimensions: int) -> Delta:
+        """Return one without entries."""
+        rows = EntryRows.empty(dimensions)
+        return cls(rows, VectorIndex.build(rows.vectors, rows.has_vector), {})
+
+    def __len__(self) -> int:
+        """How many entries it holds."""
+        return len(self.rows)
+
+    def totals(self, name: Field) -> Totals:
+        """Count its rows and tokens in a field."""
+        column = self.rows.tokens.get(name)
+        return totals_of(column) if column is not None else Totals(0, 0)
+
+    def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
+        """Return in how many of its rows each token stands."""
+        bounds = self._bounds(name, token_ids)
+        return bounds[1] - bounds[0]
+
+    def without(self, entry_ids: Ids) -> Delta:
+        """Return one without those entries."""
+        keep = ~np.isin(self.rows.entry_ids, entry_ids)
+        if keep.all():
+            return self
+        renumbered = np.cumsum(keep) - 1
+        rows = self.rows.take(np.flatnonzero(keep))
+        postings = {name: _renumbered(old, keep, renumbered) for name, old in self.postings.items()}
+        return Delta(rows, VectorIndex.build(rows.vectors, rows.has_vector), postings)
+
+    def with_added(self, added: EntryRows) -> Delta:
+        """Return one with more entries, none of which it holds already."""
+        if not len(added):
+            return self
+        rows = join([self.rows, added])
+        postings = dict(self.postings)
+        if len(self) and added.entry_ids[0] < self.rows.entry_ids[-1]:
+            # Late entries of lower ids move the others: everything is counted again.
+            columns = rows.tokens.items()
+            postings = {name: Postings.of(column) for name, column in columns}
+        else:
+            for name, column in added.tokens.items():
+                new = Postings.of(column, len(self))
+                postings[name] = _merged(postings[name], new) if name in postings else new
+        return Delta(rows, VectorIndex.build(rows.vectors, rows.has_vector), postings)
+
+    def add_scores(
+        self,
+        into: NDArray[np.float32],
+        name: Field,
+        token_ids: Ids,
+        weights: NDArray[np.float32],
+        norms: NDArray[np.float32],
+    ) -> None:
+        """Add BM25 scores to ``into`` (n,); ``weights`` hold idf times the query's weight."""
+        for token_id, weight in zip(token_ids.tolist(), weights, strict=True):
+            rows, counts = self.counts_of(name, token_id)
+            into[rows] += weight * (counts / (counts + norms[rows]))
+
+    def counts_of(self, name: Field, token_id: int) -> tuple[Ids, NDArray[np.float32]]:
+        """Return the rows in which a token stands, and how often in each."""
+        postings = self.postings.get(name)
+        if postings is None:
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        starts, ends = self._bounds(name, np.array([token_id], np.int64))
+        span = slice(int(starts[0]), int(ends[0]))
+        rows = (postings.keys[span] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        return rows, postings.counts[span]
+
+    def _bounds(self, name: Field, token_ids: Ids) -> tuple[Ids, Ids]:
+        """Return where each token's postings start and end."""
+        postings = self.postings.get(name)
+        if postings is None:
+            none = np.zeros(len(token_ids), np.int64)
+            return none, none
+        keys = token_ids.astype(np.uint64)
+        starts = np.searchsorted(postings.keys, keys << _ROW_BITS)
+        ends = np.searchsorted(postings.keys, (keys + np.uint64(1)) << _ROW_BITS)
+        return starts.astype(np.int64), ends.astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstones:
+    """Rows of a segment that were removed since it was built, and what its statistics lose."""
+
+    rows: Ids = field(default_factory=lambda: np.zeros(0, np.int64))
+    totals: Mapping[Field, Totals] = field(default_factory=dict)
+    tokens: Mapping[Field, tuple[NDArray[np.uint32], Ids]] = field(default_factory=dict)
+
+    def document_frequencies(self, name: Field, token_ids: Ids) -> Ids:
+        """Return in how many removed rows each token stood."""
+        if name not in self.tokens:
+            return np.zeros(len(token_ids), np.int64)
+        tokens, counts = self.tokens[name]
+        positions, present = positions_in(tokens, token_ids)
+        return np.where(present, counts[positions], 0) if len(tokens) else positions
+
+    def with_rows(self, rows: Ids, keywords: Mapping[Field, KeywordIndex]) -> Tombstones:
+        """Return these and more removed rows of the segment; ``keywords`` are its indexes."""
+        if not len(rows):
+            return self
+        totals = dict(self.totals)
+        tokens = dict(self.tokens)
+        for name, index in keywords.items():
+            column = index.column.take(rows)
+            before, added = totals.get(name, Totals(0, 0)), totals_of(column)
+            totals[name] = Totals(before.rows + added.rows, before.tokens + added.tokens)
+            tokens[name] = _counted(Postings.of(column).tokens, tokens.get(name))
+        return Tombstones(np.union1d(self.rows, rows), totals, tokens)
+
+
+def _counted(
+    tokens: NDArray[np.uint32], before: tuple[NDArray[np.uint32], Ids] | None
+) -> tuple[NDArray[np.uint32], Ids]:
+    """Count each token, and add an earlier count; tokens are ascending."""
+    counts = np.ones(len(tokens), np.int64)
+    if before is not None:
+        tokens = np.concatenate([before[0], tokens])
+        counts = np.concatenate([before[1], counts])
+    distinct, place = np.unique(tokens, return_inverse=True)
+    return distinct, np.bincount(place.reshape(-1), counts, len(distinct)).astype(np.int64)
+
+
+def _merged(old: Postings, new: Postings) -> Postings:
+    """Merge two ordered sets of postings."""
+    places = np.searchsorted(old.keys, new.keys)
+    return Postings(
+        np.insert(old.keys, places, new.keys), np.insert(old.counts, places, new.counts)
+    )
+
+
+def _renumbered(old: Postings, keep: Bools, renumbered: Ids) -> Postings:
+    """Drop rows, and number the others again; the order stays."""
+    rows = old.rows
+    kept = keep[rows]
+    keys = (old.keys[kept] >> _ROW_BITS << _ROW_BITS) | renumbered[rows[kept]].astype(np.uint64)
+    return Postings(keys, old.counts[kept])

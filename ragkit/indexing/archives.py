@@ -1,0 +1,161 @@
+"""Dropped zip files, opened with suspicion: their members become files of the upload."""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import IO
+
+from ragkit.errors import ReadingError, SkippedError
+from ragkit.formatting import megabytes
+from ragkit.reading.formats import sniff
+from ragkit.sources.scan import (
+    SKIPPED_FILES,
+    SKIPPED_FOLDERS,
+    SKIPPED_PREFIXES,
+    SKIPPED_SUFFIXES,
+)
+
+MOST_MEMBERS = 2_000
+MOST_BYTES = 1_000_000_000
+_HIGHEST_RATIO, _RATIO_FROM = 100, 100_000_000
+_CLUTTER = SKIPPED_FOLDERS | SKIPPED_FILES | {"__MACOSX"}
+_INSTEAD = "Unpack it and add its folder instead."
+_UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, ValueError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of an archive: its path there, and its content or why it is left out."""
+
+    path: str
+    content: IO[bytes] | None = None
+    problem: ReadingError | None = None
+
+
+def is_plain_archive(name: str, data: bytes) -> bool:
+    """Return whether a file is a zip of files, and no document or export that is a zip itself."""
+    if not name.lower().endswith(".zip") or not zipfile.is_zipfile(io.BytesIO(data)):
+        return False
+    try:
+        sniff(name, data)
+    except ReadingError:
+        return True
+    return False
+
+
+def members(data: bytes, most_bytes: int) -> Iterator[Member]:
+    """Yield the files of a zip in their order; each is to be read before the next is asked for.
+
+    Members of more than ``most_bytes``, links, locked ones, other archives, and those whose path
+    leads out of the archive are yielded with the reason why they are left out; what the system
+    and editors leave in archives is counted in a last one without a path.
+
+    Raises:
+        ReadingError: the archive as a whole is not taken.
+    """
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except _UNREADABLE as error:
+        raise ReadingError("The archive is damaged.", "Make it again from its files.") from error
+    with archive:
+        files = [info for info in archive.infolist() if not info.is_dir()]
+        _weigh(files)
+        left_out = 0
+        for info in files:
+            path = _name(info)
+            if _is_clutter(path):
+                left_out += 1
+                continue
+            try:
+                _check(info, path, most_bytes)
+                with archive.open(info) as content:
+                    yield Member(path, content)
+            except ReadingError as error:
+                yield Member(path, problem=error)
+            except _UNREADABLE:
+                damaged = ReadingError("It is damaged in the archive.", "Make the archive again.")
+                yield Member(path, problem=damaged)
+        if left_out:
+            files_were = "file was" if left_out == 1 else "files were"
+            note = SkippedError(f"{left_out} hidden or system {files_were} left out.", "")
+            yield Member("", problem=note)
+
+
+def within(archive: str, paths: list[str]) -> str:
+    """Return the folder that the members of an archive are stored in, with its slash.
+
+    It is named after the archive, unless all of them lie in a folder of that name already.
+    """
+    stem = PurePosixPath(archive.replace("\\", "/")).stem or "archive"
+    return "" if paths and all(path.startswith(f"{stem}/") for path in paths) else f"{stem}/"
+
+
+def paths_in(data: bytes) -> list[str]:
+    """Return the paths of an archive's files, without what the system leaves in archives."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = [_name(info) for info in archive.infolist() if not info.is_dir()]
+    except _UNREADABLE:
+        return []
+    return [name for name in names if not _is_clutter(name)]
+
+
+def _weigh(files: list[zipfile.ZipInfo]) -> None:
+    if len(files) > MOST_MEMBERS:
+        count = f"{len(files):,} files; at most {MOST_MEMBERS:,} are taken from an archive."
+        raise ReadingError(f"It holds {count}", _INSTEAD)
+    # A member yields no more bytes than its header says.
+    total, packed = sum(f.file_size for f in files), sum(f.compress_size for f in files)
+    if total > MOST_BYTES:
+        limit = f"at most {megabytes(MOST_BYTES)} are taken from an archive."
+        raise ReadingError(f"It unpacks to {megabytes(total)}; {limit}", _INSTEAD)
+    if total > _RATIO_FROM and total > packed * _HIGHEST_RATIO:
+        raise ReadingError(
+            "It unpacks to far more than its size, as decompression bombs do.",
+            "If you trust it, unpack it and add its folder.",
+        )
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """Return a member's path; many programs write UTF-8 without saying so."""
+    name = info.filename
+    if not info.flag_bits & 0x800:
+        try:
+            name = name.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            name = info.filename
+    return name.replace("\\", "/")
+
+
+def _is_clutter(path: str) -> bool:
+    parts = [part for part in path.split("/") if part not in ("", "..")]
+    return any(part.startswith(SKIPPED_PREFIXES) or part in _CLUTTER for part in parts) or (
+        path.endswith(SKIPPED_SUFFIXES)
+    )
+
+
+def _check(info: zipfile.ZipInfo, path: str, most_bytes: int) -> None:
+    """Raise a ReadingError when a member is to be left out."""
+    if path.startswith("/") or re.match(r"[A-Za-z]:", path) or ".." in path.split("/"):
+        raise SkippedError(
+            "Its path leads out of the archive.", "If you trust it, unpack it and add its folder."
+        )
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        raise SkippedError("It is a link, not a file.", "Add the file that it points to.")
+    if info.flag_bits & 1:
+        raise ReadingError("It is locked with a password.", _INSTEAD)
+    if path.lower().endswith(".zip"):
+        raise SkippedError("A zip inside a zip is not opened.", "Unpack it and add it by itself.")
+    if info.file_size > most_bytes:
+        limit = f"the limit is {megabytes(most_bytes)}."
+        raise SkippedError(f"It is too large ({megabytes(info.file_size)}); {limit}", _INSTEAD)

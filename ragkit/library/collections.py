@@ -1,0 +1,149 @@
+"""The collections of a library: isolated search scopes with settings of their own."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import CollectionContents, CollectionRecord
+from ragkit.errors import SettingsError
+
+if TYPE_CHECKING:
+    # A command imports what it needs: looking at an unchanged folder takes no writer.
+    from ragkit.settings import ChunkingSettings, Settings
+
+_LONGEST_NAME = 80
+_RESERVED = "all collections"
+"""What stands for all of them where one is chosen."""
+
+
+class CollectionService:
+    """The collections of a library: made, renamed, set and deleted.
+
+    Everything that belongs to a collection is kept by its number, so that a new name loses nothing.
+    """
+
+    def __init__(self, settings: Settings, catalog: Catalog) -> None:
+        self._settings = settings
+        self._catalog = catalog
+        self._collections = catalog.collections
+
+    def list(self) -> list[CollectionRecord]:
+        """Return every collection, by name."""
+        return self._collections.all()
+
+    def get(self, name: str) -> CollectionRecord:
+        """Return the collection of that name.
+
+        Raises:
+            NotFoundError: naming the collections that there are.
+        """
+        return self._collections.get(name)
+
+    def find(self, name: str) -> CollectionRecord | None:
+        """Return the collection of that name, or ``None``."""
+        return self._collections.find(name)
+
+    def add(self, name: str) -> CollectionRecord:
+        """Make a new, empty collection.
+
+        Raises:
+            SettingsError: the name is empty or in use.
+        """
+        return self._collections.ensure(self._free(name))
+
+    def rename(self, name: str, new: str) -> CollectionRecord:
+        """Give a collection another name; all that belongs to it stays.
+
+        Raises:
+            NotFoundError: there is no such collection.
+            SettingsError: the new name is empty or in use.
+        """
+        record = self.get(name)
+        if new.strip() != name:
+            self._collections.rename(record.id, self._free(new, record.id))
+        return self._collections.of_id(record.id)
+
+    def contents(self, name: str) -> CollectionContents:
+        """Count what deleting a collection would take away.
+
+        Raises:
+            NotFoundError: there is no such collection.
+        """
+        return self._collections.contents(self.get(name).id)
+
+    def delete(self, name: str) -> int:
+        """Queue a collection to be deleted with all that it holds; returns the job's number.
+
+        Files of its folders stay on disk, uploads are deleted. What is being read for it stops.
+
+        Raises:
+            NotFoundError: there is no such collection.
+        """
+        record = self.get(name)
+        sources = {source.id for source in self._collections.sources(record.id)}
+        for job in self._catalog.jobs.open():
+            arguments = job.arguments
+            if arguments.get("source_id") in sources or arguments.get("collection") == name:
+                self._catalog.jobs.cancel(job.id)
+        return self._catalog.jobs.add("remove_collection", collection=record.name)
+
+    def set_search(self, name: str, options: Mapping[str, Any]) -> CollectionRecord:
+        """Replace the search options that a collection sets itself; returns it as it was before.
+
+        Raises:
+            NotFoundError: there is no such collection.
+        """
+        return self._set(name, "search", options)
+
+    def chunking(self, name: str) -> ChunkingSettings:
+        """Return the chunk sizes of a collection, in words: its own, or the library's."""
+        from ragkit.indexing.writer import chunk_settings
+
+        record = self.find(name)
+        return chunk_settings(self._settings, record) if record else self._settings.chunking
+
+    def set_chunking(self, name: str, sizes: Mapping[str, int]) -> int | None:
+        """Set chunk sizes by name, and queue the documents to be indexed again with them.
+
+        Returns the job's number, or ``None`` when nothing has changed.
+
+        Raises:
+            NotFoundError: there is no such collection.
+            SettingsError: the sizes are not possible.
+        """
+        from ragkit.settings import parse_chunking
+
+        before = self.chunking(name)
+        wanted = parse_chunking({**before.model_dump(), **sizes})
+        if wanted == before:
+            return None
+        is_usual = wanted == self._settings.chunking
+        self._set(name, "chunking", {} if is_usual else wanted.model_dump())
+        return self._catalog.jobs.add("sync", collection=name)
+
+    def _set(self, name: str, group: str, values: Mapping[str, Any]) -> CollectionRecord:
+        """Replace one group of a collection's settings; returns it as it was before."""
+        record = self.get(name)
+        others = {key: value for key, value in record.settings.items() if key != group}
+        settings = {**others, group: dict(values)} if values else others
+        self._collections.set_settings(record.id, settings)
+        return record
+
+    def _free(self, name: str, own: int | None = None) -> str:
+        """Return a name as it is stored, when no other collection has it in any case.
+
+        Raises:
+            SettingsError: it is empty, too long or in use.
+        """
+        name = " ".join(unicodedata.normalize("NFC", name).split())
+        if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+            raise SettingsError(
+                "A collection needs a name.", f"Use up to {_LONGEST_NAME} letters on one line."
+            )
+        others = {record.name.casefold() for record in self.list() if record.id != own}
+        if name.casefold() in others | {_RESERVED}:
+            raise SettingsError(f'There is already a collection "{name}".', "Choose another name.")
+        return name

@@ -1,0 +1,184 @@
+"""What the documents of a library are called: by the words of their names, and the latest."""
+
+from __future__ import annotations
+
+import heapq
+import re
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ragkit.indexes.tokenizer import fold
+
+if TYPE_CHECKING:
+    from ragkit.catalog import Catalog
+    from ragkit.types import Version
+
+_WORD = re.compile(r"\w+")
+_STALE_SECONDS, _KEPT_SECONDS = 10.0, 300.0
+_LATEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDocument:
+    """An indexed document by its names. ``changed_at``: its file, in seconds since the epoch."""
+
+    id: int
+    collection: str
+    title: str
+    path: str
+    changed_at: float
+    chunks: int
+
+
+def folded(text: str) -> str:
+    """Return a text without letter case and accents, for comparison."""
+    return fold(text).casefold()
+
+
+class DocumentNames:
+    """The names of all documents, read again when a collection has changed.
+
+    A collection that keeps changing is read every ten seconds at most, and a file that was only
+    moved, which changes no collection, is seen within five minutes.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._kept: dict[int, tuple[Version, float, _Names]] = {}
+
+    def latest(self, collections: Sequence[str], limit: int) -> list[NamedDocument]:
+        """Return the documents whose files changed last, the newest first; 20 at most."""
+        every = (document for names in self._of(collections) for document in names.latest)
+        return heapq.nsmallest(limit, every, key=_newest)
+
+    def largest(self, collections: Sequence[str], limit: int) -> list[NamedDocument]:
+        """Return the documents with the most chunks, the largest first."""
+        every = (document for names in self._of(collections) for document in names.documents)
+        return heapq.nsmallest(limit, every, key=lambda one: (-one.chunks, one.path))
+
+    def prepare(self, collections: Sequence[str]) -> None:
+        """Read the names now, so that nobody waits for them while typing."""
+        for names in self._of(collections):
+            names.prepare()
+
+    def ids(self, collections: Sequence[str]) -> dict[str, set[int]]:
+        """Return the ids of documents by their paths."""
+        found: dict[str, set[int]] = {}
+        for names in self._of(collections):
+            for document in names.documents:
+                found.setdefault(document.path, set()).add(document.id)
+        return found
+
+    def matching(self, text: str, collections: Sequence[str], limit: int) -> list[NamedDocument]:
+        """Return documents that have a word beginning with each word of ``text`` in their name.
+
+        Titles that begin with the text come first, then the shorter ones.
+        """
+        words = _WORD.findall(folded(text))
+        if not words:
+            return []
+        found = (one for names in self._of(collections) for one in names.matching(words))
+        start = folded(text.strip())
+        return heapq.nsmallest(
+            limit,
+            found,
+            key=lambda one: (
+                not folded(one.title).startswith(start), len(one.title), one.title, one.path
+            ),
+        )  # fmt: skip
+
+    def suffixes(self, collections: Sequence[str]) -> Counter[str]:
+        """Return how many documents have each suffix, such as ``pdf``."""
+        return sum((names.suffixes for names in self._of(collections)), Counter())
+
+    def folders(self, collections: Sequence[str]) -> Counter[str]:
+        """Return how many documents lie in or below each folder, such as ``notes/2026/``."""
+        return sum((names.folders for names in self._of(collections)), Counter())
+
+    def _of(self, collections: Sequence[str]) -> Iterator[_Names]:
+        for record in self._catalog.collections.all():
+            if record.name not in collections:
+                continue
+            version, read_at, names = self._kept.get(record.id, (None, 0.0, None))
+            age = time.monotonic() - read_at
+            changed = version != record.version and age > _STALE_SECONDS
+            if names is None or changed or age > _KEPT_SECONDS:
+                rows = self._catalog.documents.names(record.id)
+                names = _Names(
+                    [
+                        NamedDocument(
+                            row[0], record.name, row[1] or _file_name(row[2]), row[2],
+                            row[3] / 1e9, row[4],
+                        )
+                        for row in rows
+                    ]
+                )  # fmt: skip
+                self._kept[record.id] = (record.version, time.monotonic(), names)
+            yield names
+
+
+class _Names:
+    """The documents of one collection, with an index of the words in their names."""
+
+    def __init__(self, documents: list[NamedDocument]) -> None:
+        self.documents = documents
+
+    def prepare(self) -> None:
+        """Make the index of words, if there is none yet."""
+        _ = self._words
+
+    def matching(self, words: Iterable[str]) -> Iterator[NamedDocument]:
+        """Yield the documents that have a word beginning with each of these."""
+        numbers: set[int] | None = None
+        for word in sorted(words, key=len, reverse=True):
+            first = bisect_left(self._words, (word, -1))
+            last = bisect_left(self._words, (f"{word}\U0010ffff", -1), lo=first)
+            having = {number for _, number in self._words[first:last]}
+            numbers = having if numbers is None else numbers & having
+        return (self.documents[number] for number in numbers or ())
+
+    @cached_property
+    def latest(self) -> list[NamedDocument]:
+        """The documents whose files changed last, the newest first."""
+        return heapq.nsmallest(_LATEST, self.documents, key=_newest)
+
+    @cached_property
+    def _words(self) -> list[tuple[str, int]]:
+        """Every (word, number of its document), sorted."""
+        pairs: set[tuple[str, int]] = set()
+        for number, document in enumerate(self.documents):
+            stem = _file_name(document.path).rpartition(".")[0]
+            words = _WORD.findall(folded(f"{document.title} {stem}").replace("_", " "))
+            pairs.update([(word, number) for word in words])
+        return sorted(pairs)
+
+    @cached_property
+    def suffixes(self) -> Counter[str]:
+        """How many documents have each suffix."""
+        names = (_file_name(one.path) for one in self.documents)
+        suffixes = Counter(name.rpartition(".")[2].casefold() for name in names if "." in name)
+        return Counter({suffix: suffixes[suffix] for suffix in suffixes if suffix.isalnum()})
+
+    @cached_property
+    def folders(self) -> Counter[str]:
+        """How many documents lie in or below each folder."""
+        direct = Counter(one.path.rpartition("/")[0] for one in self.documents)
+        below: Counter[str] = Counter()
+        for folder, count in direct.items():
+            parts = folder.split("/") if folder else []
+            for depth in range(1, len(parts) + 1):
+                below["/".join(parts[:depth]) + "/"] += count
+        return below
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _newest(document: NamedDocument) -> tuple[float, str]:
+    return -document.changed_at, document.path

@@ -1,0 +1,184 @@
+"""What can be suggested while a question is typed: past searches, documents and filters."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from ragkit.library.names import folded
+from ragkit.options import Filters
+from ragkit.retrieval.query_parser import FILTER_NAMES, format_filters
+
+if TYPE_CHECKING:
+    from ragkit.catalog import Catalog
+    from ragkit.catalog.filters import Facets
+    from ragkit.catalog.records import CollectionRecord
+    from ragkit.library.names import DocumentNames
+    from ragkit.library.searches import SearchHistory
+
+LONGEST = 300
+"""Characters before the cursor up to which anything is suggested."""
+
+_MOST_SEARCHES, _MOST_FILTERS, _MOST_DOCUMENTS, _MOST_VALUES = 4, 3, 5, 8
+_LEAST_LETTERS = 2
+_LAST_TOKEN = re.compile(r'(?<!\S)(?:[^\s"]|"[^"]*(?:"|\Z))+\Z')
+_FILTERED = re.compile(r'(?<!\S)[^\s:"]+:(?:[^\s"]|"[^"]*")+')
+# Filters whose values are not listed: they take any text, number or day.
+_FREE = {"title": "words of a title", "in": "a heading", "after": "2025-01", "before": "2025"}
+
+
+class Kind(StrEnum):
+    """What is suggested."""
+
+    SEARCH = "search"
+    DOCUMENT = "document"
+    FILTER = "filter"
+    VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One way on from what is typed.
+
+    ``text`` is what the box then holds, with the cursor behind its first ``cursor`` characters; a
+    document is opened instead, by its id. ``count`` is how many documents have a value.
+    """
+
+    kind: Kind
+    label: str
+    text: str = ""
+    cursor: int = 0
+    detail: str = ""
+    count: int | None = None
+    document: int | None = None
+    pinned: bool = False
+
+
+class SuggestionService:
+    """Suggestions from what a library holds; nothing is written and no model is asked."""
+
+    def __init__(self, catalog: Catalog, names: DocumentNames, history: SearchHistory) -> None:
+        self._catalog = catalog
+        self._names = names
+        self._history = history
+
+    def suggest(
+        self, text: str, collections: Sequence[str] = (), cursor: int | None = None
+    ) -> tuple[Suggestion, ...]:
+        """Return what may be meant by ``text`` at the cursor, which is at its end by default.
+
+        Values of a filter when one is being typed; else past searches, names of filters, and
+        documents by their titles, of these collections or of all. Nothing for an empty text, which
+        only gets everything ready to answer at once.
+        """
+        known = [
+            record
+            for record in self._catalog.collections.all()
+            if not collections or record.name in collections
+        ]
+        before, after = text[:cursor], text[len(text[:cursor]) :]
+        if len(before) > LONGEST:
+            return ()
+        token = _LAST_TOKEN.search(before)
+        word = token[0] if token else ""
+        head = before[: len(before) - len(word)]
+        name, colon, value = word.partition(":")
+        if colon:
+            values = self._values(name.casefold(), known)
+            return tuple(_completed(head, name, value, after, values))
+        if len(before.strip()) < _LEAST_LETTERS:
+            self._names.prepare([record.name for record in known])
+            return ()
+        return (
+            *self._searches(before),
+            *self._filters(head, word, after, known),
+            *self._documents(before, known),
+        )
+
+    def _searches(self, text: str) -> Iterator[Suggestion]:
+        """Yield past searches that have a word beginning where the text does."""
+        start = re.compile(rf"(?<!\w){re.escape(folded(' '.join(text.split())))}")
+        found = [one for one in self._history.list() if start.search(folded(one.question))]
+        for one in found[:_MOST_SEARCHES]:
+            yield Suggestion(
+                Kind.SEARCH, one.question, one.question, len(one.question), pinned=one.pinned
+            )
+
+    def _filters(
+        self, head: str, word: str, after: str, collections: Sequence[CollectionRecord]
+    ) -> Iterator[Suggestion]:
+        """Yield the filters whose names begin with a word and that have any values here."""
+        if len(word) < _LEAST_LETTERS:
+            return
+        fields = [name for facets in self._facets(collections) for name, _ in facets.fields]
+        names = [one for one in (*FILTER_NAMES, *sorted({*fields})) if one.startswith(word.lower())]
+        for name in names[:_MOST_FILTERS]:
+            values = [value for value, _ in self._values(name, collections).most_common(3)]
+            if values or name in _FREE:
+                text = f"{head}{name}:"
+                detail = ", ".join(values) if values else _FREE[name]
+                yield Suggestion(Kind.FILTER, f"{name}:", text + after, len(text), detail)
+
+    def _documents(
+        self, text: str, collections: Sequence[CollectionRecord]
+    ) -> Iterator[Suggestion]:
+        """Yield the documents whose names have the words that are typed, filters apart."""
+        names = [record.name for record in collections]
+        for one in self._names.matching(_FILTERED.sub(" ", text), names, _MOST_DOCUMENTS):
+            yield Suggestion(Kind.DOCUMENT, one.title, detail=one.path, document=one.id)
+
+    def _facets(self, collections: Sequence[CollectionRecord]) -> list[Facets]:
+        return [self._catalog.filters.facets(record) for record in collections]
+
+    def _values(self, name: str, collections: Sequence[CollectionRecord]) -> Counter[str]:
+        """Return the values of a filter with their counts; 0 where documents are not counted."""
+        names = [record.name for record in collections]
+        if name == "path":
+            return self._names.folders(names)
+        if name == "collection":
+            return Counter(dict.fromkeys(names, 0))
+        if name == "source":
+            sources = self._catalog.collections.sources()
+            folders = [one.root for one in sources if one.kind == "folder"]
+            return Counter(dict.fromkeys((PurePath(root).name for root in folders), 0))
+        values = _total(one.values(name) for one in self._facets(collections))
+        return values | self._names.suffixes(names) if name == "type" else values
+
+
+def _total(parts: Iterable[tuple[tuple[str, int], ...]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for part in parts:
+        for value, count in part:
+            total[value] += count
+    return total
+
+
+def _completed(
+    head: str, name: str, typed: str, after: str, values: Counter[str]
+) -> Iterator[Suggestion]:
+    """Yield the values with a word that begins with what is typed of the last alternative."""
+    alternatives, comma, last = typed.rpartition(",")
+    prefix = folded(last.strip('"'))
+    begins = re.compile(rf"(?<!\w){re.escape(prefix)}")
+    found = []
+    for value, count in values.items():
+        plain = folded(value)
+        if plain != prefix and begins.search(plain):
+            found.append((not plain.startswith(prefix), -count, value))
+    for _, _, value in heapq.nsmallest(_MOST_VALUES, found):
+        text = f"{head}{name}:{alternatives}{comma}{_written(name, value).partition(':')[2]} "
+        yield Suggestion(
+            Kind.VALUE, f"{name}:{value}", text + after.lstrip(), len(text),
+            count=values[value] or None,
+        )  # fmt: skip
+
+
+def _written(name: str, value: str) -> str:
+    """Return a filter as a question writes it."""
+    return format_filters(Filters(fields=((name, value),)))

@@ -1,0 +1,231 @@
+"""Corrections: what a question that finds little was probably meant to be.
+
+Misspelled words are looked for in the vocabulary of what is searched, values of filters among those
+that the documents have. Nothing here runs for a question that finds what it asks for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.filters import type_families
+from ragkit.catalog.records import CollectionRecord
+from ragkit.indexes.protocol import EntryIndex
+from ragkit.indexes.tokenizer import index_tokens
+from ragkit.options import Filters
+from ragkit.results import Answer
+from ragkit.retrieval.query import Query
+from ragkit.retrieval.query_parser import Condition, without_quotes
+from ragkit.retrieval.scope import entries_with
+from ragkit.types import Field
+
+_SHORTEST, _LONG = 5, 7
+_NEIGHBOURS, _CHUNKS_READ = 20, 5
+_ALIKE = 70
+_GOOD = 0.4
+_WORD = re.compile(r"[^\W\d_]+")
+_QUOTED = re.compile(r'"[^"]*"')
+_OF_VALUE = {
+    "type": 'No files of type "{}".', "path": 'No files in a path with "{}".',
+    "title": 'No document has "{}" in its title.', "in": 'No heading has "{}" in it.',
+    "lang": 'No documents in the language "{}".', "tag": 'No documents with the tag "{}".',
+    "source": 'No folder has "{}" in its name.', "from": 'Nothing from "{}".',
+    "to": 'Nothing sent to "{}".', "has": 'There is no "has:{}", only "has:attachment".',
+    "speaker": 'Nobody called "{}" speaks here.',
+}  # fmt: skip
+_PARTS = {
+    "type": "types", "path": "paths", "title": "titles", "in": "headings", "lang": "languages",
+    "tag": "tags", "source": "sources", "from": "senders", "to": "recipients", "has": "has",
+    "speaker": "speakers",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A question as it was probably meant, or empty, and why the one asked found little.
+
+    ``searched`` is True when it may be searched for without asking.
+    """
+
+    question: str = ""
+    notices: tuple[str, ...] = ()
+    searched: bool = False
+
+
+def correct(
+    catalog: Catalog,
+    indexes: Sequence[EntryIndex],
+    query: Query,
+    answer: Answer,
+) -> Correction:
+    """Return what a question was probably meant to be; ``indexes`` of chunks are searched."""
+    parsed = query.parsed
+    if parsed.suggestion:
+        return Correction(parsed.suggestion, searched=not query.text and not query.lists)
+    if not answer.results:
+        absent = list(_absent_phrases(catalog, indexes, query))
+        if absent:
+            notices = tuple(f'No document has the exact phrase "{phrase}".' for phrase in absent)
+            return Correction(without_quotes(answer.query), notices)
+        return _without_bad_values(catalog, query, answer.query)
+    if any(result.fit is None or result.fit >= _GOOD for result in answer.results):
+        # A word that is nowhere is no slip where the rest is found.
+        return Correction()
+    spelled = _respelled(catalog, indexes, answer)
+    return Correction(spelled, searched=bool(spelled))
+
+
+def _absent_phrases(catalog: Catalog, indexes: Sequence[EntryIndex], query: Query) -> Iterator[str]:
+    """Yield the phrases that are required and stand in nothing that is searched."""
+    for alternatives in query.parsed.required:
+        if all(
+            one.phrase and not _is_there(catalog, indexes, query.collections, one)
+            for one in alternatives
+        ):
+            yield alternatives[0].phrase
+
+
+def _is_there(
+    catalog: Catalog,
+    indexes: Sequence[EntryIndex],
+    collections: Sequence[CollectionRecord],
+    condition: Condition,
+) -> bool:
+    return any(
+        len(entries_with(catalog, index, collection, condition))
+        for index, collection in zip(indexes, collections, strict=True)
+    )
+
+
+def _without_bad_values(catalog: Catalog, query: Query, question: str) -> Correction:
+    """Look for values of filters that no document has, and what is like them."""
+    corrected, notices, all_near = question, [], True
+    for name, value, alone in _single_values(query.parsed.filters):
+        if any(_has_documents(catalog, one, alone) for one in query.collections):
+            continue
+        notices.append(_OF_VALUE.get(name, f'No documents with {name} "{{}}".').format(value))
+        near = _nearest_value(catalog, query.collections, name, value)
+        all_near = all_near and bool(near)
+        corrected = _with_value(corrected, name, value, near)
+    changed = corrected if corrected != question else ""
+    return Correction(changed, tuple(notices), bool(changed) and all_near)
+
+
+def _with_value(question: str, name: str, value: str, near: str) -> str:
+    """Return a question with another value in a filter; without the filter for an empty one."""
+    if near:
+        written = rf'(?<=[:,"]){re.escape(value)}(?=[\s,"]|$)'
+    else:
+        written = rf'(?<!\S){re.escape(name)}:"?{re.escape(value)}"?(?!\S)'
+    changed = re.sub(written, near.replace("\\", r"\\"), question, count=1, flags=re.IGNORECASE)
+    return " ".join(changed.split())
+
+
+def _single_values(filters: Filters) -> Iterator[tuple[str, str, Filters]]:
+    """Yield (name, value, filters of that value alone)."""
+    for name, part in _PARTS.items():
+        for value in getattr(filters, part):
+            alone: dict[str, Any] = {part: (value,)}
+            yield name, value, replace(Filters(), **alone)
+    for name, value in filters.fields:
+        yield name, value, Filters(fields=((name, value),))
+
+
+def _has_documents(catalog: Catalog, collection: CollectionRecord, filters: Filters) -> bool:
+    if filters.headings:
+        return bool(len(catalog.filters.entries_under(collection.id, filters.headings)))
+    return bool(len(catalog.filters.documents(collection.id, filters)))
+
+
+def _nearest_value(
+    catalog: Catalog, collections: Sequence[CollectionRecord], name: str, value: str
+) -> str:
+    """Return the value of a filter that is most like one that nothing has, or an empty string."""
+    from rapidfuzz import fuzz, process, utils
+
+    known: set[str] = set()
+    for collection in collections:
+        if name == "path":
+            known.update(catalog.filters.folders(collection.id))
+        elif name == "has":
+            known.add("attachment")
+        else:
+            known.update(one for one, _ in catalog.filters.facets(collection).values(name))
+        if name == "type":
+            known.update(type_families(), catalog.filters.suffixes(collection.id))
+    found = process.extractOne(
+        value, sorted(known), scorer=fuzz.ratio, processor=utils.default_process,
+        score_cutoff=_ALIKE,
+    )  # fmt: skip
+    return found[0] if found else ""
+
+
+def _respelled(catalog: Catalog, indexes: Sequence[EntryIndex], answer: Answer) -> str:
+    """Return the question with words that are nowhere replaced by near ones; empty if none is."""
+    quoted = " ".join(_QUOTED.findall(answer.query))
+    question = answer.query
+    for place, word in enumerate(answer.missing_terms):
+        first = place == 0 and question.lstrip().startswith(word)
+        plain = word.isalpha() and (word.islower() or (first and word.istitle()))
+        if not plain or len(word) < _SHORTEST or word in quoted:
+            continue
+        near = _nearest_word(catalog, indexes, word.lower())
+        if near:
+            near = near.capitalize() if word.istitle() else near
+            question = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", near, question, count=1)
+    return question if question != answer.query else ""
+
+
+def _nearest_word(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) -> str:
+    """Return the nearest word of the texts: by edits, then by its first letter and frequency."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    tokens = index_tokens(word)
+    if len(tokens) != 1:
+        return ""
+    most = 1 if len(word) < _LONG else 2
+    vocabulary = catalog.entries.tokens_of_length(len(tokens[0]) - most, len(tokens[0]) + most)
+    close = process.extract(
+        tokens[0], vocabulary, scorer=OSA.distance, score_cutoff=most, limit=_NEIGHBOURS
+    )
+    ids = catalog.entries.token_ids([token for token, *_ in close])
+    none = np.zeros(0, np.int64)
+    counts = sum(
+        (index.holders(list(ids.values()), none, [Field.TEXT])[0] for index in indexes),
+        np.zeros(len(ids), np.int64),
+    )
+    count_of = dict(zip(ids, counts.tolist(), strict=True))
+    ranked = sorted(
+        (distance, token[:1] != word[:1], -count_of.get(token, 0), token)
+        for token, distance, _ in close
+        if count_of.get(token, 0)
+    )
+    for _, _, _, token in ranked:
+        for written in _written_as(catalog, indexes, token, ids[token]):
+            if OSA.distance(written, word) <= most:
+                return written
+    return ""
+
+
+def _written_as(
+    catalog: Catalog, indexes: Sequence[EntryIndex], token: str, token_id: int
+) -> list[str]:
+    """Return the words of some texts that a token stands for, without capitals, by frequency."""
+    words: dict[str, int] = {}
+    for index in indexes:
+        entries = index.holding([token_id])[:_CHUNKS_READ]
+        rows = catalog.entries.chunk_spans(entries.tolist())
+        texts = catalog.documents.slices([row[1:4] for row in rows])
+        for (*_, context), text in zip(rows, texts, strict=True):
+            for written, times in Counter(_WORD.findall(f"{context}\n{text}".lower())).items():
+                if written[:1] == token[:1] and index_tokens(written) == [token]:
+                    words[written] = words.get(written, 0) + times
+    return sorted(words, key=lambda written: (-words[written], written))

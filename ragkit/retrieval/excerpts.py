@@ -1,0 +1,280 @@
+"""Excerpts: the sentences, lines or rows of a result that say most of what was asked.
+
+Words that are rare among the results count most, so that the sentence with the answer wins over
+one that repeats what every result says.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from ragkit.chunking.splitter import SENTENCE_END
+from ragkit.indexes.tokenizer import tokenize, without_stop_words
+from ragkit.results import Passage, Result
+from ragkit.retrieval.highlight import best_window
+
+LONGEST_READ = 40_000
+"""Characters of one passage in which an excerpt is looked for."""
+
+_MOST_LINES = {"code": 3, "row": 1, "heading": 1, "prose": 12}
+_FENCE = re.compile(r"(?:```|~~~)")
+_HEADING = re.compile(r"#{1,6}\s")
+_ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_TABLE_RULE = re.compile(r"[|\s:+-]+$")
+_BARE_TAG = re.compile(r"(?:</?[A-Za-z][^<>]*>\s*|!\[[^\]]*\]\([^)]*\)\s*|:::.*)+$")
+_IMPORT = re.compile(
+    r"(?:import|from|use|using|#include|require|package|export \{|const \w+ = require)\b"
+)
+_SPEAKER = re.compile(r"\*\*[^*\n]{1,80}\*\* · \d{4}-\d\d-\d\d")
+_WORD = re.compile(r"\w")
+_LONGEST_WORD = 40
+_OUTSIDE = 0.5
+_FURTHER = 0.9
+
+
+class ExcerptKind(StrEnum):
+    """What an excerpt is cut from, which decides how it is shown."""
+
+    PROSE = "prose"
+    CODE = "code"
+    ROW = "row"
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The slice ``passage.text[start:end]``; ``header`` is the slice of a row's header line."""
+
+    passage: Passage
+    start: int
+    end: int
+    kind: ExcerptKind = ExcerptKind.PROSE
+    header: tuple[int, int] | None = None
+
+
+class _Unit(NamedTuple):
+    """A sentence, line or row of one block.
+
+    ``quality`` says how well such a one answers, from 0 to 1.
+    """
+
+    start: int
+    end: int
+    kind: str
+    block: int
+    quality: float = 1.0
+    header: tuple[int, int] | None = None
+    speaker: bool = False
+
+
+def best_excerpts(
+    question: str, results: Sequence[Result], width: int
+) -> list[tuple[Excerpt, ...]]:
+    """Return the excerpt of each result, of about ``width`` characters; none without passages.
+
+    Whole sentences of a document's prose, whole lines of its code, whole rows of its tables.
+    """
+    wanted = frozenset(without_stop_words(sorted(set(tokenize(question)))))
+    read = [
+        [_Read.of(passage, result, wanted) for passage in result.passages] for result in results
+    ]
+    weights = _rarity(unit for of_result in read for one in of_result for unit in one.terms)
+    return [
+        _best(result, of_result, weights, width)
+        for result, of_result in zip(results, read, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A passage taken apart: its units, and the words of the question in each."""
+
+    passage: Passage
+    units: list[_Unit]
+    terms: list[frozenset[str]]
+
+    @classmethod
+    def of(cls, passage: Passage, result: Result, wanted: frozenset[str]) -> _Read:
+        value = passage.text[:LONGEST_READ]
+        units = list(_units(value, result.document.format == "code"))
+        terms: list[set[str]] = [set() for _ in units]
+        marks = iter(passage.highlights)
+        mark = next(marks, None)
+        for unit, inside in zip(units, terms, strict=True):
+            while mark is not None and mark[1] <= unit.start:
+                mark = next(marks, None)
+            while mark is not None and mark[0] < unit.end:
+                inside.update(wanted.intersection(tokenize(value[mark[0] : mark[1]])))
+                mark = next(marks, None)
+        return cls(passage, units, [frozenset(inside) for inside in terms])
+
+
+def _rarity(units: Iterator[frozenset[str]]) -> Mapping[str, float]:
+    """Return a weight for each word: high when few units of the results have it."""
+    counts: Counter[str] = Counter()
+    total = 0
+    for terms in units:
+        total += 1
+        counts.update(terms)
+    return {term: math.log(1 + total / count) ** 1.5 for term, count in counts.items()}
+
+
+def _best(
+    result: Result, read: Sequence[_Read], weights: Mapping[str, float], width: int
+) -> tuple[Excerpt, ...]:
+    best: tuple[float, _Read, int, int] | None = None
+    for one in read:
+        trust = [_trust(result, one.passage, unit) for unit in one.units]
+        for first, last, score in _windows(one, trust, weights, width):
+            if best is None or score > best[0]:
+                best = score, one, first, last
+    if best is None:
+        shown = next(iter(result.passages), None)
+        return () if shown is None else (Excerpt(shown, *best_window(shown.text, (), width)),)
+    _score, one, first, last = best
+    return (_excerpt(one, first, last, width),)
+
+
+def _trust(result: Result, passage: Passage, unit: _Unit) -> float:
+    """Return how much a unit counts for where it stands: best in the best matched chunk."""
+    start, end = passage.start + unit.start, passage.start + unit.end
+    for place, chunk in enumerate(result.matched_chunks):
+        if chunk.span is not None and chunk.span.start < end and start < chunk.span.end:
+            return unit.quality * (1.0 if place == 0 else _FURTHER)
+    return unit.quality * _OUTSIDE
+
+
+def _windows(
+    one: _Read, trust: Sequence[float], weights: Mapping[str, float], width: int
+) -> Iterator[tuple[int, int, float]]:
+    """Yield runs of neighbouring units that fit, as first and last index, with their scores."""
+    for first, unit in enumerate(one.units):
+        gains: dict[str, float] = {}
+        densest = 0.0
+        for last in range(first, min(first + _MOST_LINES[unit.kind], len(one.units))):
+            after = one.units[last]
+            if last > first and not _follows(unit, after, width):
+                break
+            own = 0.0
+            for term in one.terms[last]:
+                gain = trust[last] * weights[term]
+                own += gain
+                gains[term] = max(gains.get(term, 0.0), gain)
+            densest = max(densest, own)
+            if last > first and not own:
+                continue
+            # The last part decides where nothing matched: the best chunk's first sentence.
+            yield first, last, sum(gains.values()) + densest / 2 + 1e-6 * trust[first]
+
+
+def _excerpt(one: _Read, first: int, last: int, width: int) -> Excerpt:
+    """Return a run of units, with as many of its neighbours as fit."""
+    units = one.units
+    speaker = units[first].start if units[first].speaker else -1
+    while _names_what_follows(units[last]) and last + 1 < len(units):
+        first = last = last + 1
+    most = _MOST_LINES[units[first].kind]
+    while last + 1 < min(first + most, len(units)) and _goes_on(units, first, last, width):
+        last += 1
+    while units[first].kind == "prose" and first > 0:
+        if not _follows(units[first - 1], units[last], width):
+            break
+        first -= 1
+    kind, header = units[first].kind, units[first].header
+    start, end = units[first].start, units[last].end
+    if end - start > width and kind != "row":
+        start, end = _cut(one.passage, start, end, width)
+    shown = ExcerptKind.PROSE if kind == "heading" else ExcerptKind(kind)
+    return Excerpt(one.passage, start if speaker < 0 else speaker, end, shown, header)
+
+
+def _names_what_follows(unit: _Unit) -> bool:
+    """Return whether the next unit says more: below a heading, or a table's first row."""
+    return unit.kind == "heading" or (unit.kind == "row" and unit.header is None)
+
+
+def _goes_on(units: Sequence[_Unit], first: int, last: int, width: int) -> bool:
+    """Return whether the next unit is added: of the same block, or of prose that is short yet."""
+    after = units[last + 1]
+    if units[last].kind == after.kind == "prose" and after.end - units[first].start <= width:
+        short = units[last].end - units[first].start < width // 2
+        return short or units[last].block == after.block
+    return _follows(units[first], after, width)
+
+
+def _follows(first: _Unit, last: _Unit, width: int) -> bool:
+    """Return whether a run of units that ends with ``last`` is of one block and fits."""
+    return first.kind == last.kind and first.block == last.block and last.end - first.start <= width
+
+
+def _cut(passage: Passage, start: int, end: int, width: int) -> tuple[int, int]:
+    """Cut a sentence that is too long to the part with most of the question's words."""
+    marks = [(a - start, b - start) for a, b in passage.highlights if start <= a and b <= end]
+    first, last = best_window(passage.text[start:end], marks, width)
+    word = passage.text.rfind(" ", max(start, start + first - _LONGEST_WORD), start + first)
+    return word + 1 if first and word >= 0 else start + first, start + last
+
+
+def _units(value: str, code: bool) -> Iterator[_Unit]:
+    """Yield the sentences, lines of code, rows and headings of a text, in order."""
+    fenced, header = False, None
+    paragraph: tuple[int, int] | None = None
+    block = offset = 0
+    for line in value.split("\n"):
+        words = line.strip()
+        start = offset + len(line) - len(line.lstrip())
+        end = start + len(words)
+        kind = _kind(words, code or fenced)
+        fenced ^= not code and kind == "fence"
+        item = _ITEM.match(words) if kind == "prose" else None
+        if paragraph and (kind != "prose" or item):
+            yield from _sentences(value, *paragraph, block)
+            paragraph = None
+        block += kind != "prose" or item is not None
+        if kind == "prose":
+            first = paragraph[0] if paragraph else start + (item.end() if item else 0)
+            paragraph = first, end
+        elif kind == "row":
+            yield _Unit(start, end, "row", block, 1.0 if header else 0.4, header)
+            header = header or (start, end)
+        elif kind == "code":
+            yield _Unit(offset, end, "code", 0, 0.2 if _IMPORT.match(words) else 1.0)
+        elif kind == "heading":
+            speaker = not words.startswith("#")
+            yield _Unit(start, end, "heading", block, 0.3, speaker=speaker)
+        if not words.startswith("|"):
+            header = None
+        offset += len(line) + 1
+    if paragraph:
+        yield from _sentences(value, *paragraph, block)
+
+
+def _kind(words: str, code: bool) -> str:
+    """Return what a line without the space around it is; empty for one that says nothing."""
+    if _FENCE.match(words):
+        return "fence"
+    if not _WORD.search(words):
+        return ""
+    if code:
+        return "code"
+    if words.startswith("|"):
+        return "" if _TABLE_RULE.match(words) else "row"
+    if _HEADING.match(words) or _SPEAKER.match(words):
+        return "heading"
+    return "" if _BARE_TAG.match(words) else "prose"
+
+
+def _sentences(value: str, start: int, end: int, block: int) -> Iterator[_Unit]:
+    """Yield the sentences of a paragraph; its line breaks are no borders."""
+    for match in SENTENCE_END.finditer(value, start, end):
+        last = match.start() + len(match.group().rstrip())
+        if last > start:
+            yield _Unit(start, last, "prose", block)
+        start = match.end()
+    if start < end:
+        yield _Unit(start, end, "prose", block)

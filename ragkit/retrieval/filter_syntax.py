@@ -1,0 +1,207 @@
+"""The names and values of filters, as they are written and as they are meant."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
+
+from ragkit.errors import QueryError
+from ragkit.options import Filters
+
+FILTER_NAMES = (
+    "type", "path", "title", "in", "lang", "tag", "source", "from", "to", "subject", "has",
+    "speaker", "document", "date", "after", "before", "collection",
+)  # fmt: skip
+"""The filters that every library has, besides its fields of front matter."""
+
+_LONGEST_VALUE = 2000
+
+# What people write who know another search engine.
+_MEANT = {
+    "since": "after", "newer": "after", "year": "date", "day": "date", "month": "date",
+    "until": "before", "older": "before",
+    "ext": "type", "filetype": "type", "format": "type", "file": "path", "filename": "path",
+    "folder": "path", "dir": "path", "heading": "in", "section": "in", "language": "lang",
+    "label": "tag", "doc": "document", "name": "title", "intitle": "title",
+    "who": "speaker", "participant": "speaker", "by": "from", "sender": "from", "author": "from",
+    "recipient": "to",
+}  # fmt: skip
+
+# Addresses and numbers of works that have no slashes behind the colon.
+_SCHEMES = {
+    "about", "arxiv", "blob", "data", "doi", "hdl", "isbn", "issn", "javascript", "jdbc",
+    "magnet", "mailto", "node", "npm", "pkg", "pmid", "sms", "tel", "urn",
+}  # fmt: skip
+_CODE = re.compile(r"[:(){}\[\]<>=;|&*$%#!?`@+~^\\]")
+
+QUOTED = rf'(?:"(?:[^"]|""){{0,{_LONGEST_VALUE}}}+"|[“„”][^“”„"]{{0,{_LONGEST_VALUE}}}+[”“"])'
+PART = rf"(?:{QUOTED}(?=[\s,]|\Z)|[^\s,]+)"
+_PARTS = re.compile(PART)
+_UNKNOWN = re.compile(r"[a-z][a-z_]{1,15}:[^\s:/\\]\S*")
+_BARE = re.compile(r'(?![:/])[^\s,"“”„]+')
+_DATE = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+def format_filters(filters: Filters, collections: Sequence[str] = ()) -> str:
+    """Format filters as they would be typed; ``parse_query`` reads them back."""
+    documents = tuple(str(number) for number in filters.documents)
+    parts: list[tuple[str, Sequence[str]]] = [
+        ("type", filters.types),
+        ("path", filters.paths),
+        ("title", filters.titles),
+        ("in", filters.headings),
+        ("lang", filters.languages),
+        ("tag", filters.tags),
+        ("source", filters.sources),
+        ("from", filters.senders),
+        ("to", filters.recipients),
+        ("has", filters.has),
+        ("speaker", filters.speakers),
+        ("document", documents),
+        ("after", (filters.after,)),
+        ("before", (filters.before,)),
+        ("collection", collections),
+    ]
+    parts += [(_as_word(name), (value,)) for name, value in filters.fields]
+    filters_as_text = []
+    for name, values in parts:
+        joined = ",".join(_quoted(value) for value in values if value)
+        if joined:
+            filters_as_text.append(f"{name}:{joined}")
+    return " ".join(filters_as_text)
+
+
+def filter_names(known_fields: Sequence[str]) -> dict[str, str]:
+    """Map what may be written to the filter, or to ``=`` and the field, that it means."""
+    names = {_as_word(name).casefold(): f"={name}" for name in known_fields}
+    return {**names, **{name: name for name in FILTER_NAMES}}
+
+
+def _as_word(name: str) -> str:
+    """Return a field's name as one word."""
+    return re.sub(r"[^\w.-]+", "_", name.strip())
+
+
+def values_in(raw: str) -> list[str]:
+    """Split a value at its commas and strip the quotes."""
+    values = []
+    for match in _PARTS.finditer(raw):
+        part = match.group()
+        if len(part) > 1 and part[0] in '"“„”' and part[-1] in '"“”':
+            part = part[1:-1].replace('""', '"') if part[0] == '"' else part[1:-1]
+        else:
+            part = part.strip('"“”„')
+        if part.strip():
+            values.append(part.strip())
+    return values
+
+
+def _quoted(value: str) -> str:
+    """Return a value, in quotes where it needs them."""
+    if _BARE.fullmatch(value):
+        return value
+    doubled = value.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def looks_like_filter(token: re.Match[str], names: Mapping[str, str]) -> bool:
+    """Return whether a word is more likely a mistaken filter than ordinary text."""
+    key, value = token["key"], token["value"]
+    if not _UNKNOWN.fullmatch(f"{key}:{value.split()[0]}") or key in _SCHEMES:
+        return False
+    quoted = value[0] in '"“„”'
+    if not quoted and _CODE.search(value):
+        return False
+    return not value[0].isdecimal() or bool(meant_filter(key, names))
+
+
+def meant_filter(key: str, names: Mapping[str, str]) -> str:
+    """Return the filter that was probably meant, or an empty string."""
+    if key in _MEANT:
+        return _MEANT[key]
+    return next(iter(difflib.get_close_matches(key, list(names), n=1, cutoff=0.75)), "")
+
+
+def checked_values(name: str, values: Sequence[str], *, strict: bool) -> tuple[str, ...] | None:
+    """Normalise values; ``None`` when they are invalid and that is no error."""
+    if name in ("date", "after", "before"):
+        dates = tuple(_iso_date(value) for value in values)
+        if all(dates):
+            return dates
+        message = f'Invalid date: "{values[dates.index("")]}".'
+        cure = f"Write a year, a month or a day: {name}:2025, {name}:2025-03 or {name}:2025-03-01."
+    elif name == "document":
+        if all(_NUMBER.fullmatch(value) for value in values):
+            return tuple(str(int(value)) for value in values)
+        message = '"document:" takes the number of a document.'
+        cure = "Write it like document:12, or use title: or path: instead."
+    else:
+        if name in ("type", "lang", "has"):
+            return tuple(plain for value in values if (plain := value.lower().strip(".")))
+        return tuple(values)
+    if strict:
+        raise QueryError(message, cure)
+    return None
+
+
+def _day_after(period: str) -> str:
+    """Return the first year, month or day after one, in ISO form."""
+    first = date(*[*map(int, period.split("-")), 1, 1][:3])
+    days = {4: 366, 7: 31}.get(len(period), 1)
+    following = first + timedelta(days=days)
+    return following.isoformat()[: len(period)]
+
+
+def _iso_date(value: str) -> str:
+    """Return a year, month or day with all its digits; an empty string when it is none."""
+    match = _DATE.fullmatch(value)
+    if match is None:
+        return ""
+    numbers = [int(part) for part in match.groups() if part is not None]
+    try:
+        date(*[*numbers, 1, 1][:3])
+    except ValueError:
+        return ""
+    return "-".join([match[1], *(f"{number:02}" for number in numbers[1:])])
+
+
+def filters_of(values_of: Mapping[str, Sequence[str]]) -> Filters:
+    """Gather the values; of several dates the one that leaves more documents counts."""
+    periods = values_of.get("date", ())
+    after = [*values_of.get("after", ()), *periods]
+    before = [*values_of.get("before", ()), *map(_day_after, periods)]
+    return Filters(
+        types=unique_values(values_of, "type"),
+        paths=unique_values(values_of, "path"),
+        titles=tuple(
+            dict.fromkeys(unique_values(values_of, "title") + unique_values(values_of, "subject"))
+        ),
+        headings=unique_values(values_of, "in"),
+        languages=unique_values(values_of, "lang"),
+        tags=unique_values(values_of, "tag"),
+        sources=unique_values(values_of, "source"),
+        speakers=unique_values(values_of, "speaker"),
+        documents=tuple(int(number) for number in unique_values(values_of, "document")),
+        after=min(after, default=""),
+        before=max(before, default=""),
+        senders=unique_values(values_of, "from"),
+        recipients=unique_values(values_of, "to"),
+        has=unique_values(values_of, "has"),
+        fields=tuple(dict.fromkeys(_fields(values_of))),
+    )
+
+
+def _fields(values_of: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Yield the (name, value) pairs of front matter."""
+    for name, values in values_of.items():
+        if name.startswith("="):
+            for value in values:
+                yield name[1:], value
+
+
+def unique_values(values_of: Mapping[str, Sequence[str]], *names: str) -> tuple[str, ...]:
+    """Return the different values of a filter, or of some, in the order of writing."""
+    return tuple(dict.fromkeys(value for name in names for value in values_of.get(name, ())))

@@ -1,0 +1,236 @@
+"""How well results fit a question, in absolute terms: what decides whether anything is close.
+
+A score orders a list, and a part of it is relative to the best of that list; so the best of any
+list looks good. The fit of a result does not depend on the others: it is the mean of two shares,
+
+- coverage: how much of the question's words the best chunk holds, weighted by their rarity; a
+  word with a digit counts twice, because a number that is missing is mostly the one asked for,
+- the cosine of question and chunk, 0 where it is negative.
+
+Without a vector it is the coverage alone. How the limits were chosen: docs/decisions.md. They
+hold for the built-in embedder; with vectors of another, whose cosines lie elsewhere, nothing is
+judged weak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.indexes.protocol import EntryIndex, IndexKind, IndexSearch
+from ragkit.indexes.rows import Bools, Ids, distinct, positions_in
+from ragkit.indexes.tokenizer import fold_with_offsets, index_tokens, word_pattern
+from ragkit.options import Mode
+from ragkit.results import Contribution, Result
+from ragkit.retrieval.candidates import WRITTEN
+from ragkit.retrieval.grouping import Group, Grouping
+from ragkit.retrieval.query import Query
+from ragkit.retrieval.query_segmentation import Topic
+from ragkit.retrieval.ranking import Hit
+from ragkit.types import Field
+
+WEAK = 0.25
+"""A result with less fit is no answer, where words and meaning were compared."""
+
+WEAK_BY_WORDS = 0.34
+"""The same where only words were."""
+
+_LONGEST_JUDGED = 2000
+_MOST_NAMED, _LONGEST_NAMED = 12, 40
+_NUMBER_COUNTS = 2.0
+_UNKNOWN = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a question that are searched for, as they are written, with their tokens."""
+
+    by_word: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, text: str) -> Words:
+        """Find the words of a text; stop words are none."""
+        text = text[:_LONGEST_JUDGED]
+        folded, starts, ends = fold_with_offsets(text)
+        words = {}
+        for match in word_pattern(ascii_only=folded.isascii()).finditer(folded):
+            tokens = frozenset(index_tokens(match.group()))
+            if tokens:
+                words[text[starts[match.start()] : ends[match.end() - 1]]] = tokens
+        return cls(words)
+
+    def without(self, held: Collection[str]) -> tuple[str, ...]:
+        """Return the words of which no token is held, in the question's order."""
+        missing = [word for word, tokens in self.by_word.items() if tokens.isdisjoint(held)]
+        return tuple(
+            word if len(word) <= _LONGEST_NAMED else f"{word[:_LONGEST_NAMED]}…"
+            for word in missing[:_MOST_NAMED]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """How results fit, by their place, and which words nothing that is searched holds."""
+
+    results: tuple[Result, ...]
+    missing_terms: tuple[str, ...]
+
+    @property
+    def nothing_close(self) -> bool:
+        """True when every result is weak, or there is none."""
+        return all(result.weak for result in self.results)
+
+
+def judge(
+    results: Sequence[Result],
+    groups: Sequence[Group],
+    query: Query,
+    searches: Sequence[IndexSearch],
+    *,
+    calibrated: bool,
+    written: bool,
+) -> Fits:
+    """Return the results with their fit and the words that each of their documents lacks.
+
+    ``groups`` are those that the results were made of; ``searches`` found them. ``calibrated``
+    says that the vectors are of the embedder for which the limits hold, ``written`` that words
+    which a model wrote of a chunk count as its own.
+    """
+    words = Words.of(query.text)
+    tokens = tuple(dict.fromkeys(query.tokens)) if words.by_word else ()
+    ids = [query.known.get(token, _UNKNOWN) for token in tokens]
+    documents = np.array(sorted({result.document.id for result in results}), np.int64)
+    counts, holding = _holders(ids, documents, searches, written=written)
+    paired = list(_paired(results, groups))
+    leads = np.array([group.hits[0].entry_id for _, group in paired], np.int64)
+    by_words = query.mode is Mode.KEYWORD
+    least = WEAK_BY_WORDS if by_words else WEAK
+    judged = []
+    indexes = [search.index for search in searches]
+    coverages = _coverages(leads, tokens, ids, indexes, written=written)
+    for (result, _), coverage in zip(paired, coverages, strict=True):
+        held = _chosen(tokens, holding[:, np.searchsorted(documents, result.document.id)])
+        parts = result.matched_chunks[0].contributions if result.matched_chunks else ()
+        fit = _fit(parts, coverage, query) if calibrated or by_words else None
+        weak = fit is not None and fit < least
+        lacking = words.without(held)
+        judged.append(replace(result, fit=fit, weak=weak, missing_terms=lacking))
+    return Fits(tuple(judged), words.without(_chosen(tokens, counts)))
+
+
+def weak_topics(
+    topics: Sequence[Topic],
+    found: Sequence[tuple[Query, Grouping]],
+    indexes: Sequence[EntryIndex],
+    *,
+    calibrated: bool,
+    written: bool,
+) -> list[bool]:
+    """Return for each topic of a long text whether all that it asked found too little.
+
+    ``found`` is of every segment, in the order of the topics, then of their backgrounds.
+    """
+    count = sum(len(topic.segments) for topic in topics)
+    of_segments, of_backgrounds = iter(found), iter(found[count:])
+    weak = []
+    for topic in topics:
+        asked = [next(of_segments) for _segment in topic.segments]
+        asked += [next(of_backgrounds) for segment in topic.segments if segment.background]
+        # Lazily: most topics have something that fits, and few are asked about twice.
+        weak.append(
+            all(
+                not grouping.hits
+                or (
+                    (calibrated or query.mode is Mode.KEYWORD)
+                    and _is_weak(grouping.hits[0], query, indexes, written=written)
+                )
+                for query, grouping in asked
+            )
+        )
+    return weak
+
+
+def _is_weak(hit: Hit, query: Query, indexes: Sequence[EntryIndex], *, written: bool) -> bool:
+    """Return whether a query's best hit has too little fit to be an answer, as in ``judge``."""
+    by_words = query.mode is Mode.KEYWORD
+    tokens = tuple(dict.fromkeys(query.tokens)) if index_tokens(query.text) else ()
+    ids = [query.known.get(token, _UNKNOWN) for token in tokens]
+    lead = np.array([hit.entry_id], np.int64)
+    (coverage,) = _coverages(lead, tokens, ids, indexes, written=written)
+    return _fit(hit.contributions, coverage, query) < (WEAK_BY_WORDS if by_words else WEAK)
+
+
+def _paired(results: Sequence[Result], groups: Sequence[Group]) -> Iterator[tuple[Result, Group]]:
+    """Yield each result with its group; documents that have gone meanwhile have no result."""
+    left = iter(groups)
+    for result in results:
+        yield result, next(one for one in left if one.document_id == result.document.id)
+
+
+def _chosen(tokens: Sequence[str], where: NDArray[Any]) -> set[str]:
+    return {token for token, there in zip(tokens, where.tolist(), strict=True) if there}
+
+
+def _fit(parts: Sequence[Contribution], coverage: float, query: Query) -> float:
+    if query.mode is Mode.KEYWORD:
+        return coverage
+    cosine = next((part.raw for part in parts if part.index == IndexKind.VECTOR), 0.0)
+    return (coverage + min(max(cosine, 0.0), 1.0)) / 2
+
+
+def _fields(index: EntryIndex, *, written: bool) -> list[Field]:
+    """Return the fields whose words count: the text, and what a model wrote of it."""
+    return [Field.TEXT, *(field for field in WRITTEN if written and field in index.fields)]
+
+
+def _holders(
+    ids: Sequence[int], documents: Ids, searches: Sequence[IndexSearch], *, written: bool
+) -> tuple[Ids, Bools]:
+    """Return how many entries hold each token, and which documents do, over all collections."""
+    counts = np.zeros(len(ids), np.int64)
+    holding = np.zeros((len(ids), len(documents)), np.bool_)
+    for search in searches:
+        fields = _fields(search.index, written=written)
+        of_search, in_documents = search.index.holders(ids, documents, fields)
+        counts += of_search
+        holding |= in_documents
+    return counts, holding
+
+
+def _coverages(
+    entries: Ids,
+    tokens: Sequence[str],
+    ids: Sequence[int],
+    indexes: Sequence[EntryIndex],
+    *,
+    written: bool,
+) -> list[float]:
+    """Return what share of the tokens, by their rarity in texts, each entry holds."""
+    best = np.zeros(len(entries))
+    factors = [_NUMBER_COUNTS if any(map(str.isdigit, token)) else 1.0 for token in tokens]
+    ascending = np.unique(np.array(ids, np.int64))
+    number_of = np.searchsorted(ascending, ids)
+    for index in indexes if ids else ():
+        weights = index.idf(ids, Field.TEXT) * np.array(factors)
+        held = np.zeros((len(entries), len(ascending)), np.bool_)
+        for field in _fields(index, written=written):
+            column = index.get(entries, field)
+            numbers, known = positions_in(ascending, column.flat)
+            rows = np.repeat(np.arange(len(entries)), column.lengths)
+            held[rows[known], numbers[known]] = True
+        best = np.maximum(best, held[:, number_of] @ weights / (weights.sum() or 1.0))
+    return [float(share) for share in best]
+
+
+def count_documents(grouping: Grouping, searches: Sequence[IndexSearch], mode: Mode) -> int:
+    """Count the documents that hold a word of the question or were found (``Answer``)."""
+    found = [np.array([hit.document_id for hit in grouping.hits], np.int64)]
+    if mode is not Mode.VECTOR:
+        found += [search.documents(IndexKind.KEYWORD) for search in searches]
+    if not any(map(len, found[1:])) and mode is not Mode.KEYWORD:
+        found += [search.documents(IndexKind.VECTOR) for search in searches]
+    return len(distinct(np.concatenate(found)))

@@ -1,0 +1,146 @@
+"""Scopes: the documents and entries that a query may find, from its filters, phrases, exclusions.
+
+A phrase is looked up in the keyword index and then verified in the text: its words stand side by
+side, in any case and with any accents; of what stands between two of them, only letters and digits
+count. A document that has it in its title or headings holds it too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from ragkit.catalog import Catalog
+from ragkit.catalog.records import CollectionRecord
+from ragkit.indexes.protocol import EntryIndex
+from ragkit.indexes.rows import Ids, TokenColumn
+from ragkit.indexes.tokenizer import fold, index_tokens
+from ragkit.options import Filters
+from ragkit.retrieval.query import Query
+from ragkit.retrieval.query_parser import Condition
+from ragkit.types import Field, Level
+
+_NONE = np.zeros(0, np.int64)
+_SPACELESS = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff]")
+_EDGES = " \t.,;:!?"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """What a search of one collection may return; ``None`` does not restrict. Ids ascend.
+
+    ``chunk_entry_ids`` restrict only the level of chunks: those that hold a phrase.
+    """
+
+    document_ids: Ids | None = None
+    entry_ids: Ids | None = None
+    chunk_entry_ids: Ids | None = None
+
+    def entries_at(self, level: Level) -> Ids | None:
+        """Return the ids of entries of a level that may be found; ``None``: all."""
+        given = [self.entry_ids, self.chunk_entry_ids if level is Level.CHUNK else None]
+        present = [ids for ids in given if ids is not None]
+        return reduce(np.intersect1d, present) if present else None
+
+
+def scope_of(
+    catalog: Catalog, index: EntryIndex, collection: CollectionRecord, query: Query
+) -> Scope:
+    """Return the scope of a query in a collection, whose ``index`` of chunks has its words."""
+    documents: list[Ids] = []
+    entries: list[Ids] = []
+    for part in query.filters:
+        documents.append(catalog.filters.documents(collection.id, replace(part, headings=())))
+        if part.headings:
+            entries.append(catalog.filters.entries_under(collection.id, part.headings))
+        by_speaker = catalog.filters.entries_by_speaker(collection.id, part)
+        if by_speaker is not None:
+            entries.append(by_speaker)
+    chunks: list[Ids | None] = []
+    with_phrase: Ids | None = None
+    for alternatives in query.parsed.required:
+        found = [_meeting(catalog, index, collection, one) for one in alternatives]
+        documents.append(reduce(np.union1d, [own for own, _ in found]))
+        of_phrases = [own for _, own in found if own is not None]
+        chunks.append(reduce(np.union1d, of_phrases) if len(of_phrases) == len(found) else None)
+    of_phrases = [own for own in chunks if own is not None]
+    if chunks and len(of_phrases) == len(chunks):
+        # Each phrase may stand in another chunk of the document.
+        with_phrase = catalog.entries.of_same_chunks(reduce(np.union1d, of_phrases).tolist())
+    if query.parsed.excluded:
+        there = catalog.filters.documents(collection.id, Filters())
+        without = [_meeting(catalog, index, collection, one)[0] for one in query.parsed.excluded]
+        documents.append(np.setdiff1d(there, reduce(np.union1d, without)))
+    return Scope(
+        reduce(np.intersect1d, documents) if documents else None,
+        reduce(np.intersect1d, entries) if entries else None,
+        with_phrase,
+    )
+
+
+def _meeting(
+    catalog: Catalog, index: EntryIndex, collection: CollectionRecord, condition: Condition
+) -> tuple[Ids, Ids | None]:
+    """Return the documents that meet a condition, and the own entries of chunks with its phrase."""
+    if condition.phrase:
+        entries = entries_with(catalog, index, collection, condition)
+        return catalog.entries.documents_of(entries.tolist()), entries
+    filters = condition.filters
+    documents = catalog.filters.documents(collection.id, replace(filters, headings=()))
+    if filters.headings:
+        under = catalog.filters.entries_under(collection.id, filters.headings)
+        documents = np.intersect1d(documents, catalog.entries.documents_of(under.tolist()))
+    return documents, None
+
+
+def entries_with(
+    catalog: Catalog, index: EntryIndex, collection: CollectionRecord, condition: Condition
+) -> Ids:
+    """Return own entries of the chunks that hold a phrase, or forms of a word, ascending."""
+    tokens = index_tokens(condition.phrase)
+    known = catalog.entries.token_ids(tokens)
+    if not all(token in known for token in tokens):
+        return _NONE
+    ids = [known[token] for token in tokens]
+    entries = index.holding(ids) if ids else catalog.entries.chunk_ids(collection.id)
+    if not condition.exact and len(ids) == 1:
+        return entries
+    if condition.phrase.isascii() and len(ids) > 1:
+        entries = entries[side_by_side(index.get(entries, Field.TEXT), ids)]
+    phrase = phrase_pattern(condition.phrase)
+    rows = catalog.entries.chunk_spans(entries.tolist())
+    whole = {document for _, document, *_ in rows}
+    texts = catalog.documents.slices([row[1:4] for row in rows], whole)
+    held = [
+        entry
+        for (entry, _, _, _, context), text in zip(rows, texts, strict=True)
+        if phrase.search(fold(text).casefold()) or phrase.search(fold(context).casefold())
+    ]
+    return np.array(held, np.int64)
+
+
+def side_by_side(texts: TokenColumn, tokens: Sequence[int]) -> Ids:
+    """Return the rows in which the tokens follow each other in this order."""
+    flat = texts.flat
+    at = np.flatnonzero(flat[: max(len(flat) - len(tokens) + 1, 0)] == tokens[0])
+    for step, token in enumerate(tokens[1:], start=1):
+        at = at[flat[at + step] == token]
+    rows = np.searchsorted(texts.offsets, at, side="right") - 1
+    return np.unique(rows[at + len(tokens) <= texts.offsets[rows + 1]])
+
+
+def phrase_pattern(phrase: str) -> re.Pattern[str]:
+    """Return the pattern of a phrase in a text that is folded and without case."""
+    words = []
+    for word in fold(phrase).casefold().strip(_EDGES).split():
+        letters = map(re.escape, word)
+        words.append((r"\s*" if _SPACELESS.search(word) else "").join(letters))
+    pattern = r"[\W_]+".join(words)
+    first, last = words[0][0], words[-1][-1]
+    before = r"(?<!\w)" if first.isalnum() and not _SPACELESS.match(first) else ""
+    after = r"(?!\w)" if last.isalnum() and not _SPACELESS.match(last) else ""
+    return re.compile(f"{before}{pattern}{after}")

@@ -1,0 +1,98 @@
+"""``ragkit collections``: list, new, rename, delete and chunks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ragkit.formatting import plural
+from ragkit.surfaces import render
+from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.options import (
+    JsonOption,
+    LibraryOption,
+    YesOption,
+    confirm,
+    do_job,
+    open_library,
+)
+
+collections = typer.Typer(
+    help="List, make, rename and delete collections.", no_args_is_help=True, rich_markup_mode=None
+)
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The collection.")]
+
+
+@collections.command("list")
+def list_(library: LibraryOption = None, json_: JsonOption = False) -> None:
+    """List the collections with what they hold."""
+    opened = open_library(library, None)
+    for record in opened.collections.list():
+        counts = opened.documents.counts(record.name)
+        if json_:
+            console.put_json(
+                {"name": record.name, "documents": counts.documents, "indexed": counts.indexed,
+                 "chunks": counts.chunks, "settings": record.settings}
+            )  # fmt: skip
+        else:
+            console.put(f"{counts.documents:>8}  {render.plain(record.name)}")
+
+
+@collections.command()
+def new(name: NameArgument, library: LibraryOption = None) -> None:
+    """Make an empty collection."""
+    record = open_library(library, None, create=True).collections.add(name)
+    console.say(f'Made the collection "{record.name}".')
+
+
+@collections.command()
+def rename(
+    name: NameArgument,
+    to: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
+    library: LibraryOption = None,
+) -> None:
+    """Rename a collection. Documents, ratings and settings stay with it."""
+    opened = open_library(library, None)
+    record = opened.collections.rename(name, to)
+    console.say(f'"{name}" is now "{record.name}".')
+    if name == opened.settings.collection != record.name:
+        console.say(
+            f'Commands still use "{name}" by default: set collection = "{record.name}" in the '
+            "settings file, or use --collection."
+        )
+
+
+@collections.command()
+def delete(name: NameArgument, library: LibraryOption = None, yes: YesOption = False) -> None:
+    """Delete a collection with all it holds. Files of its folders stay on disk."""
+    opened = open_library(library, None)
+    contents = opened.collections.contents(name)
+    loss = [plural(count, noun) for count, noun in contents.counted]
+    if contents.uploads:
+        loss.append(f"{plural(contents.uploads, 'uploaded file')}, which are deleted from disk")
+    confirm(yes, f'Delete the collection "{name}" with {", ".join(loss)}?')
+    do_job(opened, opened.collections.delete(name))
+
+
+@collections.command()
+def chunks(
+    name: NameArgument,
+    words: Annotated[int | None, typer.Option(help="Most words in a chunk.")] = None,
+    overlap: Annotated[int | None, typer.Option(help="Words repeated from the one before.")] = None,
+    min_words: Annotated[
+        int | None, typer.Option(help="Smaller neighbouring sections are merged.")
+    ] = None,
+    library: LibraryOption = None,
+) -> None:
+    """Show or set the chunk sizes of a collection; its documents are then indexed again."""
+    opened = open_library(library, None)
+    opened.collections.get(name)
+    sizes = {"words": words, "overlap": overlap, "min_words": min_words}
+    job = opened.collections.set_chunking(
+        name, {key: value for key, value in sizes.items() if value is not None}
+    )
+    if job is not None:
+        do_job(opened, job)
+    now = opened.collections.chunking(name)
+    console.put(f"{now.words} words, {now.overlap} overlap, {now.min_words} smallest section")

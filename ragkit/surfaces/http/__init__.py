@@ -1,0 +1,1 @@
+"""The page server: Streamlit behind a guard that knows who may ask."""

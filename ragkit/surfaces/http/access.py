@@ -1,0 +1,194 @@
+"""Who may open the pages of a locked library: one-time links, and the browsers that used one.
+
+Both are random, and only their hashes stand in a file of the library that its owner alone can
+write. So whoever may write there, and nobody else, can make a link; no server has to be asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+from filelock import FileLock, Timeout
+
+from ragkit.errors import LibraryBusyError, LibraryError
+from ragkit.paths import write_private
+
+LINK_SECONDS = 10 * 60
+"""How long a link can be used, once."""
+
+SESSION_SECONDS = 30 * 86_400
+"""How long a browser that used one stays let in."""
+
+_MOST = 50
+_LOCK_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """The page server of a library."""
+
+    port: int
+    locked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What the file holds: when each link and session ends, by its hash, and the server."""
+
+    links: Mapping[str, float] = field(default_factory=dict)
+    sessions: Mapping[str, float] = field(default_factory=dict)
+    server: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Access:
+    """The file that says who is let in; safe to use from several processes and threads."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._read: tuple[tuple[int, ...], _State] | None = None
+
+    def mint(self) -> str:
+        """Return a new secret for a link that works once, for ten minutes.
+
+        No earlier link works any more: while no server ran, it may have led a browser to another
+        program that took its port.
+
+        Raises:
+            LibraryError: the file cannot be written.
+        """
+        secret = secrets.token_urlsafe(32)
+        with self._changing() as state:
+            links = _with({}, secret, LINK_SECONDS)
+            self._write(_State(links, _lasting(state.sessions), state.server))
+        return secret
+
+    def enter(self, secret: str) -> str | None:
+        """Use a link up; return the secret of a new session, or ``None`` if the link is no good.
+
+        Raises:
+            LibraryError: the file cannot be written.
+        """
+        with self._changing() as state:
+            links = _lasting(state.links)
+            known = _found(links, secret)
+            if known is None:
+                return None
+            session = secrets.token_urlsafe(32)
+            links = {name: end for name, end in links.items() if name != known}
+            sessions = _with(state.sessions, session, SESSION_SECONDS)
+            self._write(_State(links, sessions, state.server))
+        return session
+
+    def admits(self, session: str) -> bool:
+        """True when this is the secret of a session that lasts."""
+        return _found(_lasting(self._state().sessions), session) is not None
+
+    def note_server(self, port: int, *, locked: bool) -> None:
+        """Note that this process serves the pages.
+
+        Raises:
+            LibraryError: the file cannot be written.
+        """
+        started = psutil.Process().create_time()
+        server = {"port": port, "locked": locked, "pid": os.getpid(), "started": started}
+        with self._changing() as state:
+            self._write(_State(_lasting(state.links), _lasting(state.sessions), server))
+
+    def server(self) -> RunningServer | None:
+        """Return the server that was noted last, if it still runs."""
+        noted = self._state().server
+        try:
+            alive = psutil.Process(noted["pid"]).create_time() == noted["started"]
+            return RunningServer(int(noted["port"]), bool(noted["locked"])) if alive else None
+        except (psutil.Error, KeyError, TypeError, ValueError, OverflowError):
+            return None
+
+    def _state(self) -> _State:
+        """Return what the file says; a file that others could have written says nothing."""
+        try:
+            descriptor = os.open(self._file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            with os.fdopen(descriptor, "rb") as stream:
+                found = os.fstat(stream.fileno())
+                stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+                if self._read is None or self._read[0] != stamp:
+                    self._read = (stamp, _parsed(stream.read()) if _own(found) else _State())
+        except OSError:
+            return _State()
+        return self._read[1]
+
+    def _write(self, state: _State) -> None:
+        value = {"links": state.links, "sessions": state.sessions, "server": state.server}
+        write_private(self._file, json.dumps(value))
+
+    @contextmanager
+    def _changing(self) -> Iterator[_State]:
+        lock = FileLock(self._file.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=0o600)
+        try:
+            with lock:
+                yield self._state()
+        except Timeout as error:
+            raise LibraryBusyError(
+                "Another program is signing a browser in.", "Try again in a moment."
+            ) from error
+        except OSError as error:
+            raise unwritable(self._file, error) from error
+
+
+def unwritable(file: Path, error: OSError) -> LibraryError:
+    """Return the error for a file without which nobody can be let in."""
+    return LibraryError(
+        f"{file} cannot be written: {error.strerror or error}.",
+        "Check the library folder's permissions; nobody can sign in without that file.",
+    )
+
+
+def _own(found: os.stat_result) -> bool:
+    """True when nobody but this user can have written a file."""
+    if os.name == "nt":
+        return True
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def _parsed(content: bytes) -> _State:
+    try:
+        value = json.loads(content)
+        links, sessions = (
+            {str(name): float(end) for name, end in value[part].items()}
+            for part in ("links", "sessions")
+        )
+        return _State(links, sessions, dict(value["server"]))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return _State()
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def _found(known: Mapping[str, float], secret: str) -> str | None:
+    """Return the hash of this secret, if it is among them; all of them are compared."""
+    mine = _hash(secret)
+    same = [name for name in known if hmac.compare_digest(name.encode(), mine.encode())]
+    return same[0] if same else None
+
+
+def _lasting(known: Mapping[str, float]) -> dict[str, float]:
+    now = time.time()
+    return {name: end for name, end in known.items() if end > now}
+
+
+def _with(known: Mapping[str, float], secret: str, seconds: float) -> dict[str, float]:
+    """Return those that last and a new one; the oldest go when there are very many."""
+    kept = sorted(_lasting(known).items(), key=lambda one: one[1])[1 - _MOST :]
+    return {**dict(kept), _hash(secret): time.time() + seconds}

@@ -1,0 +1,76 @@
+"""The app's own styles in the page itself: what the browser draws first stands where it stays.
+
+As an element of the app they would come after others had been drawn, and move all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+SCRIPT = '<script>window.__streamlit={BACKEND_BASE_URL:location.origin+"/"}</script>'
+"""Says where the server is; else the browser would look below the address of every page first."""
+
+_END = b"</body>"
+_OWN_COPY = {b"if-none-match", b"if-modified-since", b"accept-encoding", b"range"}
+_OF_THE_FILE = {b"content-length", b"etag", b"last-modified"}
+
+
+def read_styles(pages: Path) -> str:
+    """Return all CSS below a folder: the theme, then that of each page in the order of paths."""
+    files = sorted(pages.rglob("*.css"), key=lambda file: (file.stem != "theme", file.as_posix()))
+    return "\n".join(file.read_text("utf-8") for file in files)
+
+
+class PageStyle:
+    """Writes the styles at the end of each page, after Streamlit's own; then ``SCRIPT``."""
+
+    def __init__(self, app: ASGIApp, styles: str) -> None:
+        self._app = app
+        self._styles = f"<style>{styles}</style>{SCRIPT}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand over to the app; a page is held until it is whole, and then sent with the styles."""
+        if scope["type"] != "http" or not _wants_page(scope):
+            await self._app(scope, receive, send)
+            return
+        # The page as it is, and not whether a browser has the one without these styles.
+        kept = [pair for pair in scope["headers"] if pair[0].lower() not in _OWN_COPY]
+        await self._app({**scope, "headers": kept}, receive, self._styled(send))
+
+    def _styled(self, send: Send) -> Send:
+        start: MutableMapping[str, Any] = {}
+        body = bytearray()
+
+        async def styled(message: MutableMapping[str, Any]) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start" and _is_page(message):
+                start = message
+                return
+            if not start or message["type"] != "http.response.body":
+                await send(message)
+                return
+            body.extend(message.get("body", b""))
+            if message.get("more_body"):
+                return
+            page = bytes(body).replace(_END, self._styles + _END, 1)
+            kept = [pair for pair in start["headers"] if pair[0].lower() not in _OF_THE_FILE]
+            length = (b"content-length", str(len(page)).encode())
+            await send({**start, "headers": [*kept, length]})
+            await send({"type": "http.response.body", "body": page})
+
+        return styled
+
+
+def _wants_page(scope: Scope) -> bool:
+    accepted = b",".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+    return scope["method"] == "GET" and b"text/html" in accepted
+
+
+def _is_page(message: MutableMapping[str, Any]) -> bool:
+    kinds = [value for name, value in message["headers"] if name.lower() == b"content-type"]
+    return message["status"] == 200 and any(kind.startswith(b"text/html") for kind in kinds)

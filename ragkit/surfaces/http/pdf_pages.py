@@ -1,0 +1,166 @@
+"""Pages of PDFs for the viewer of the Document page: behind the guard, as JSON.
+
+``/_ragkit/pdf/12`` has the sizes and labels of the pages of document 12, ``/_ragkit/pdf/12/3`` its
+third page, and ``/_ragkit/pdf/12/find?words=…`` how often each page has these words.
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from ragkit.errors import NotFoundError, RagkitError
+from ragkit.library import DocumentDetail
+from ragkit.reading.pdf_page import PageImage, Rectangle, picture_of, sizes_of
+from ragkit.retrieval.highlight import highlight_question
+from ragkit.surfaces.http.shared import SharedLibrary
+from ragkit.types import Page
+
+_WIDTHS = (800, 1200, 1800, 2400)
+_MOST_AT_ONCE = 2
+_MOST_PICTURES = 40
+_MOST_DOCUMENTS = 4
+_NEVER_KEPT = {"Cache-Control": "no-store"}
+
+
+def routes(library: SharedLibrary) -> list[Route]:
+    """Return the routes of the viewer."""
+    pages = PdfPages(library)
+    found = (("", pages.outline), ("/find", pages.find), ("/{number:int}", pages.page))
+    return [Route(f"/_ragkit/pdf/{{id:int}}{path}", _answering(work)) for path, work in found]
+
+
+def _answering(work: Callable[[Request], dict[str, Any]]) -> Callable[[Request], JSONResponse]:
+    def answer(request: Request) -> JSONResponse:
+        try:
+            return JSONResponse(work(request), headers=_NEVER_KEPT)
+        except RagkitError as error:
+            status = 404 if isinstance(error, NotFoundError) else 500
+            told = {"problem": error.message, "cure": error.cure}
+            return JSONResponse(told, status, headers=_NEVER_KEPT)
+
+    return answer
+
+
+class PdfPages:
+    """Answers the viewer. Safe to share between threads."""
+
+    def __init__(self, library: SharedLibrary) -> None:
+        self._library = library
+        self._turns = threading.BoundedSemaphore(_MOST_AT_ONCE)
+        # Contents are known by their hash: a file that changes is another one.
+        self._document = lru_cache(_MOST_DOCUMENTS)(self._read)
+        self._picture = lru_cache(_MOST_PICTURES)(self._draw)
+        self._sizes = lru_cache(_MOST_DOCUMENTS)(self._measure)
+
+    def outline(self, request: Request) -> dict[str, Any]:
+        """Return every page's label, width and height in points.
+
+        A file that cannot be read has pages of no size: each says why when it is asked for.
+        """
+        detail = self._detail(request)
+        record = detail.record
+        try:
+            sizes = self._sizes(_file(detail), record.hash)
+        except RagkitError:
+            sizes = ()
+        return {
+            "pages": [
+                {"label": page.label or str(page.number), "size": _at(sizes, page.number)}
+                for page in record.pages
+            ]
+        }
+
+    def page(self, request: Request) -> dict[str, Any]:
+        """Return a page as a picture, its words, and what to mark: ``marks`` as slices of them.
+
+        A page that cannot be drawn is its text and the ``problem``.
+        """
+        detail = self._detail(request)
+        number, given = request.path_params["number"], request.query_params
+        page = next((page for page in detail.record.pages if page.number == number), None)
+        if page is None:
+            raise NotFoundError(f"There is no page {number}.")
+        try:
+            image = self._picture(
+                _file(detail), detail.record.hash, number,
+                passage_on(detail, page, _number(given.get("chunk"))),
+                next((w for w in _WIDTHS if w >= _number(given.get("width"))), _WIDTHS[-1]),
+            )  # fmt: skip
+        except RagkitError as error:
+            text = detail.text[page.start : page.end]
+            return {"problem": error.message, "cure": error.cure, "text": text}
+        text = "".join(word for word, _ in image.words)
+        return {
+            "picture": "data:image/png;base64," + base64.b64encode(image.png).decode("ascii"),
+            "size": [image.width, image.height],
+            "words": [[word, *_edges(box)] for word, box in image.words],
+            "frames": [_edges(box) for box in image.rectangles],
+            "marks": highlight_question(text, given.get("find", "")[:300]),
+        }
+
+    def find(self, request: Request) -> dict[str, Any]:
+        """Return how often each page has the given words, in their order and in any case."""
+        detail = self._detail(request)
+        return {"counts": counts(detail, request.query_params.get("words", "")[:300])}
+
+    def _detail(self, request: Request) -> DocumentDetail:
+        version = request.query_params.get("version", "")[:64]
+        detail = self._document(int(request.path_params["id"]), version)
+        if detail.record.format != "pdf":
+            raise NotFoundError("This document has no pages.")
+        return detail
+
+    def _read(self, number: int, _version: str) -> DocumentDetail:
+        return self._library.get().documents.get(number)
+
+    def _draw(self, file: Path, _hash: str, number: int, passage: str, width: int) -> PageImage:
+        with self._turns:
+            return picture_of(file, number, passage, width=width)
+
+    def _measure(self, file: Path, _hash: str) -> tuple[tuple[float, float], ...]:
+        return sizes_of(file)
+
+
+def passage_on(detail: DocumentDetail, page: Page, chunk: int) -> str:
+    """Return the part of a chunk, counted from 1, that is on a page; empty: nothing of it."""
+    record = next((one for one in detail.chunks if one.chunk.index == chunk - 1), None)
+    if record is None:
+        return ""
+    return detail.text[max(record.chunk.start, page.start) : min(record.chunk.end, page.end)]
+
+
+def counts(detail: DocumentDetail, words: str) -> list[int]:
+    """Return how often each page has the words, whatever their case and the spaces between."""
+    sought = _plain(words)
+    if not sought:
+        return []
+    return [_plain(detail.text[p.start : p.end]).count(sought) for p in detail.record.pages]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _file(detail: DocumentDetail) -> Path:
+    return Path(detail.record.root, detail.record.path)
+
+
+def _at(sizes: tuple[tuple[float, float], ...], number: int) -> tuple[float, float] | None:
+    return sizes[number - 1] if 0 < number <= len(sizes) else None
+
+
+def _edges(box: Rectangle) -> list[float]:
+    return [round(edge, 5) for edge in (box.left, box.top, box.right, box.bottom)]
+
+
+def _number(value: str | None) -> int:
+    return int(value) if value and value.isascii() and value.isdecimal() and len(value) < 7 else 0

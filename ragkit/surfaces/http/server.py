@@ -1,0 +1,146 @@
+"""The process that serves the pages: ``python -m ragkit.surfaces.http.server PORT``.
+
+``ragkit serve`` starts it in the folder of ``app.py``, with the library among the ``RAGKIT_*``
+variables.
+"""
+
+from __future__ import annotations
+
+import base64
+import gc
+import hashlib
+import logging
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ragkit.background.parent import follow_parent
+from ragkit.errors import LibraryError, RagkitError
+from ragkit.library import Library
+from ragkit.models.factory import is_remote
+from ragkit.options import Mode
+from ragkit.paths import LibraryPaths
+from ragkit.settings import Settings, load_settings
+from ragkit.surfaces.http.access import Access
+from ragkit.surfaces.http.guard import Guard
+from ragkit.surfaces.http.page_style import SCRIPT, PageStyle, read_styles
+from ragkit.surfaces.http.shared import SharedLibrary
+from ragkit.surfaces.http.suggest import PATH, SuggestRoute
+
+ADDRESS = "127.0.0.1"
+_FAREWELL_SECONDS = 3.0
+
+
+def serve_pages(script: Path, port: int, settings: Settings) -> None:
+    """Serve the pages of ``script`` behind the guard, until this process is stopped.
+
+    Raises:
+        LibraryError: a locked library's folder cannot be written.
+    """
+    import streamlit
+    from starlette.middleware import Middleware
+    from starlette.routing import Route
+
+    from ragkit.surfaces.http import pdf_pages
+
+    access = Access(LibraryPaths(settings.library.absolute()).access)
+    with suppress(*(() if settings.server.locked else (LibraryError,))):
+        access.note_server(port, locked=settings.server.locked)
+    look_nothing_up()
+    logging.getLogger("uvicorn.error").addFilter(_worth_saying)
+    page = Path(streamlit.__file__).parent / "static" / "index.html"
+    guard = Middleware(
+        Guard,
+        port=port,
+        access=access if settings.server.locked else None,
+        scripts=_scripts_in(page.read_text("utf-8") + SCRIPT),
+    )
+    style = Middleware(PageStyle, styles=read_styles(script.parent / "pages"))
+    # Streamlit takes the folder of what was started for the app's.
+    sys.argv = [str(script)]
+
+    @asynccontextmanager
+    async def lifespan(_app: Any) -> AsyncIterator[None]:
+        threading.Thread(target=warm_up, args=(settings,), name="ragkit-warm", daemon=True).start()
+        yield
+
+    library = SharedLibrary(settings)
+    routes = [Route(PATH, SuggestRoute(library).answer), *pdf_pages.routes(library)]
+    app = streamlit.App(str(script), middleware=[guard, style], routes=routes, lifespan=lifespan)
+    app.run(config=_config(port))
+
+
+def warm_up(settings: Settings) -> None:
+    """Load what a first search needs (code, embedder, index files), so that nobody waits for it.
+
+    What fails here, the page that needs it says.
+    """
+    with suppress(RagkitError, OSError), Library.open(settings) as library:
+        # A model of Ollama's is not loaded before somebody asks.
+        mode = Mode.KEYWORD if is_remote(library.embedder.name) else Mode.HYBRID
+        library.search("warm up", mode=mode)
+    # What is loaded by now stays: later collections need not look through it.
+    gc.collect()
+    gc.freeze()
+
+
+def _worth_saying(record: logging.LogRecord) -> bool:
+    """False for a complaint about each refused socket: any web page could fill the terminal."""
+    return "without completing handshake" not in record.getMessage()
+
+
+def look_nothing_up() -> None:
+    """Keep Streamlit from asking others for this machine's addresses.
+
+    It would take them for its own pages' (Origins), and one of them from a public web server.
+    """
+    from streamlit import net_util
+
+    net_util.get_external_ip = net_util.get_internal_ip = lambda: None
+
+
+def _config(port: int) -> dict[str, Any]:
+    """Return what no file and no variable of Streamlit's may change."""
+    return {
+        "browser.gatherUsageStats": False,
+        "global.developmentMode": False,
+        "logger.hideWelcomeMessage": True,
+        # A full collection after every run takes longer than the run; Python's own suffices.
+        "runner.postScriptGC": False,
+        "server.address": ADDRESS,
+        "server.allowedHosts": ["localhost", ADDRESS, "::1"],
+        "server.baseUrlPath": "",
+        "server.corsAllowedOrigins": [],
+        "server.enableAgentApi": False,
+        "server.enableCORS": True,
+        "server.enableStaticServing": False,
+        "server.enableXsrfProtection": True,
+        "server.headless": True,
+        "server.port": port,
+    }
+
+
+def _scripts_in(page: str) -> list[str]:
+    """Return the hashes, as CSP writes them, of the scripts that stand in a page itself."""
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
+    return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+
+
+def _stop() -> None:
+    """End this process, if need be while pages are still connected."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_FAREWELL_SECONDS)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    follow_parent(_stop)
+    serve_pages(Path("app.py").resolve(), int(sys.argv[1]), load_settings())

@@ -1,0 +1,28 @@
+"""The library that the server's own routes read."""
+
+from __future__ import annotations
+
+import threading
+
+from ragkit.library import Library
+from ragkit.settings import Settings
+
+
+class SharedLibrary:
+    """A library that is opened when it is first asked for. Safe to share between threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._library: Library | None = None
+
+    def get(self) -> Library:
+        """Return the library, the same each time.
+
+        Raises:
+            RagkitError: it cannot be opened; the next call tries again.
+        """
+        with self._lock:
+            if self._library is None:
+                self._library = Library.open(self._settings)
+            return self._library

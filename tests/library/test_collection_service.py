@@ -1,0 +1,94 @@
+"""Collections are made, renamed, set and deleted, and what belongs to one goes with it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from small_library import open_library
+
+from ragkit.errors import NotFoundError, SettingsError
+from ragkit.evaluation.judging import Judging
+
+
+@pytest.fixture
+def library(tmp_path):
+    opened = open_library(tmp_path / "library")
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "long.md").write_text("# Herons\n\n" + "The heron stands in the river. " * 60)
+    opened.jobs.wait(opened.sources.sync(opened.sources.add_folder(folder)))
+    yield opened
+    opened.close()
+
+
+def test_names_are_free_short_and_on_one_line(library):
+    assert library.collections.add("  Field   notes ").name == "Field notes"
+    for name in ("", "  ", "DEFAULT", "field notes", "All collections", "x" * 81):
+        with pytest.raises(SettingsError):
+            library.collections.add(name)
+    assert library.collections.rename("Field notes", "FIELD notes").name == "FIELD notes"
+
+
+def test_renaming_keeps_ratings_settings_uploads_and_waiting_jobs(library):
+    record = library.collections.get("default")
+    document = library.documents.list()[0]
+    Judging(library.catalog).judge(record.id, "heron", document.id, 2)
+    library.collections.set_search("default", {"limit": 3})
+    waiting = library.jobs.add("sync", collection="default")
+    library.collections.rename("default", "Birds")
+    with pytest.raises(NotFoundError):
+        library.collections.get("default")
+    assert library.options(collections=("Birds",)).limit == 3
+    assert library.collections.contents("Birds").ratings == 1
+    assert library.search("heron", collections=("Birds",)).results[0].document.path == "long.md"
+    assert library.jobs.wait(waiting).message == "Nothing new, 1 unchanged."
+
+
+def test_deleting_takes_uploads_ratings_and_indexes_and_leaves_files(library, tmp_path):
+    library.uploads.add("note.md", io.BytesIO(b"# Note\n\nUploaded.\n"))
+    library.jobs.wait(library.sources.sync(library.sources.uploads()))
+    record = library.collections.get("default")
+    Judging(library.catalog).judge(record.id, "heron", library.documents.list()[0].id, 2)
+    contents = library.collections.contents("default")
+    assert (contents.documents, contents.folders, contents.uploads, contents.ratings) == (
+        2,
+        1,
+        1,
+        1,
+    )
+    assert contents.irreplaceable
+    uploads = Path(library.sources.uploads().root)
+    job = library.jobs.wait(library.collections.delete("default"))
+    assert job.message == 'Deleted the collection "default".'
+    assert library.collections.list() == []
+    assert library.documents.list() == []
+    assert not uploads.exists()
+    assert not library.paths.collection_indexes(record.id).exists()
+    assert (tmp_path / "papers/long.md").is_file()
+    assert library.uploads.lines("default") == []
+
+
+def test_chunk_sizes_of_a_collection_are_used_and_index_it_again(library):
+    [before] = library.documents.list()
+    job = library.collections.set_chunking("default", {"words": 60, "overlap": 10})
+    assert library.jobs.wait(job).message == "1 indexed, 0 unchanged."
+    [after] = library.documents.list()
+    assert after.chunks > before.chunks
+    assert library.collections.chunking("default").words == 60
+    assert library.collections.set_chunking("default", {"words": 60}) is None
+    with pytest.raises(SettingsError, match="overlap must be at most half of words"):
+        library.collections.set_chunking("default", {"overlap": 50})
+    library.jobs.wait(library.collections.set_chunking("default", {"words": 320, "overlap": 80}))
+    assert "chunking" not in library.collections.get("default").settings
+    assert library.documents.list()[0].chunks == before.chunks
+
+
+def test_the_last_job_is_that_of_the_collection(library):
+    assert library.jobs.last("default").message == "1 indexed, 0 unchanged."
+    library.collections.add("Empty")
+    assert library.jobs.last("Empty") is None
+    library.jobs.wait(library.sources.sync())
+    assert library.jobs.last("default").message == "1 indexed, 0 unchanged."
+    assert library.jobs.last("Empty") is None

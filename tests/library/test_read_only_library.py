@@ -1,0 +1,114 @@
+"""A library that may not be written can be searched, and says why nothing else can be done."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ragkit.errors import CatalogError
+from ragkit.library import Library
+from ragkit.paths import LibraryPaths
+from ragkit.settings import Settings
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file modes of Unix")
+_NOBODY = 65534
+
+
+def _open(root: Path, *, create: bool = False) -> Library:
+    return Library.open(Settings(library=root, models={"embedder": "hash"}), create=create)
+
+
+@contextmanager
+def _without_rights() -> Iterator[None]:
+    """Run the block as somebody whom file modes bind."""
+    if os.getuid() != 0:
+        yield
+        return
+    os.setresuid(_NOBODY, _NOBODY, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that everybody may read; those of pytest are for their owner alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def _make(root: Path, *, killed: bool) -> LibraryPaths:
+    """Make a library with one file and take the right to write it away, log and all if killed."""
+    (root / "files").mkdir()
+    (root / "files" / "heron.md").write_text("# Heron\n\nThe heron wades slowly.\n")
+    library = _open(root / "made", create=True)
+    library.sources.add_folder(root / "files")
+    library.jobs.wait(library.jobs.add("sync"))
+    if killed:
+        shutil.copytree(root / "made", root / "library")
+        Path(root, "library", "catalog.sqlite-shm").unlink()
+    library.close()
+    if not killed:
+        shutil.copytree(root / "made", root / "library")
+    paths = LibraryPaths(root / "library")
+    for path in (paths.root, *paths.root.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    return paths
+
+
+def _lose_nothing(paths: LibraryPaths) -> None:
+    pass
+
+
+def _lose_indexes(paths: LibraryPaths) -> None:
+    paths.root.chmod(0o755)
+    shutil.rmtree(paths.indexes)
+    paths.root.chmod(0o555)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("lose", [_lose_nothing, _lose_indexes])
+def test_a_read_only_library_is_searched(place, killed, lose: Callable[[LibraryPaths], None]):
+    paths = _make(place, killed=killed)
+    lose(paths)
+    before = {path: path.stat().st_mtime_ns for path in paths.root.rglob("*")}
+    with _without_rights():
+        for create in (False, True):
+            with _open(paths.root, create=create) as library:
+                answer = library.search("heron wades")
+                assert [result.document.path for result in answer.results] == ["heron.md"]
+                assert library.documents.counts().indexed == 1
+                assert not library.worker.state().running
+                findings = {finding.name: finding for finding in library.health.check()}
+                assert findings["embedder"].ok
+                with pytest.raises(CatalogError, match="cannot be written") as caught:
+                    library.jobs.add("sync")
+                assert "permissions" in caught.value.cure
+    assert {path: path.stat().st_mtime_ns for path in paths.root.rglob("*")} == before
+
+
+def test_a_read_only_library_of_an_earlier_version_is_searched(place, monkeypatch):
+    paths = _make(place, killed=False)
+
+    def m999_more(connection):
+        connection.execute("CREATE TABLE more (a)")
+
+    from ragkit.catalog import read_only, schema
+
+    more = (*schema.MIGRATIONS, m999_more)
+    monkeypatch.setattr(schema, "MIGRATIONS", more)
+    monkeypatch.setattr(read_only, "MIGRATIONS", more)
+    data = paths.catalog.read_bytes()
+    with _without_rights(), _open(paths.root) as library:
+        assert library.catalog.integrity.version() == len(more)
+        assert library.search("heron wades").results
+    assert paths.catalog.read_bytes() == data

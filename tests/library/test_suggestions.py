@@ -1,0 +1,186 @@
+"""Suggestions while typing, names of documents, and example questions."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from small_library import add, open_library, write_files
+
+from ragkit.library import Library
+from ragkit.library.names import NamedDocument, _Names, folded
+from ragkit.library.suggestions import LONGEST, Kind
+from ragkit.settings import Settings
+
+FILES = {
+    "notes/Café de Lyon.md": "---\ntags: [travel, food]\n---\n# Café de Lyon\n\nGood coffee.\n",
+    "notes/2026/trip.md": "---\ntags: [travel]\n---\n# Trip to Lake Biwa\n\nBoats and fish.\n",
+    "handbook/refund-policy.md": "# Refund policy\n\n## How long may I wait?\n\nThirty days.\n",
+    "handbook/report.txt": "Type sizes of the annual report.\n",
+    "tools/parse.py": "def parse():\n    '''Parse type lines.'''\n    return 1\n",
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    for name, text in FILES.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    settings = Settings(
+        library=tmp_path_factory.mktemp("library") / "one", models={"embedder": "hash"}
+    )
+    with Library.open(settings, create=True) as opened:
+        opened.jobs.wait(opened.sources.sync(opened.sources.add_folder(folder)))
+        yield opened
+
+
+def labels(library, text, kind=None, **where):
+    found = library.suggestions.suggest(text, **where)
+    return [one.label for one in found if kind in (None, one.kind)]
+
+
+def test_folding_ignores_case_and_accents():
+    assert [folded(text) for text in ("CAFÉ", "Straße", "naïve")] == ["cafe", "strasse", "naive"]
+
+
+def test_titles_are_found_at_the_starts_of_words(library):
+    assert labels(library, "cafe") == ["Café de Lyon"]
+    assert labels(library, "LYON ca") == ["Café de Lyon"]
+    assert labels(library, "biw") == ["Trip to Lake Biwa"]
+    assert labels(library, "iwa") == []
+    assert (
+        labels(library, "x") == labels(library, "") == labels(library, " " * LONGEST + "ca") == []
+    )
+    found = library.suggestions.suggest("refund pol type:md")
+    assert [one.document for one in found] == [None] * len(found)
+    found = library.suggestions.suggest("type:md refund pol")
+    assert [(one.kind, one.label, one.detail) for one in found] == [
+        (Kind.DOCUMENT, "Refund policy", "handbook/refund-policy.md")
+    ]
+    assert library.documents.get(found[0].document).record.path == "handbook/refund-policy.md"
+
+
+def test_names_of_filters_are_completed_at_the_cursor(library):
+    filters = [one for one in library.suggestions.suggest("buoy ty") if one.kind is Kind.FILTER]
+    assert [(one.label, one.text, one.cursor) for one in filters] == [("type:", "buoy type:", 10)]
+    assert filters[0].detail.startswith("markdown, md")
+    assert labels(library, "spea", Kind.FILTER) == []
+    inside = library.suggestions.suggest("ta days", cursor=2)
+    assert [(one.text, one.cursor) for one in inside if one.label == "tag:"] == [("tag: days", 4)]
+
+
+def test_values_of_filters_exist_and_are_counted(library):
+    def values(text):
+        return [(one.label, one.count) for one in library.suggestions.suggest(text)]
+
+    assert values("type:p") == [("type:py", 1)]
+    assert values("tag:") == [("tag:travel", 2), ("tag:food", 1)]
+    assert values("path:no") == [("path:notes/", 2), ("path:notes/2026/", 1)]
+    assert values("collection:") == [("collection:default", None)]
+    assert values("nonsense:a") == values("tag:xyz") == []
+
+
+def test_a_value_completes_the_last_alternative_and_keeps_what_follows(library):
+    found = library.suggestions.suggest("fish tag:food,tr", cursor=16)
+    assert [(one.text, one.cursor) for one in found] == [("fish tag:food,travel ", 21)]
+    found = library.suggestions.suggest("tag:fo boats", cursor=6)
+    assert [(one.text, one.cursor) for one in found] == [("tag:food boats", 9)]
+    assert library.search(found[0].text).query == found[0].text
+
+
+def test_past_searches_are_suggested_with_the_pinned_first(library):
+    for question in ("lake oxygen", "oxygen in the lake", "flakes"):
+        library.searches.note(question)
+    library.searches.pin("lake oxygen")
+    found = library.suggestions.suggest("Lak")
+    assert [(one.label, one.pinned) for one in found if one.kind is Kind.SEARCH] == [
+        ("lake oxygen", True), ("oxygen in the lake", False),
+    ]  # fmt: skip
+
+
+def test_a_collection_that_is_not_searched_suggests_nothing(library):
+    assert labels(library, "cafe", collections=["other"]) == []
+    assert labels(library, "tag:", collections=["other"]) == []
+
+
+def test_the_latest_documents_are_those_whose_files_changed_last(library):
+    latest = library.names.latest(["default"], 2)
+    assert len(latest) == 2
+    assert latest[0].changed_at >= latest[1].changed_at
+    assert library.names.latest(["other"], 2) == []
+
+
+def found_examples(library, collections, offered=()):
+    for _ in range(200):
+        found = library.examples.of(collections, offered)
+        if found is not None:
+            return found
+        time.sleep(0.02)
+    raise AssertionError("no examples")
+
+
+def test_an_example_has_found_its_document(library):
+    offered = [
+        ("Which fish swim beside boats?", "notes/2026/trip.md"),
+        ("Which moon is the largest?", "handbook/gone.md"),
+    ]
+    found = found_examples(library, ["default"], offered)
+    assert found[:2] == ("Which fish swim beside boats?", "How long may I wait?")
+    for question in found:
+        assert library.search(question).results
+    assert "Which moon is the largest?" not in found
+
+
+def test_a_library_without_documents_has_no_examples(tmp_path):
+    settings = Settings(library=tmp_path / "empty", models={"embedder": "hash"})
+    with Library.open(settings, create=True) as opened:
+        assert found_examples(opened, ["default"]) == ()
+
+
+def test_twenty_thousand_names_are_searched_at_once():
+    words = ("report", "budget", "lake", "sensor", "meeting", "invoice", "policy", "travel")
+    names = _Names(
+        [
+            NamedDocument(
+                n, "default", f"{words[n % 8]} {words[n // 8 % 8]} {n}", f"a/{n}.md", n, 1
+            )
+            for n in range(20_000)
+        ]
+    )
+    assert len(list(names.matching(["re", "19999"]))) == 0
+    assert [one.id for one in names.matching(["tra", "19999"])] == [19_999]
+    begun = time.perf_counter()
+    for text in ("r", "re", "bud", "lake me"):
+        list(names.matching(text.split()))
+    assert time.perf_counter() - begun < 1.0
+
+
+def test_closing_waits_for_the_search_at_hand_and_ends_the_looking(tmp_path):
+    """A connection that is closed while another thread reads with it takes the process down."""
+    asked, go_on = threading.Event(), threading.Event()
+    questions = []
+
+    def slow(question, _collections):
+        questions.append(question)
+        asked.set()
+        go_on.wait(10)
+
+    write_files(
+        tmp_path / "files", {f"{n}.md": f"# How is tea {n} made?\n\nTea {n}." for n in "abc"}
+    )
+    library = open_library(tmp_path / "library")
+    add(library, tmp_path / "files")
+    library.examples._find = slow
+    library.examples.of(["default"])
+    assert asked.wait(10)
+    closing = threading.Thread(target=library.close)
+    closing.start()
+    closing.join(0.2)
+    assert closing.is_alive()
+    go_on.set()
+    closing.join(10)
+    assert not closing.is_alive()
+    assert len(questions) == 1

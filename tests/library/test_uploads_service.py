@@ -1,0 +1,133 @@
+"""What becomes of each dropped file: stored, known, skipped; zips are opened with suspicion."""
+
+from __future__ import annotations
+
+import io
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+from small_library import open_library
+
+from ragkit.indexing import archives
+from ragkit.library import Library
+
+
+@pytest.fixture
+def library(tmp_path):
+    opened = open_library(tmp_path / "library")
+    yield opened
+    opened.close()
+
+
+def add(library: Library, name: str, data: bytes) -> None:
+    library.uploads.add(name, io.BytesIO(data))
+
+
+def lines(library: Library) -> dict[str, tuple[str, str]]:
+    return {line.name: (line.state.value, line.reason) for line in library.uploads.lines("default")}
+
+
+def packed(members: dict[str, bytes]) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+def link(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return info
+
+
+def test_each_file_has_a_line_that_says_how_it_stands(library):
+    add(library, "heron.md", b"# Heron\n\nIt stands.\n")
+    add(library, "scan.png", b"\x89PNG\r\n\x1a\n" + bytes(200))
+    job = library.sources.sync(library.sources.uploads())
+    assert lines(library)["heron.md"][0] == "waiting"
+    library.jobs.wait(job)
+    found = {line.name: line for line in library.uploads.lines("default")}
+    assert found["heron.md"].state == "indexed"
+    assert library.documents.records([found["heron.md"].document_id])
+    assert found["scan.png"].state == "skipped"
+    assert found["scan.png"].reason == "Pictures are not read. Text in a picture needs OCR first."
+    add(library, "copy of heron.md", b"# Heron\n\nIt stands.\n")
+    again = library.uploads.lines("default")[-1]
+    assert (again.state, again.reason) == ("known", "heron.md")
+    assert again.document_id == found["heron.md"].document_id
+    assert not Path(library.sources.uploads().root, "copy of heron.md").exists()
+    library.uploads.dismiss("default")
+    assert library.uploads.lines("default") == []
+
+
+def test_a_zip_becomes_files_under_its_name(library):
+    data = packed(
+        {
+            "a.md": b"# A\n\nAlpha.\n",
+            "deep/er/b.txt": b"Beta.\n",
+            "deep/same.txt": b"Beta.\n",
+            "__MACOSX/._a.md": b"x",
+            ".git/config": b"x",
+            "inner.zip": packed({"c.md": b"C"}),
+        }
+    )
+    add(library, "field notes.zip", data)
+    library.jobs.wait(library.sources.sync(library.sources.uploads()))
+    root = Path(library.sources.uploads().root)
+    stored = sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
+    assert stored == ["field notes/a.md", "field notes/deep/er/b.txt"]
+    found = lines(library)
+    assert found["field notes.zip › a.md"] == ("indexed", "")
+    assert found["field notes.zip › deep/same.txt"] == ("known", "field notes/deep/er/b.txt")
+    assert found["field notes.zip › inner.zip"][1].startswith("A zip inside a zip is not opened.")
+    assert found["field notes.zip"] == ("skipped", "2 hidden or system files were left out.")
+
+
+def test_a_hostile_zip_writes_nothing_outside(library, tmp_path):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("../../escape.txt", "out")
+        archive.writestr("/etc/absolute.txt", "out")
+        archive.writestr("C:\\drive.txt", "out")
+        archive.writestr(link("link.txt"), "/etc/passwd")
+        archive.writestr("fine.txt", "The fine one.")
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    add(library, "bad.zip", target.getvalue())
+    root = Path(library.sources.uploads().root)
+    new = {path for path in tmp_path.rglob("*") if path.is_file()} - before
+    assert [path for path in new if path.suffix == ".txt"] == [root / "bad/fine.txt"]
+    said = {line.name: line.reason for line in library.uploads.lines("default")}
+    for name in ("../../escape.txt", "/etc/absolute.txt", "C:/drive.txt"):
+        assert said[f"bad.zip › {name}"].startswith("Its path leads out of the archive.")
+    assert said["bad.zip › link.txt"].startswith("It is a link, not a file.")
+
+
+def test_archives_that_are_too_much_locked_or_damaged_say_so(monkeypatch):
+    def reason(data: bytes, most: int = 1000) -> str:
+        try:
+            return " ".join(str(member.problem) for member in archives.members(data, most))
+        except archives.ReadingError as error:
+            return str(error)
+
+    two = packed({"a.txt": b"1" * 2000, "b.txt": b"2"})
+    assert reason(two).startswith("It is too large (0.0 MB); the limit is 0.0 MB.")
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 1)
+    assert reason(two).startswith("It holds 2 files; at most 1 are taken from an archive.")
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 5)
+    monkeypatch.setattr(archives, "MOST_BYTES", 100)
+    assert reason(two).startswith("It unpacks to 0.0 MB; at most")
+    monkeypatch.setattr(archives, "MOST_BYTES", 10**9)
+    bomb = packed({"zeros.txt": bytes(120_000_000)})
+    assert "decompression bombs" in reason(bomb)
+    locked = bytearray(packed({"a.txt": b"secret"}))
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        locked[locked.index(mark) + at] |= 1
+    assert reason(bytes(locked)).startswith("It is locked with a password.")
+    damaged = bytearray(packed({"a.txt": b"some words that are here " * 9}))
+    damaged[40] ^= 0xFF
+    [member] = archives.members(bytes(damaged), 10_000)
+    assert member.content is not None
+    assert reason(b"PK\x05\x06 nothing").startswith("The archive is damaged.")

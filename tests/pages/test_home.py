@@ -1,0 +1,93 @@
+"""The Search page with an empty box: recent and pinned searches, new documents, examples."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import pytest
+from running import html, run
+
+from pages.parts.search import home
+from ragkit.errors import LibraryError
+from ragkit.indexing.writer import writer_lock
+from ragkit.library.names import NamedDocument
+from ragkit.library.searches import PastSearch
+
+
+@pytest.fixture
+def filled(library, tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "reefs.md").write_text("# Coral reefs\n\nReefs grow slowly in warm water.\n")
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    return library
+
+
+def searched(app, library, question):
+    """Type a question; the library's lock is held, so that no worker is started."""
+    with writer_lock(library.paths.lock, "test"):
+        app.text_input(key="q").set_value(question).run()
+
+
+def questions(library):
+    return [one.question for one in library.searches.list()]
+
+
+def test_a_search_is_noted_once_its_results_are_drawn(filled):
+    app = run(filled)
+    assert "Coral reefs" in html(app)
+    assert "They stay on this machine" in html(app)
+    searched(app, filled, "warm reefs")
+    searched(app, filled, "slow corals")
+    assert questions(filled) == ["slow corals", "warm reefs"]
+    searched(app, filled, "warm type:nothing-of-this-kind")
+    assert questions(filled) == ["slow corals", "warm reefs"]
+    searched(app, filled, "warm reefs")
+    assert questions(filled) == ["warm reefs", "slow corals"]
+    searched(app, filled, "")
+    assert 'data-question="slow corals"' in html(app)
+
+
+def test_an_address_with_a_search_leaves_the_order_as_it_is(filled):
+    for question in ("warm reefs", "slow corals"):
+        filled.searches.note(question)
+    run(filled, q="warm reefs")
+    assert questions(filled) == ["slow corals", "warm reefs"]
+    run(filled, q="reefs in water")
+    assert questions(filled)[0] == "reefs in water"
+
+
+def test_searches_are_pinned_removed_and_cleared(library):
+    for question in ("a", "b", "c"):
+        library.searches.note(question)
+    assert home.act(library, {"rk": "pin", "question": "a"})
+    assert home.act(library, {"rk": "forget", "question": "c"})
+    assert questions(library) == ["a", "b"]
+    assert home.act(library, {"rk": "clear"})
+    assert questions(library) == ["a"]
+    assert home.act(library, {"rk": "unpin", "question": "a"})
+    assert not library.searches.list()[0].pinned
+    assert not home.act(library, {"rk": "open", "id": "1"})
+
+
+def test_a_search_whose_history_cannot_be_written_is_drawn_all_the_same(filled):
+    error = LibraryError("searches.json cannot be written.", "Check permissions.")
+    app = run(filled)
+    with patch("ragkit.library.searches.SearchHistory._change", side_effect=error):
+        searched(app, filled, "warm reefs")
+    assert "Coral reefs" in html(app)
+    assert "That did not work" not in html(app)
+
+
+def test_searches_are_text_and_nothing_else():
+    evil = '"><img src=x onerror=alert(1)>'
+    drawn = home.searches_list([PastSearch(evil, 1.0), PastSearch("kept", 2.0, True)])
+    drawn += home.documents_list([NamedDocument(3, "default", evil, evil, 0.0, 1)])
+    assert "<img" not in drawn
+    assert drawn.count('data-rk="pin"') == drawn.count('data-rk="unpin"') == 1
+    assert 'aria-label="Unpin: kept"' in drawn
+
+
+def test_nothing_is_said_of_searches_when_none_are_kept():
+    assert home.searches_list((), kept=False) == ""
+    assert 'data-rk="clear"' not in home.searches_list([PastSearch("kept", 2.0, True)])

@@ -1,0 +1,116 @@
+"""The address is the state: what it holds is taken into a page, and what changes is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from running import run
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.common import kept_texts, option_controls
+from ragkit.indexing.writer import writer_lock
+from ragkit.library import Library
+from ragkit.options import SEARCH_OPTIONS, Fusion, Mode, SearchOptions
+from ragkit.settings import parse_option
+
+
+@pytest.fixture
+def filled(library: Library, tmp_path: Path) -> Library:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "refund.md").write_text("# Refund policy\n\nA full refund within 30 days.\n")
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    return library
+
+
+def address(app: AppTest) -> dict[str, str | list[str]]:
+    return dict(app.query_params)
+
+
+def again(library: Library, app: AppTest) -> AppTest:
+    with writer_lock(library.paths.lock, "test"):
+        return app.run()
+
+
+def test_options_of_the_address_are_those_of_the_search(filled):
+    app = run(filled, q="refund", mode="keyword", limit="5", keyword_weight="0.3",
+              mmr_lambda="0.4", contexts="structural")  # fmt: skip
+    _question, asked = app.session_state["asked"]
+    assert (asked.mode, asked.mmr_lambda) == (Mode.KEYWORD, 0.4)
+    assert app.session_state["option_limit"] == 5
+    assert (asked.keyword_weight, asked.vector_weight) == (0.3, 0.7)
+    assert asked.contexts.value == "structural"
+    assert address(app) == {
+        "q": "refund", "mode": "keyword", "limit": "5", "keyword_weight": "0.3",
+        "mmr_lambda": "0.4", "contexts": "structural",
+    }  # fmt: skip
+
+
+def test_what_is_changed_is_written_and_defaults_are_left_out(filled):
+    app = run(filled, q="refund")
+    assert address(app) == {"q": "refund"}
+    app.selectbox(key="mode").select("keyword")
+    assert address(again(filled, app)) == {"q": "refund", "mode": "keyword"}
+    app.selectbox(key="mode").select("hybrid")
+    app.text_input(key="q").set_value("")
+    again(filled, app)
+    assert address(app) == {}
+
+
+def test_another_address_leads_to_its_own_state(filled):
+    app = run(filled, q="refund", mode="keyword")
+    app.query_params.clear()
+    app.query_params["q"] = "days"
+    again(filled, app)
+    assert app.text_input(key="q").value == "days"
+    assert app.selectbox(key="mode").value == "hybrid"
+
+
+def test_what_means_nothing_is_left_out_with_a_notice(filled):
+    app = run(filled, q="refund", mode="loud", limit="many", collection="nowhere", colour="red")
+    assert address(app) == {"q": "refund"}
+    said = " ".join(toast.value for toast in app.toast).replace("\\", "")
+    for wrong in ("mode=loud", "limit=many", "collection=nowhere", "colour=red"):
+        assert wrong in said
+
+
+def test_a_long_question_is_kept_by_the_server(filled, monkeypatch):
+    # A page under test has no cookies.
+    monkeypatch.setattr(kept_texts, "_browser", lambda: "a browser")
+    app = run(filled, q="refund " * 2000)
+    assert len(address(app)["q"]) < 30
+    app.query_params["q"] = "~0123456789abcdef"
+    again(filled, app)
+    assert app.text_input(key="q").value == ""
+    assert "~0123456789abcdef" in app.toast[0].value
+
+
+def test_the_conversation_stands_in_the_address(filled):
+    app = run(filled, "conversation", text="Can I have a refund?", limit="2")
+    assert app.session_state["long_text"] == "Can I have a refund?"
+    assert address(app) == {"text": "Can I have a refund?", "limit": "2"}
+
+
+def test_the_filter_of_the_library_stands_in_the_address(filled):
+    app = run(filled, "library", find="refund")
+    assert app.text_input(key="table_text").value == "refund"
+    app.text_input(key="table_text").set_value("")
+    assert address(again(filled, app)) == {}
+
+
+@pytest.mark.parametrize("first", [SearchOptions(), SearchOptions(per_document=3, mmr_lambda=0.2)])
+def test_each_control_reads_what_it_is_set_to(first, monkeypatch):
+    monkeypatch.setattr(option_controls.st, "session_state", {})
+    controls = option_controls.of_search(first)
+    assert option_controls.changed(first) == first
+    wanted = {"mode": "vector", "fusion": "rrf", "near_duplicates": "true", "mmr_lambda": "0.9",
+              "semantic_threshold": "", "limit": "7", "chunk_aware": "false"}  # fmt: skip
+    for name, text in wanted.items():
+        controls[name].place(parse_option(name, text))
+    found = option_controls.changed(first)
+    assert (found.mode, found.fusion, found.limit) == (Mode.VECTOR, Fusion.RRF, 7)
+    assert (found.near_duplicates, found.chunk_aware) == (True, False)
+    assert (found.mmr_lambda, found.semantic_threshold) == (0.9, None)
+    assert found.per_document == first.per_document
+    assert set(controls) <= set(SEARCH_OPTIONS)

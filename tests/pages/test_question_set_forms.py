@@ -1,0 +1,59 @@
+"""Question sets on the Evaluate page: imported from a file, and the sample's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from running import html, run
+
+from ragkit.indexing.writer import writer_lock
+from ragkit.library import Library
+from ragkit.surfaces.serve import app_folder
+
+
+def fill(library: Library, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "refund.md").write_text("# Refund policy\n\nA full refund within 30 days.\n")
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+
+
+def import_file(library: Library, name: str, data: bytes):
+    app = run(library, "evaluate")
+    with writer_lock(library.paths.lock, "test"):
+        app.file_uploader[0].set_value((name, data, "text/csv")).run()
+        app.button(key="evaluate-import-begin").click().run()
+    assert not app.exception
+    return app
+
+
+def test_a_file_becomes_a_set_that_is_chosen(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    rows = b"question,path,grade\nHow long for a refund?,refund.md,2\nWhat else?,gone.md,2\n"
+    app = import_file(library, "mine.csv", rows)
+    assert library.judgments.sets("default") == {"mine": (1, 1)}
+    said = html(app)
+    assert "Imported 1 question with 1 rating." in said
+    assert "gone.md" in said
+    assert app.radio(key="eval_set").value == "mine"
+
+
+def test_a_file_that_is_no_set_says_what_to_do(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    said = html(import_file(library, "<b>.csv", b"one,two\n1,2\n"))
+    assert "&lt;b&gt;.csv lacks the columns question and path." in said
+    assert "question,path,grade" in said
+    assert library.judgments.sets("default") == {}
+
+
+def test_the_sample_brings_its_questions(library):
+    folder = app_folder() / "sample_data" / "library"
+    source = library.sources.add_folder(folder)
+    keys = [button.key for button in run(library, "evaluate").button]
+    assert "evaluate-sample" not in keys
+    library.jobs.wait(library.sources.sync(source))
+    app = run(library, "evaluate")
+    with writer_lock(library.paths.lock, "test"):
+        app.button(key="evaluate-sample").click().run()
+    assert not app.exception
+    assert library.judgments.sets("default")["sample questions"][0] == 40
+    assert "evaluate-sample" not in [button.key for button in app.button]

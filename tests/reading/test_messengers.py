@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from reading_files import DAY, TELEGRAM, headers, read, said, sessions
+
+
+def test_a_slack_day_on_its_own(tmp_path):
+    day = [dict(one) for one in DAY]
+    day[0]["user_profile"] = {"real_name": "Ann Lee", "display_name": "ann"}
+    reading = read(tmp_path, "export/general/2026-02-03.json", day)
+    assert (reading.title, reading.metadata["platform"]) == ("#general 2026-02-03", "Slack")
+    assert said(reading) == [
+        ("", "2026-02-03T14:05:00+00:00", "@U03CYD has joined the channel"),
+        ("Ann Lee", "2026-02-03T14:05:33.000100+00:00",
+         "Hi @U02BOB, see [the plan](https://a.example/x) & https://b.example in #general @here"),
+        ("U02BOB", "2026-02-03T14:06:40.000200+00:00", "a < b\n(attached: plan.pdf)"),
+        ("Deploy", "2026-02-03T14:08:20.000300+00:00", "> Build 7\n> passed for @Ann Lee"),
+    ]  # fmt: skip
+    assert headers(reading)[2] == "**U02BOB** · 2026-02-03 14:06 UTC · in reply to Ann Lee"
+
+
+def test_telegram_keeps_the_offset_of_each_message(tmp_path):
+    reading = read(tmp_path, "result.json", TELEGRAM)
+    assert (reading.title, reading.metadata["platform"]) == ("Family", "Telegram")
+    assert said(reading) == [
+        ("Ann", "2026-02-03T14:05:33+01:00", "See [this](https://a.example) and `x`"),
+        ("Bob", "2026-07-03T14:06:00+02:00", "Yes\n(photo)"),
+        ("user9", "2026-07-03T14:07:00", "(voice message)"),
+    ]
+    assert headers(reading)[1].endswith("in reply to Ann")
+    assert reading.metadata["last_date"] == "2026-07-03"
+
+
+def test_all_chats_of_telegram_are_sessions(tmp_path):
+    other = {**TELEGRAM, "name": "Work"}
+    reading = read(tmp_path, "result.json", {"chats": {"list": [TELEGRAM, other]}})
+    assert (reading.title, sessions(reading)) == ("Telegram", ["Family", "Work"])
+    assert len(reading.messages) == 6
+
+
+def test_discord(tmp_path):
+    def message(number, author, text, **more):
+        return {
+            "id": str(number), "type": "Default", "timestamp": f"2026-02-03T14:05:{number}+01:00",
+            "content": text, "author": {"name": author.lower(), "nickname": author}, **more,
+        }  # fmt: skip
+
+    value = {
+        "guild": {"name": "Lake"},
+        "channel": {"name": "help", "topic": ""},
+        "messages": [
+            message(10, "Ann", "Why?", attachments=[{"fileName": "log.txt"}]),
+            message(11, "Bob", "Because.", type="Reply", reference={"messageId": "10"}),
+            message(12, "Cy", "", embeds=[{"title": "Docs", "description": "one\ntwo"}]),
+            message(13, "Cy", "", type="ChannelPinnedMessage"),
+            message(14, "Cy", "called", type="Call"),
+        ],
+    }
+    reading = read(tmp_path, "help.json", value)
+    assert (reading.title, reading.metadata["platform"]) == ("Lake · #help", "Discord")
+    assert said(reading) == [
+        ("Ann", "2026-02-03T14:05:10+01:00", "Why?\n(attached: log.txt)"),
+        ("Bob", "2026-02-03T14:05:11+01:00", "Because."),
+        ("Cy", "2026-02-03T14:05:12+01:00", "> Docs\n> one\n> two"),
+        ("", "2026-02-03T14:05:13+01:00", "Cy pinned a message."),
+    ]
+    assert headers(reading)[1] == "**Bob** · 2026-02-03 14:05 +01:00 · in reply to Ann"

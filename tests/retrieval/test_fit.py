@@ -1,0 +1,71 @@
+"""What is said of results that are no answer: weak ones, missing words, how many there are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from small_library import paths
+
+from ragkit.retrieval.fit import Words
+
+SAMPLE_DATA = Path(__file__).resolve().parents[2] / "sample_data"
+
+_JUNK = (
+    "asdf qwer zxcv", "?", "the", "x" * 3000, "CHF", "invoice number 2291", "🙂",
+    "order 99812 status",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+def test_nothing_is_close_to_what_the_library_does_not_hold(sample, mode):
+    said = [sample.search(text, mode=mode).nothing_close for text in _JUNK]
+    assert said == [True] * len(_JUNK)
+
+
+def test_questions_of_the_library_are_close(sample):
+    lines = (SAMPLE_DATA / "questions.jsonl").read_text("utf-8").splitlines()
+    questions = [json.loads(line)["text"] for line in lines]
+    lost = [text for text in questions if sample.search(text).nothing_close]
+    assert len(lost) <= 3, lost
+
+
+def test_words_that_are_missing_are_named(sample):
+    answer = sample.search("refund of invoice 2291")
+    assert answer.missing_terms == ("2291",)
+    assert all("2291" in result.missing_terms for result in answer.results)
+    of_policy = next(one for one in answer.results if "refund-policy" in one.document.path)
+    assert "refund" not in of_policy.missing_terms
+    assert sample.search("the refund").missing_terms == ()
+
+
+def test_fit_is_absolute_where_a_score_is_relative(sample):
+    answer = sample.search("invoice number 2291", mode="keyword")
+    assert answer.results[0].score == 1.0
+    assert answer.results[0].fit < 0.34
+    assert answer.results[0].weak
+    assert sample.search("refund", mode="keyword").results[0].fit == 1.0
+
+
+def test_documents_are_counted_beyond_the_page(sample):
+    answer = sample.search("refund", mode="keyword", limit=1)
+    everything = sample.search("refund", mode="keyword", limit=200)
+    assert answer.total_documents == len(set(paths(everything))) > 1
+    assert sample.search("type:md refund", mode="vector").total_documents < 40
+
+
+def test_newest_first_orders_what_is_good_by_date(sample):
+    dates = [
+        result.document.date[:10]
+        for result in sample.search("drift correction", sort="date").results
+        if result.document.date
+    ]
+    assert len(dates) >= 3
+    assert dates == sorted(dates, reverse=True)
+
+
+def test_words_are_named_as_they_are_written():
+    words = Words.of("Übernimmt der drift_offset_ugl, the 12?")
+    assert list(words.by_word) == ["Übernimmt", "der", "drift_offset_ugl", "12"]
+    assert words.without({"12", "ugl"}) == ("Übernimmt", "der")

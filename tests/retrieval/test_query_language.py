@@ -1,0 +1,156 @@
+"""Filters, phrases, exclusions and corrections, asked of the sample library."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from small_library import paths
+
+from ragkit.errors import QueryError
+from ragkit.indexes.tokenizer import fold
+
+_DOCS = Path(__file__).resolve().parents[2] / "docs" / "query_language.md"
+_EXAMPLES = re.findall(r"^\| `([^`]+)` \|", _DOCS.read_text("utf-8"), re.MULTILINE)
+
+
+def names(answer) -> list[str]:
+    return [path.rsplit("/", 1)[-1] for path in paths(answer)]
+
+
+@pytest.mark.parametrize("example", _EXAMPLES)
+def test_every_example_of_the_docs_finds_something(sample, example):
+    answer = sample.search(example)
+    assert answer.results
+    assert (answer.notices, answer.suggestion, answer.corrected) == ((), "", "")
+    assert answer.total_documents >= len(set(paths(answer)))
+
+
+def test_a_phrase_restricts_to_documents_that_hold_it(sample):
+    answer = sample.search('"full refund"')
+    assert names(answer)[0] == "refund-policy.md"
+    assert answer.total_documents == len(answer.results) == 2
+    for result in answer.results:
+        text = sample.documents.get(result.document.id).text
+        assert re.search(r"full\W+refund", text, re.IGNORECASE)
+    assert any("full refund" in one.text for one in answer.results[0].passages)
+
+
+def test_a_phrase_that_is_nowhere_says_so_and_offers_its_words(sample):
+    answer = sample.search('"heron cloud rate limit" quota')
+    assert answer.results == ()
+    assert answer.notices == ('No document has the exact phrase "heron cloud rate limit".',)
+    assert answer.suggestion == "heron cloud rate limit quota"
+    assert sample.search(answer.suggestion).results
+
+
+@pytest.mark.parametrize("phrase", ["予備コード", "備コー", "二段階認証"])
+def test_phrases_without_spaces_are_found_inside_a_run(sample, phrase):
+    assert names(sample.search(f'"{phrase}"'))[0] == "okyakusama-faq.md"
+    assert sample.search(f'"{phrase[::-1]}"').results == ()
+
+
+def test_a_phrase_of_stop_words_is_looked_for_in_the_text(sample):
+    answer = sample.search('"as soon as the"', limit=50)
+    expected = {
+        record.path
+        for record in sample.documents.list("default")
+        if re.search(
+            r"\bas\W+soon\W+as\W+the\b", fold(sample.documents.get(record.id).text).casefold()
+        )
+    }
+    assert set(paths(answer)) == expected
+
+
+def test_excluded_words_phrases_and_filters_are_gone_before_ranking(sample):
+    with_it = sample.search("laptop", limit=50)
+    without = sample.search("laptop -onboarding", limit=50)
+    assert "onboarding.md" in names(with_it)
+    held = {path for path in paths(with_it) if "onboarding" in path}
+    assert held
+    assert held.isdisjoint(paths(without))
+    for result in without.results:
+        assert "onboarding" not in sample.documents.get(result.document.id).text.lower()
+    assert "refund-policy.md" not in names(sample.search('refund -"full refund"', limit=50))
+    no_pdf = sample.search("drift -type:pdf", limit=50)
+    assert no_pdf.results
+    assert all(result.document.format != "pdf" for result in no_pdf.results)
+
+
+def test_a_filter_alone_lists_what_it_names_newest_first(sample):
+    answer = sample.search("type:md", limit=5)
+    everything = sample.search("type:md", limit=100)
+    assert answer.listed
+    assert len(answer.results) == 5
+    assert answer.total_documents == len(everything.results) > 15
+    dates = [one.document.date[:10] for one in everything.results if one.document.date]
+    assert dates == sorted(dates, reverse=True)
+    assert all(one.passages for one in everything.results)
+
+
+def test_families_dates_and_mail(sample):
+    assert set(names(sample.search("type:excel"))) == {"budget-2026.xlsx", "deployments.csv"}
+    assert names(sample.search("type:python")) == ["heron_client.py"]
+    assert names(sample.search("from:haruka type:mail")) == ["2026-01-15-lake-biwa-pilot.eml"]
+    assert names(sample.search("has:attachment")) == ["2026-02-24-lease-oberhafen.eml"]
+    assert sample.search("-has:attachment type:mail").total_documents == 1
+    march = sample.search("date:2026-03", limit=50)
+    assert {result.document.date[:7] for result in march.results if result.document.date} >= {
+        "2026-03"
+    }
+    assert "2026-02-10-lyon-visit.md" not in names(march)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "notice"),
+    [
+        ("type:pdff", "type:pdf", 'No files of type "pdff".'),
+        ("path:handbok/ refund", "path:handbook/ refund", 'No files in a path with "handbok/".'),
+        ("typ:pdf", "type:pdf", 'There is no filter "typ:".'),
+    ],
+)
+def test_a_slip_in_a_filter_shows_what_was_meant(sample, typed, meant, notice):
+    answer = sample.search(typed)
+    assert answer.corrected == meant
+    assert answer.notices == (notice,)
+    assert paths(answer) == paths(sample.search(meant))
+
+
+def test_a_slip_beside_words_is_left_out_and_suggested(sample):
+    answer = sample.search("typ:pdf drift")
+    assert paths(answer) == paths(sample.search("drift"))
+    assert answer.suggestion == "type:pdf drift"
+    answer = sample.search("refund type:zzz")
+    assert (answer.results, answer.suggestion) == ((), "refund")
+    assert answer.notices == ('No files of type "zzz".',)
+
+
+def test_an_invalid_date_is_named(sample):
+    with pytest.raises(QueryError, match='Invalid date: "2025-13-45"'):
+        sample.search("refund after:2025-13-45")
+
+
+def test_misspelled_words_are_corrected_when_nothing_close_is_found(sample):
+    answer = sample.search("refnd polcy")
+    assert answer.corrected == "refund policy"
+    assert answer.query == "refnd polcy"
+    assert names(answer)[0] == "refund-policy.md"
+    as_typed = sample.search("refnd polcy", correct_spelling=False)
+    assert as_typed.nothing_close
+    assert (as_typed.corrected, as_typed.suggestion) == ("", "refund policy")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["HRN-0399 status", "v9.9.9", "invoice number 2291", '"refnd polcy"', "KRQX", "wifi"],
+)
+def test_identifiers_numbers_and_quoted_words_are_never_respelled(sample, question):
+    answer = sample.search(question)
+    assert answer.corrected == ""
+    assert answer.suggestion in ("", question.replace('"', ""))
+
+
+def test_a_question_that_finds_what_it_asks_for_is_left_alone(sample):
+    answer = sample.search("How do I get a refund?")
+    assert (answer.corrected, answer.suggestion, answer.missing_terms) == ("", "", ())

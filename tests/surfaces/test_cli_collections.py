@@ -1,0 +1,39 @@
+"""``ragkit collections``, and files added one by one."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+
+def test_collections_are_listed_made_renamed_set_and_deleted(in_process, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
+    (tmp_path / "heron.md").write_text("# Heron\n\n" + "The heron stands in the river. " * 40)
+    with zipfile.ZipFile(tmp_path / "trip.zip", "w") as archive:
+        archive.write(tmp_path / "heron.md", "heron.md")
+        archive.writestr("map.txt", "The map of Skye.")
+    assert in_process("collections", "new", "Birds").stderr == 'Made the collection "Birds".\n'
+    assert in_process("collections", "new", "birds").returncode == 2
+    said = in_process(
+        "add", tmp_path / "heron.md", tmp_path / "trip.zip", "--collection", "Birds"
+    ).stderr.splitlines()
+    assert said[:3] == [
+        "heron.md: copied",
+        "trip.zip › heron.md: Already in the library: heron.md",
+        "trip.zip › map.txt: copied",
+    ]
+    assert in_process("collections", "rename", "Birds", "Herons").returncode == 0
+    [listed] = in_process("collections", "list", "--json").stdout.splitlines()
+    assert (json.loads(listed)["name"], json.loads(listed)["documents"]) == ("Herons", 2)
+    assert (
+        "overlap must be at most half"
+        in in_process("collections", "chunks", "Herons", "--words", 50).stderr
+    )
+    done = in_process("collections", "chunks", "Herons", "--words", 50, "--overlap", 10)
+    assert done.stderr.splitlines()[-1] == "2 indexed, 0 unchanged."
+    assert done.stdout == "50 words, 10 overlap, 40 smallest section\n"
+    asked = in_process("collections", "delete", "Herons")
+    assert asked.returncode == 2
+    assert "2 uploaded files, which are deleted from disk" in asked.stderr
+    assert in_process("collections", "delete", "Herons", "--yes").returncode == 0
+    assert in_process("collections", "list").stdout == ""

@@ -1,0 +1,242 @@
+"""The real page server: who gets an answer from it, and whom it asks anything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from network_watch import asked, strangers, watching
+
+from ragkit.paths import LibraryPaths
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Server:
+    """The page server of an empty library, as ``ragkit serve`` starts it."""
+
+    def __init__(self, folder, **settings):
+        self.library = LibraryPaths(folder / "library")
+        self.watched = folder / "watched"
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "RAGKIT_LIBRARY": str(self.library.root),
+            **settings,
+        }
+        self.environment = watching(environment, self.watched)
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = probe.getsockname()[1]
+        self.library.create()
+        self.log = folder / "log"
+        log = self.log.open("wb")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "ragkit.surfaces.http.server", str(self.port)],
+            cwd=ROOT, env=self.environment, stdout=log, stderr=log,
+        )  # fmt: skip
+        log.close()
+        self._wait()
+
+    def _wait(self):
+        for _ in range(240):
+            assert self.process.poll() is None, self.log.read_text()
+            try:
+                return self.ask()
+            except ConnectionRefusedError:
+                time.sleep(0.25)
+        raise AssertionError("the server did not start")
+
+    def ask(self, path="/", method="GET", host=None, **headers):
+        """The status of one request, and its head and what came with it."""
+        lines = [f"{method} {path} HTTP/1.1", f"Host: {host or f'localhost:{self.port}'}"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        if "Upgrade" not in headers:
+            lines.append("Connection: close")
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as stream:
+            stream.sendall("\r\n".join([*lines, "", ""]).encode())
+            answer = b""
+            while piece := stream.recv(65536):
+                answer += piece
+                if answer.startswith(b"HTTP/1.1 101"):
+                    break
+        return int(answer.split()[1]), answer.decode("utf-8", "replace")
+
+    def open_socket(self, **headers):
+        """The status of opening the socket that pages work with."""
+        key = base64.b64encode(os.urandom(16)).decode()
+        return self.ask(
+            "/_stcore/stream", Connection="Upgrade", Upgrade="websocket",
+            Sec_WebSocket_Key=key, Sec_WebSocket_Version=13, **headers,
+        )[0]  # fmt: skip
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=15)
+
+
+def _server(folder, **settings):
+    server = Server(folder, **settings)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    # Whatever Streamlit is told elsewhere, its own checks stay on.
+    loose = {
+        "STREAMLIT_SERVER_ENABLE_CORS": "false",
+        "STREAMLIT_SERVER_ADDRESS": "0.0.0.0",
+        "STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION": "false",
+    }
+    yield from _server(tmp_path_factory.mktemp("open"), **loose)
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory):
+    yield from _server(tmp_path_factory.mktemp("locked"), RAGKIT_SERVER__LOCKED="true")
+
+
+def test_pages_of_this_machine_are_answered_behind_the_guard(server):
+    status, answer = server.ask()
+    assert status == 200
+    assert "content-security-policy: default-src 'self'" in answer
+    assert "x-frame-options: DENY" in answer
+    script = answer.split("<script>")[1].split("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in answer
+    assert server.ask(host="evil.example")[0] == 421
+    assert server.ask("/_stcore/upload_file/a/b", "PUT")[0] == 403
+
+
+def test_sockets_open_to_its_own_pages_alone(server):
+    own = f"http://localhost:{server.port}"
+    assert server.open_socket(Origin=own) == 101
+    for origin in ("http://evil.example", "http://6.6.6.6", "null", "http://localhost:9999"):
+        assert server.open_socket(Origin=origin) == 403
+    assert server.open_socket() == 403
+    assert server.open_socket(Origin=own, host=f"evil.example:{server.port}") == 421
+
+
+def test_a_foreign_origin_makes_the_server_look_nothing_up(server):
+    for origin in ("http://evil.example", "http://6.6.6.6", f"http://10.0.0.7:{server.port}"):
+        assert server.open_socket(Origin=origin) == 403
+        assert server.ask("/_stcore/health", Origin=origin)[0] == 403
+    assert strangers(server.watched) == []
+
+
+def test_refused_sockets_fill_no_log(server, locked):
+    assert server.open_socket() == 403
+    assert locked.open_socket(Origin=f"http://localhost:{locked.port}") == 401
+    assert server.ask()[0] == 200
+    assert locked.ask()[0] == 401
+    assert "handshake" not in server.log.read_text() + locked.log.read_text()
+
+
+def test_streamlit_itself_asks_nobody_for_this_machines_addresses(tmp_path):
+    """Without the guard too: what it would ask is switched off."""
+    code = """
+from ragkit.surfaces.http.server import look_nothing_up
+look_nothing_up()
+from streamlit.web.server.server_util import is_url_from_allowed_origins
+print(is_url_from_allowed_origins("http://6.6.6.6"), is_url_from_allowed_origins("http://localhost"))
+"""
+    environment = watching({**os.environ, "PYTHONPATH": str(ROOT)}, tmp_path / "watched")
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (run.stdout, run.returncode) == ("False True\n", 0), run.stderr
+    assert not (tmp_path / "watched" / "asked").read_text()
+
+
+def test_what_the_watch_calls_a_stranger(tmp_path):
+    code = """
+import socket
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+    one.connect(("127.0.0.1", 9))
+    try:
+        one.connect(("192.0.2.1", 9))
+    except OSError:
+        pass
+try:
+    socket.getaddrinfo("stranger.invalid", 80)
+except OSError:
+    pass
+"""
+    environment = watching({**os.environ}, tmp_path / "watched")
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert len(asked(tmp_path / "watched")) == 3
+    assert strangers(tmp_path / "watched") == [
+        ("socket.connect", "192.0.2.1"),
+        ("socket.getaddrinfo", "stranger.invalid"),
+    ]
+
+
+def test_only_this_machine_can_connect(server):
+    connections = psutil.Process(server.process.pid).net_connections("inet")
+    listening = [one.laddr for one in connections if one.status == psutil.CONN_LISTEN]
+    assert listening == [("127.0.0.1", server.port)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/library", "/_stcore/health", "/_stcore/host-config", "/media/x.pdf",
+     "/static/js/x.js", "/favicon.png", "/_stcore/agent/openapi.json"],
+)  # fmt: skip
+def test_a_locked_server_shows_nothing_without_a_link(locked, path):
+    status, answer = locked.ask(path)
+    assert status == 401
+    assert "ragkit open" in answer
+    assert "streamlit" not in answer.lower()
+
+
+def test_a_locked_server_opens_no_socket_and_takes_no_upload_without_a_link(locked):
+    own = f"http://localhost:{locked.port}"
+    assert locked.open_socket(Origin=own) == 401
+    assert locked.open_socket() == 403
+    assert locked.ask("/_stcore/upload_file/a/b", "PUT", Origin=own)[0] == 401
+
+
+def _cookie(server):
+    link = subprocess.run(
+        [sys.executable, "-m", "ragkit", "open"],
+        env=server.environment, cwd=ROOT, capture_output=True, text=True, timeout=60,
+    ).stderr.split()[-1]  # fmt: skip
+    address = f"http://127.0.0.1:{server.port}"
+    assert link.startswith(f"{address}/_ragkit/enter?token=")
+    status, answer = server.ask(link.removeprefix(address), host=f"127.0.0.1:{server.port}")
+    assert status == 200
+    assert server.ask(link.removeprefix(address))[0] == 401
+    return next(line for line in answer.splitlines() if line.startswith("set-cookie")).split()[1]
+
+
+def test_ragkit_open_makes_a_link_for_the_running_server(locked):
+    subprocess.run(
+        [sys.executable, "-m", "ragkit", "add", str(ROOT / "sample_data" / "library" / "handbook")],
+        env=locked.environment, cwd=ROOT, check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    cookie = _cookie(locked)
+    assert locked.ask(Cookie=cookie)[0] == 200
+    assert locked.open_socket(Cookie=cookie, Origin=f"http://localhost:{locked.port}") == 101
+    assert strangers(locked.watched) == []
+
+
+def test_ragkit_open_says_when_no_server_runs(tmp_path):
+    library = tmp_path / "library"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAGKIT_LIBRARY": str(library)}
+    (tmp_path / "notes").mkdir()
+    for arguments, code in ((["add", str(tmp_path / "notes")], 0), (["open"], 1)):
+        run = subprocess.run(
+            [sys.executable, "-m", "ragkit", *arguments],
+            env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert run.returncode == code, run.stderr
+    assert "No server is running for this library. Start one with ragkit serve." in run.stderr
