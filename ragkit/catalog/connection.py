@@ -25,10 +25,18 @@ _FAILURES = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises; the second where its message quotes the bytes of a damaged schema."""
 
 
+class _Connection(sqlite3.Connection):
+    """A connection with a lock: closing it during a query would take the process down."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.in_use = threading.RLock()
+
+
 class _PooledConnection:
     """A thread's connection; returns to the pool when the thread ends."""
 
-    def __init__(self, connection: sqlite3.Connection, idle: deque[sqlite3.Connection]) -> None:
+    def __init__(self, connection: _Connection, idle: deque[_Connection]) -> None:
         self.connection = connection
         self.idle = idle
 
@@ -46,9 +54,9 @@ class Connections:
     def __init__(self, file: Path, *, create: bool) -> None:
         self.file = file
         self._local = threading.local()
-        self._all: list[sqlite3.Connection] = []
-        self._left: list[sqlite3.Connection] = []
-        self._idle: deque[sqlite3.Connection] = deque()
+        self._all: list[_Connection] = []
+        self._left: list[_Connection] = []
+        self._idle: deque[_Connection] = deque()
         self._guard = threading.Lock()
         self._turning = threading.RLock()
         self._closed = False
@@ -82,7 +90,7 @@ class Connections:
                 f"{file} cannot be read: {why}.", "Check its permissions."
             ) from error
 
-    def get(self) -> sqlite3.Connection:
+    def get(self) -> _Connection:
         """Return this thread's connection.
 
         Raises:
@@ -123,14 +131,18 @@ class Connections:
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows of a query."""
         try:
-            return self.get().execute(query, parameters).fetchall()
+            connection = self.get()
+            with connection.in_use:
+                return connection.execute(query, parameters).fetchall()
         except _FAILURES as error:
             raise as_library_error(error, self.file) from error
 
     def row(self, query: str, parameters: Sequence[Any] = ()) -> Any:
         """Return the first row of a query, or ``None``."""
         try:
-            return self.get().execute(query, parameters).fetchone()
+            connection = self.get()
+            with connection.in_use:
+                return connection.execute(query, parameters).fetchone()
         except _FAILURES as error:
             raise as_library_error(error, self.file) from error
 
@@ -138,7 +150,7 @@ class Connections:
         """Return the first value of each row of a query."""
         return [row[0] for row in self.rows(query, parameters)]
 
-    def _take(self) -> sqlite3.Connection:
+    def _take(self) -> _Connection:
         if self._closed:
             raise CatalogError("The library is closed.", "Open it again.")
         try:
@@ -149,7 +161,7 @@ class Connections:
             connection.rollback()
         return connection
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> _Connection:
         connection = None
         try:
             connection = sqlite3.connect(
@@ -159,6 +171,7 @@ class Connections:
                 isolation_level=None,
                 check_same_thread=False,
                 cached_statements=256,
+                factory=_Connection,
             )
             connection.create_function("folded", 1, folded, deterministic=True)
             if self.read_only:
@@ -178,19 +191,20 @@ class Connections:
         return connection
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
+    def write(self) -> Iterator[_Connection]:
         """Run the block in one transaction: everything in it is kept, or nothing is."""
         connection = self.get()
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            self.wrote = True
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+            with connection.in_use:
+                connection.execute("BEGIN IMMEDIATE")
+                self.wrote = True
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
         except (OverflowError, sqlite3.DataError) as error:
             raise UnstorableError(
                 f"A value is too large to be stored ({error}).", "Split the file, or leave it out."
@@ -204,36 +218,42 @@ class Connections:
             ) from error
 
     @contextmanager
-    def read(self) -> Iterator[sqlite3.Connection]:
+    def read(self) -> Iterator[_Connection]:
         """Run the block on one snapshot: every query in it sees the same state."""
         connection = self.get()
         if connection.in_transaction:
             yield connection
             return
         try:
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                connection.commit()
+            with connection.in_use:
+                connection.execute("BEGIN")
+                try:
+                    yield connection
+                finally:
+                    connection.commit()
         except _FAILURES as error:
             raise as_library_error(error, self.file) from error
 
     def close(self) -> None:
         """Close every thread's connection; what was written lies in the one file then.
 
-        While others read, some of it stays in the log, and the last of them moves it.
+        While other processes read, some of it stays in the log, and the last of them moves it.
+        Queries of other threads are waited for; one that takes long leaves its connection open.
         """
         with self._guard:
             self._closed = True
-            idle = (connection for connection in self._all if not connection.in_transaction)
-            if self.wrote and (connection := next(idle, None)) is not None:
-                with suppress(sqlite3.Error):
-                    connection.execute("PRAGMA busy_timeout = 0")
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self.wrote = False
+            deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
             for connection in [*self._all, *self._left]:
+                if not connection.in_use.acquire(timeout=max(0.0, deadline - time.monotonic())):
+                    continue
+                if self.wrote and not connection.in_transaction:
+                    with suppress(sqlite3.Error):
+                        connection.execute("PRAGMA busy_timeout = 0")
+                        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    self.wrote = False
                 connection.close()
+                connection.in_use.release()
+            self.wrote = False
             self._all.clear()
             self._left.clear()
             self._idle.clear()

@@ -89,8 +89,6 @@ class Library:
 
     def close(self) -> None:
         """Close files and connections; what was written lies in the catalog's one file then."""
-        if "examples" in vars(self):
-            self.examples.close()
         if self.catalog.connections.wrote:
             self.catalog.mark()
         self.catalog.close()

@@ -63,16 +63,6 @@ class ExampleService:
         self._find = find
         self._lock = threading.Lock()
         self._found: dict[tuple[str, ...], _Found] = {}
-        self._closing = threading.Event()
-        self._looks: list[threading.Thread] = []
-
-    def close(self) -> None:
-        """Stop looking, and wait for the search at hand: it reads the catalog that is closed."""
-        self._closing.set()
-        with self._lock:
-            looks = list(self._looks)
-        for look in looks:
-            look.join()
 
     def of(
         self, collections: Sequence[str], offered: Sequence[tuple[str, str]] = ()
@@ -89,13 +79,9 @@ class ExampleService:
             last = self._found.get(key, _Found(None, 0.0, None, looking=False))
             if last.versions == versions or last.looking or _age(last) < _PAUSE_SECONDS:
                 return last.questions
-            if self._closing.is_set():
-                return last.questions
             self._found[key] = replace(last, versions=versions, looking=True)
             work = (key, records, tuple(offered))
-            look = threading.Thread(target=self._look, args=work, name="examples", daemon=True)
-            self._looks = [one for one in self._looks if one.is_alive()] + [look]
-            look.start()
+            threading.Thread(target=self._look, args=work, name="examples", daemon=True).start()
         return last.questions
 
     def _look(
@@ -122,7 +108,7 @@ class ExampleService:
         shown: set[int] = set()
         found = 0
         for tried, example in enumerate(candidates):
-            if found == EXAMPLES or tried == _MOST_TRIED or self._closing.is_set():
+            if found == EXAMPLES or tried == _MOST_TRIED:
                 return
             document = self._find(example.question, collections)
             if document in example.documents and document not in shown:

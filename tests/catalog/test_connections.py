@@ -119,6 +119,43 @@ def test_a_query_in_flight_when_the_catalog_closes_says_so(library_paths):
         close_and_ask()
 
 
+@pytest.mark.parametrize("way", ["rows", "row", "read", "write"])
+def test_closing_waits_for_the_query_of_another_thread(library_paths, way):
+    """A connection that is closed while another thread reads with it takes the process down."""
+    opened = Catalog.open(library_paths.catalog, create=True)
+    reads, go_on, answers = threading.Event(), threading.Event(), []
+
+    def wait(value):
+        reads.set()
+        go_on.wait(10)
+        return value
+
+    def ask():
+        connections = opened.connections
+        connections.get().create_function("wait", 1, wait)
+        if way in {"rows", "row"}:
+            answer = getattr(connections, way)("SELECT wait(7)")
+            answers.append(answer[0] if way == "rows" else answer)
+        else:
+            with getattr(connections, way)() as connection:
+                answers.append(connection.execute("SELECT wait(7)").fetchone())
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    assert reads.wait(10)
+    closing = threading.Thread(target=opened.close)
+    closing.start()
+    closing.join(0.2)
+    assert closing.is_alive()
+    go_on.set()
+    closing.join(10)
+    asking.join(10)
+    assert not closing.is_alive()
+    assert answers == [(7,)]
+    with pytest.raises(CatalogError, match="closed"):
+        opened.collections.all()
+
+
 @pytest.mark.parametrize(
     "content", [b"this is no database at all" * 200, b"\x00" * 8192, b"SQLite format 3\x00" * 300]
 )

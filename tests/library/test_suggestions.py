@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 import pytest
-from small_library import add, open_library, write_files
 
 from ragkit.library import Library
 from ragkit.library.names import NamedDocument, _Names, folded
@@ -156,31 +154,3 @@ def test_twenty_thousand_names_are_searched_at_once():
     for text in ("r", "re", "bud", "lake me"):
         list(names.matching(text.split()))
     assert time.perf_counter() - begun < 1.0
-
-
-def test_closing_waits_for_the_search_at_hand_and_ends_the_looking(tmp_path):
-    """A connection that is closed while another thread reads with it takes the process down."""
-    asked, go_on = threading.Event(), threading.Event()
-    questions = []
-
-    def slow(question, _collections):
-        questions.append(question)
-        asked.set()
-        go_on.wait(10)
-
-    write_files(
-        tmp_path / "files", {f"{n}.md": f"# How is tea {n} made?\n\nTea {n}." for n in "abc"}
-    )
-    library = open_library(tmp_path / "library")
-    add(library, tmp_path / "files")
-    library.examples._find = slow
-    library.examples.of(["default"])
-    assert asked.wait(10)
-    closing = threading.Thread(target=library.close)
-    closing.start()
-    closing.join(0.2)
-    assert closing.is_alive()
-    go_on.set()
-    closing.join(10)
-    assert not closing.is_alive()
-    assert len(questions) == 1
