@@ -8,6 +8,9 @@ OPERATIONS ?= 20000
 SEED ?= 7
 MOUNTS ?= 0
 
+# Each of the hundreds of processes of a test run would compile all that it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup run test lint format bench lock chaos clean
 
 help: ## Say what each target does
