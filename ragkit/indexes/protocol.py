@@ -14,7 +14,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
+from ragkit.indexes.rows import Bools, EntryRows, Ids, TokenColumn
 from ragkit.options import IndexMode, SearchOptions
 from ragkit.types import Field, Level, Version
 
@@ -184,13 +184,11 @@ class EntryIndex(Protocol):
     def idf(self, token_ids: Sequence[int], field: Field) -> NDArray[np.float32]:
         """Return the inverse document frequency of tokens among its entries, (m,)."""
 
-    def holders(
-        self, token_ids: Sequence[int], documents: Ids, fields: Sequence[Field]
-    ) -> tuple[Ids, NDArray[np.bool_]]:
-        """Return how many entries have each token in one of the fields, (m,), and which documents.
+    def document_frequencies(self, token_ids: Sequence[int], field: Field) -> Ids:
+        """Return how many of its entries have each token, (m,)."""
 
-        The second, bool (m, d), has a column for each of ``documents``.
-        """
+    def holders(self, token_ids: Sequence[int], documents: Ids, fields: Sequence[Field]) -> Bools:
+        """Return which of some documents have each token in one of the fields, (m, d)."""
 
     def holding(self, token_ids: Sequence[int]) -> Ids:
         """Return ids of the entries that have all of these tokens in their text, ascending."""

@@ -197,9 +197,8 @@ def _nearest_word(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) ->
         tokens[0], vocabulary, scorer=OSA.distance, score_cutoff=most, limit=_NEIGHBOURS
     )
     ids = catalog.entries.token_ids([token for token, *_ in close])
-    none = np.zeros(0, np.int64)
     counts = sum(
-        (index.holders(list(ids.values()), none, [Field.TEXT])[0] for index in indexes),
+        (index.document_frequencies(list(ids.values()), Field.TEXT) for index in indexes),
         np.zeros(len(ids), np.int64),
     )
     count_of = dict(zip(ids, counts.tolist(), strict=True))

@@ -104,7 +104,7 @@ def judge(
     tokens = tuple(dict.fromkeys(query.tokens)) if words.by_word else ()
     ids = [query.known.get(token, _UNKNOWN) for token in tokens]
     documents = np.array(sorted({result.document.id for result in results}), np.int64)
-    counts, holding = _holders(ids, documents, searches, written=written)
+    there, holding = _holders(ids, documents, searches, written=written)
     paired = list(_paired(results, groups))
     leads = np.array([group.hits[0].entry_id for _, group in paired], np.int64)
     by_words = query.mode is Mode.KEYWORD
@@ -119,7 +119,7 @@ def judge(
         weak = fit is not None and fit < least
         lacking = words.without(held)
         judged.append(replace(result, fit=fit, weak=weak, missing_terms=lacking))
-    return Fits(tuple(judged), words.without(_chosen(tokens, counts)))
+    return Fits(tuple(judged), words.without(_chosen(tokens, there)))
 
 
 def weak_topics(
@@ -189,16 +189,16 @@ def _fields(index: EntryIndex, *, written: bool) -> list[Field]:
 
 def _holders(
     ids: Sequence[int], documents: Ids, searches: Sequence[IndexSearch], *, written: bool
-) -> tuple[Ids, Bools]:
-    """Return how many entries hold each token, and which documents do, over all collections."""
-    counts = np.zeros(len(ids), np.int64)
+) -> tuple[Bools, Bools]:
+    """Return which tokens any entry has, and which documents have each, over all collections."""
+    there = np.zeros(len(ids), np.bool_)
     holding = np.zeros((len(ids), len(documents)), np.bool_)
-    for search in searches:
-        fields = _fields(search.index, written=written)
-        of_search, in_documents = search.index.holders(ids, documents, fields)
-        counts += of_search
-        holding |= in_documents
-    return counts, holding
+    for index in [search.index for search in searches] if ids else ():
+        fields = _fields(index, written=written)
+        for field in fields:
+            there |= index.document_frequencies(ids, field) > 0
+        holding |= index.holders(ids, documents, fields)
+    return there, holding
 
 
 def _coverages(

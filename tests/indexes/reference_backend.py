@@ -113,17 +113,20 @@ class ReferenceIndex:
         texts = [tokens for entry in self._entries.values() if (tokens := entry.tokens.get(field))]
         return np.array([_idf(len(texts), sum(one in t for t in texts)) for one in token_ids])
 
+    def document_frequencies(self, token_ids: Sequence[int], field: Field) -> np.ndarray:
+        texts = [entry.tokens.get(field, ()) for entry in self._entries.values()]
+        return np.array([sum(one in text for text in texts) for one in token_ids], np.int64)
+
     def holders(
         self, token_ids: Sequence[int], documents: np.ndarray, fields: Sequence[Field]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> np.ndarray:
         holding = [
             [entry.document_id for entry in self._entries.values()
              if any(token in entry.tokens.get(field, ()) for field in fields)]
             for token in token_ids
         ]  # fmt: skip
         among = [[document in of_token for document in documents] for of_token in holding]
-        counts = np.array(list(map(len, holding)), np.int64)
-        return counts, np.array(among, np.bool_).reshape(len(token_ids), len(documents))
+        return np.array(among, np.bool_).reshape(len(token_ids), len(documents))
 
     def holding(self, token_ids: Sequence[int]) -> np.ndarray:
         found = [

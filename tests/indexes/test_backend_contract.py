@@ -261,12 +261,22 @@ def test_the_rarity_of_tokens_counts_what_is_there(made: Made):
 
 
 def test_documents_are_those_that_a_query_finds_and_that_hold_its_tokens(made: Made):
-    documents = np.array([9, 2, 5, 10**6])
-    for fields in ([Field.TEXT], [Field.TEXT, Field.TITLE]):
-        counts, holding = made.index.holders([4, 0, 999, 9], documents, fields)
-        expected_counts, expected = made.oracle.holders([4, 0, 999, 9], documents, fields)
-        assert counts.tolist() == expected_counts.tolist()
-        assert holding.tolist() == expected.tolist()
+    later = [
+        one.upsert(make_rows(range(32, 48), seed=3), 7).remove([*range(64, 80), 1], 8)
+        for one in (made.index, made.oracle)
+    ]
+    documents = np.array([9, 2, 5, 10**6, 3, 0, 7])
+    for index, oracle in ((made.index, made.oracle), later):
+        for fields in ([Field.TEXT], [Field.TEXT, Field.TITLE]):
+            holding = index.holders([4, 0, 999, 9], documents, fields)
+            assert holding.tolist() == oracle.holders([4, 0, 999, 9], documents, fields).tolist()
+        for field in (Field.TEXT, Field.TITLE, Field.QUESTIONS):
+            counts, expected = (
+                one.document_frequencies([4, 0, 999, 9], field).tolist() for one in (index, oracle)
+            )
+            assert counts == expected
+    assert made.index.holders([], documents, [Field.TEXT]).shape == (0, 7)
+    assert made.index.holders([4], np.zeros(0, np.int64), [Field.TEXT]).shape == (1, 0)
     for tokens in ([4], [4, 9], [9, 4, 4], [4, 999], []):
         assert made.index.holding(tokens).tolist() == made.oracle.holding(tokens).tolist()
     for entry_filter in FILTERS.values():

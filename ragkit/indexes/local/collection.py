@@ -23,6 +23,7 @@ _MERGE_SHARE = 0.05
 _EVERYTHING = EntryFilter()
 _AUTO = VectorSearch()
 _UNFILLED = Version(0)
+_NO_ROWS = np.zeros(0, np.int64)
 _TEXT_ONLY: Mapping[Field, float] = {Field.TEXT: 1.0}
 
 
@@ -133,47 +134,44 @@ class CollectionIndex:
         """Return the inverse document frequency of tokens among the live entries, (m,)."""
         return self.scorer.idf(field, np.array(token_ids, dtype=np.int64))[0]
 
-    def holders(
-        self, token_ids: Sequence[int], documents: Ids, fields: Sequence[Field]
-    ) -> tuple[Ids, Bools]:
-        """Return how many live entries have each token, and which documents (``EntryIndex``)."""
-        counts = np.zeros(len(token_ids), np.int64)
-        columns = np.full(int(documents.max(initial=0)) + 2, -1)
-        columns[documents] = np.arange(len(documents))
+    def document_frequencies(self, token_ids: Sequence[int], field: Field) -> Ids:
+        """Return how many live entries have each token, (m,)."""
+        return self.scorer.document_frequencies(field, np.array(token_ids, dtype=np.int64))
+
+    def holders(self, token_ids: Sequence[int], documents: Ids, fields: Sequence[Field]) -> Bools:
+        """Return which documents have each token in one of the fields (``EntryIndex``)."""
         holding = np.zeros((len(token_ids), len(documents)), np.bool_)
-        keywords = [self.base.keywords[field] for field in fields if field in self.base.keywords]
-        parts: list[tuple[NDArray[np.int64], list[NDArray[Any]]]] = []
-        if keywords:
-            rows = [_in_any([part.rows_with(token) for part in keywords]) for token in token_ids]
-            if len(self.tombstones.rows):
-                rows = [of_token[self.alive[of_token]] for of_token in rows]
-            parts.append((self.base.document_ids, rows))
-        if len(self.delta):
-            added = [
-                _in_any([self.delta.counts_of(field, token)[0] for field in fields])
-                for token in token_ids
-            ]
-            parts.append((self.delta.rows.document_ids, added))
-        for document_ids, rows in parts if len(token_ids) else ():
-            lengths = np.array([len(of_token) for of_token in rows])
-            counts += lengths
-            if len(documents):
-                # Ids above those asked for meet the last column, which is none.
-                found = document_ids[np.concatenate(rows)]
-                places = columns[np.minimum(found, len(columns) - 1)]
-                present = np.flatnonzero(places >= 0)
-                numbers = np.repeat(np.arange(len(rows)), lengths)
-                holding[numbers[present], places[present]] = True
-        return counts, holding
+        numbers = np.array(token_ids, np.int64)
+        columns, bounds = self._runs_of(documents)
+        for field in fields:
+            keywords = self.base.keywords.get(field)
+            of_tokens = keywords.rows_with(numbers) if keywords else []
+            for number, rows in enumerate(of_tokens):
+                # Of the type of those searched, which would all be copied otherwise.
+                firsts, lasts = np.searchsorted(rows, bounds.astype(rows.dtype))
+                for run in np.flatnonzero(lasts > firsts).tolist():
+                    live = self.alive[rows[firsts[run] : lasts[run]]]
+                    holding[number, columns[run]] |= bool(live.any())
+            for number, token in enumerate(token_ids if len(self.delta) else ()):
+                added, _counts = self.delta.counts_of(field, token)
+                holding[number] |= np.isin(documents, self.delta.rows.document_ids[added])
+        return holding
+
+    def _runs_of(self, documents: Ids) -> tuple[Ids, Ids]:
+        """Return the runs of some documents: the document of each by its place, and its bounds."""
+        of_runs, order = self._documents_of_runs
+        firsts, lasts = (np.searchsorted(of_runs, documents, side) for side in ("left", "right"))
+        runs = [order[first:last] for first, last in zip(firsts, lasts, strict=True)]
+        columns = np.repeat(np.arange(len(documents)), lasts - firsts)
+        chosen = np.concatenate([order[:0], *runs])
+        return columns, np.stack([bounds[chosen] for bounds in self.runs])
 
     def holding(self, token_ids: Sequence[int]) -> Ids:
         """Return ids of the live entries that have all tokens, ascending (``EntryIndex``)."""
         keywords = self.base.keywords.get(Field.TEXT)
-        rows: list[NDArray[Any]] = []
-        added: list[NDArray[Any]] = []
-        for token in dict.fromkeys(token_ids):
-            rows.append(keywords.rows_with(token) if keywords else np.zeros(0, np.int64))
-            added.append(self.delta.counts_of(Field.TEXT, token)[0])
+        tokens = list(dict.fromkeys(token_ids))
+        rows = keywords.rows_with(np.array(tokens, np.int64)) if keywords else [_NO_ROWS]
+        added = [self.delta.counts_of(Field.TEXT, token)[0] for token in tokens]
         base = _in_all(rows)
         base = base[self.alive[base]]
         delta = self.delta.rows.entry_ids[_in_all(added)]
@@ -245,6 +243,21 @@ class CollectionIndex:
         return alive
 
     @cached_property
+    def runs(self) -> tuple[Ids, Ids]:
+        """Where entries of one document stand together in the segment: their rows, and the ends."""
+        documents = self.base.document_ids
+        others = np.flatnonzero(documents[1:] != documents[:-1]) + 1
+        bounds = np.concatenate([[0], others, [len(documents)]])
+        return (bounds[:-1], bounds[1:]) if len(documents) else (others, others)
+
+    @cached_property
+    def _documents_of_runs(self) -> tuple[Ids, Ids]:
+        """The documents of ``runs``, ascending, and the numbers of the runs in that order."""
+        documents = self.base.document_ids[self.runs[0]]
+        order = np.argsort(documents, kind="stable")
+        return documents[order], order
+
+    @cached_property
     def groups(self) -> tuple[ChunkGroups, ChunkGroups]:
         """The chunks of the segment and of the delta."""
         return ChunkGroups(self.base.levels), ChunkGroups(self.delta.rows.levels)
@@ -283,15 +296,10 @@ class CollectionIndex:
         return BM25Scorer(self)
 
 
-def _in_any(rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return the rows of all, each once."""
-    return rows[0] if len(rows) == 1 else np.unique(np.concatenate(rows))
-
-
 def _in_all(rows: Sequence[NDArray[Any]]) -> Ids:
     """Return the rows that stand in all of some ascending lists."""
     if not rows:
-        return np.zeros(0, np.int64)
+        return _NO_ROWS
     by_length = sorted(rows, key=len)
     return reduce(partial(np.intersect1d, assume_unique=True), by_length).astype(np.int64)
 

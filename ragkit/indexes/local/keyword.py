@@ -164,12 +164,14 @@ class KeywordIndex:
         scores: NDArray[np.float32] = bm25.get_scores_from_ids(positions)
         return scores
 
-    def rows_with(self, token_id: int) -> NDArray[np.int32]:
-        """Return the rows in which a token stands, ascending; none for an unknown token."""
-        positions, present = positions_in(self.token_ids, np.array([token_id], np.int64))
-        span = self._span(int(positions[0])) if present[0] else slice(0)
-        rows: NDArray[np.int32] = self.bm25.scores["indices"][span]
-        return rows
+    def rows_with(self, token_ids: Ids) -> list[NDArray[np.int32]]:
+        """Return the rows in which each token stands, ascending; none for unknown tokens."""
+        positions, present = positions_in(self.token_ids, token_ids)
+        spans = (
+            self._span(position) if there else slice(0)
+            for position, there in zip(positions.tolist(), present.tolist(), strict=True)
+        )
+        return [self.bm25.scores["indices"][span] for span in spans]
 
     def counts_at(self, position: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return the rows in which the token at a position stands, and how often in each.

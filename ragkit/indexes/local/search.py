@@ -97,6 +97,7 @@ class LocalSearch:
     def documents(self, kind: IndexKind) -> Ids:
         """Return the documents that the first query finds, ascending (``IndexSearch``)."""
         index, mask = self.index, self._mask
+        starts, _ends = index.runs
         found: tuple[Bools, Bools]
         if kind is IndexKind.KEYWORD:
             if not self._queries[0].token_ids:
@@ -107,10 +108,9 @@ class LocalSearch:
             found = index.alive, np.ones(len(index.delta), np.bool_)
         if mask is not None:
             found = found[0] & mask.base, found[1] & mask.delta
-        ids = np.concatenate(
-            [index.base.document_ids[found[0]], index.delta.rows.document_ids[found[1]]]
-        )
-        return distinct(ids)
+        held = starts[np.logical_or.reduceat(found[0], starts)] if len(starts) else starts
+        ids = [index.base.document_ids[held], index.delta.rows.document_ids[found[1]]]
+        return distinct(np.concatenate(ids))
 
     def strategy(self, depth: int) -> SearchStrategy:
         """Return how vectors are searched; those in the delta are always searched exactly."""
@@ -299,16 +299,26 @@ class BM25Scorer:
 
     def idf(self, field: Field, token_ids: Ids) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the live idf of tokens (m,), and its ratio to that in the segment's scores."""
-        index = self._index
-        keywords = index.base.keywords.get(field)
-        frozen = keywords.document_frequencies(token_ids) if keywords else np.zeros_like(token_ids)
-        if keywords and not index.has_changes:
+        keywords = self._index.base.keywords.get(field)
+        frozen = self._frozen_frequencies(field, token_ids)
+        if keywords and not self._index.has_changes:
             return keywords.totals.idf(frozen), np.ones(len(token_ids), np.float32)
-        added = index.delta.document_frequencies(field, token_ids)
-        live = frozen + added - index.tombstones.document_frequencies(field, token_ids)
-        idf = self._totals(field).idf(live)
+        idf = self._totals(field).idf(self.document_frequencies(field, token_ids))
         then = keywords.totals.idf(frozen) if keywords else idf
         return idf, np.where(frozen > 0, idf / np.where(then > 0, then, 1), 1).astype(np.float32)
+
+    def document_frequencies(self, field: Field, token_ids: Ids) -> Ids:
+        """Return how many live rows have each token, (m,)."""
+        index = self._index
+        frozen = self._frozen_frequencies(field, token_ids)
+        if not index.has_changes:
+            return frozen
+        added = index.delta.document_frequencies(field, token_ids)
+        return frozen + added - index.tombstones.document_frequencies(field, token_ids)
+
+    def _frozen_frequencies(self, field: Field, token_ids: Ids) -> Ids:
+        keywords = self._index.base.keywords.get(field)
+        return keywords.document_frequencies(token_ids) if keywords else np.zeros_like(token_ids)
 
     def _totals(self, field: Field) -> Totals:
         """Count the live rows and tokens of a field."""
