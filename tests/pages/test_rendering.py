@@ -254,6 +254,22 @@ def test_a_snippet_of_a_table_is_the_matched_row_with_its_header():
     assert snippet(text, "yearly", Kind("sheet")) == snippet(text, "yearly")
 
 
+def test_a_snippet_of_a_long_table_shows_the_header_from_far_above():
+    text = "Before.\n\n| Plan | Refund |\n| --- | --- |\n" + "| Basic | none |\n" * 3000
+    text += "| Wombat | full |\n" + "| Basic | none |\n" * 100 + "\nAfter.\n"
+    at = text.index("Wombat")
+    html = rendering.snippet(text, (at - 20, at + 20), spans_of(text, "Wombat"), MARKDOWN)
+    assert re.sub(r"<.*?>", "", html) == "Plan: Wombat · Refund: full"
+
+
+def test_a_line_that_begins_with_a_bar_is_code_within_code():
+    text = "```text\n" + "| not a row\n" * 20 + "```\n\nAfter *it*.\n"
+    start = text.index("| not") + 120
+    html = rendering.blocks(text, (start, len(text)), (), MARKDOWN, since=0)
+    assert html.count('class="rk-line"') == 10
+    assert "After <em>it</em>." in html
+
+
 def test_a_snippet_of_code_is_code():
     text = "import os\n\n\ndef login(user):\n    return user\n"
     assert snippet(text, "login", Kind("code", "python")).startswith("<code>import os")

@@ -17,7 +17,7 @@ from pages.parts.rendering.code import draw_code
 from pages.parts.rendering.inline import Flow, draw_inline
 from pages.parts.rendering.markdown import continued, draw_markdown
 from pages.parts.rendering.sheet import draw_sheet
-from pages.parts.rendering.tables import draw_table
+from pages.parts.rendering.tables import draw_table, is_rule
 from ragkit.reading.formats import Format, code_language
 from ragkit.types import Markup
 
@@ -119,7 +119,9 @@ def snippet(text: str, span: Span, marks: Sequence[Span], kind: Kind) -> str:
         return ""
     first, last = _region(text, start, end, kind)
     canvas = Canvas(text, (start, end), marks, flat=True)
-    _draw(canvas, first, last, kind, max(0, first - _LONGEST_REGION))
+    # A row's header may lie as far above it as the table is long.
+    since = 0 if text.startswith("|", first) else max(0, first - _LONGEST_REGION)
+    _draw(canvas, first, last, kind, since)
     return canvas.html().strip()
 
 
@@ -128,10 +130,25 @@ def _line(canvas: Canvas, line: Span) -> None:
 
 
 def _region(text: str, start: int, end: int, kind: Kind) -> Span:
-    """Return the blocks around a span: from a blank line before it to one after it."""
-    if kind.form in ("code", "plain"):
-        line_end = text.find("\n", end)
-        return text.rfind("\n", 0, start) + 1, len(text) if line_end < 0 else line_end
+    """Return the blocks around a span: from a blank line before it to one after it.
+
+    Of code, of a text without blocks and of a table that is the lines of the span alone.
+    """
+    by_lines = kind.form in ("code", "plain")
+    first_line, last_line = text.rfind("\n", 0, start) + 1, text.rfind("\n", 0, end) + 1
+    line_end = text.find("\n", end)
+    last = len(text) if line_end < 0 else line_end
+    if not by_lines and not text.startswith("|", last_line):
+        blank = text.find("\n\n", end, end + _LONGEST_REGION)
+        last = len(text) if blank < 0 else blank
+    row = text.startswith("|", first_line)
+    if by_lines or (row and not is_rule(text, (first_line, text.find("\n", first_line)))):
+        return first_line, last
+    return _block_start(text, start), last
+
+
+def _block_start(text: str, start: int) -> int:
+    """Return where the text begins that follows the last blank line before an offset."""
     bound = max(0, start - _LONGEST_REGION)
     first = start
     while True:
@@ -140,8 +157,7 @@ def _region(text: str, start: int, end: int, kind: Kind) -> Span:
         if first <= bound or not text[first : first + 1].isspace():
             break
         first -= 2
-    last = text.find("\n\n", end, end + _LONGEST_REGION)
-    return first, len(text) if last < 0 else last
+    return first
 
 
 def _draw(canvas: Canvas, start: int, end: int, kind: Kind, since: int) -> None:

@@ -7,7 +7,7 @@ fall where they belong, and so that a block of which a word would be lost is not
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -99,6 +99,7 @@ class Canvas:
         self.picture = picture
         self._clip = span
         self._marks = merged(marks, 0, len(source))
+        self._mark_starts = [start for start, _ in self._marks]
         self._mark_ends = [end for _, end in self._marks]
         self._passage = self._trimmed(*passage) if passage else None
         self._anchors = sorted((anchors or {}).items())
@@ -210,7 +211,7 @@ class Canvas:
     def marked(self, start: int, end: int) -> int:
         """Return how many marks touch ``source[start:end]``."""
         first = bisect_right(self._mark_ends, start)
-        return sum(1 for mark in self._marks[first : first + 1000] if mark[0] < end)
+        return max(0, bisect_left(self._mark_starts, end) - first)
 
     def touches(self, start: int, end: int) -> bool:
         """Return whether any of ``source[start:end]`` is to be drawn."""

@@ -44,8 +44,9 @@ def continued(source: str, start: int, since: int) -> tuple[str, Span | None]:
     ``since`` is the start of a block before it. The language is "text" where the fence names none,
     and empty outside of fences.
     """
-    if source.startswith("|", start):
-        return "", _header(source, start, since)
+    head = _header(source, start, since) if source.startswith("|", start) else None
+    if head:
+        return "", head
     fence, info = "", ""
     for match in _FENCES.finditer(source[max(since, start - _FARTHEST) : start]):
         if not fence:
