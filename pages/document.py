@@ -8,33 +8,50 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.common import browser, frame, markup, open_in_os
+from pages.parts.common import browser, frame, markup, open_in_os, state
 from pages.parts.common.markup import action, name, plural
-from pages.parts.document import context_dialog, pdf_view, reader
+from pages.parts.document import context_dialog, pdf_view, reader, sheet_tabs
 from pages.parts.library import source_tables as tables
 from pages.parts.rendering.pictures import pictures_of
 from ragkit.catalog.records import ChunkRecord, ContextStatus
 from ragkit.errors import RagkitError
 from ragkit.library import DocumentDetail, Library
+from ragkit.reading.formats import Format
 from ragkit.retrieval.highlight import highlight_question
-from ragkit.types import Status
+from ragkit.types import Page, Status
 
-_AT, _WIDER = "document_at", "document_wider"
+_WIDER = "document_wider"
 _MOST_CHUNKS = 40
+_PAGE_WORDS: dict[str, str] = {Format.XLSX: "sheet", Format.PPTX: "slide"}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the address names. ``chunk`` counts from 0."""
+    """What the address names. ``chunk`` counts from 0; ``at`` is an offset, of a heading."""
 
     id: int
     chunk: int | None
     find: str
+    at: int | None
+    sheet: str
 
     @property
     def visit(self) -> tuple[int, int | None]:
-        """The document and chunk, by which what the person moved to since is kept."""
+        """The document and chunk, by which it is kept how much of the text is shown."""
         return self.id, self.chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What of a document is shown: the ``place`` that was asked for, and the text around it.
+
+    The ``window`` lies within the ``whole``, which is the text or one sheet of it.
+    """
+
+    chunk: ChunkRecord | None
+    place: int
+    whole: reader.Window
+    window: reader.Window
 
 
 def draw() -> None:
@@ -62,38 +79,54 @@ def draw() -> None:
 
 
 def from_address() -> Request | None:
-    """Read ``?id=12&chunk=3&find=words``; ``None`` when no document is named."""
+    """Read ``?id=12&chunk=3&find=words&at=900``; ``None`` when no document is named."""
     values = st.query_params
     if not values.get("id", "").isdecimal():
         return None
-    chunk = values.get("chunk", "")
+    chunk, at = values.get("chunk", ""), values.get("at", "")
     return Request(
         int(values["id"]),
         int(chunk) - 1 if chunk.isdecimal() and int(chunk) > 0 else None,
         values.get("find", "")[:300],
+        int(at) if at.isdecimal() else None,
+        values.get("sheet", ""),
     )
 
 
 def show(library: Library, detail: DocumentDetail, request: Request) -> None:
     """Draw head, outline, similar documents, text or page, and chunks."""
-    record = detail.record
-    chunk = next((one for one in detail.chunks if one.chunk.index == request.chunk), None)
-    at = st.session_state.get(_AT)
-    place = at[1] if at and at[0] == request.visit else (chunk.chunk.start if chunk else 0)
+    record, chunk = detail.record, _chunk(detail, request)
+    sheets = sheet_tabs.sheets_of(record)
+    found = sheet_tabs.count_matches(sheets, detail.text, request.find)
+    if request.at is not None:
+        place = min(request.at, len(detail.text))
+    else:
+        place, end = (chunk.chunk.start, chunk.chunk.end) if chunk else (0, len(detail.text))
+        if sheets:
+            place = sheet_tabs.place_in(sheets, found, request.sheet, place, end)
+    sheet = next((each for each in reversed(sheets) if each.start <= place), None)
     file = Path(record.root, record.path)
     is_pdf = record.format == "pdf" and bool(record.pages)
-    view, with_chunks = head(detail, request, file, is_pdf)
-    window = _window(detail, request, place)
+    rendered, with_chunks = head(detail, request, file, is_pdf)
+    as_pages = is_pdf and rendered
+    shown = _shown(detail, request, place, sheet)
     left, middle, *right = st.columns([3, 8, 4] if with_chunks else [3, 11], gap="medium")
     with left, st.container(key="outline"):
-        st.html(reader.outline(detail.sections, record.id, place, window, request.find))
+        # The pages of a PDF have no places to scroll to.
+        near = reader.Window(0, 0) if as_pages else shown.window
+        entries = (detail.sections, record.id, place, near, request.find, request.chunk)
+        if sheet is None:
+            st.html(reader.outline(*entries))
         similar = library.documents.similar(request.id)
-        st.html(reader.also_see([(match.record, match.score) for match in similar]))
+        if similar:
+            st.html(reader.also_see([(match.record, match.score) for match in similar]))
     with middle, st.container(key="reading"):
-        if view == "Pages":
-            pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find, request.visit))
+        if sheet is not None:
+            st.html(sheet_tabs.tabs(sheets, found, sheet, record.id, request.find))
+        if as_pages:
+            pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find))
         elif detail.text:
-            words(detail, request, chunk, window, place, rendered=view != "Source")
+            words(detail, request, shown, rendered=rendered)
         else:
             st.html(markup.state("No text", record.reason or "This document has no text."))
     for column in right:
@@ -101,12 +134,12 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
             chunks(library, detail, request, place)
 
 
-def head(detail: DocumentDetail, request: Request, file: Path, is_pdf: bool) -> tuple[str, bool]:
-    """Draw title, path, notices and controls; return the view and whether to show chunks."""
+def head(detail: DocumentDetail, request: Request, file: Path, is_pdf: bool) -> tuple[bool, bool]:
+    """Draw title, path, notices and controls; return whether to render, and to show chunks."""
     record = detail.record
     facts = [name(record.path), record.format.upper(), plural(record.chunks, "chunk")]
     if record.pages:
-        facts.append(plural(len(record.pages), "page"))
+        facts.append(plural(len(record.pages), _PAGE_WORDS.get(record.format, "page")))
     facts.append(markup.size(record.size))
     if record.date:
         facts.append(name(record.date[:10]))
@@ -128,41 +161,41 @@ def head(detail: DocumentDetail, request: Request, file: Path, is_pdf: bool) -> 
         f'<div class="rk-foot">{"".join(buttons)}</div></header>'
     )
     with st.container(horizontal=True, vertical_alignment="center", key="document-controls"):
-        views = ["Pages", "Text"] if is_pdf else ["Rendered", "Source"]
+        labels = ("Pages", "Text") if is_pdf else ("Rendered", "Source")
+        views = dict(zip((state.RENDERED, state.AS_TEXT), labels, strict=True))
+        state.start(document_view=state.RENDERED)
         view = st.segmented_control(
-            "View", views, default=views[0], required=True,
-            label_visibility="collapsed", key=f"view-{record.id}",
+            "View", list(views), format_func=views.__getitem__, required=True,
+            label_visibility="collapsed", key="document_view",
         )  # fmt: skip
         with_chunks = st.toggle(
             "Show chunks and contexts", key="with_chunks", persist_state="session",
             help="The chunks that are indexed, each with its context.",
         )  # fmt: skip
-    return view or views[0], with_chunks
+    return view != state.AS_TEXT, with_chunks
 
 
-def _window(detail: DocumentDetail, request: Request, place: int) -> reader.Window:
-    """Return the part of the text to show; wider once the person asked for more."""
-    length = len(detail.text)
-    window = reader.window_around(place, length)
-    before, after = st.session_state.get(_WIDER, {}).get((*request.visit, place), (0, 0))
-    wider = reader.Window(max(0, window.start - before), min(length, window.end + after))
-    return reader.snapped(detail.text, wider, detail.sections)
+def _shown(detail: DocumentDetail, request: Request, place: int, sheet: Page | None) -> Shown:
+    """Choose the part of the text or sheet to show; wider once the person asked for more."""
+    text, chunk = detail.text, _chunk(detail, request)
+    whole = reader.Window(sheet.start, sheet.end) if sheet else reader.Window(0, len(text))
+    steps = st.session_state.get(_WIDER, {}).get((*request.visit, place), (0, 0))
+    window = reader.window_around(place, whole, *steps)
+    window = reader.snapped(text[: whole.end], window, detail.sections)
+    return Shown(chunk, place, whole, reader.with_fewer_rows(text, window, place, *steps))
 
 
-def words(
-    detail: DocumentDetail,
-    request: Request,
-    chunk: ChunkRecord | None,
-    window: reader.Window,
-    place: int,
-    *,
-    rendered: bool,
-) -> None:
+def _chunk(detail: DocumentDetail, request: Request) -> ChunkRecord | None:
+    return next((one for one in detail.chunks if one.chunk.index == request.chunk), None)
+
+
+def words(detail: DocumentDetail, request: Request, shown: Shown, *, rendered: bool) -> None:
     """Draw a window of the stored text, rendered or as it is written."""
-    key = (*request.visit, place)
-    if window.start > 0:
+    window, chunk = shown.window, shown.chunk
+    key = (*request.visit, shown.place)
+    if window.start > shown.whole.start:
         st.button("Show earlier text", key="earlier", type="tertiary",
-                  on_click=_widen, args=(key, reader.WINDOW, 0))  # fmt: skip
+                  on_click=_widen, args=(key, 1, 0))  # fmt: skip
     passage = (chunk.chunk.start, chunk.chunk.end) if chunk else None
     part = detail.text[window.start : window.end]
     spans = [
@@ -171,16 +204,15 @@ def words(
     ]
     picture = pictures_of(Path(detail.record.root), detail.record.path)
     st.html(reader.body(detail, window, passage, spans, rendered=rendered, picture=picture))
-    if window.end < len(detail.text):
+    if detail.text[window.end : shown.whole.end].strip():
         st.button("Show more text", key="later", type="tertiary",
-                  on_click=_widen, args=(key, 0, reader.WINDOW))  # fmt: skip
+                  on_click=_widen, args=(key, 0, 1))  # fmt: skip
     if spans:
         with st.container(key="matches"):
             st.html(reader.match_bar(len(spans)))
             browser.match_keys("match-keys")
-    section = next((item.index for item in detail.sections if item.start == place), None)
-    jumped = st.session_state.get(_AT, (None,))[0] == request.visit
-    if jumped and section is not None:
+    section = next((each.index for each in detail.sections if each.start == shown.place), None)
+    if request.at is not None and section is not None:
         browser.scroll_to("scroll", f"#rk-section-{section}", f"{key}-section")
     elif passage:
         browser.scroll_to("scroll", "#rk-here", str(key))
@@ -199,10 +231,10 @@ def _widen(key: tuple[int, int | None, int], before: int, after: int) -> None:
 def chunks(library: Library, detail: DocumentDetail, request: Request, place: int) -> None:
     """Draw the chunks around the place with their contexts, which may change meanwhile."""
     starts = [record.chunk.start for record in detail.chunks]
-    near = sum(1 for start in starts if start <= place) - 1
-    first = max(0, min(near - _MOST_CHUNKS // 2, len(starts) - _MOST_CHUNKS))
-    shown = detail.chunks[first : first + _MOST_CHUNKS]
-    if not shown:
+    before = sum(1 for start in starts if start <= place) - 1
+    first = max(0, min(before - _MOST_CHUNKS // 2, len(starts) - _MOST_CHUNKS))
+    near_by = detail.chunks[first : first + _MOST_CHUNKS]
+    if not near_by:
         st.html('<p class="rk-soft">Nothing of this document is indexed.</p>')
         return
     total = len(detail.chunks)
@@ -210,7 +242,7 @@ def chunks(library: Library, detail: DocumentDetail, request: Request, place: in
     outcome, is_pending = context_dialog.outcome(library, request.id)
     with st.container(horizontal=True, vertical_alignment="center", key="chunks-head"):
         st.html(
-            f'<p class="rk-soft">Chunks {first + 1}–{first + len(shown)} of {total}</p>',
+            f'<p class="rk-soft">Chunks {first + 1}–{first + len(near_by)} of {total}</p>',
             width="content",
         )
         st.button(
@@ -218,7 +250,9 @@ def chunks(library: Library, detail: DocumentDetail, request: Request, place: in
             on_click=context_dialog.write_again, args=(library, request.id),
             help="Have a model rewrite every context of this document, except those you edited.",
         )  # fmt: skip
-    items = reader.chunk_list(shown, detail.text, request.id, request.chunk, request.find, contexts)
+    items = reader.chunk_list(
+        near_by, detail.text, request.id, request.chunk, request.find, contexts
+    )
     st.html(outcome + items)
     waiting = any(context.status is ContextStatus.PENDING for context in contexts.values())
     browser.pulse("chunks-pulse", 1 if is_pending or waiting else 5)
@@ -230,12 +264,7 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     request = from_address()
     if context_dialog.act(library, values, request.id if request else None):
         return
-    if verb == "open" and request is not None:
-        st.session_state.pop(_AT, None)
-        st.query_params["chunk"] = values["chunk"]
-    elif verb in ("at", "anchor") and request is not None:
-        st.session_state[_AT] = (request.visit, int(values["offset"]))
-    elif verb == "launch":
+    if verb == "launch":
         open_in_os.launch(library, int(values["id"]))
 
 

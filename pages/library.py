@@ -21,7 +21,6 @@ from ragkit.catalog.records import Counts, DocumentRecord, SourceRecord
 from ragkit.library import Library
 from ragkit.types import Status
 
-_PAGE = 100
 _SEEN, _WHOLE = "library_seen", "library_whole"
 # The tables follow while documents are indexed, though not at each of them.
 _REDRAW_SECONDS = 5.0
@@ -169,35 +168,40 @@ def documents(library: Library, collection: str) -> None:
         return
     status, containing = _table_filters(counts)
     total = counts.documents if status is None else getattr(counts, status.value)
-    page = 1
-    if total > _PAGE and not containing:
-        page = st.pagination(-(-total // _PAGE), key=f"page-{collection}-{status}")
+    page, pages = 1, 1 if containing else -(-total // tables.PAGE)
+    if st.session_state.get(collection_dialogs.TABLE_PAGE, 1) > pages:
+        collection_dialogs.first_page()
+    if pages > 1:
+        page = st.pagination(pages, key=collection_dialogs.TABLE_PAGE)
     records = library.documents.list(
         collection,
         status=status,
         containing=containing,
-        limit=_PAGE,
-        offset=(page - 1) * _PAGE,
+        limit=tables.PAGE,
+        offset=(page - 1) * tables.PAGE,
     )
     uploads = {s.id for s in library.sources.list(collection) if s.kind == "uploads"}
     st.html(tables.documents_table(records, uploads))
-    if len(records) == _PAGE and containing:
-        st.caption(f"The first {_PAGE} are shown. Type more of the name.")
+    if len(records) == tables.PAGE and containing:
+        st.caption(f"The first {tables.PAGE} are shown. Type more of the name.")
     _about_all(library, collection, records if status or containing else [], uploads)
 
 
 def _table_filters(counts: Counts) -> tuple[Status | None, str]:
     choices = tables.status_choices(counts)
     with st.container(horizontal=True, vertical_alignment="center", key="table-filters"):
-        labels = list(choices)
-        picked: str | None = labels[0]
-        if len(labels) > 2:
+        picked: str | None = state.EVERY_STATUS
+        if st.session_state.get(collection_dialogs.STATUS) not in choices:
+            st.session_state[collection_dialogs.STATUS] = state.EVERY_STATUS
+        if len(choices) > 2:
             picked = st.segmented_control(
                 "Status",
-                labels,
-                default=labels[0],
+                list(choices),
+                format_func=choices.__getitem__,
+                required=True,
                 label_visibility="collapsed",
-                key=f"status-{'|'.join(labels)}",
+                key=collection_dialogs.STATUS,
+                on_change=collection_dialogs.first_page,
             )
         containing = st.text_input(
             "Filter by name",
@@ -207,7 +211,8 @@ def _table_filters(counts: Counts) -> tuple[Status | None, str]:
             type="search",
             width=220,
         )
-    return choices.get(picked or labels[0]), (containing or "").strip()
+    status = Status(picked) if picked and picked != state.EVERY_STATUS else None
+    return status, (containing or "").strip()
 
 
 def _about_all(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from running import run
+from openpyxl import Workbook
+from running import html, run
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.common import kept_texts, option_controls
@@ -97,6 +99,57 @@ def test_the_filter_of_the_library_stands_in_the_address(filled):
     assert app.text_input(key="table_text").value == "refund"
     app.text_input(key="table_text").set_value("")
     assert address(again(filled, app)) == {}
+
+
+def test_status_and_page_of_the_library_stand_in_the_address(filled, tmp_path, monkeypatch):
+    monkeypatch.setattr("pages.parts.library.source_tables.PAGE", 1)
+    (tmp_path / "papers/empty.md").write_text("")
+    (tmp_path / "papers/more.md").write_text("# More\n\nof it\n")
+    filled.jobs.wait(filled.sources.sync(filled.sources.list()[0]))
+    app = run(filled, "library", status="indexed", page="2")
+    assert "refund.md" in html(app)
+    assert "more.md" not in html(app)
+    assert address(app) == {"status": "indexed", "page": "2"}
+    app.segmented_control(key="library_status").set_value("skipped")
+    assert address(again(filled, app)) == {"status": "skipped"}
+    assert "empty.md" in html(app)
+    # What there is none of, and a page beyond the last, are the first of all.
+    assert address(run(filled, "library", status="failed", page="7")) == {}
+
+
+def test_the_view_of_a_document_stands_in_the_address(filled):
+    number = str(filled.documents.list()[0].id)
+    app = run(filled, "document", id=number, view="text")
+    assert "# Refund policy" in html(app)
+    app.segmented_control(key="document_view").set_value("rendered")
+    assert address(again(filled, app)) == {"id": number}
+    assert "# Refund policy" not in html(app)
+
+
+def test_a_workbook_shows_the_sheet_of_the_address_or_of_the_words(filled, tmp_path):
+    book = Workbook()
+    for title, word in (("Income", "harbour dues"), ("Staff & pay", "wombat"), ("Notes", "dues")):
+        book.create_sheet(title).append([title, word])
+    book.save(tmp_path / "papers/books.xlsx")
+    filled.jobs.wait(filled.sources.sync(filled.sources.list()[0]))
+    record = filled.documents.list(containing="books")[0]
+    number = str(record.id)
+
+    def shown(**query: str) -> tuple[str, str]:
+        said = html(run(filled, "document", id=number, **query))
+        return re.search(r'aria-current="true"[^>]*><bdi>(.*?)</bdi>', said)[1], said
+
+    assert shown()[0] == "Income"
+    sheet, said = shown(find="wombat")
+    assert sheet == "Staff &amp; pay"
+    assert "<mark>wombat</mark>" in said
+    assert "harbour" not in said
+    assert f'href="document?id={number}&amp;find=wombat&amp;sheet=Staff+%26+pay"' in said
+    assert "3 sheets" in said
+    assert shown(find="wombat", sheet="Notes")[0] == "Notes"
+    # The sheets are so small that one chunk holds them all.
+    assert shown(find="wombat", chunk="1")[0] == "Staff &amp; pay"
+    assert shown(sheet="Gone")[0] == "Income"
 
 
 @pytest.mark.parametrize("first", [SearchOptions(), SearchOptions(per_document=3, mmr_lambda=0.2)])

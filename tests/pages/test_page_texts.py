@@ -210,7 +210,7 @@ def test_the_progress_line_says_how_far_and_how_long():
 
 def test_status_choices_leave_out_what_is_not_there():
     found = tables.status_choices(Counts(indexed=3, failed=1))
-    assert list(found) == ["All 4", "Indexed 3", "Failed 1"]
+    assert found == {"all": "All 4", "indexed": "Indexed 3", "failed": "Failed 1"}
 
 
 def test_removing_a_source_says_what_is_lost():
@@ -302,7 +302,7 @@ def test_what_goes_with_a_collection_is_said():
 
 def test_the_window_is_bounded_and_begins_with_a_line():
     text = "line of text\n" * 20_000
-    window = reader.snapped(text, reader.window_around(100_000, len(text)))
+    window = reader.snapped(text, reader.window_around(100_000, reader.Window(0, len(text))))
     assert window.end - window.start <= reader.WINDOW + 1000
     assert text[window.start - 1] == "\n"
     assert window.start < 100_000 < window.end
@@ -323,6 +323,18 @@ def test_outline_links_scroll_inside_the_window_and_load_outside():
     sections = [Section(0, 0, 10, 1, ("A",)), Section(1, 10, 20, 2, ("A", "<B>"))]
     html = reader.outline(sections, 7, 3, reader.Window(0, 10), "")
     assert 'data-rk="anchor"' in html
-    assert 'data-rk="at"' in html
+    assert 'href="document?id=7&amp;at=10">' in html
     assert "&lt;B&gt;" in html
     assert html.count("aria-current") == 1
+
+
+def test_the_window_has_few_rows_of_a_long_table():
+    text = "intro\n\n| A |\n| - |\n" + "| 1 |\n" * 800 + "\nafter"
+    place = text.index("| 1 |") + 6 * 400
+    window = reader.with_fewer_rows(text, reader.Window(0, len(text)), place)
+    assert text[window.start : window.end].count("\n") == reader.ROWS * 4 // 3
+    assert window.start == place - 6 * (reader.ROWS // 3)
+    start = reader.with_fewer_rows(text, reader.Window(0, len(text)), 0)
+    assert (start.start, text[: start.end].count("|")) == (0, 2 * reader.ROWS)
+    whole = reader.with_fewer_rows(text, reader.Window(0, len(text)), 0, after=9)
+    assert whole == reader.Window(0, len(text))

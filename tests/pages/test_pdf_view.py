@@ -22,7 +22,7 @@ def shown(find, *, chunk=None, place=0, pages=PAGES):
     detail = SimpleNamespace(text=TEXT, record=SimpleNamespace(pages=pages))
     span = SimpleNamespace(chunk=SimpleNamespace(start=chunk[0], end=chunk[1])) if chunk else None
     place = chunk[0] if chunk else place
-    return Shown(detail, Path("report.pdf"), span, place, find, (1, None))
+    return Shown(detail, Path("report.pdf"), span, place, find)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from ragkit.errors import SettingsError
 from ragkit.library import Library
 from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS
 from ragkit.settings import parse_chunked_option, parse_option
+from ragkit.types import Status
 
 _LAST, _LEFT = "address_last", "address_left"
 _LONGEST = 1500
@@ -78,6 +79,20 @@ def _number(_library: Library, text: str) -> int:
     return int(text)
 
 
+def _page_number(_library: Library, text: str) -> int:
+    return max(1, int(text))
+
+
+def _status(_library: Library, text: str) -> str:
+    return Status(text).value
+
+
+def _view(_library: Library, text: str) -> str:
+    if text != state.AS_TEXT:
+        raise ValueError(text)
+    return text
+
+
 def _long_text(_library: Library, text: str) -> str:
     """Return a text, or the one that was kept under this name; see ``_name_of_long_text``."""
     if not text.startswith(kept_texts.MARK):
@@ -126,8 +141,17 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
     "library": (
         Part("collection", "library_collection", _usual_collection, _collection),
         Part("find", "table_text"),
+        Part("status", "library_status", state.EVERY_STATUS, _status),
+        Part("page", "library_page", 1, _page_number),
     ),
-    "document": (Part("id"), Part("chunk"), Part("find")),
+    "document": (
+        Part("id"),
+        Part("chunk"),
+        Part("find"),
+        Part("at"),
+        Part("sheet"),
+        Part("view", "document_view", state.RENDERED, _view),
+    ),
 }  # fmt: skip
 """What the address of each page holds, besides the options of a search."""
 

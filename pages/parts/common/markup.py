@@ -74,14 +74,19 @@ def meter(label: str, done: float, total: float) -> str:
     )
 
 
-def document_url(document_id: int, chunk: int | None = None, question: str = "") -> str:
-    """Return a document's address; ``chunk`` counts from 0, the address from 1."""
+def document_url(
+    document_id: int, chunk: int | None = None, question: str = "", **place: str | int
+) -> str:
+    """Return a document's address; ``chunk`` counts from 0, the address from 1.
+
+    A ``place`` is ``at``, an offset in its text, or ``sheet``, the name of one of a workbook.
+    """
     query: dict[str, str | int] = {"id": document_id}
     if chunk is not None:
         query["chunk"] = chunk + 1
     if question:
         query["find"] = question[:300]
-    return f"document?{urlencode(query)}"
+    return f"document?{urlencode(query | place)}"
 
 
 def back_link(question: str) -> str:

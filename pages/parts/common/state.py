@@ -21,6 +21,9 @@ ACTIVE = "active_collection"
 UPLOADERS = "uploaders"
 
 ALL = "All collections"
+EVERY_STATUS = "all"
+RENDERED, AS_TEXT = "rendered", "text"
+"""The views of a document."""
 
 
 def start(**values: Any) -> None:

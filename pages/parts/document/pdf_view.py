@@ -17,8 +17,7 @@ from ragkit.retrieval.highlight import highlight_question
 class Shown:
     """A PDF and what of it was requested.
 
-    ``place`` is an offset into its text, ``find`` the words searched for, and ``visit`` the
-    document and chunk of the address.
+    ``place`` is an offset into its text, and ``find`` the words searched for.
     """
 
     detail: DocumentDetail
@@ -26,7 +25,6 @@ class Shown:
     chunk: ChunkRecord | None
     place: int
     find: str
-    visit: tuple[int, int | None]
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,7 @@ from ragkit.catalog.records import (
 from ragkit.library import DocumentDetail
 from ragkit.types import Section
 
-WINDOW = 24_000
+WINDOW, ROWS = 24_000, 180
 _NEAR_SECTION = 6_000
 MOST_OUTLINE = 400
 _STATUS_WORDS = {
@@ -43,6 +44,7 @@ _STATUS_WORDS = {
     ContextStatus.TRUNCATED: "truncated: written from part of the prompt",
 }
 _ON_CARD, _ON_PAGE = 320, 1500
+_ROW = re.compile(r"^\|", re.M)
 _MOST_ITEMS = 12
 
 
@@ -54,10 +56,14 @@ class Window:
     end: int
 
 
-def window_around(place: int, length: int, size: int = WINDOW) -> Window:
-    """Return a window of the text with a third of its size before ``place``."""
-    start = max(0, min(place - size // 3, length - size))
-    return Window(start, min(length, start + size))
+def window_around(place: int, whole: Window, before: int = 0, after: int = 0) -> Window:
+    """Return a window with a third of its size before ``place``, within the ``whole``.
+
+    It is wider by so many windows ``before`` and ``after`` it.
+    """
+    start = max(whole.start, min(place - WINDOW // 3, whole.end - WINDOW))
+    end = start + WINDOW * (1 + after)
+    return Window(max(whole.start, start - WINDOW * before), min(whole.end, end))
 
 
 def snapped(value: str, window: Window, sections: Sequence[Section] = ()) -> Window:
@@ -76,6 +82,19 @@ def snapped(value: str, window: Window, sections: Sequence[Section] = ()) -> Win
     return Window(start, end)
 
 
+def with_fewer_rows(
+    value: str, window: Window, place: int, before: int = 0, after: int = 0
+) -> Window:
+    """Cut a window in the middle of a long table: its rows are short, but costly to draw."""
+    rows = [match.start() for match in _ROW.finditer(value, window.start, window.end)]
+    near = bisect_left(rows, place)
+    first, last = near - ROWS // 3 - ROWS * before, near + ROWS + ROWS * after
+    return Window(
+        rows[first] if first > 0 else window.start,
+        rows[last] if last < len(rows) else window.end,
+    )
+
+
 def section_start(sections: Sequence[Section], offset: int) -> int:
     """Return where the section that holds an offset begins; 0 when there are none."""
     index = bisect_right([section.start for section in sections], offset) - 1
@@ -89,9 +108,7 @@ def _before(value: str, mark: str, offset: int, most: int) -> int:
 
 
 def also_see(similar: Sequence[tuple[DocumentRecord, float]]) -> str:
-    """Return links to the documents most like this one; empty when there are none."""
-    if not similar:
-        return ""
+    """Return links to the documents most like this one."""
     items = []
     for record, score in similar:
         data = attributes(href=document_url(record.id), data_rk="open", data_id=record.id)
@@ -107,9 +124,17 @@ def also_see(similar: Sequence[tuple[DocumentRecord, float]]) -> str:
 
 
 def outline(
-    sections: Sequence[Section], document_id: int, place: int, window: Window, find: str
+    sections: Sequence[Section],
+    document_id: int,
+    place: int,
+    window: Window,
+    find: str,
+    chunk: int | None = None,
 ) -> str:
-    """Return the headings of a document as links; those in the window scroll, others load."""
+    """Return the headings of a document as links; those in the window scroll, others load.
+
+    The links keep the words searched for and the ``chunk``, which counts from 0.
+    """
     titled = [section for section in sections if section.title]
     shown = titled[:MOST_OUTLINE]
     if not shown:
@@ -119,11 +144,9 @@ def outline(
     for index, section in enumerate(shown):
         near = window.start <= section.start < window.end
         data = attributes(
-            href=document_url(document_id, None, find),
-            data_rk="anchor" if near else "at",
+            href=document_url(document_id, chunk, find, at=section.start),
+            data_rk="anchor" if near else None,
             data_place=f"rk-section-{section.index}" if near else None,
-            data_offset=section.start,
-            data_id=document_id,
             aria_current="true" if index == current else None,
         )
         level = max(0, min(5, len(section.path) - 1))
@@ -176,11 +199,15 @@ def match_bar(count: int) -> str:
         f' title="{label} match ({key})">{arrow}</button>'
         for step, label, key, arrow in ((-1, "Previous", "p", "↑"), (1, "Next", "n", "↓"))
     )
-    label = f"{number(count)} {'match' if count == 1 else 'matches'}"
     return (
         '<div class="rk-matches" role="group" aria-label="Matches">'
-        f'<span role="status">{label}</span>{buttons}</div>'
+        f'<span role="status">{matches(count)}</span>{buttons}</div>'
     )
+
+
+def matches(count: int) -> str:
+    """Return ``1 match``, ``2 matches``."""
+    return f"{number(count)} {'match' if count == 1 else 'matches'}"
 
 
 def chunk_list(

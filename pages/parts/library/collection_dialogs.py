@@ -12,6 +12,7 @@ from ragkit.library import Library
 
 _BOX, _NEXT = "library_collection", "library_next_collection"
 NEW, RENAME, CHUNKS, DELETE = "new-collection", "rename", "chunk-sizes", "delete-collection"
+STATUS, TABLE_PAGE = "library_status", "library_page"
 _MENU = {"Rename …": RENAME, "Chunk sizes …": CHUNKS, "Delete …": DELETE}
 
 
@@ -34,6 +35,7 @@ def choose(library: Library) -> str:
             label_visibility="collapsed",
             help="A collection is searched on its own.",
             key=_BOX,
+            on_change=first_page,
         )
         st.button("New collection", key=NEW, on_click=dialog.ask, args=(NEW,))
         asked = st.menu_button("Manage", list(_MENU), key="manage-collection", disabled=not names)
@@ -43,6 +45,11 @@ def choose(library: Library) -> str:
         st.session_state[state.ACTIVE] = chosen
         st.session_state.pop(state.COLLECTION, None)
     return chosen
+
+
+def first_page() -> None:
+    """Show the table of documents from its beginning: another is listed."""
+    st.session_state[TABLE_PAGE] = 1
 
 
 def draw(library: Library) -> None:

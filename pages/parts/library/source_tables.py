@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from pages.parts.common import state
 from pages.parts.common.markup import (
     action,
     ago,
@@ -21,6 +22,9 @@ from pages.parts.common.markup import (
 from ragkit.catalog.records import Counts, DocumentRecord, JobRecord, JobState, SourceRecord
 from ragkit.indexing.progress import Progress
 from ragkit.types import Status
+
+PAGE = 100
+"""Documents on one page of the table."""
 
 STATUS_WORDS = {
     Status.INDEXED: "Indexed",
@@ -41,19 +45,20 @@ _SOURCE_STATES = {
 }
 
 
-def status_choices(counts: Counts) -> dict[str, Status | None]:
-    """Return the labels of the status filter with their counts; empty ones are left out."""
+def status_choices(counts: Counts) -> dict[str, str]:
+    """Return the labels of the status filter, with their counts; those of none are left out."""
     by_status = {
         Status.INDEXED: counts.indexed,
         Status.FAILED: counts.failed,
         Status.SKIPPED: counts.skipped,
         Status.PENDING: counts.pending,
     }
-    choices: dict[str, Status | None] = {f"All {number(counts.documents)}": None}
-    for status, count in by_status.items():
-        if count:
-            choices[f"{STATUS_WORDS[status]} {number(count)}"] = status
-    return choices
+    every = {state.EVERY_STATUS: f"All {number(counts.documents)}"}
+    return every | {
+        status.value: f"{STATUS_WORDS[status]} {number(count)}"
+        for status, count in by_status.items()
+        if count
+    }
 
 
 def documents_table(records: Sequence[DocumentRecord], removable: Collection[int]) -> str:
