@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import re
 import socket
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,8 @@ FAILURES = (
     "stream-error",  # a line that says so in the middle of a stream
     "close",  # the connection ends without an answer
     "close-midway",  # the connection ends in the middle of one
+    "dripping",  # a byte at a time, without an end
+    "flood",  # without an end as well, and fast
     "redirect",
     "silent-end",  # a stream that ends without its last line
     "out-of-memory",
@@ -175,6 +179,10 @@ def failed_response(failure: str, request: Request) -> Response | None:
         connection: socket.socket = request.environ["werkzeug.socket"]
         connection.shutdown(socket.SHUT_RDWR)
         return Response("")
+    if failure == "dripping":
+        return Response(_drops(), content_type="application/json")
+    if failure == "flood":
+        return Response(itertools.repeat(b" " * 1024**2), content_type="application/json")
     if failure == "redirect":
         return Response("", 302, {"Location": "http://127.0.0.1:9/"})
     simple = {
@@ -198,6 +206,12 @@ def failed_response(failure: str, request: Request) -> Response | None:
     if failure == "close-midway" and not request.get_json(force=True).get("stream", True):
         return Response(iter(['{"model"']), headers={"Content-Length": "1000"})
     return None
+
+
+def _drops() -> Iterator[bytes]:
+    while True:
+        yield b" "
+        time.sleep(0.05)
 
 
 def spoilt_vectors(failure: str, vectors: list[list[float]]) -> list[list[float]]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import httpx
     import ollama
 
+    from ragkit.models.ollama_transport import BoundedTransport
+
 QUICK_SECONDS = 3.0
 """The limit of calls that need no model."""
 
@@ -55,7 +57,7 @@ class OllamaWire:
         self._clock = clock
         self._sleep = sleep
         self._lock = threading.Lock()
-        self._transport: httpx.HTTPTransport | None = None
+        self._transport: BoundedTransport | None = None
         self._finalizer: weakref.finalize[..., OllamaWire] | None = None
         self._clients: dict[float, ollama.Client] = {}
         self._plain: httpx.Client | None = None
@@ -149,12 +151,12 @@ class OllamaWire:
                 )
             return self._plain
 
-    def _shared(self) -> httpx.HTTPTransport:
+    def _shared(self) -> BoundedTransport:
         """Return the connection pool, which is closed with its owner at the latest."""
-        import httpx
+        from ragkit.models.ollama_transport import BoundedTransport
 
         if self._transport is None:
-            self._transport = httpx.HTTPTransport(trust_env=False)
+            self._transport = BoundedTransport(trust_env=False)
             self._finalizer = weakref.finalize(self, self._transport.close)
         return self._transport
 

@@ -14,6 +14,7 @@ from ragkit.errors import (
     OllamaServerError,
     OllamaTimeoutError,
 )
+from ragkit.models import ollama_transport
 
 SCHEMA = {"type": "object", "properties": {"context": {"type": "string"}}}
 
@@ -90,6 +91,24 @@ def test_a_slow_answer_is_given_up(ask, server):
     assert time.perf_counter() - started < 0.9
     assert "time limits" in caught.value.cure
     assert len(server.asked("/api/chat")) == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "named", "words"),
+    [("dripping", OllamaTimeoutError, "in time"), ("flood", OllamaAnswerError, "longer than 8 MB")],
+)
+def test_an_answer_without_an_end_is_given_up(ask, server, monkeypatch, failure, named, words):
+    monkeypatch.setattr(ollama_transport, "MOST_BYTES", 8 * 1024**2)
+    client = ask(chat_seconds=0.5, embed_seconds=0.5, rest_after=9)
+    client.models()
+    server.failure = failure
+    for call in (lambda: client.chat(HELLO, WRITER), lambda: client.embed(["text"], EMBEDDER)):
+        started = time.perf_counter()
+        with pytest.raises(named, match=words):
+            call()
+        assert time.perf_counter() - started < 5.0
+    server.failure = ""
+    assert client.chat(HELLO, WRITER).text
 
 
 def test_embedding_is_batched_by_characters_and_number(ask, server):
