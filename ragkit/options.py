@@ -136,8 +136,8 @@ class Filters:
     are ISO dates ("2025", "2025-01", "2025-01-31") on the document's own date, or its file's; of
     a conversation, on the days of its messages. ``speakers`` are names, or words of names, of
     people who speak in a conversation. ``fields`` are (name, value) pairs of front matter.
-    ``senders`` and ``recipients`` are parts of names or addresses of a mail, ``senders`` also
-    speakers; ``has`` names what it must have: "attachment".
+    ``senders``, ``recipients``, ``copies`` and ``blind_copies`` are parts of names or addresses of
+    a mail, ``senders`` also speakers; ``has`` names what it must have: "attachment".
     """
 
     types: tuple[str, ...] = ()
@@ -155,6 +155,8 @@ class Filters:
     senders: tuple[str, ...] = ()
     recipients: tuple[str, ...] = ()
     has: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
+    blind_copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

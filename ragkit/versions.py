@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-READER_VERSION = "3"
-"""Bump when a reader returns different text for the same bytes: documents are then read again."""
+READER_VERSION = "4"
+"""Bump when a reader returns something else for the same bytes: documents are then read again."""
 
 CHUNKER_VERSION = "2"
 """Bump when the same reading and settings are divided differently."""

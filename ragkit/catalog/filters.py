@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ragkit.catalog.connection import Connections, folded, id_list
 from ragkit.catalog.document_writing import speaker_key
+from ragkit.catalog.facets import Facets, FacetTable
 from ragkit.catalog.records import CollectionRecord
 from ragkit.types import LEVEL_CODES, Level, Version
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ragkit.indexes.rows import Ids
     from ragkit.options import Filters
 
 _DATE = (
@@ -48,8 +48,6 @@ EXISTS (SELECT 1 FROM speakers v
 WHERE v.document_id = {document} AND v.level = {level} AND v.position = {position}{conditions})
 """
 _DOCUMENT, _CHUNK = LEVEL_CODES[Level.DOCUMENT], LEVEL_CODES[Level.CHUNK]
-_MOST_FACET_VALUES = 30
-_MOST_FIELD_VALUES = 12
 _KEPT_SECONDS = 300.0
 
 _T = TypeVar("_T")
@@ -73,26 +71,6 @@ def type_families() -> Mapping[str, tuple[str, ...]]:
     for suffix, language in CODE_SUFFIXES.items():
         families[language] = (*families.get(language, ()), suffix.removeprefix("."))
     return families
-
-
-@dataclass(frozen=True, slots=True)
-class Facets:
-    """How many indexed documents have each value, the most frequent first."""
-
-    types: tuple[tuple[str, int], ...] = ()
-    languages: tuple[tuple[str, int], ...] = ()
-    tags: tuple[tuple[str, int], ...] = ()
-    folders: tuple[tuple[str, int], ...] = ()
-    fields: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
-    speakers: tuple[tuple[str, int], ...] = ()
-
-    def values(self, name: str) -> tuple[tuple[str, int], ...]:
-        """Return the values of a filter, by the name that a question gives it; none for a path."""
-        named = {
-            "type": self.types, "lang": self.languages, "tag": self.tags,
-            "speaker": self.speakers, "from": self.speakers,
-        }  # fmt: skip
-        return named[name] if name in named else dict(self.fields).get(name, ())
 
 
 class _ByVersion(Generic[_T]):
@@ -191,12 +169,13 @@ class FilterQueries:
             (id_list(document_ids), limit),
         )
 
-    def facets(self, collection: CollectionRecord) -> Facets:
-        """Count the indexed documents by type, language, tag, folder, field and speaker.
+    def facets(self, collection: CollectionRecord, among: Ids | None = None) -> Facets:
+        """Count the values of the indexed documents, or of those with the ids ``among``.
 
         Read again only when the collection has another version.
         """
-        return self._facets.of(collection)
+        table = self._facets.of(collection)
+        return table.whole if among is None else table.facets(among)
 
     def suffixes(self, collection_id: int) -> set[str]:
         """Return the suffixes of a collection's files, without their dots."""
@@ -222,44 +201,13 @@ class FilterQueries:
         """
         return self._field_names.of(collection)
 
-    def _read_facets(self, collection_id: int) -> Facets:
-        rows = self._connections.rows(
-            "SELECT format, language, path, metadata FROM documents "
-            "WHERE collection_id = ? AND status = 'indexed'",
-            (collection_id,),
-        )
-        types: Counter[str] = Counter()
-        languages: Counter[str] = Counter()
-        tags: Counter[str] = Counter()
-        folders: Counter[str] = Counter()
-        speakers: Counter[str] = Counter()
-        fields: dict[str, Counter[str]] = {}
-        for kind, language, path, packed in rows:
-            types[kind] += 1
-            if language:
-                languages[language] += 1
-            if "/" in path:
-                folders[path.split("/", 1)[0] + "/"] += 1
-            metadata = json.loads(packed)
-            own = metadata.get("tags", [])
-            tags.update({str(tag) for tag in (own if isinstance(own, list) else [own])})
-            if kind == "conversation":
-                speakers.update(map(str, metadata.get("participants", [])))
-            for name, value in metadata.items():
-                if name not in ("tags", "date", "language") and isinstance(value, str | int | bool):
-                    fields.setdefault(name, Counter())[str(value)] += 1
-        useful = {
-            name: counts
-            for name, counts in fields.items()
-            if len(counts) <= _MOST_FIELD_VALUES and max(counts.values()) > 1
-        }
-        return Facets(
-            _most(types),
-            _most(languages),
-            _most(tags),
-            _most(folders),
-            tuple((name, _most(useful[name])) for name in sorted(useful)),
-            _most(speakers),
+    def _read_facets(self, collection_id: int) -> FacetTable:
+        return FacetTable(
+            self._connections.rows(
+                "SELECT id, format, language, path, metadata FROM documents "
+                "WHERE collection_id = ? AND status = 'indexed' ORDER BY id",
+                (collection_id,),
+            )
         )
 
     def _read_field_names(self, collection_id: int) -> tuple[str, ...]:
@@ -319,10 +267,13 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
         "(instr(folded(coalesce(json_extract(d.metadata, '$.author'), '')), ?) OR EXISTS "
         "(SELECT 1 FROM speakers v WHERE v.document_id = d.id AND instr(v.speaker, ?)))",
     )
-    either(
-        fold_all(filters.recipients),
-        "instr(folded(coalesce(json_extract(d.metadata, '$.to'), '')), ?)",
-    )
+    for header, people in (
+        ("to", filters.recipients), ("cc", filters.copies), ("bcc", filters.blind_copies),
+    ):  # fmt: skip
+        either(
+            fold_all(people),
+            f"instr(folded(coalesce(json_extract(d.metadata, '$.{header}'), '')), ?)",
+        )
     either(
         fold_all(filters.has),
         "(? IN ('attachment', 'attachments') "
@@ -380,8 +331,3 @@ def _path(value: str) -> str:
     """Anchor a folder ("notes/") at the start of a path part; other text may match anywhere."""
     plain = folded(value)
     return f"/{plain.lstrip('/')}" if plain.endswith("/") else plain
-
-
-def _most(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(ordered[:_MOST_FACET_VALUES])

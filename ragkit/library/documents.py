@@ -20,7 +20,7 @@ from ragkit.sources.allowed import check_folder
 from ragkit.types import Section, Status
 
 if TYPE_CHECKING:
-    from ragkit.catalog.filters import Facets
+    from ragkit.catalog.facets import Facets
     from ragkit.library.services import ActiveServices
     from ragkit.retrieval.similar import Similar
     from ragkit.settings import Settings
@@ -206,7 +206,7 @@ class DocumentService:
 
         Read again only when the collection has changed.
         """
-        from ragkit.catalog.filters import Facets
+        from ragkit.catalog.facets import Facets
 
         record = self._catalog.collections.find(collection)
         return self._catalog.filters.facets(record) if record else Facets()

@@ -17,7 +17,7 @@ from ragkit.retrieval.query_parser import FILTER_NAMES, format_filters
 
 if TYPE_CHECKING:
     from ragkit.catalog import Catalog
-    from ragkit.catalog.filters import Facets
+    from ragkit.catalog.facets import Facets
     from ragkit.catalog.records import CollectionRecord
     from ragkit.library.names import DocumentNames
     from ragkit.library.searches import SearchHistory
@@ -30,7 +30,11 @@ _LEAST_LETTERS = 2
 _LAST_TOKEN = re.compile(r'(?<!\S)(?:[^\s"]|"[^"]*(?:"|\Z))+\Z')
 _FILTERED = re.compile(r'(?<!\S)[^\s:"]+:(?:[^\s"]|"[^"]*")+')
 # Filters whose values are not listed: they take any text, number or day.
-_FREE = {"title": "words of a title", "in": "a heading", "after": "2025-01", "before": "2025"}
+_FREE = {
+    "title": "words of a title", "subject": "words of a subject", "in": "a heading",
+    "date": "2025-01", "after": "2025-01", "before": "2025",
+}  # fmt: skip
+_AGES = ("7d", "1m", "6m", "1y")
 
 
 class Kind(StrEnum):
@@ -143,6 +147,8 @@ class SuggestionService:
             return self._names.folders(names)
         if name == "collection":
             return Counter(dict.fromkeys(names, 0))
+        if name in ("newer_than", "older_than"):
+            return Counter(dict.fromkeys(_AGES, 0))
         if name == "source":
             sources = self._catalog.collections.sources()
             folders = [one.root for one in sources if one.kind == "folder"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ragkit.reading.limits import Limits
 
-_SHOWN = ("From", "To", "Cc", "Date")
+_SHOWN = ("From", "To", "Cc", "Bcc", "Date")
 _MOST_PARTS = 500
 _BROKEN_WORD = re.compile(r"=\?[\w.-]{1,40}\?[bqBQ]\?[^?\s]{0,200}\?=")
 _HEADER_FAILURES = (ValueError, LookupError, TypeError, AttributeError)
@@ -47,6 +47,8 @@ def read_mail(data: bytes, name: str, limits: Limits) -> Reading:
         {},
         author=headers.get("From", ""),
         to=headers.get("To", ""),
+        cc=headers.get("Cc", ""),
+        bcc=headers.get("Bcc", ""),
         date=mail.date(),
         attachments=mail.attached,
     )

@@ -26,7 +26,7 @@ from ragkit.retrieval.query_parser import Condition, without_quotes
 from ragkit.retrieval.scope import entries_with
 from ragkit.types import Field
 
-_SHORTEST, _LONG = 5, 7
+_SHORTEST, _SHORTEST_NAME, _LONG = 5, 4, 7
 _NEIGHBOURS, _CHUNKS_READ = 20, 5
 _ALIKE = 70
 _GOOD = 0.4
@@ -37,14 +37,16 @@ _OF_VALUE = {
     "title": 'No document has "{}" in its title.', "in": 'No heading has "{}" in it.',
     "lang": 'No documents in the language "{}".', "tag": 'No documents with the tag "{}".',
     "source": 'No folder has "{}" in its name.', "from": 'Nothing from "{}".',
-    "to": 'Nothing sent to "{}".', "has": 'There is no "has:{}", only "has:attachment".',
-    "speaker": 'Nobody called "{}" speaks here.',
+    "to": 'Nothing sent to "{}".', "cc": 'No mail with a copy to "{}".',
+    "bcc": 'No mail with a blind copy to "{}".', "speaker": 'Nobody called "{}" speaks here.',
+    "has": 'There is no "has:{}", only "has:attachment".',
 }  # fmt: skip
 _PARTS = {
     "type": "types", "path": "paths", "title": "titles", "in": "headings", "lang": "languages",
-    "tag": "tags", "source": "sources", "from": "senders", "to": "recipients", "has": "has",
-    "speaker": "speakers",
+    "tag": "tags", "source": "sources", "from": "senders", "to": "recipients", "cc": "copies",
+    "bcc": "blind_copies", "has": "has", "speaker": "speakers",
 }  # fmt: skip
+_OF_PEOPLE = frozenset(("from", "to", "cc", "bcc", "speaker"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,8 @@ def _nearest_value(
             known.add("attachment")
         else:
             known.update(one for one, _ in catalog.filters.facets(collection).values(name))
+        if name in _OF_PEOPLE and len(value) >= _SHORTEST_NAME:
+            known.update([word for one in known for word in _WORD.findall(one)])
         if name == "type":
             known.update(type_families(), catalog.filters.suffixes(collection.id))
     found = process.extractOne(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
@@ -11,8 +12,9 @@ from ragkit.errors import QueryError
 from ragkit.options import Filters
 
 FILTER_NAMES = (
-    "type", "path", "title", "in", "lang", "tag", "source", "from", "to", "subject", "has",
-    "speaker", "document", "date", "after", "before", "collection",
+    "type", "path", "title", "in", "lang", "tag", "source", "from", "to", "cc", "bcc", "subject",
+    "has", "speaker", "document", "date", "after", "before", "newer_than", "older_than",
+    "collection",
 )  # fmt: skip
 """The filters that every library has, besides its fields of front matter."""
 
@@ -43,6 +45,7 @@ _UNKNOWN = re.compile(r"[a-z][a-z_]{1,15}:[^\s:/\\]\S*")
 _BARE = re.compile(r'(?![:/])[^\s,"“”„]+')
 _DATE = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
 _NUMBER = re.compile(r"[0-9]{1,18}")
+_AGE = re.compile(r"([0-9]{1,4})([dwmy])", re.IGNORECASE)
 
 
 def format_filters(filters: Filters, collections: Sequence[str] = ()) -> str:
@@ -58,6 +61,8 @@ def format_filters(filters: Filters, collections: Sequence[str] = ()) -> str:
         ("source", filters.sources),
         ("from", filters.senders),
         ("to", filters.recipients),
+        ("cc", filters.copies),
+        ("bcc", filters.blind_copies),
         ("has", filters.has),
         ("speaker", filters.speakers),
         ("document", documents),
@@ -115,11 +120,13 @@ def looks_like_filter(token: re.Match[str], names: Mapping[str, str]) -> bool:
     quoted = value[0] in '"“„”'
     if not quoted and _CODE.search(value):
         return False
-    return not value[0].isdecimal() or bool(meant_filter(key, names))
+    return not value[0].isdecimal() or bool(meant_filter(key, value, names))
 
 
-def meant_filter(key: str, names: Mapping[str, str]) -> str:
-    """Return the filter that was probably meant, or an empty string."""
+def meant_filter(key: str, value: str, names: Mapping[str, str]) -> str:
+    """Return the filter that was probably meant with a value, or an empty string."""
+    if key in ("newer", "older") and _AGE.fullmatch(value):
+        return f"{key}_than"
     if key in _MEANT:
         return _MEANT[key]
     return next(iter(difflib.get_close_matches(key, list(names), n=1, cutoff=0.75)), "")
@@ -133,6 +140,11 @@ def checked_values(name: str, values: Sequence[str], *, strict: bool) -> tuple[s
             return dates
         message = f'Invalid date: "{values[dates.index("")]}".'
         cure = f"Write a year, a month or a day: {name}:2025, {name}:2025-03 or {name}:2025-03-01."
+    elif name in ("newer_than", "older_than"):
+        if all(map(_first_day, values)):
+            return tuple(value.lower() for value in values)
+        message = f'Invalid age: "{next(one for one in values if not _first_day(one))}".'
+        cure = f"Write days, weeks, months or years: {name}:3d, {name}:2w, {name}:6m or {name}:1y."
     elif name == "document":
         if all(_NUMBER.fullmatch(value) for value in values):
             return tuple(str(int(value)) for value in values)
@@ -155,6 +167,21 @@ def _day_after(period: str) -> str:
     return following.isoformat()[: len(period)]
 
 
+def _first_day(age: str) -> str:
+    """Return the day that was so many days, weeks, months or years ago; empty for no age."""
+    match = _AGE.fullmatch(age)
+    if match is None:
+        return ""
+    count, unit, today = int(match[1]), match[2].lower(), date.today()
+    if unit in "dw":
+        return (today - timedelta(days=count * (7 if unit == "w" else 1))).isoformat()
+    months = today.year * 12 + today.month - 1 - count * (12 if unit == "y" else 1)
+    year, month = months // 12, months % 12 + 1
+    if year < 1:
+        return ""
+    return date(year, month, min(today.day, monthrange(year, month)[1])).isoformat()
+
+
 def _iso_date(value: str) -> str:
     """Return a year, month or day with all its digits; an empty string when it is none."""
     match = _DATE.fullmatch(value)
@@ -171,8 +198,9 @@ def _iso_date(value: str) -> str:
 def filters_of(values_of: Mapping[str, Sequence[str]]) -> Filters:
     """Gather the values; of several dates the one that leaves more documents counts."""
     periods = values_of.get("date", ())
-    after = [*values_of.get("after", ()), *periods]
-    before = [*values_of.get("before", ()), *map(_day_after, periods)]
+    newer, older = values_of.get("newer_than", ()), values_of.get("older_than", ())
+    after = [*values_of.get("after", ()), *periods, *map(_first_day, newer)]
+    before = [*values_of.get("before", ()), *map(_day_after, periods), *map(_first_day, older)]
     return Filters(
         types=unique_values(values_of, "type"),
         paths=unique_values(values_of, "path"),
@@ -189,6 +217,8 @@ def filters_of(values_of: Mapping[str, Sequence[str]]) -> Filters:
         before=max(before, default=""),
         senders=unique_values(values_of, "from"),
         recipients=unique_values(values_of, "to"),
+        copies=unique_values(values_of, "cc"),
+        blind_copies=unique_values(values_of, "bcc"),
         has=unique_values(values_of, "has"),
         fields=tuple(dict.fromkeys(_fields(values_of))),
     )

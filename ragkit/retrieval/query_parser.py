@@ -204,7 +204,7 @@ def _unit(token: re.Match[str], names: Mapping[str, str], *, typed: bool) -> _Un
     name = names.get(token["key"].casefold())
     if name is None:
         if typed and looks_like_filter(token, names):
-            meant = meant_filter(token["key"], names)
+            meant = meant_filter(token["key"], token["value"], names)
             return replace(plain, unknown=token["key"], meant=meant)
         return plain
     values = checked_values(name, values_in(token["value"]), strict=typed)

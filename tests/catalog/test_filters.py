@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from ragkit.options import Filters
@@ -89,6 +90,20 @@ def test_filters_see_one_collection_and_only_what_is_indexed(library, shelf):
     assert found.tolist() == [theirs]
 
 
+def test_mail_is_filtered_by_each_of_its_headers(catalog, shelf):
+    shelf.put("a.eml", metadata={"author": "Ann", "to": "Bob <b@x.org>", "cc": "Cy, Zoë <z@x.org>"})
+    shelf.put("b.eml", metadata={"author": "Ann <a@x.org>", "bcc": "d@x.org, Cy <c@x.org>"})
+    assert names(catalog, shelf, copies=("ZOË", "nobody")) == ["a"]
+    assert names(catalog, shelf, copies=("d@x",)) == []
+    assert names(catalog, shelf, blind_copies=("D@X.org",)) == ["b"]
+    facets = catalog.filters.facets(catalog.collections.all()[0])
+    assert facets.values("from") == (("Ann", 2),)
+    assert facets.values("to") == (("Bob", 1),)
+    assert facets.values("cc") == (("Cy", 1), ("Zoë", 1))
+    assert facets.values("bcc") == (("Cy", 1), ("d@x.org", 1))
+    assert facets.fields == ()
+
+
 def test_facets_count_indexed_documents(library, shelf):
     facets = library.filters.facets(library.collections.all()[0])
     assert facets.types == (("markdown", 4), ("text", 1))
@@ -96,6 +111,9 @@ def test_facets_count_indexed_documents(library, shelf):
     assert facets.folders == (("notes/", 2), ("deep/", 1), ("mynotes/", 1))
     assert facets.tags == (("a", 1), ("single", 1), ("Été", 1))
     assert facets.fields == (("n", (("7", 2),)),)
+    some = library.filters.facets(library.collections.all()[0], np.array([1, 2, 99]))
+    assert some.types == (("markdown", 1), ("text", 1))
+    assert some.folders == (("notes/", 2), ("deep/", 0), ("mynotes/", 0))
     assert 'odd "key"' in library.filters.field_names(library.collections.all()[0])
 
 

@@ -16,6 +16,8 @@ FILES = {
     "notes/2026/trip.md": "---\ntags: [travel]\n---\n# Trip to Lake Biwa\n\nBoats and fish.\n",
     "handbook/refund-policy.md": "# Refund policy\n\n## How long may I wait?\n\nThirty days.\n",
     "handbook/report.txt": "Type sizes of the annual report.\n",
+    "mail/hello.eml": "From: Mia Ray <mia@x.org>\nTo: Jo <jo@x.org>\nCc: Noa Ziv <n@x.org>\n"
+    "Subject: Hello\n\nGood morning.\n",
     "tools/parse.py": "def parse():\n    '''Parse type lines.'''\n    return 1\n",
 }
 
@@ -77,6 +79,11 @@ def test_values_of_filters_exist_and_are_counted(library):
     assert values("type:p") == [("type:py", 1)]
     assert values("tag:") == [("tag:travel", 2), ("tag:food", 1)]
     assert values("path:no") == [("path:notes/", 2), ("path:notes/2026/", 1)]
+    assert values("older_than:") == [
+        (f"older_than:{age}", None) for age in ("1m", "1y", "6m", "7d")
+    ]
+    assert values("from:m") == [("from:Mia Ray", 1)]
+    assert values("cc:") == [("cc:Noa Ziv", 1)]
     assert values("collection:") == [("collection:default", None)]
     assert values("nonsense:a") == values("tag:xyz") == []
 

@@ -11,7 +11,8 @@ def test_mail_shows_who_when_and_what(tmp_path):
     reading = read(
         tmp_path,
         "a.eml",
-        "From: Ann <ann@example.org>\nTo: b@example.org\nDate: Tue, 03 Mar 2026 10:00:00 +0100\n"
+        "From: Ann <ann@example.org>\nTo: b@example.org\nCc: Cy <c@example.org>,\n d@example.org\n"
+        "Bcc: e@example.org\nDate: Tue, 03 Mar 2026 10:00:00 +0100\n"
         "Subject: =?utf-8?B?UsOpdW5pb24=?=\nMIME-Version: 1.0\n"
         "Content-Type: multipart/mixed; boundary=x\n\n--x\n"
         "Content-Type: text/plain; charset=iso-8859-1\n"
@@ -22,12 +23,15 @@ def test_mail_shows_who_when_and_what(tmp_path):
     )
     assert reading.title == "Réunion"
     assert reading.text == (
-        "From: Ann <ann@example.org>\nTo: b@example.org\nDate: Tue, 03 Mar 2026 10:00:00 +0100\n\n"
+        "From: Ann <ann@example.org>\nTo: b@example.org\nCc: Cy <c@example.org>, d@example.org\n"
+        "Bcc: e@example.org\nDate: Tue, 03 Mar 2026 10:00:00 +0100\n\n"
         "Réunion à 10h\n\nAttachments: plan.pdf"
     )
     assert reading.metadata == {
         "author": "Ann <ann@example.org>",
         "to": "b@example.org",
+        "cc": "Cy <c@example.org>, d@example.org",
+        "bcc": "e@example.org",
         "date": "2026-03-03T10:00:00+01:00",
         "attachments": ["plan.pdf"],
     }

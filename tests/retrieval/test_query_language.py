@@ -93,6 +93,8 @@ def test_families_dates_and_mail(sample):
     assert set(names(sample.search("type:excel"))) == {"budget-2026.xlsx", "deployments.csv"}
     assert names(sample.search("type:python")) == ["heron_client.py"]
     assert names(sample.search("from:haruka type:mail")) == ["2026-01-15-lake-biwa-pilot.eml"]
+    assert names(sample.search("cc:priya")) == ["2026-01-15-lake-biwa-pilot.eml"]
+    assert sample.search("bcc:priya").notices == ('No mail with a blind copy to "priya".',)
     assert names(sample.search("has:attachment")) == ["2026-02-24-lease-oberhafen.eml"]
     assert sample.search("-has:attachment type:mail").total_documents == 1
     march = sample.search("date:2026-03", limit=50)
@@ -108,6 +110,9 @@ def test_families_dates_and_mail(sample):
         ("type:pdff", "type:pdf", 'No files of type "pdff".'),
         ("path:handbok/ refund", "path:handbook/ refund", 'No files in a path with "handbok/".'),
         ("typ:pdf", "type:pdf", 'There is no filter "typ:".'),
+        ("cc:prija", "cc:Priya", 'No mail with a copy to "prija".'),
+        ("from:lnea", "from:Lena", 'Nothing from "lnea".'),
+        ("oldr_than:1m", "older_than:1m", 'There is no filter "oldr_than:".'),
     ],
 )
 def test_a_slip_in_a_filter_shows_what_was_meant(sample, typed, meant, notice):

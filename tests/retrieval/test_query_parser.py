@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from ragkit.errors import QueryError
 from ragkit.options import Filters
+from ragkit.retrieval import filter_syntax
 from ragkit.retrieval.query_parser import (
     LONGEST_QUERY,
     Condition,
@@ -201,11 +203,57 @@ def test_a_date_is_a_year_a_month_or_a_day(period, end):
 
 
 def test_the_names_of_mail():
-    filters = parse_query("from:haruka to:rui subject:lease has:attachment").filters
+    written = "title:lease from:haruka to:rui cc:ines bcc:Jo has:attachment"
+    filters = parse_query(written.replace("title", "subject")).filters
     assert filters == Filters(
-        senders=("haruka",), recipients=("rui",), titles=("lease",), has=("attachment",)
-    )
-    assert format_filters(filters) == "title:lease from:haruka to:rui has:attachment"
+        senders=("haruka",), recipients=("rui",), copies=("ines",), blind_copies=("Jo",),
+        titles=("lease",), has=("attachment",),
+    )  # fmt: skip
+    assert format_filters(filters) == written
+
+
+@pytest.mark.parametrize(
+    ("age", "day"),
+    [("3d", "2024-02-28"), ("2W", "2024-02-17"), ("1m", "2024-02-02"), ("1y", "2023-03-02"),
+     ("27m", "2021-12-02"), ("0d", "2024-03-02")],
+)  # fmt: skip
+def test_an_age_is_a_day_before_today(monkeypatch, age, day):
+    monkeypatch.setattr(filter_syntax, "date", _on(2024, 3, 2))
+    assert parse_query(f"older_than:{age}").filters == Filters(before=day)
+    assert parse_query(f"x newer_than:{age}").filters == Filters(after=day)
+
+
+def test_a_month_before_its_last_day_is_the_last_day(monkeypatch):
+    monkeypatch.setattr(filter_syntax, "date", _on(2024, 3, 31))
+    assert parse_query("newer_than:1m").filters == Filters(after="2024-02-29")
+
+
+def _on(*day: int) -> type[date]:
+    """A calendar on which it is always that day."""
+
+    class Then(date):
+        @classmethod
+        def today(cls):
+            return date(*day)
+
+    return Then
+
+
+@pytest.mark.parametrize("asked", ["older_than:soon", "newer_than:3", "newer_than:5h"])
+def test_an_age_without_a_unit_is_refused_with_a_cure(asked):
+    with pytest.raises(QueryError, match="Invalid age") as raised:
+        parse_query(asked)
+    assert asked.partition(":")[0] + ":3d" in raised.value.cure
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("older:2w", "older_than:2w"), ("newer:1y", "newer_than:1y"), ("older:2025", "before:2025"),
+     ("oldr_than:3d", "older_than:3d"), ("newerthan:3d", "newer_than:3d")],
+)  # fmt: skip
+def test_an_age_is_told_from_a_date(typed, meant):
+    parsed = parse_query(f"{typed} x")
+    assert (parsed.suggestion, parsed.text) == (f"{meant} x", "x")
 
 
 @pytest.mark.parametrize(
