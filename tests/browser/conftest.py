@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from serving import Served, free_port, serving
+from tabs import Tabs
 
 # Read now: no test sees the RAGKIT_* variables of whoever runs it.
 _SKIP = os.environ.get("RAGKIT_SKIP_BROWSER") == "1"
+_OF_ITSELF = ("data:", "blob:", "about:")
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -70,33 +72,23 @@ def browser(chromium: str) -> Iterator[Any]:
         started.close()
 
 
+@pytest.fixture(scope="session")
+def tabs(browser: Any) -> Iterator[Tabs]:
+    opened = Tabs(browser)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
-def open_page(browser: Any, served: Served) -> Iterator[Callable[..., Any]]:
+def open_page(tabs: Tabs, served: Served) -> Iterator[Callable[..., Any]]:
     """Open a page of the app; afterwards, nothing may have been asked of any other machine."""
-    contexts: list[Any] = []
-    strangers: list[str] = []
-    faults: list[str] = []
-
-    def note(request: Any) -> None:
-        if not request.url.startswith((served.url, "data:", "blob:", "about:")):
-            strangers.append(request.url)
-
-    def note_refusal(message: Any) -> None:
-        if "Content Security Policy" in message.text:
-            faults.append(message.text)
 
     def open_(
         path: str = "", *, width: int = 1280, height: int = 720, scheme: str = "light"
     ) -> Any:
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(45_000)
-        page.on("request", note)
-        page.on("console", note_refusal)
-        page.on("pageerror", lambda error: faults.append(str(error)))
+        page = tabs.take()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
         page.goto(f"{served.url}/{path}")
         page.locator("[data-testid=stMainBlockContainer]").wait_for()
         page.locator("[data-test-script-state=notRunning]").wait_for(state="attached")
@@ -104,7 +96,6 @@ def open_page(browser: Any, served: Served) -> Iterator[Callable[..., Any]]:
         return page
 
     yield open_
-    for context in contexts:
-        context.close()
-    assert strangers == []
+    asked, faults = tabs.give_back(served.url)
+    assert [url for url in asked if not url.startswith((served.url, *_OF_ITSELF))] == []
     assert faults == []

@@ -13,11 +13,18 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 from network_watch import strangers, watching
+from support import until
+
+from ragkit.catalog.records import JobState
+from ragkit.library import Library
+from ragkit.settings import load_settings
+from ragkit.types import Status
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,6 +47,12 @@ class Served:
         """Run the command line on the same library."""
         return run(self.environment, *arguments)
 
+    def wait_until_read(self, *paths: str) -> None:
+        """Wait until the worker has read files with these paths."""
+        with Library.open(load_settings(library=self.library)) as opened:
+            read = partial(opened.documents.list, status=Status.INDEXED)
+            until(lambda: {*paths} <= {document.path for document in read()}, seconds=60.0)
+
 
 def run(environment: dict[str, str], *arguments: str) -> str:
     done = subprocess.run(
@@ -58,7 +71,7 @@ def free_port() -> int:
 
 @contextmanager
 def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> Iterator[Served]:
-    """Serve a new library of a folder; ``settings`` are further variables.
+    """Serve a new library of a folder, which its worker reads; ``settings`` are further variables.
 
     Afterwards, neither the server nor the worker may have asked any other machine for anything.
     """
@@ -74,7 +87,8 @@ def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> It
         **settings,
     }
     environment = watching(given, watched)
-    run(environment, "add", str(folder))
+    with Library.open(load_settings(library=library), create=True) as opened:
+        reading = opened.sources.sync(opened.sources.add_folder(folder))
     port = free_port()
     log = (home / "server.log").open("wb")
     server = subprocess.Popen(
@@ -84,6 +98,7 @@ def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> It
     try:
         url = f"http://localhost:{port}"
         _wait_for(url, server, home / "server.log")
+        _wait_for_job(library, reading)
         yield Served(url, library, folder, environment, watched, home / "server.log")
     finally:
         server.send_signal(signal.SIGINT)
@@ -105,6 +120,12 @@ def _end_workers(library: Path) -> None:
                 process.kill()
         except psutil.Error:
             continue
+
+
+def _wait_for_job(library: Path, job: int) -> None:
+    """Wait for the worker: this process would have to load what the worker has loaded."""
+    with Library.open(load_settings(library=library)) as opened:
+        until(lambda: opened.jobs.get(job).state is JobState.DONE, seconds=60.0)
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:

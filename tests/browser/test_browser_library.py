@@ -26,20 +26,17 @@ def drop(page, paths):
     session.send("Input.dispatchDragEvent", {"type": "drop", "data": data, **place})
 
 
-def wait_until_found(open_page, question, path):
-    """Search until the worker has read the file."""
-    page = open_page(f"?q={question}")
-    card = page.locator(f'.rk-card[data-path="{path}"]')
-    for _ in range(30):
-        page.locator(".rk-summary, .rk-state").first.wait_for()
-        if card.count():
-            return card
-        page.wait_for_timeout(700)
-        page.reload()
-    pytest.fail(f"{path} was not found")
+def expect_found(page, served, question, *paths):
+    """Search once the worker has read the files; return the card of the first."""
+    served.wait_until_read(*paths)
+    page.goto(f"{served.url}/?q={question}")
+    cards = [page.locator(f'.rk-card[data-path="{path}"]') for path in paths]
+    for card in cards:
+        expect(card).to_be_visible()
+    return cards[0]
 
 
-def test_dropping_a_file_and_a_folder(open_page, tmp_path):
+def test_dropping_a_file_and_a_folder(open_page, served, tmp_path):
     file = tmp_path / "marmot.md"
     file.write_text("# Marmots\n\nThe marmot whistles twice when a kestrel crosses the ridge.\n")
     folder = tmp_path / "atlas"
@@ -52,13 +49,14 @@ def test_dropping_a_file_and_a_folder(open_page, tmp_path):
         re.compile("1 indexed|1 unchanged"), timeout=20_000
     )
     drop(page, [folder])
-    card = wait_until_found(open_page, "marmot+kestrel+ridge", "marmot.md")
+    served.wait_until_read("glacier.txt")
+    card = expect_found(page, served, "marmot+kestrel+ridge", "marmot.md")
     expect(card).to_contain_text("whistles twice")
-    card = wait_until_found(open_page, "vernagt+turquoise+tarn", "glacier.txt")
+    card = expect_found(page, served, "vernagt+turquoise+tarn", "glacier.txt")
     expect(card).to_contain_text("calves into a")
 
 
-def test_drops_that_follow_at_once_are_all_kept(open_page, tmp_path):
+def test_drops_that_follow_at_once_are_all_kept(open_page, served, tmp_path):
     words = ("alder", "birch", "cedar", "damson", "elder", "feijoa")
     page = open_page("library")
     for number, word in enumerate(words):
@@ -67,21 +65,21 @@ def test_drops_that_follow_at_once_are_all_kept(open_page, tmp_path):
         drop(page, [file])
         # From at once to after the page has been drawn again.
         page.wait_for_timeout(100 * number)
-    for word in words:
-        wait_until_found(open_page, f"{word}+felled", f"{word}.txt")
+    expect_found(page, served, "felled+long+frost", *(f"{word}.txt" for word in words))
 
 
-def test_what_is_refused_is_told_beside_what_is_stored(open_page, tmp_path):
+def test_what_is_refused_is_told_beside_what_is_stored(open_page, served, tmp_path):
     big, small = tmp_path / "tome.txt", tmp_path / "leaflet.txt"
     big.write_bytes(b"a" * (51 << 20))
     small.write_text("The leaflet praises the quince.\n")
     page = open_page("library")
     drop(page, [big, small])
-    wait_until_found(open_page, "leaflet+quince", "leaflet.txt")
+    served.wait_until_read("leaflet.txt")
     told = page.locator(".st-key-drop .stFileChip").locator("visible=true")
     expect(told).to_have_count(1)
     expect(told).to_contain_text("tome.txt")
     expect(told).to_contain_text("must be 50.0MB or smaller")
+    expect_found(page, served, "leaflet+quince", "leaflet.txt")
 
 
 def test_a_zip_has_a_line_for_each_file_until_they_are_dismissed(open_page, tmp_path):
@@ -126,7 +124,7 @@ def test_a_collection_is_made_renamed_and_deleted(open_page):
     expect(box).to_have_value("default", timeout=20_000)
 
 
-def test_adding_a_folder_by_its_path_and_removing_it(open_page, tmp_path):
+def test_adding_a_folder_by_its_path_and_removing_it(open_page, served, tmp_path):
     folder = tmp_path / "letters"
     folder.mkdir()
     (folder / "aunt.txt").write_text("Aunt Philippa sends seventeen jars of damson jam.\n")
@@ -139,8 +137,9 @@ def test_adding_a_folder_by_its_path_and_removing_it(open_page, tmp_path):
     asked.get_by_role("button", name="Add it").click()
     source = page.locator("[class*=st-key-source-]").filter(has_text=str(folder))
     expect(source).to_contain_text("1 document")
-    card = wait_until_found(open_page, "damson+philippa", "aunt.txt")
+    card = expect_found(page, served, "damson+philippa", "aunt.txt")
     expect(card).to_contain_text("seventeen jars")
+    page.get_by_role("link", name="Library", exact=True).click()
     source.get_by_role("button", name="Remove").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("1 document will be removed from the index.")
@@ -172,10 +171,10 @@ def test_the_folder_chooser_walks_and_adds(open_page, served):
     dialog.get_by_role("button", name="Inner").click()
     expect(dialog).to_contain_text("1 file directly in Inner")
     dialog.get_by_role("button", name="Add this folder").click()
-    wait_until_found(open_page, "fern+unrolls+april", "fern.txt")
+    expect_found(page, served, "fern+unrolls+april", "fern.txt")
 
 
-def test_the_table_says_why_a_file_is_left_out(open_page, served):
+def test_the_table_says_why_a_file_is_left_out_and_the_status_that_all_is_read(open_page, served):
     (served.folder / "notes/picture.md").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(200))
     served.ragkit("sync")
     page = open_page("library")
@@ -185,11 +184,19 @@ def test_the_table_says_why_a_file_is_left_out(open_page, served):
     expect(row).to_contain_text("Skipped")
     expect(row).to_contain_text("the content is that of pictures. Text in a picture needs OCR")
     (served.folder / "notes/picture.md").unlink()
-
-
-def test_the_status_says_that_all_is_read(open_page):
-    page = open_page("library")
     expect(page.locator(".rk-status")).to_contain_text("up to date", timeout=20_000)
+
+
+def test_without_ollama_the_choice_of_an_embedder_says_so(open_page):
+    page = open_page("library")
+    part = page.locator(".st-key-embedder")
+    expect(part).to_contain_text("Embedding model: WordLlama")
+    part.get_by_role("button", name="Change …").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Ollama does not answer")
+    expect(dialog.get_by_role("button", name="Use this model")).to_have_count(0)
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
 
 
 _CLICK = "document.querySelector('[class*=st-key-remove-] button').click();"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import expect
-from test_browser_library import drop, wait_until_found
+from test_browser_library import drop, expect_found
 
 EXPORT = """\
 05/03/2026, 09:12 - Messages and calls are end-to-end encrypted.
@@ -16,7 +16,7 @@ before noon, my train is late
 """
 
 
-def test_a_dropped_export_is_found_by_who_spoke(open_page, tmp_path):
+def test_a_dropped_export_is_found_by_who_spoke(open_page, served, tmp_path):
     file = tmp_path / "WhatsApp Chat with Hangar.txt"
     file.write_text(EXPORT)
     page = open_page("library")
@@ -26,13 +26,13 @@ def test_a_dropped_export_is_found_by_who_spoke(open_page, tmp_path):
         re.compile("1 indexed|1 unchanged"), timeout=20_000
     )
 
-    card = wait_until_found(open_page, "zeppelin+hangar+speaker:Rui", file.name)
+    card = expect_found(page, served, "zeppelin+hangar+speaker:Rui", file.name)
     card.hover()
     card.get_by_text("Details").click()
     card.get_by_role("button", name="Show full passage").click()
     expect(card).to_contain_text("before noon, my train is late")
     expect(card).to_contain_text("Rui Barbosa")
 
-    page = open_page("?q=zeppelin+hangar+speaker:Philippa")
+    page.goto(f"{served.url}/?q=zeppelin+hangar+speaker:Philippa")
     page.locator(".rk-state").wait_for()
     expect(page.locator(f'.rk-card[data-path="{file.name}"]')).to_have_count(0)

@@ -14,7 +14,7 @@ from serving import Served, free_port, serving
 
 @pytest.fixture
 def served(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Iterator[Served]:
-    """A library for each test: moving it leaves vectors behind that change what comes next.
+    """A library for each try: moving it leaves vectors behind that change what comes next.
 
     Contexts written beside the move would be texts that one of the embedders has not seen.
     """
@@ -36,18 +36,6 @@ def ollama(served: Served) -> Iterator[OllamaStandIn]:
     port = served.environment["RAGKIT_MODELS__OLLAMA_URL"].rpartition(":")[2]
     with OllamaStandIn(port=int(port)) as server:
         yield server
-
-
-def test_without_ollama_the_dialog_says_so(open_page):
-    page = open_page("library")
-    part = page.locator(".st-key-embedder")
-    expect(part).to_contain_text("Embedding model: WordLlama")
-    part.get_by_role("button", name="Change …").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Ollama does not answer")
-    expect(dialog.get_by_role("button", name="Use this model")).to_have_count(0)
-    dialog.get_by_role("button", name="Cancel").click()
-    expect(dialog).to_have_count(0)
 
 
 def test_moving_to_an_embedder_of_ollamas_and_back(open_page, ollama):

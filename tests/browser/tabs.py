@@ -1,0 +1,60 @@
+"""Tabs for one test after the other: a first load in a new one takes three times the work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# A text of the server's own. Elsewhere the tab would get another process, as slow as a new tab.
+_AT_REST = "_stcore/health"
+
+
+class Tabs:
+    """Tabs, each in a browser context of its own, that forget everything between tests."""
+
+    def __init__(self, browser: Any) -> None:
+        self._browser = browser
+        self._tabs: list[Any] = []
+        self._taken = 0
+        self._asked: list[str] = []
+        self._faults: list[str] = []
+
+    def take(self) -> Any:
+        """Return a tab that no other test or window of this test uses."""
+        if self._taken == len(self._tabs):
+            self._tabs.append(self._new())
+        page = self._tabs[self._taken]
+        self._taken += 1
+        return page
+
+    def give_back(self, url: str) -> tuple[list[str], list[str]]:
+        """End what runs in the tabs, which all show one server.
+
+        Returns:
+            The addresses that were asked for, and what went wrong.
+        """
+        for page in self._tabs[: self._taken]:
+            page.goto(f"{url}/{_AT_REST}")
+            page.evaluate("() => { sessionStorage.clear(); localStorage.clear(); }")
+            page.context.clear_cookies()
+            page.context.clear_permissions()
+        self._taken = 0
+        found = self._asked[:], self._faults[:]
+        self._asked.clear()
+        self._faults.clear()
+        return found
+
+    def close(self) -> None:
+        for page in self._tabs:
+            page.context.close()
+
+    def _new(self) -> Any:
+        page = self._browser.new_context().new_page()
+        page.set_default_timeout(45_000)
+        page.on("request", lambda request: self._asked.append(request.url))
+        page.on("console", self._note_refusal)
+        page.on("pageerror", lambda error: self._faults.append(str(error)))
+        return page
+
+    def _note_refusal(self, message: Any) -> None:
+        if "Content Security Policy" in message.text:
+            self._faults.append(message.text)
