@@ -149,9 +149,10 @@ class CollectionIndex:
             for number, rows in enumerate(of_tokens):
                 # Of the type of those searched, which would all be copied otherwise.
                 firsts, lasts = np.searchsorted(rows, bounds.astype(rows.dtype))
-                for run in np.flatnonzero(lasts > firsts).tolist():
-                    live = self.alive[rows[firsts[run] : lasts[run]]]
-                    holding[number, columns[run]] |= bool(live.any())
+                present = lasts > firsts
+                for run in np.flatnonzero(present).tolist() if len(self.tombstones.rows) else ():
+                    present[run] = self.alive[rows[firsts[run] : lasts[run]]].any()
+                holding[number, columns[present]] = True
             for number, token in enumerate(token_ids if len(self.delta) else ()):
                 added, _counts = self.delta.counts_of(field, token)
                 holding[number] |= np.isin(documents, self.delta.rows.document_ids[added])
