@@ -33,13 +33,17 @@ _GROWING = {
 _REAL_BROWSERS = Path.home() / ".cache" / "ms-playwright"
 
 
-class _BrowsersInTwo(LoadScopeScheduling):
-    """Keeps the tests with a browser in two workers, each with one server: more would starve."""
+class _FilesWhole(LoadScopeScheduling):
+    """Keeps a file in one worker, so that what its tests share is made once.
+
+    Tests with a browser are in two, each with one server: more would starve.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        folder, _, file = nodeid.partition("::")[0].rpartition("/")
+        path = nodeid.partition("::")[0]
+        folder, _, file = path.rpartition("/")
         if folder != "tests/browser":
-            return nodeid
+            return path
         return "browser, a library as it grows" if file in _GROWING else "browser, the rest"
 
     def remove_node(self, node: Any) -> str | None:
@@ -64,7 +68,7 @@ class _BrowsersInTwo(LoadScopeScheduling):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    return _BrowsersInTwo(config, log)
+    return _FilesWhole(config, log)
 
 
 def _isolate(patch: pytest.MonkeyPatch, home: Path) -> None:

@@ -83,7 +83,13 @@ _CHOICES = {"mode": Mode, "fusion": Fusion, "expansion": Expansion, "granularity
 
 def open_library(place: Path, *, create: bool = True, **settings: Any) -> Library:
     """A library with the counting embedder."""
-    chosen = {"models": {"embedder": "hash"}, "library": place, **settings}
+    # One process reads a few small files sooner than two have started.
+    chosen = {
+        "models": {"embedder": "hash"},
+        "reading": {"processes": 1},
+        "library": place,
+        **settings,
+    }
     library = Library.open(load_settings(**chosen), create=create)
     library.embedders.pin(CountingEmbedder())
     return library

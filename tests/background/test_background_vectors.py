@@ -45,7 +45,9 @@ def opened(tmp_path, server):
             "contexts": False,
             **models,
         }
-        settings = load_settings(library=tmp_path / "library", models=given)
+        settings = load_settings(
+            library=tmp_path / "library", models=given, reading={"processes": 1}
+        )
         made.append(Library.open(settings, create=True))
         return made[-1]
 
