@@ -33,14 +33,23 @@ until = partial(until_, seconds=240.0)
 FILES = {
     f"note-{n}.md": f"# Note {n}\n\nSomething number {n} about topic {n % 7}.\n" for n in range(60)
 }
-OTHERS = {f"other-{n}.md": f"# Other {n}\n\nQuite another thing, {n}.\n" for n in range(20)}
+PAGES = {
+    f"page-{page}.md": f"# Page {page}\n\n"
+    + "\n\n".join(
+        f"Paragraph {n} of page {page} tells of topic {n % 7}" + ", and more" * 4 for n in range(10)
+    )
+    for page in range(6)
+}
+"""Sixty chunks of six sections and documents: one of the three indexes is large."""
+OTHERS = {name.replace("page", "other"): text for name, text in list(PAGES.items())[:2]}
 
 _NUMBERS = itertools.count()
 
 
-def library_in(folder: Path, least: int = 50) -> Library:
-    make_older(write_files(folder / "files", FILES))
-    library = open_library(folder / "library", index={"ann_rows": least})
+def library_in(folder: Path, least: int = 50, files: dict[str, str] = PAGES) -> Library:
+    make_older(write_files(folder / "files", files))
+    chunking = {"words": 20, "overlap": 0, "min_words": 0}
+    library = open_library(folder / "library", index={"ann_rows": least}, chunking=chunking)
     add(library, folder / "files")
     return library
 
@@ -60,10 +69,23 @@ def note_of(library: Library, **options) -> str:
 @pytest.fixture(autouse=True)
 def looked_for_at_once(monkeypatch):
     monkeypatch.setattr(vector, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(graphs, "_WATCH_SECONDS", 0.05)
+
+
+@pytest.fixture
+def at_usual_priority(monkeypatch):
+    """Children that do not wait until all other tests are done; the first test has real ones."""
+    program = (
+        "import sys; from ragkit.background import graphs; graphs._NICE = 0;"
+        "sys.exit(graphs.main(sys.argv[1:]))"
+    )
+    monkeypatch.setattr(
+        graphs, "child_command", lambda _module, path: [sys.executable, "-c", program, path]
+    )
 
 
 def test_a_large_index_gets_a_graph_and_searches_say_so(tmp_path: Path):
-    library = library_in(tmp_path)
+    library = library_in(tmp_path, files=FILES)
     asked = library.options(index=IndexMode.ANN, overfetch=1, nprobe=1, candidates=10)
     before = library.search("topic 3", asked)
     assert before.notices == ("There is no approximate index: collections are searched exactly.",)
@@ -98,14 +120,15 @@ def test_a_small_index_and_a_library_without_the_wish_get_none(tmp_path: Path):
     assert newest_graph(chunks_folder(none)).state is GraphState.NONE
 
 
+@pytest.mark.usefixtures("at_usual_priority")
 def test_a_new_generation_and_a_damaged_graph_are_built_for_again(tmp_path: Path):
     library = library_in(tmp_path)
     builder = GraphBuilder(library.writer())
-    assert builder.build_missing() == 3
+    assert builder.build_missing() == 1
     make_older(write_files(tmp_path / "files", OTHERS))
     do(library, "sync")
     assert newest_graph(chunks_folder(library)).state is GraphState.NONE
-    assert builder.build_missing() == 3
+    assert builder.build_missing() == 1
     assert newest_graph(chunks_folder(library)).vectors == 80
     graph = newest_graph(chunks_folder(library)).path / "graph.faiss"
     whole = graph.read_bytes()
@@ -116,9 +139,10 @@ def test_a_new_generation_and_a_damaged_graph_are_built_for_again(tmp_path: Path
     do(library, "rebuild_indexes")
     assert newest_graph(chunks_folder(library)).state is GraphState.NONE
     builder.look_again(everywhere=True)
-    assert builder.build_missing() == 3
+    assert builder.build_missing() == 1
 
 
+@pytest.mark.usefixtures("at_usual_priority")
 def test_the_worker_builds_beside_its_jobs(tmp_path: Path):
     library = library_in(tmp_path)
     stopping = threading.Event()
@@ -137,14 +161,15 @@ def test_the_worker_builds_beside_its_jobs(tmp_path: Path):
     assert not thread.is_alive()
 
 
+@pytest.mark.usefixtures("at_usual_priority")
 def test_doctor_says_how_the_graphs_stand(tmp_path: Path):
     library = library_in(tmp_path)
     assert index_finding(library).sentence.endswith(
-        "Approximate indexes: 3, 3 of them still to be built by the worker."
+        "Approximate indexes: 1, 1 of them still to be built by the worker."
     )
     assert index_finding(library).ok
     GraphBuilder(library.writer()).build_missing()
-    assert index_finding(library).sentence.endswith("Approximate indexes: 3.")
+    assert index_finding(library).sentence.endswith("Approximate indexes: 1.")
     graph = newest_graph(chunks_folder(library)).path / "graph.faiss"
     whole = graph.read_bytes()
     graph.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
@@ -205,10 +230,10 @@ def test_a_child_that_fails_is_not_started_again_at_once(tmp_path, monkeypatch, 
     monkeypatch.setattr(graphs, "child_command", running(failing))
     builder = GraphBuilder(library.writer())
     assert builder.build_missing() == 0
-    assert caplog.text.count("no room left") == 3
+    assert caplog.text.count("no room left") == 1
     builder.look_again(everywhere=True)
     assert builder.build_missing() == 0
-    assert caplog.text.count("no room left") == 3
+    assert caplog.text.count("no room left") == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
