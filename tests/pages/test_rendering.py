@@ -262,6 +262,15 @@ def test_a_snippet_of_a_long_table_shows_the_header_from_far_above():
     assert re.sub(r"<.*?>", "", html) == "Plan: Wombat · Refund: full"
 
 
+def test_a_passage_cut_out_of_a_table_is_drawn_as_rows():
+    text = "| Wombat | *full* |\n| Basic | none |\n\nAfter."
+    assert snippet(text[:-8], "Wombat") == "<mark>Wombat</mark> · <em>full</em>"
+    html = rendering.blocks(text, (0, len(text)), (), MARKDOWN)
+    assert "<td>Wombat</td> <td><em>full</em></td>" in html
+    assert "<thead>" not in html
+    assert ">After.</p>" in html
+
+
 def test_a_line_that_begins_with_a_bar_is_code_within_code():
     text = "```text\n" + "| not a row\n" * 20 + "```\n\nAfter *it*.\n"
     start = text.index("| not") + 120

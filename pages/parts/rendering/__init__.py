@@ -187,14 +187,22 @@ def _draw(canvas: Canvas, start: int, end: int, kind: Kind, since: int) -> None:
             draw_markdown(canvas, start, end, is_notebook=kind.form == "notebook")
 
 
+def _begins_with_rows(source: str, start: int, lines: Sequence[Span]) -> bool:
+    """Return whether a passage was cut out of a table below its header."""
+    first = source[slice(*lines[0])].rstrip()
+    rules = [is_rule(source, line) for line in lines[:2]]
+    return not start and len(first) > 2 and first[0] == first[-1] == "|" and not any(rules)
+
+
 def _continue(canvas: Canvas, start: int, end: int, language: str, head: Span | None) -> int:
     """Draw the rest of a code block or table in whose middle the span begins; return its end."""
     source = canvas.source
-    if not language and not head:
-        return start
     lines = lines_of(source, start, end)
+    in_table = not language and (head is not None or _begins_with_rows(source, start, lines))
+    if not language and not in_table:
+        return start
     rest = 0
-    if head:
+    if in_table:
         while rest < len(lines) and source.startswith("|", lines[rest][0]):
             rest += 1
     else:
@@ -209,11 +217,11 @@ def _continue(canvas: Canvas, start: int, end: int, language: str, head: Span | 
         draw_inline(canvas, flow, {})
 
     def draw() -> None:
-        if head:
+        if in_table:
             draw_table(canvas, head, shown, cell)
         else:
             draw_code(canvas, shown, language)
 
     canvas.block(start, last, draw)
-    closing = not head and rest < len(lines)
+    closing = not in_table and rest < len(lines)
     return min(end, (lines[rest][1] if closing else last) + 1)
