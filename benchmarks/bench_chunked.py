@@ -131,12 +131,12 @@ def ways(library: Library) -> dict[str, Callable[[str], list[str]]]:
     return {
         "one question": whole,
         "default": default,
-        "10 hits a segment": chunked(hits_per_piece=10),
+        "10 hits a segment": chunked(hits_per_segment=10),
         "merged by score": chunked(merge=Merge.SCORE),
         "whole text beside, 0.3": chunked(whole_weight=0.3),
         "segments of 1800 tokens": chunked(method=CutMethod.FIXED),
         "segments of 100 tokens": chunked(
-            method=CutMethod.FIXED, piece_tokens=100, overlap_tokens=10
+            method=CutMethod.FIXED, segment_tokens=100, overlap_tokens=10
         ),
         "without roles": lambda text: default(_ROLE.sub("\n", text)),
     }

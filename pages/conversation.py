@@ -47,7 +47,8 @@ def act(values: Mapping[str, str]) -> None:
     if values.get("rk") == "topic":
         number = values.get("number", "")
         chosen = int(number) if number.isdecimal() else None
-        st.session_state[TOPIC] = None if chosen == st.session_state.get(TOPIC) else chosen
+        is_again = chosen == st.session_state.get(TOPIC) and "choose" not in values
+        st.session_state[TOPIC] = None if is_again else chosen
 
 
 def asking(library: Library) -> None:
@@ -221,6 +222,8 @@ def show(library: Library, text: str, answer: ChunkedAnswer) -> None:
         )
     with right:
         st.html("".join(parts))
+        if chosen is not None:
+            browser.scroll_to("topic-scroll", ".rk-of-topic", f"topic-{chosen}")
 
 
 draw()

@@ -164,9 +164,7 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     fields = library.documents.field_names()
     if home.act(library, values) or judging.act(library, values, question, Origin.SEARCH):
         return
-    if verb == "open":
-        state.go("pages/document.py", id=values["id"], chunk=values.get("chunk", ""), find=question)
-    elif verb == "gap":
+    if verb == "gap":
         gap = (int(values["id"]), int(values["first"]), int(values["last"]))
         st.session_state[state.OPENED_GAPS].add(gap)
     elif verb in _TOGGLES:

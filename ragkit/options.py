@@ -188,30 +188,38 @@ class SearchOptions:
         slider=(0.0, 1.0, 0.05),
         phrase="keyword × {:g}".format,
     )
-    rrf_k: int = option(60, "The constant k of reciprocal ranks.", bounds=(1, 10_000))
+    rrf_k: int = option(
+        60, "The constant k of reciprocal ranks.", bounds=(1, 10_000), phrase="RRF k = {}".format
+    )
     adaptive: bool = option(
         True,
         "Keywords count more when the question holds an identifier.",
         phrase=_either("fixed weights", "adaptive weights"),
     )
     title_weight: float = option(
-        0.1, "What the question's words add that stand in the title and headings.", bounds=(0, 1)
+        0.1, "How much a match in the title or headings adds.", bounds=(0, 1)
     )
     phrase_weight: float = option(
         0.1,
-        "What neighbouring words of the question add when a chunk has them together.",
+        "How much it adds that a chunk has neighbouring words of the question together.",
         bounds=(0, 1),
     )
     document_weight: float = option(
-        0.3, "What the best chunk of the same document adds.", bounds=(0, 1)
+        0.3, "How much the best chunk of the same document adds.", bounds=(0, 1)
     )
-    candidates: int = option(100, "How many hits each index returns.", bounds=(1, 1000))
+    candidates: int = option(
+        100,
+        "How many hits each index returns.",
+        bounds=(1, 1000),
+        phrase="{} candidates per index".format,
+    )
     limit: int = option(
         10,
         "How many results there are at most.",
         bounds=(1, 200),
         label="Results",
         slider=(1, 50, 1),
+        phrase="at most {} results".format,
     )
     sort: Sort = option(
         Sort.RELEVANCE,
@@ -252,13 +260,36 @@ class SearchOptions:
         "How much of the document is shown around a match.",
         label="Context around matches",
     )
-    neighbours: int = option(1, "How many chunks on each side are neighbours.", bounds=(0, 50))
-    adjacent_top_docs: int = option(3, "How many results are shown with context.", bounds=(0, 200))
-    chunks_per_doc: int = option(3, "How many chunks one result gathers.", bounds=(1, 100))
-    section_characters: int = option(
-        6000, "How long a section or document is shown.", bounds=(100, 1_000_000)
+    neighbours: int = option(
+        1,
+        "How many chunks on each side are neighbours.",
+        bounds=(0, 50),
+        phrase="neighbouring chunks: {} on each side".format,
     )
-    parent_chunks: int = option(3, "How many chunks make a parent chunk.", bounds=(1, 100))
+    adjacent_top_docs: int = option(
+        3,
+        "How many results are shown with context.",
+        bounds=(0, 200),
+        phrase="context for {} results".format,
+    )
+    chunks_per_doc: int = option(
+        3,
+        "How many chunks one result gathers.",
+        bounds=(1, 100),
+        phrase="up to {} chunks per result".format,
+    )
+    section_characters: int = option(
+        6000,
+        "How many characters of a section or document are shown.",
+        bounds=(100, 1_000_000),
+        phrase="up to {} characters shown".format,
+    )
+    parent_chunks: int = option(
+        3,
+        "How many chunks make a parent chunk.",
+        bounds=(1, 100),
+        phrase="up to {} chunks per parent".format,
+    )
     per_document: int = option(
         1,
         "A document's best chunks make one result. Off: every matching chunk is a result of "
@@ -274,6 +305,7 @@ class SearchOptions:
         bounds=(0, 1),
         label="Minimum score",
         slider=(0.0, 1.0, 0.05),
+        phrase="minimum score {:g}".format,
     )
     near_duplicates: bool = option(
         False,
@@ -314,14 +346,14 @@ class SearchOptions:
         16,
         "How widely the approximate index is searched: more finds more, and takes longer.",
         bounds=(1, 1000),
-        label="nprobe",
+        label="Probed cells (nprobe)",
         slider=(1, 256, 1),
     )
     overfetch: int = option(
         4,
         "How many candidates the approximate index returns for each that is kept.",
         bounds=(1, 100),
-        label="Overfetch",
+        label="Candidates per result (overfetch)",
         slider=(1, 20, 1),
     )
     rerank: Rerank = option(
@@ -355,7 +387,7 @@ class ChunkedOptions:
     """
 
     method: CutMethod = option(CutMethod.ADAPTIVE, "Where the text is cut.", label="Cut the text")
-    piece_tokens: int = option(
+    segment_tokens: int = option(
         1800,
         "The size of a segment, when cut by size.",
         bounds=(20, 20_000),
@@ -369,7 +401,7 @@ class ChunkedOptions:
         label="Overlapping tokens",
         slider=(0, 500, 1),
     )
-    hits_per_piece: int = option(
+    hits_per_segment: int = option(
         5,
         "How many hits each segment returns.",
         bounds=(1, 200),

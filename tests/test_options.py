@@ -164,7 +164,7 @@ def test_what_a_page_offers_has_a_label_and_a_control():
     ):  # fmt: skip
         for name in names:
             option = table[name]
-            assert option.label[0].isupper() or name == "nprobe"
+            assert option.label[0].isupper()
             number = option.type in (int, float) and not option.switch
             assert (option.slider is not None) is (number or option.nullable)
             if option.nullable:

@@ -217,7 +217,7 @@ class ChunkedSearch:
         A last list, of no topic, holds what the whole text alone finds.
         """
         segments = [segment for topic in topics for segment in topic.segments]
-        each = max(chunked.hits_per_piece, -(-chunked.limit // max(1, len(topics))))
+        each = max(chunked.hits_per_segment, -(-chunked.limit // max(1, len(topics))))
         backgrounds = [segment.background for segment in segments if segment.background]
         whole = [text.strip()] if chunked.whole_weight > 0 and segments else []
         texts = [*(segment.text for segment in segments), *backgrounds, *whole]

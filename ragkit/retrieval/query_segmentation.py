@@ -253,7 +253,7 @@ def _segments(units: Iterable[Unit]) -> list[Segment]:
 
 def _fixed(text: str, options: ChunkedOptions) -> list[Segment]:
     """Cut by size alone, at white space, each segment beginning with the end of the one before."""
-    size = options.piece_tokens * _CHARACTERS_PER_TOKEN
+    size = options.segment_tokens * _CHARACTERS_PER_TOKEN
     overlap = min(options.overlap_tokens * _CHARACTERS_PER_TOKEN, size // 2)
     segments: list[Segment] = []
     start = 0

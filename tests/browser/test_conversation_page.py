@@ -37,6 +37,10 @@ def test_a_pasted_conversation_shows_its_topics_and_their_results(open_page):
     expect(topics.nth(2)).to_have_attribute("aria-pressed", "true")
     chosen.get_by_role("button", name="Show all topics").click()
     expect(page.locator(".rk-of-topic")).to_have_count(0)
+    dot = page.locator(".rk-compact .rk-dot").last
+    dot.click()
+    expect(chosen.locator("p .rk-dot").first).to_have_text(dot.inner_text())
+    expect(chosen).to_be_in_viewport()
     page.locator(".rk-span-head").nth(1).click()
     expect(topics.nth(1)).to_have_attribute("aria-pressed", "true")
     expect(page).to_have_url(re.compile(r"text=~|text=%7E"))
@@ -46,6 +50,9 @@ def test_a_pasted_conversation_shows_its_topics_and_their_results(open_page):
     stranger = open_page(page.url.split("/", 3)[3])
     expect(stranger.get_by_label("Conversation or long text")).to_be_visible()
     assert stranger.locator(".rk-long-text").count() == 0
+    page.locator(".rk-compact .rk-cell.rk-hit").first.click()
+    expect(page).to_have_url(re.compile(r"/document\?id=\d+&chunk=\d+&find=.+"))
+    expect(page.locator("#rk-here").first).to_be_in_viewport()
 
 
 def test_a_dropped_export_asks(open_page):

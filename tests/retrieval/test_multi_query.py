@@ -222,10 +222,10 @@ def test_several_hits_of_a_document_or_a_section_can_be_kept(library):
     text = chat(*[BUG] * 4, "the timeout error of a socket " * 12)
     one = ask(library, text, limit=20)
     assert len(paths(one)) == len(set(paths(one)))
-    two = paths(ask(library, text, limit=20, per_document=2, hits_per_piece=20))
+    two = paths(ask(library, text, limit=20, per_document=2, hits_per_segment=20))
     assert max(two.count(path) for path in two) == 2
-    sections = paths(ask(library, text, limit=20, dedup=Dedup.SECTION, hits_per_piece=20))
-    every = paths(ask(library, text, limit=50, dedup=Dedup.NONE, hits_per_piece=50))
+    sections = paths(ask(library, text, limit=20, dedup=Dedup.SECTION, hits_per_segment=20))
+    every = paths(ask(library, text, limit=50, dedup=Dedup.NONE, hits_per_segment=50))
     assert sections.count("code/sockets.md") < every.count("code/sockets.md")
     assert sections.count("code/sockets.md") == 2
 
@@ -258,7 +258,7 @@ def test_the_whole_text_can_ask_too(library):
 def test_segments_by_size_and_whole(library):
     whole = ask(library, THREE, method=CutMethod.WHOLE)
     assert (whole.segments, len(whole.topics)) == (1, 1)
-    fixed = ask(library, THREE, method=CutMethod.FIXED, piece_tokens=60, overlap_tokens=5)
+    fixed = ask(library, THREE, method=CutMethod.FIXED, segment_tokens=60, overlap_tokens=5)
     assert fixed.segments > 3
 
 
@@ -298,7 +298,7 @@ def test_names_from_right_to_left_and_half_characters_do_no_harm(library):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"limit": 0}, {"hits_per_piece": 0}, {"per_document": -1}, {"min_similarity": 2.0},
+    [{"limit": 0}, {"hits_per_segment": 0}, {"per_document": -1}, {"min_similarity": 2.0},
      {"whole_weight": -1.0}],
 )  # fmt: skip
 def test_options_that_make_no_sense_are_refused(wrong):
@@ -307,10 +307,10 @@ def test_options_that_make_no_sense_are_refused(wrong):
 
 
 def test_settings_become_options(tmp_path):
-    given = ChunkedSettings(top_k=7, merge="score", dedup_strategy="section", piece_tokens=99)
-    options = given.options(hits_per_piece=3, limit=None)
+    given = ChunkedSettings(top_k=7, merge="score", dedup_strategy="section", segment_tokens=99)
+    options = given.options(hits_per_segment=3, limit=None)
     assert (options.limit, options.merge, options.dedup) == (7, Merge.SCORE, Dedup.SECTION)
-    assert (options.piece_tokens, options.hits_per_piece) == (99, 3)
+    assert (options.segment_tokens, options.hits_per_segment) == (99, 3)
     assert ChunkedSettings().options() == ChunkedOptions()
     file = tmp_path / "ragkit.toml"
     file.write_text("[chunked]\ntop_k = 9\nmode = 'exact'\nnprobe = 4\n")

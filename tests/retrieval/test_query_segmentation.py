@@ -84,7 +84,7 @@ def test_a_line_of_two_megabytes_is_cut_into_a_bounded_number_of_segments():
 
 def test_cutting_by_size_overlaps_and_covers_the_text():
     text = " ".join(f"w{number}" for number in range(2000))
-    by_size = ChunkedOptions(CutMethod.FIXED, piece_tokens=100, overlap_tokens=10)
+    by_size = ChunkedOptions(CutMethod.FIXED, segment_tokens=100, overlap_tokens=10)
     segments = [topic.segments[0] for topic in cut_question(text, None, by_size)]
     assert segments[0].start == 0
     assert segments[-1].end == len(text)

@@ -95,14 +95,17 @@ function install() {
   }, true);
   window.addEventListener("pagehide", () => { leave(scroller().scrollTop); save(); });
 
-  // Links to pages of the app, and the name of the page that is shown: the page as it begins.
+  // Links to pages of the app, and the name of the page that is shown: the page as it begins. A cell
+  // of a card's bar leads to its chunk.
   document.addEventListener("click", (event) => {
-    const link = event.target.closest?.("a[href]");
+    const cell = event.target.closest?.(".rk-cell");
+    const link = cell?.closest(".rk-card").querySelector(".rk-title a") ?? event.target.closest?.("a[href]");
     if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey
       || event.shiftKey || event.altKey) return;
     const current = link.matches("[data-testid=stTopNavLink][aria-current=page]");
     if (!current && !link.closest(".stHtml, [data-ragkit-links]")) return;
     const target = new URL(link.href);
+    if (cell) target.searchParams.set("chunk", cell.dataset.chunk);
     if (target.origin !== location.origin || link.hasAttribute("download") || target.hash
       || link.target === "_blank" || link.dataset.rk === "anchor") return;
     event.preventDefault();

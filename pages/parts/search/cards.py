@@ -170,10 +170,7 @@ def coverage_bar(result: Result) -> str:
             kind, title = "rk-near", f"{names}: shown as context"
         else:
             kind, title = "rk-none", f"{names}: not shown"
-        cells.append(
-            f'<i class="rk-cell {kind}" data-rk="open" data-id="{result.document.id}" '
-            f'data-chunk="{first + 1}" title="{title}"></i>'
-        )
+        cells.append(f'<i class="rk-cell {kind}" data-chunk="{first + 1}" title="{title}"></i>')
     return (
         f'<span class="rk-bar" role="img" aria-label="{text(result.chunk_coverage)}" '
         f'style="--cells:{len(cells)}">{"".join(cells)}</span>'

@@ -38,7 +38,7 @@ OFFERED = (
 """What is offered behind *Options* on the Search page."""
 
 OFFERED_LONG = (
-    "limit", "hits_per_piece", "method", "piece_tokens", "overlap_tokens", "merge", "dedup",
+    "limit", "hits_per_segment", "method", "segment_tokens", "overlap_tokens", "merge", "dedup",
     "per_document", "min_similarity", "whole_weight", "mode", "nprobe", "overfetch",
 )  # fmt: skip
 """What is offered behind *Options* on the Conversation page."""
@@ -110,7 +110,7 @@ def long_controls(
 
 def _matters(option: str, chosen: Mapping[str, Any]) -> bool:
     """Return whether an option makes a difference, given those that are chosen already."""
-    if option in ("piece_tokens", "overlap_tokens"):
+    if option in ("segment_tokens", "overlap_tokens"):
         return chosen["method"] is CutMethod.FIXED
     if option in ("nprobe", "overfetch"):
         return chosen["mode"] is IndexMode.ANN

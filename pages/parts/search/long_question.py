@@ -14,6 +14,7 @@ from ragkit.catalog.records import DocumentRecord
 from ragkit.indexing.progress import Progress
 from ragkit.results import Result
 from ragkit.retrieval.multi_query import ChunkedAnswer, ChunkedResult, TopicAnswer
+from ragkit.retrieval.query_segmentation import Topic
 
 COLOURS = 8
 LONGEST_SHOWN = 100_000
@@ -62,13 +63,25 @@ def dot(topic: int) -> str:
     return f'<span class="rk-dot {colour(topic)}" title="Topic {topic + 1}">{topic + 1}</span>'
 
 
-def dots(topics: Sequence[int]) -> str:
+def dot_button(topic: Topic) -> str:
+    """Return a topic's number in its colour, which chooses it."""
+    title = f"Topic {topic.index + 1}: {topic.name}"
+    data = attributes(
+        data_rk="topic", data_number=topic.index, data_choose="", title=title, aria_label=title
+    )
+    return (
+        f'<button type="button" class="rk-dot {colour(topic.index)}"{data}>{topic.index + 1}'
+        "</button>"
+    )
+
+
+def dots(topics: Sequence[Topic]) -> str:
     """Return the topics that found a result."""
     if not topics:
         return '<span class="rk-soft">Found by the whole text</span>'
     label = f"Found by {plural(len(topics), 'topic')}"
-    inner = "".join(dot(topic) for topic in topics)
-    return f'<span class="rk-dots" role="note" aria-label="{label}">{inner}</span>'
+    inner = "".join(map(dot_button, topics))
+    return f'<span class="rk-dots" role="group" aria-label="{label}">{inner}</span>'
 
 
 def coloured(value: str, topics: Sequence[TopicAnswer], chosen: int | None) -> str:
@@ -119,10 +132,7 @@ def matrix(answer: ChunkedAnswer) -> str:
         return ""
     scores = [dict(topic.documents) for topic in answer.topics]
     best = max((score for row in scores for score in row.values()), default=0.0) or 1.0
-    head = "".join(
-        f'<th scope="col" title="{name(topic.topic.name)}">{dot(topic.topic.index)}</th>'
-        for topic in answer.topics
-    )
+    head = "".join(f'<th scope="col">{dot_button(topic.topic)}</th>' for topic in answer.topics)
     rows = {found.result.document.id: found.result for found in answer.results}
     body = "".join(_row(result, scores, best) for result in rows.values())
     key = "".join(f'<i style="opacity:{strength}"></i>' for strength in (0.35, 0.6, 1.0))
@@ -161,14 +171,15 @@ def compact_card(chunked: ChunkedResult, number: int, topics: Sequence[TopicAnsw
     facts = [f'<span class="rk-path"><bdi>{name(document.path)}</bdi></span>']
     if document.date:
         facts.append(f"<span>{name(document.date[:10])}</span>")
-    question = " ".join(topics[at].topic.name for at in chunked.topics)
+    found_by = [topics[at].topic for at in chunked.topics]
+    question = " ".join(topic.name for topic in found_by)
     return (
         f'<article class="rk-card rk-compact" id="rk-result-{number}"'
         f"{attributes(data_document=document.id, data_path=document.path)}>"
-        f'<header class="rk-card-head"><h2 class="rk-title">{open_link(result, "")}</h2>'
+        f'<header class="rk-card-head"><h2 class="rk-title">{open_link(result, question)}</h2>'
         f'<span class="rk-score" title="How well the best passage fits">{result.score:.2f}</span>'
         f'</header><p class="rk-where">{" · ".join(facts)}</p>'
-        f'<div class="rk-cover">{dots(chunked.topics)}{coverage_bar(result)}'
+        f'<div class="rk-cover">{dots(found_by)}{coverage_bar(result)}'
         f'<span class="rk-coverage">{text(result.chunk_coverage)}</span></div>'
         f"{excerpt_html(result, question)}</article>"
     )
