@@ -37,7 +37,6 @@ def draw() -> None:
     library = frame.begin()
     columns, unknown = current()
     browser.listen(lambda values: act(library, values))
-    browser.judging_keys("compare-keys")
     with st.container(key="page-wide"):
         with st.container(key="compare-head"):
             question = frame.question_box(

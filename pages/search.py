@@ -18,7 +18,7 @@ from pages.parts.common import (
     state,
 )
 from pages.parts.common.markup import plural
-from pages.parts.search import cards, controls, home, suggestions, summary
+from pages.parts.search import cards, controls, home, summary
 from pages.parts.search.passages import EXCERPT_WIDTH, ExpandedContent, expand
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.records import ContextRecord
@@ -46,22 +46,27 @@ def draw() -> None:
     library = frame.begin()
     state.start(**{state.ASKED: "", **{opened: set() for opened in _OPENED}})
     browser.listen(lambda values: act(library, values))
-    browser.judging_keys("search-keys")
     with st.container(key="page-narrow"):
-        counts = library.documents.counts()
-        with st.container(key="search-head"):
-            among = plural(counts.indexed, "document") + " " if counts.indexed else ""
-            hint = f"Ask or search {among}…"
-            question = frame.question_box("Search your documents", hint)
-            choices = controls.controls(library, question)
-            suggestions.under_the_box(choices.options.collections)
-        with st.container(key="results"):
-            if choices.problem:
-                st.html(markup.problem(choices.problem.message, choices.problem.cure))
-            elif counts.documents and question.strip():
-                results(library, question, choices)
-            else:
-                home.draw(library, choices.options.collections)
+        question_and_answer()
+
+
+@frame.part
+def question_and_answer() -> None:
+    """Draw the box, the controls under it, and the answer; a home where nothing is asked.
+
+    No element is sent without need: each is a message, and each message work for the browser.
+    """
+    library = frame.open_library()
+    counts = library.documents.counts()
+    among = plural(counts.indexed, "document") + " " if counts.indexed else ""
+    question = frame.question_box("Search your documents", f"Ask or search {among}…")
+    choices = controls.controls(library, question)
+    if choices.problem:
+        st.html(markup.problem(choices.problem.message, choices.problem.cure))
+    elif counts.documents and question.strip():
+        results(library, question, choices)
+    else:
+        home.draw(library, choices.options.collections)
 
 
 def results(library: Library, question: str, choices: controls.Controls) -> None:

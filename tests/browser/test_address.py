@@ -127,8 +127,8 @@ def test_nothing_moves_while_a_shared_address_is_drawn(open_page):
             list.getEntries().reduce((sum, each) => sum + each.value, 0)
         )).observe({ type: "layout-shift", buffered: true }) ?? setTimeout(() => done(0), 500))"""
     )
-    # 0.1 by bench_pages.py on a quiet machine; without reserved room it was 0.5.
-    assert moved <= 0.25
+    # Shown bit by bit, as Streamlit loads it, it was 0.5.
+    assert moved <= 0.1
 
 
 def test_the_focus_is_in_an_empty_box_and_nowhere_else(open_page):

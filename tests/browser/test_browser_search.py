@@ -61,7 +61,7 @@ def test_the_first_result_is_in_sight_and_controls_are_few(open_page):
     box = first_card(page).locator(".rk-excerpt").first.bounding_box()
     assert box["y"] + box["height"] < 720
     controls = page.locator(
-        ".st-key-search-head :is(input[type=search], [role=combobox], [role=switch], "
+        ".st-key-page-narrow :is(input[type=search], [role=combobox], [role=switch], "
         "input[type=checkbox], [data-testid=stPopoverButton])"
     )
     expect(controls).to_have_count(4)  # five with a choice of collections

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from ragkit.surfaces.http.page_style import SCRIPT, PageStyle, read_styles
+from ragkit.surfaces.http.page_style import SCRIPT, PageStyle, read_scripts, read_styles
 
 
 def served(path: str, accept: str, kind: str) -> tuple[dict[str, str], bytes, list[str]]:
@@ -60,3 +60,13 @@ def test_the_theme_comes_first(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / f"{name}.css").write_text(f"/* {name} */")
     assert read_styles(tmp_path) == "/* common/theme */\n/* common/a */\n/* search/home */"
+
+
+def test_scripts_of_all_pages_stand_in_the_page_each_with_names_of_its_own(tmp_path):
+    assert read_scripts(tmp_path) == SCRIPT
+    (tmp_path / "one.page.js").write_text("const a = 1;\n")
+    (tmp_path / "two.page.js").write_text("const a = 2;\n")
+    (tmp_path / "other.js").write_text("export default function () {}\n")
+    assert read_scripts(tmp_path) == (
+        f"{SCRIPT}<script>(() => {{\nconst a = 1;\n}})();\n(() => {{\nconst a = 2;\n}})();\n</script>"
+    )

@@ -1,4 +1,7 @@
-"""Scripts that run in the browser: actions, judging, pulse, scroll and matches."""
+"""Scripts that run in the browser and have to do with one page, or report to the server.
+
+Those of all pages that do neither (``*.page.js``) stand in the page itself; see ``page_style.py``.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +26,12 @@ def _mount(name: str, **arguments: Any) -> None:
     component(**arguments)
 
 
-def frame_scripts() -> None:
-    """Run what every page needs: the history of the browser (address.py), keys, and clicks.
+def report_clicks() -> None:
+    """Report clicks on card buttons and links to the page's ``listen``.
 
-    Clicks on card buttons and links are reported to the page's ``listen``. That belongs to the
-    frame: a page's own script would not be there yet when the page first shows.
+    That belongs to the frame: a page's own script would not be there yet when the page first shows.
     """
-    with st.container(key="scripts"):
-        _mount("address", key="address")
-        _mount("keys", key="keys")
-        _mount("actions", key="actions", on_act_change=_clicked)
+    _mount("actions", key="actions", on_act_change=_clicked)
 
 
 def listen(handle: Callable[[Mapping[str, str]], None]) -> None:
@@ -44,11 +43,6 @@ def _clicked() -> None:
     values = getattr(st.session_state.get("actions"), "act", None)
     if values:
         st.session_state[_HANDLE](values)
-
-
-def judging_keys(key: str) -> None:
-    """Enable keys that judge and move among results, and lines that join a document's results."""
-    _mount("judging", key=key)
 
 
 def pulse(key: str, seconds: float) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts.common import address, browser, markup, state
 from pages.parts.common.markup import name, plural
@@ -35,8 +37,36 @@ def begin() -> Library:
     library = open_library()
     if not address.take(library):
         address.keep(library)
-    st.set_page_config(page_title=_title(library))
+    st.set_page_config(
+        page_title=_title(library),
+        layout="wide",
+        initial_sidebar_state="collapsed",
+        menu_items={"about": "ragkit: a private search engine for your own documents."},
+    )
     return library
+
+
+def part(draw: Callable[[], None]) -> Callable[[], None]:
+    """Make a part of a page that is drawn alone when a person did something in it.
+
+    The rest of the page is not sent again. The address and the title follow as on a whole page.
+    """
+
+    @st.fragment
+    @wraps(draw)
+    def drawn() -> None:
+        with guarded():
+            context = get_script_run_ctx()
+            alone = context is not None and bool(context.fragment_ids_this_run)
+            library = open_library()
+            if alone:
+                address.keep(library)
+                st.set_page_config(page_title=_title(library))
+            draw()
+            if alone:
+                address.keep(library)
+
+    return drawn
 
 
 def _title(library: Library) -> str:

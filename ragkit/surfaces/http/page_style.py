@@ -1,6 +1,6 @@
-"""The app's own styles in the page itself: what the browser draws first stands where it stays.
+"""The app's own styles and scripts in the page itself: what is drawn first stands where it stays.
 
-As an element of the app they would come after others had been drawn, and move all of them.
+As elements of the app they would come after others had been drawn, and again with every answer.
 """
 
 from __future__ import annotations
@@ -26,12 +26,22 @@ def read_styles(pages: Path) -> str:
     return "\n".join(file.read_text("utf-8") for file in files)
 
 
-class PageStyle:
-    """Writes the styles at the end of each page, after Streamlit's own; then ``SCRIPT``."""
+def read_scripts(pages: Path) -> str:
+    """Return ``SCRIPT``, then the scripts of all pages below a folder (``*.page.js``), as HTML.
 
-    def __init__(self, app: ASGIApp, styles: str) -> None:
+    Each has names of its own, and runs once, before the app is there.
+    """
+    files = sorted(pages.rglob("*.page.js"), key=lambda file: file.as_posix())
+    own = "".join(f"(() => {{\n{file.read_text('utf-8')}}})();\n" for file in files)
+    return f"{SCRIPT}<script>{own}</script>" if own else SCRIPT
+
+
+class PageStyle:
+    """Writes the styles at the end of each page, after Streamlit's own; then the scripts."""
+
+    def __init__(self, app: ASGIApp, styles: str, scripts: str = SCRIPT) -> None:
         self._app = app
-        self._styles = f"<style>{styles}</style>{SCRIPT}".encode()
+        self._styles = f"<style>{styles}</style>{scripts}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand over to the app; a page is held until it is whole, and then sent with the styles."""

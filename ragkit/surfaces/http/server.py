@@ -30,7 +30,7 @@ from ragkit.paths import LibraryPaths
 from ragkit.settings import Settings, load_settings
 from ragkit.surfaces.http.access import Access
 from ragkit.surfaces.http.guard import Guard
-from ragkit.surfaces.http.page_style import SCRIPT, PageStyle, read_styles
+from ragkit.surfaces.http.page_style import PageStyle, read_scripts, read_styles
 from ragkit.surfaces.http.shared import SharedLibrary
 from ragkit.surfaces.http.suggest import PATH, SuggestRoute
 
@@ -56,13 +56,15 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     look_nothing_up()
     logging.getLogger("uvicorn.error").addFilter(_worth_saying)
     page = Path(streamlit.__file__).parent / "static" / "index.html"
+    pages = script.parent / "pages"
+    scripts = read_scripts(pages)
     guard = Middleware(
         Guard,
         port=port,
         access=access if settings.server.locked else None,
-        scripts=_scripts_in(page.read_text("utf-8") + SCRIPT),
+        scripts=_scripts_in(page.read_text("utf-8") + scripts),
     )
-    style = Middleware(PageStyle, styles=read_styles(script.parent / "pages"))
+    style = Middleware(PageStyle, styles=read_styles(pages), scripts=scripts)
     # Streamlit takes the folder of what was started for the app's.
     sys.argv = [str(script)]
 

@@ -116,6 +116,4 @@ function install() {
   return { go, get restoring() { return Boolean(restoring); } };
 }
 
-export default function () {
-  window.ragkitAddress ??= install();
-}
+window.ragkitAddress = install();
