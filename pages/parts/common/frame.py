@@ -60,6 +60,7 @@ def part(draw: Callable[[], None]) -> Callable[[], None]:
             alone = context is not None and bool(context.fragment_ids_this_run)
             library = open_library()
             if alone:
+                state.follow()  # a click elsewhere may come with it, and asks for another page
                 address.keep(library)
                 st.set_page_config(page_title=_title(library))
             draw()
