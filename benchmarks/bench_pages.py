@@ -317,9 +317,11 @@ def shifts(browser: Any, url: str) -> dict[str, float]:
     """Return the layout shift of each page that is opened by its address, wide and narrow."""
     found = {}
     question = "q=how+do+I+cache+data"
-    paths = {"shared search": f"?{question}", "shared Compare": f"compare?{question}",
-             "Document": "document?id=1", "Home": "", "Library": "library",
-             "Conversation": "conversation", "Evaluate": "evaluate", "Health": "health"}  # fmt: skip
+    paths = {
+        "shared search": f"?{question}", "shared Compare": f"compare?{question}",
+        "Document": "document?id=1", "Home": "", "Library": "library",
+        "Conversation": "conversation", "Evaluate": "evaluate", "Health": "health",
+    }  # fmt: skip
     for width in (1280, 400):
         for name, path in paths.items():
             values = []

@@ -68,5 +68,6 @@ def test_scripts_of_all_pages_stand_in_the_page_each_with_names_of_its_own(tmp_p
     (tmp_path / "two.page.js").write_text("const a = 2;\n")
     (tmp_path / "other.js").write_text("export default function () {}\n")
     assert read_scripts(tmp_path) == (
-        f"{SCRIPT}<script>(() => {{\nconst a = 1;\n}})();\n(() => {{\nconst a = 2;\n}})();\n</script>"
+        f"{SCRIPT}<script>(() => {{\nconst a = 1;\n}})();\n"
+        "(() => {\nconst a = 2;\n})();\n</script>"
     )
