@@ -123,7 +123,9 @@ def _sync(
 def live(library: Library, collection: str) -> None:
     """Draw the progress and what became of dropped files, updated only while visible."""
     now = library.jobs.progress()
-    seen = (collection, library.documents.counts(collection), now is None)
+    leaving = library.collections.leaving()
+    names = [one.name for one in leaving]
+    seen = (collection, library.documents.counts(collection), now is None, names)
     before, drawn_at = st.session_state.get(_SEEN, (None, 0.0))
     whole = st.session_state.pop(_WHOLE, False)
     with st.container(horizontal=True, vertical_alignment="center", key="live"):
@@ -140,8 +142,9 @@ def live(library: Library, collection: str) -> None:
                 "Cancel", key="cancel-job", type="tertiary",
                 on_click=library.jobs.cancel, args=(job.id,),
             )  # fmt: skip
+    collection_dialogs.draw_leaving(library, leaving)
     upload_tray.draw(library, collection)
-    browser.pulse("live-pulse", 1 if now else 3)
+    browser.pulse("live-pulse", 1 if now or leaving else 3)
     if whole:
         st.session_state[_SEEN] = (seen, time.monotonic())
         return

@@ -14,9 +14,14 @@ _JOB = (
     "created_at, started_at, finished_at FROM jobs"
 )
 
+_DUE = "(state = 'pending' AND coalesce(json_extract(arguments, '$.not_before'), 0) <= ?)"
+
 
 class Jobs:
-    """Queries about jobs and the worker."""
+    """Queries about jobs and the worker.
+
+    A job with an argument ``not_before``, in seconds since the epoch, waits until then.
+    """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -38,13 +43,14 @@ class Jobs:
             return int(cursor.lastrowid or 0)
 
     def claim(self) -> JobRecord | None:
-        """Mark the oldest pending job as running and return it; ``None`` when nothing waits."""
+        """Mark the oldest job that is due as running and return it; ``None`` when there is none."""
+        now = (time.time(),)
         # Asked first without the catalog's write lock, since the worker polls.
-        if self._connections.row("SELECT 1 FROM jobs WHERE state = 'pending' LIMIT 1") is None:
+        if self._connections.row(f"SELECT 1 FROM jobs WHERE {_DUE} LIMIT 1", now) is None:
             return None
         with self._connections.write() as connection:
             row = connection.execute(
-                "SELECT id FROM jobs WHERE state = 'pending' ORDER BY id LIMIT 1"
+                f"SELECT id FROM jobs WHERE {_DUE} ORDER BY id LIMIT 1", now
             ).fetchone()
             if row is None:
                 return None
@@ -61,9 +67,16 @@ class Jobs:
         return _job(row) if row else None
 
     def open(self) -> list[JobRecord]:
-        """Return running and pending jobs, in that order, by id."""
+        """Return running jobs and those that are due, in that order, by id."""
         rows = self._connections.rows(
-            f"{_JOB} WHERE state IN ('running', 'pending') ORDER BY state DESC, id"
+            f"{_JOB} WHERE state = 'running' OR {_DUE} ORDER BY state DESC, id", (time.time(),)
+        )
+        return [_job(row) for row in rows]
+
+    def unfinished(self, kind: str) -> list[JobRecord]:
+        """Return the running and pending jobs of a kind, also those that are not due, by id."""
+        rows = self._connections.rows(
+            f"{_JOB} WHERE kind = ? AND state IN ('running', 'pending') ORDER BY id", (kind,)
         )
         return [_job(row) for row in rows]
 
@@ -104,16 +117,22 @@ class Jobs:
                 (job_id,),
             )
 
-    def cancel(self, job_id: int) -> None:
-        """Cancel a job: a pending one at once, a running one when it next reports."""
+    def withdraw(self, job_id: int) -> bool:
+        """Cancel a job unless it was started; return whether it is cancelled."""
         with self._connections.write() as connection:
-            connection.execute(
-                "UPDATE jobs SET cancelled = 1 WHERE id = ? AND state = 'running'", (job_id,)
-            )
-            connection.execute(
+            return bool(connection.execute(
                 "UPDATE jobs SET cancelled = 1, state = 'cancelled', finished_at = ? "
                 "WHERE id = ? AND state = 'pending'",
                 (time.time(), job_id),
+            ).rowcount)  # fmt: skip
+
+    def cancel(self, job_id: int) -> None:
+        """Cancel a job: a pending one at once, a running one when it next reports."""
+        if self.withdraw(job_id):
+            return
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE jobs SET cancelled = 1 WHERE id = ? AND state = 'running'", (job_id,)
             )
 
     def requeue_running(self, most_attempts: int = 3) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import CollectionContents, CollectionRecord
+from ragkit.catalog.records import CollectionContents, CollectionRecord, JobState
 from ragkit.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -15,8 +17,18 @@ if TYPE_CHECKING:
     from ragkit.settings import ChunkingSettings, Settings
 
 _LONGEST_NAME = 80
+_DELETION = "remove_collection"
 _RESERVED = "all collections"
 """What stands for all of them where one is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A collection that is being deleted: by which job, and how long it can be taken back."""
+
+    job_id: int
+    name: str
+    seconds_left: float
 
 
 class CollectionService:
@@ -31,8 +43,9 @@ class CollectionService:
         self._collections = catalog.collections
 
     def list(self) -> list[CollectionRecord]:
-        """Return every collection, by name."""
-        return self._collections.all()
+        """Return every collection, by name, without those that are being deleted."""
+        leaving = {one.name for one in self.leaving()}
+        return [record for record in self._collections.all() if record.name not in leaving]
 
     def get(self, name: str) -> CollectionRecord:
         """Return the collection of that name.
@@ -74,10 +87,34 @@ class CollectionService:
         """
         return self._collections.contents(self.get(name).id)
 
-    def delete(self, name: str) -> int:
+    def leaving(self) -> tuple[Leaving, ...]:
+        """Return the collections that are being deleted."""
+        now = time.time()
+        return tuple(
+            Leaving(
+                job.id,
+                str(job.arguments["collection"]),
+                max(0.0, job.arguments.get("not_before", now) - now)
+                if job.state is JobState.PENDING
+                else 0.0,
+            )
+            for job in self._catalog.jobs.unfinished(_DELETION)
+        )
+
+    def keep(self, job_id: int) -> bool:
+        """Take back a deletion that has not begun; return whether it was in time."""
+        job = self._catalog.jobs.get(job_id)
+        if job is None or job.kind != _DELETION or not self._catalog.jobs.withdraw(job_id):
+            return False
+        # What was being read for it was stopped.
+        self._catalog.jobs.add("sync", collection=job.arguments["collection"])
+        return True
+
+    def delete(self, name: str, *, after_seconds: float = 0.0) -> int:
         """Queue a collection to be deleted with all that it holds; returns the job's number.
 
-        Files of its folders stay on disk, uploads are deleted. What is being read for it stops.
+        Files of its folders stay on disk, uploads are deleted. What is being read for it stops at
+        once. ``keep`` takes it back until the seconds are over.
 
         Raises:
             NotFoundError: there is no such collection.
@@ -88,7 +125,8 @@ class CollectionService:
             arguments = job.arguments
             if arguments.get("source_id") in sources or arguments.get("collection") == name:
                 self._catalog.jobs.cancel(job.id)
-        return self._catalog.jobs.add("remove_collection", collection=record.name)
+        wait = {"not_before": time.time() + after_seconds} if after_seconds else {}
+        return self._catalog.jobs.add(_DELETION, collection=record.name, **wait)
 
     def set_search(self, name: str, options: Mapping[str, Any]) -> CollectionRecord:
         """Replace the search options that a collection sets itself; returns it as it was before.
@@ -143,7 +181,7 @@ class CollectionService:
             raise SettingsError(
                 "A collection needs a name.", f"Use up to {_LONGEST_NAME} letters on one line."
             )
-        others = {record.name.casefold() for record in self.list() if record.id != own}
+        others = {one.name.casefold() for one in self._collections.all() if one.id != own}
         if name.casefold() in others | {_RESERVED}:
             raise SettingsError(f'There is already a collection "{name}".', "Choose another name.")
         return name

@@ -117,11 +117,21 @@ def test_a_collection_is_made_renamed_and_deleted(open_page):
     dialog.get_by_label("Name").fill("Herons")
     dialog.get_by_role("button", name="Rename").click()
     expect(box).to_have_value("Herons")
-    page.get_by_role("button", name="Manage").click()
-    page.get_by_role("menuitem", name="Delete …").click()
-    expect(dialog).to_contain_text("Herons will be deleted with its 0 documents, 0 folders.")
-    dialog.get_by_role("button", name="Delete").click()
-    expect(box).to_have_value("default", timeout=20_000)
+    undo = page.get_by_role("button", name="Undo")
+
+    def delete():
+        page.get_by_role("button", name="Manage").click()
+        page.get_by_role("menuitem", name="Delete …").click()
+        expect(dialog).to_contain_text("Herons will be deleted with its 0 documents, 0 folders.")
+        dialog.get_by_role("button", name="Delete").click()
+        expect(box).to_have_value("default", timeout=20_000)
+        expect(page.get_by_text("Deleting Herons in")).to_be_visible()
+
+    delete()
+    undo.click()
+    expect(box).to_have_value("Herons")
+    expect(undo).to_have_count(0)
+    delete()
 
 
 def test_adding_a_folder_by_its_path_and_removing_it(open_page, served, tmp_path):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import time
 from pathlib import Path
 
 import pytest
 from small_library import open_library
 
+from ragkit.catalog.records import JobState
 from ragkit.errors import NotFoundError, SettingsError
 from ragkit.evaluation.judging import Judging
 
@@ -68,6 +70,34 @@ def test_deleting_takes_uploads_ratings_and_indexes_and_leaves_files(library, tm
     assert not library.paths.collection_indexes(record.id).exists()
     assert (tmp_path / "papers/long.md").is_file()
     assert library.uploads.lines("default") == []
+
+
+def test_a_deletion_waits_and_can_be_taken_back(library):
+    library.collections.add("Other")
+    job = library.collections.delete("default", after_seconds=60)
+    assert [record.name for record in library.collections.list()] == ["Other"]
+    [leaving] = library.collections.leaving()
+    assert (leaving.job_id, leaving.name) == (job, "default")
+    assert 50 < leaving.seconds_left <= 60
+    with pytest.raises(SettingsError, match="already"):
+        library.collections.add("default")
+    # Other jobs do not wait for it.
+    other = library.jobs.add("sync", collection="Other")
+    assert library.jobs.wait(other).state is JobState.DONE
+    assert library.jobs.progress() is None
+    assert library.collections.keep(job)
+    assert {record.name for record in library.collections.list()} == {"default", "Other"}
+    assert library.collections.leaving() == ()
+    assert [one.arguments["collection"] for one in library.jobs.open()] == ["default"]
+    assert not library.collections.keep(job)
+
+
+def test_a_deletion_that_is_due_is_done(library):
+    job = library.collections.delete("default", after_seconds=0.01)
+    time.sleep(0.02)
+    assert library.jobs.wait(job).state is JobState.DONE
+    assert not library.collections.keep(job)
+    assert library.documents.list() == []
 
 
 def test_chunk_sizes_of_a_collection_are_used_and_index_it_again(library):

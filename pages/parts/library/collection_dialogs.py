@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.parts.common import dialog, markup, state
@@ -9,7 +11,9 @@ from pages.parts.common.markup import plural, text
 from ragkit.catalog.records import CollectionContents
 from ragkit.errors import RagkitError
 from ragkit.library import Library
+from ragkit.library.collections import Leaving
 
+_UNDO_SECONDS = 15
 _BOX, _NEXT = "library_collection", "library_next_collection"
 NEW, RENAME, CHUNKS, DELETE = "new-collection", "rename", "chunk-sizes", "delete-collection"
 STATUS, TABLE_PAGE = "library_status", "library_page"
@@ -126,7 +130,7 @@ def _delete(library: Library, collection: str) -> None:
     if contents.irreplaceable:
         typed = st.text_input("Type its name to delete it", key="delete-name") or ""
     if dialog.answers("Delete", "Cancel", "delete", disabled=typed.strip() != collection):
-        library.collections.delete(collection)
+        library.collections.delete(collection, after_seconds=_UNDO_SECONDS)
         _end("")
 
 
@@ -139,8 +143,26 @@ def loss(collection: str, contents: CollectionContents) -> str:
     return (
         f"<p><b><bdi>{markup.name(collection)}</bdi></b> will be deleted with its "
         f"{text(', '.join(goes))}.</p>"
-        f"<p>{text(' '.join(sentences))}</p>"
+        f"<p>{text(' '.join(sentences))} You can undo this for {_UNDO_SECONDS} seconds.</p>"
     )
+
+
+def draw_leaving(library: Library, leaving: Sequence[Leaving]) -> None:
+    """Draw the collections that are deleted in a moment, each with a button that keeps it."""
+    for one in leaving:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            left = f" in {one.seconds_left:.0f} s" if one.seconds_left >= 1 else ""
+            st.html(
+                f'<p class="rk-soft" role="status">Deleting <bdi>{markup.name(one.name)}</bdi>'
+                f"{left} …</p>",
+                width="content",
+            )
+            if left and st.button("Undo", key=f"keep-{one.job_id}", type="tertiary"):
+                if library.collections.keep(one.job_id):
+                    st.session_state[_NEXT] = one.name
+                else:
+                    st.toast(f"Too late: {markup.as_label(one.name)} is being deleted.")
+                st.rerun(scope="app")
 
 
 def _end(chosen: str) -> None:
