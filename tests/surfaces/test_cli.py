@@ -64,7 +64,7 @@ def library(place):
     return place / "library"
 
 
-def test_a_library_from_add_to_remove(tmp_path):
+def test_a_library_from_add_to_remove(tmp_path, here):
     files = write_files(tmp_path / "files", HANDBOOK)
     file = tmp_path / "walrus.txt"
     file.write_text("A walrus sleeps.\n")
@@ -77,32 +77,32 @@ def test_a_library_from_add_to_remove(tmp_path):
     file.unlink()
     (files / "data/prices.csv").unlink()
     write_files(files, {"new.md": "# New\n\nA lighthouse.\n"})
-    dry = ragkit("sync", *where, "--dry-run")
+    dry = here("sync", *where, "--dry-run")
     assert dry.returncode == 0
     assert dry.stdout == "new     new.md\ngone    data/prices.csv\n"
-    asked = json.loads(ragkit("sync", *where, "--dry-run", "--json").stdout.splitlines()[0])
+    asked = json.loads(here("sync", *where, "--dry-run", "--json").stdout.splitlines()[0])
     assert (asked["new"], asked["gone"], asked["changed"]) == (["new.md"], ["data/prices.csv"], [])
-    assert "prices" in ragkit("list", *where).stdout
+    assert "prices" in here("list", *where).stdout
     (files / "new.md").unlink()
     synced = ragkit("sync", *where)
     assert synced.returncode == 0
     assert synced.stderr == "1 removed, 5 unchanged.\n"
-    again = ragkit("sync", *where, "--reread", files / "notes")
+    again = here("sync", *where, "--reread", files / "notes")
     assert (again.returncode, again.stderr) == (0, "2 indexed, 0 unchanged.\n")
-    elsewhere = ragkit("sync", *where, "--reread", tmp_path)
+    elsewhere = here("sync", *where, "--reread", tmp_path)
     assert (elsewhere.returncode, elsewhere.stdout) == (5, "")
     assert "is not in any folder of the library" in elsewhere.stderr
-    refused = ragkit("remove", *where, files)
+    refused = here("remove", *where, files)
     assert refused.returncode == 2
     assert "--yes" in refused.stderr
     removed = ragkit("remove", *where, "--yes", files)
     assert removed.returncode == 0
     assert f"Removed {files} with 4 documents." in removed.stderr
-    [line] = ragkit("list", *where, "--json").stdout.splitlines()
+    [line] = here("list", *where, "--json").stdout.splitlines()
     assert json.loads(line)["path"] == "walrus.txt"
-    assert "walrus.txt" in ragkit("search", *where, "walrus").stdout
-    assert ragkit("remove", *where, "walrus.txt", "--yes").returncode == 0
-    assert ragkit("list", *where, "--json").stdout == ""
+    assert "walrus.txt" in here("search", *where, "walrus").stdout
+    assert here("remove", *where, "walrus.txt", "--yes").returncode == 0
+    assert here("list", *where, "--json").stdout == ""
     assert (files / "notes/memo.md").is_file()
 
 
