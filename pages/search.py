@@ -60,13 +60,21 @@ def question_and_answer() -> None:
     counts = library.documents.counts()
     among = plural(counts.indexed, "document") + " " if counts.indexed else ""
     question = frame.question_box("Search your documents", f"Ask or search {among}…")
-    choices = controls.controls(library, question)
+    choices = _as_typed(controls.controls(library, question), question)
     if choices.problem:
         st.html(markup.problem(choices.problem.message, choices.problem.cure))
     elif counts.documents and question.strip():
         results(library, question, choices)
     else:
         home.draw(library, choices.options.collections)
+
+
+def _as_typed(choices: controls.Controls, question: str) -> controls.Controls:
+    """Leave the spelling of the question alone where the person asked for that, and of no other."""
+    if st.session_state.get(state.AS_TYPED) != question:
+        st.session_state[state.AS_TYPED] = ""
+        return choices
+    return replace(choices, options=replace(choices.options, correct_spelling=False))
 
 
 def results(library: Library, question: str, choices: controls.Controls) -> None:
@@ -181,6 +189,8 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     elif verb == "option":
         option = option_controls.of_search(library.options())[values["name"]]
         option.place(parse_option(values["name"], values["value"]))
+    elif verb == "as_typed":
+        st.session_state[state.AS_TYPED] = question
     elif verb == "launch":
         open_in_os.launch(library, int(values["id"]))
 

@@ -12,8 +12,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ragkit.library.names import folded
-from ragkit.options import Filters
-from ragkit.retrieval.query_parser import FILTER_NAMES, format_filters
+from ragkit.retrieval.query_parser import FILTER_NAMES, format_filter
 
 if TYPE_CHECKING:
     from ragkit.catalog import Catalog
@@ -178,13 +177,10 @@ def _completed(
         if plain != prefix and begins.search(plain):
             found.append((not plain.startswith(prefix), -count, value))
     for _, _, value in heapq.nsmallest(_MOST_VALUES, found):
-        text = f"{head}{name}:{alternatives}{comma}{_written(name, value).partition(':')[2]} "
+        text = (
+            f"{head}{name}:{alternatives}{comma}{format_filter(name, (value,)).partition(':')[2]} "
+        )
         yield Suggestion(
             Kind.VALUE, f"{name}:{value}", text + after.lstrip(), len(text),
             count=values[value] or None,
         )  # fmt: skip
-
-
-def _written(name: str, value: str) -> str:
-    """Return a filter as a question writes it."""
-    return format_filters(Filters(fields=((name, value),)))

@@ -70,13 +70,14 @@ def format_filters(filters: Filters, collections: Sequence[str] = ()) -> str:
         ("before", (filters.before,)),
         ("collection", collections),
     ]
-    parts += [(_as_word(name), (value,)) for name, value in filters.fields]
-    filters_as_text = []
-    for name, values in parts:
-        joined = ",".join(_quoted(value) for value in values if value)
-        if joined:
-            filters_as_text.append(f"{name}:{joined}")
-    return " ".join(filters_as_text)
+    parts += [(name, (value,)) for name, value in filters.fields]
+    return " ".join(format_filter(name, values) for name, values in parts if any(values))
+
+
+def format_filter(name: str, values: Sequence[str]) -> str:
+    """Format a filter, by its name or that of a field, as it would be typed."""
+    written = ",".join(_quoted(value) for value in values if value)
+    return f"{_as_word(name.removeprefix('='))}:{written}"
 
 
 def filter_names(known_fields: Sequence[str]) -> dict[str, str]:

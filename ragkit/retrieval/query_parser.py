@@ -21,7 +21,7 @@ A word that looks like a filter and is nearly one gets a notice. ``note: buy mil
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ragkit.options import Filters
@@ -32,6 +32,7 @@ from ragkit.retrieval.filter_syntax import (
     checked_values,
     filter_names,
     filters_of,
+    format_filter,
     format_filters,
     looks_like_filter,
     meant_filter,
@@ -44,6 +45,8 @@ __all__ = [
     "LONGEST_QUERY",
     "Condition",
     "ParsedQuery",
+    "Restriction",
+    "format_filter",
     "format_filters",
     "parse_query",
     "without_quotes",
@@ -84,11 +87,44 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class Restriction:
+    """A filter or an exclusion, as ``query[start:end]`` has it.
+
+    ``name`` is that of the filter with ``values``, ``=`` and the field for one of front matter;
+    it is empty for an excluded word or phrase, which is then in ``text``. ``span`` is what goes
+    with it: an OR beside it as well.
+    """
+
+    start: int
+    end: int
+    span: tuple[int, int]
+    name: str = ""
+    values: tuple[str, ...] = ()
+    text: str = ""
+    excluded: bool = False
+
+    def tokens(self) -> tuple[str, ...]:
+        """Return how each of its values would be typed alone."""
+        minus = "-" if self.excluded else ""
+        if not self.name:
+            return (f"{minus}{self.text}",)
+        return tuple(f"{minus}{format_filter(self.name, (value,))}" for value in self.values)
+
+    def without(self, token: str) -> str:
+        """Return how it would be typed without one of its values; empty when none is left."""
+        both = zip(self.values, self.tokens(), strict=False)
+        left = [value for value, own in both if own != token]
+        minus = "-" if self.excluded else ""
+        return f"{minus}{format_filter(self.name, left)}" if left else ""
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """A query without its filters, and what they ask for.
 
     ``text`` is what is searched for. Of each tuple in ``required`` a document must meet one
-    condition, and none in ``excluded``. ``cut`` is True when the query was longer than
+    condition, and none in ``excluded``. ``restrictions`` are where the query asks for that, apart
+    from phrases that it requires. ``cut`` is True when the query was longer than
     ``LONGEST_QUERY``. ``notices`` are sentences on what was not understood, and ``suggestion`` is
     the query as it was probably meant, or empty.
     """
@@ -101,6 +137,7 @@ class ParsedQuery:
     cut: bool = False
     notices: tuple[str, ...] = ()
     suggestion: str = ""
+    restrictions: tuple[Restriction, ...] = field(default=(), compare=False)
 
     @property
     def restricts(self) -> bool:
@@ -178,6 +215,7 @@ def parse_query(text: str, known_fields: Sequence[str] = ()) -> ParsedQuery:
         cut=len(text) > LONGEST_QUERY,
         notices=notices,
         suggestion=suggestion,
+        restrictions=tuple(_restrictions(units, negated, operators, joined)),
     )
 
 
@@ -237,6 +275,29 @@ def _operators(units: Sequence[_Unit]) -> tuple[set[int], set[int], list[list[in
             negated.add(at)
     joined = [group for group in joined if negated.isdisjoint(group)]
     return negated - operators, operators, joined
+
+
+def _restrictions(
+    units: Sequence[_Unit],
+    negated: set[int],
+    operators: set[int],
+    joined: Sequence[Sequence[int]],
+) -> Iterator[Restriction]:
+    """Yield the filters and exclusions of a query, in its order."""
+    last_of = {at: group[-1] for group in joined for at in group}
+    for at, unit in enumerate(units):
+        excluded = at in negated
+        if not (unit.name or excluded):
+            continue
+        start = units[at - 1].start if excluded and at - 1 in operators else unit.start
+        span = (start, unit.end)
+        if at in last_of:
+            is_last = at == last_of[at]
+            span = (units[at - 1].start, unit.end) if is_last else (start, units[at + 2].start)
+        doubled = unit.phrase.replace('"', '""')
+        text = f'"{doubled}"' if unit.phrase else unit.text.removeprefix("-")
+        values = tuple(dict.fromkeys(unit.values))
+        yield Restriction(start, unit.end, span, unit.name, values, text, excluded)
 
 
 def _without(query: str, dropped: Sequence[_Unit]) -> str:

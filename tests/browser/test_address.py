@@ -36,6 +36,22 @@ def test_each_search_is_an_entry_of_the_history(open_page):
     expect(page).to_have_title("harbour keys · ragkit")
 
 
+def test_a_question_searched_for_as_typed_is_the_only_one(open_page):
+    page = open_page("?q=refnd+polcy")
+    page.get_by_role("button", name="Search for refnd polcy").click()
+    expect(page.get_by_text("Nothing here is close.")).to_be_visible()
+    expect(page.get_by_role("button", name="refund policy", exact=True)).to_be_visible()
+    assert page.url.endswith("/?q=refnd+polcy&as_typed=refnd+polcy")
+    search(page, "harbuor")
+    expect(page.get_by_text("Showing results for harbour.")).to_be_visible()
+    assert page.url.endswith("/?q=harbuor")
+    page.go_back()
+    expect_question(page, "refnd polcy")
+    expect(page.get_by_text("Nothing here is close.")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_text("Showing results for refund policy.")).to_be_visible()
+
+
 def test_back_from_a_document_returns_to_the_place_in_the_results(open_page):
     page = open_page("?q=rule&limit=12&per_document=0")
     card = page.locator(".rk-card").nth(6)

@@ -144,7 +144,10 @@ def test_the_trace_is_folded_under_details(open_page):
 
 def test_a_filter_in_the_question_becomes_a_chip_that_can_be_removed(open_page):
     page = open_page()
-    search(page, "sensor type:pdf")
+    search(page, "sensor type:pdf -drift")
+    expect(page.locator(".rk-card")).to_have_count(0)
+    page.get_by_role("button", name="Remove the filter -drift").click()
+    expect(page.get_by_label("Search your documents")).to_have_value("sensor type:pdf")
     paths = page.locator(".rk-card .rk-path")
     expect(paths).to_have_count(1)
     expect(paths).to_have_text("archive/drift-report.pdf")

@@ -105,7 +105,6 @@ def test_toggling_a_filter_twice_gives_the_question_back():
 
 
 def test_fields_of_front_matter_are_filters_too():
-    assert summary.filter_token("framework", "Vue 3") == 'framework:"Vue 3"'
     assert summary.toggle_filter('x framework:"Vue 3"', 'framework:"Vue 3"', ["framework"]) == "x"
 
 
@@ -115,9 +114,41 @@ def test_removing_a_filter_keeps_phrases_and_excluded_words():
         '"full refund" -gift type:md in:"Set up" OR money'
     )
     assert summary.without_filter(question, 'in:"Set up"') == (
-        '"full refund" -gift type:pdf,md OR money'
+        '"full refund" -gift type:pdf,md money'
     )
-    assert summary.without_filter(question, "") == '"full refund" -gift OR money'
+    assert summary.without_filter("a type:pdf OR type:md b", "type:md") == "a type:pdf b"
+    assert summary.without_filter(question, "") == '"full refund" -gift money'
+
+
+def test_what_is_excluded_is_a_chip_too():
+    question = 'a -gift NOT lease -"full refund" -type:pdf,md NOT path:x/ date:2026-03 b type:md'
+    tokens = [chip.token for chip in summary.chips(question)]
+    assert tokens == [
+        "-gift", "-lease", '-"full refund"', "-type:pdf", "-type:md", "-path:x/", "date:2026-03",
+        "type:md",
+    ]  # fmt: skip
+    left = {token: summary.without_filter(question, token) for token in tokens}
+    assert left["-lease"] == question.replace("NOT lease ", "")
+    assert left["-type:md"] == question.replace("-type:pdf,md", "-type:pdf")
+    assert left["-path:x/"] == question.replace("NOT path:x/ ", "")
+    assert left['-"full refund"'] == question.replace('-"full refund" ', "")
+    for token in tokens:
+        assert [chip.token for chip in summary.chips(left[token])] == [
+            one for one in tokens if one != token
+        ]
+
+
+@pytest.mark.parametrize(
+    ("token", "left"),
+    [("type:pdf", 'x path:notes/ OR tag:y "a b" OR c -dog'),
+     ("path:notes/", 'x type:pdf OR tag:y "a b" OR c -dog'),
+     ("tag:y", 'x type:pdf OR path:notes/ "a b" OR c -dog'), ("", 'x "a b" OR c -dog')],
+)  # fmt: skip
+def test_an_or_goes_with_its_filter(token, left):
+    question = 'x type:pdf OR path:notes/ OR tag:y "a b" OR c -dog'
+    tokens = [chip.token for chip in summary.chips(question)]
+    assert tokens == ["type:pdf", "path:notes/", "tag:y", "-dog"]
+    assert summary.without_filter(question, token) == left
 
 
 def test_a_wrong_filter_is_an_error():

@@ -119,6 +119,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
             "collection", state.COLLECTION, _usual_collection,
             _collection_or_all, _all_or_collection,
         ),
+        Part("as_typed", state.AS_TYPED, "", _long_text, _name_of_long_text),
     ),
     "compare": (
         _QUESTION,

@@ -29,6 +29,7 @@ from ragkit.options import (
     SearchOptions,
 )
 from ragkit.results import Answer
+from ragkit.retrieval.query_parser import format_filter
 from ragkit.surfaces import render
 
 OFFERED = (
@@ -226,7 +227,7 @@ def _is_number(value: str) -> bool:
 def _facet_group(title: str, key: str, values: list[tuple[str, int]], active: set[str]) -> str:
     buttons = []
     for value, count in values:
-        token = summary.filter_token(key, value)
+        token = format_filter(key, (value,))
         pressed = str(token in active).lower()
         buttons.append(
             f'<button type="button" class="rk-facet" data-rk="filter" aria-pressed="{pressed}" '
@@ -244,7 +245,7 @@ def _dated(key: str, word: str, fields: Sequence[str]) -> None:
     chosen = st.session_state.get(key)
     question = st.session_state.get(state.QUESTION) or ""
     for chip in summary.chips(question, fields):
-        if chip.part == word:
+        if chip.name == word:
             question = summary.without_filter(question, chip.token, fields)
     if chosen is not None:
         question = f"{question} {word}:{chosen.isoformat()}".strip()

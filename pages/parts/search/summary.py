@@ -1,72 +1,61 @@
-"""What stands above the results: filters as chips, counts, trace, nothing found. Pure functions.
+"""What stands above the results: chips, counts, trace, nothing found. Pure functions.
 
-A filter is part of the question's text: chips add and remove filters by rewriting it.
+Chips are filters and exclusions. Both are part of the question's text, and are added and removed by
+rewriting it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pages.parts.common.markup import action, name, notices, number, plural, text, took
-from ragkit.options import SEARCH_OPTIONS, Filters, SearchOptions, Sort
+from ragkit.options import SEARCH_OPTIONS, SearchOptions, Sort
 from ragkit.results import Answer, Trace
-from ragkit.retrieval.query_parser import format_filters, parse_query
+from ragkit.retrieval.query_parser import parse_query
 
-_WRITTEN = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
 _STEP = 10
 MOST_RESULTS = int((SEARCH_OPTIONS["limit"].slider or (0, 50, 1))[1])
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """One value of one filter of a question. ``token`` is how the question writes it."""
+    """One value of a filter of a question, or what it excludes.
+
+    ``token`` is how the question writes it, ``name`` that of its filter, empty for a word.
+    """
 
     token: str
-    part: str
+    name: str
 
 
 def chips(question: str, known_fields: Sequence[str] = ()) -> tuple[Chip, ...]:
-    """Return the filters of a question, one chip for each value.
+    """Return the filters and exclusions of a question, one chip for each value.
 
     Raises:
         QueryError: when a filter is not valid.
     """
-    parsed = parse_query(question, known_fields)
-    filters = [
-        Chip(format_filters(replace(Filters(), **{part: value})), part)
-        for part, value in _single_values(parsed.filters)
+    found = [
+        Chip(token, each.name)
+        for each in parse_query(question, known_fields).restrictions
+        for token in each.tokens()
     ]
-    collections = [
-        Chip(format_filters(Filters(), (collection,)), "collection")
-        for collection in parsed.collections
-    ]
-    return (*filters, *collections)
-
-
-def _single_values(filters: Filters) -> Iterator[tuple[str, Any]]:
-    for field in fields(Filters):
-        value = getattr(filters, field.name)
-        if isinstance(value, tuple):
-            for item in value:
-                yield field.name, (item,)
-        elif value:
-            yield field.name, value
+    return tuple(dict.fromkeys(found))
 
 
 def without_filter(question: str, token: str, known_fields: Sequence[str] = ()) -> str:
-    """Return a question without one filter; without any when ``token`` is empty.
+    """Return a question without one chip, or without any filter when ``token`` is empty.
 
-    All else stays as it is written: phrases, excluded words, OR.
+    All else stays as it is written.
     """
-    kept: list[str] = []
-    for written in _WRITTEN.findall(question):
-        tokens = [chip.token for chip in chips(written, known_fields)]
-        left = [one for one in tokens if token and one != token]
-        kept += left if left != tokens else [written]
-    return " ".join(kept)
+    kept, last = [], 0
+    for each in parse_query(question, known_fields).restrictions:
+        if token in each.tokens() if token else each.name:
+            left = each.without(token) if token else ""
+            start, end = (each.start, each.end) if left else each.span
+            kept += [question[last:start], left]
+            last = end
+    return " ".join(part for part in map(str.strip, [*kept, question[last:]]) if part)
 
 
 def toggle_filter(question: str, token: str, known_fields: Sequence[str] = ()) -> str:
@@ -74,17 +63,6 @@ def toggle_filter(question: str, token: str, known_fields: Sequence[str] = ()) -
     if any(chip.token == token for chip in chips(question, known_fields)):
         return without_filter(question, token, known_fields)
     return f"{question.strip()} {token}".strip()
-
-
-def filter_token(name: str, value: str) -> str:
-    """Return a filter as a question writes it, by the query language's name or a field's."""
-    parts = {
-        "type": "types", "path": "paths", "lang": "languages", "tag": "tags", "source": "sources",
-    }  # fmt: skip
-    if name in parts:
-        changes: dict[str, Any] = {parts[name]: (value,)}
-        return format_filters(replace(Filters(), **changes))
-    return format_filters(Filters(fields=((name, value),)))
 
 
 def head(answer: Answer, options: SearchOptions) -> str:
@@ -137,10 +115,7 @@ def _sorting(options: SearchOptions) -> str:
 def _corrections(answer: Answer) -> str:
     """Return what the question was read as, or may have meant."""
     if answer.corrected:
-        typed = action(
-            "option", f"Search for {answer.query[:80]}", style="rk-inline",
-            data_name="correct_spelling", data_value="false",
-        )  # fmt: skip
+        typed = action("as_typed", f"Search for {answer.query[:80]}", style="rk-inline")
         return f'<p class="rk-said-of">Showing results for {_quoted(answer.corrected)}. {typed}</p>'
     if answer.suggestion:
         unquoted = '"' in answer.query and '"' not in answer.suggestion
@@ -203,7 +178,7 @@ def trace_table(trace: Trace) -> str:
 
 
 def filter_chips(chips: Sequence[Chip]) -> str:
-    """Return the active filters, each with a cross that removes it."""
+    """Return the active filters and exclusions, each with a cross that removes it."""
     if not chips:
         return ""
     items = "".join(
