@@ -443,7 +443,8 @@ def test_a_slow_real_file_is_bounded(tmp_path):
     with ReaderPool(settings(timeout_seconds=1.5)) as pool:
         (outcome,) = pool.read([ReadTask(0, path, "slow.pdf")])
     assert outcome.error.message == "Reading took longer than 1.5 s."
-    assert outcome.seconds < 5
+    # Computing time is limited, and a machine may be busy; the whole file takes a minute.
+    assert outcome.seconds < 20
 
 
 def test_every_awkward_file_ends_with_a_reading_or_a_reason():
