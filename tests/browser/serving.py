@@ -47,10 +47,19 @@ class Served:
         """Run the command line on the same library."""
         return run(self.environment, *arguments)
 
+    def opened(self) -> Library:
+        """Open the library in this process, which takes less than the command line."""
+        return Library.open(load_settings(library=self.library))
+
+    def wait_for_job(self, job: int) -> None:
+        """Wait for the worker: this process would have to load what the worker has loaded."""
+        with self.opened() as library:
+            until(lambda: library.jobs.get(job).state is JobState.DONE, seconds=60.0)
+
     def wait_until_read(self, *paths: str) -> None:
         """Wait until the worker has read files with these paths."""
-        with Library.open(load_settings(library=self.library)) as opened:
-            read = partial(opened.documents.list, status=Status.INDEXED)
+        with self.opened() as library:
+            read = partial(library.documents.list, status=Status.INDEXED)
             until(lambda: {*paths} <= {document.path for document in read()}, seconds=60.0)
 
 
@@ -98,8 +107,9 @@ def serving(places: pytest.TempPathFactory, folder: Path, **settings: str) -> It
     try:
         url = f"http://localhost:{port}"
         _wait_for(url, server, home / "server.log")
-        _wait_for_job(library, reading)
-        yield Served(url, library, folder, environment, watched, home / "server.log")
+        served = Served(url, library, folder, environment, watched, home / "server.log")
+        served.wait_for_job(reading)
+        yield served
     finally:
         server.send_signal(signal.SIGINT)
         try:
@@ -120,12 +130,6 @@ def _end_workers(library: Path) -> None:
                 process.kill()
         except psutil.Error:
             continue
-
-
-def _wait_for_job(library: Path, job: int) -> None:
-    """Wait for the worker: this process would have to load what the worker has loaded."""
-    with Library.open(load_settings(library=library)) as opened:
-        until(lambda: opened.jobs.get(job).state is JobState.DONE, seconds=60.0)
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:

@@ -186,7 +186,8 @@ def test_the_folder_chooser_walks_and_adds(open_page, served):
 
 def test_the_table_says_why_a_file_is_left_out_and_the_status_that_all_is_read(open_page, served):
     (served.folder / "notes/picture.md").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(200))
-    served.ragkit("sync")
+    with served.opened() as library:
+        served.wait_for_job(library.sources.sync())
     page = open_page("library")
     page.get_by_label("Filter by name").fill("picture.md")
     page.keyboard.press("Enter")

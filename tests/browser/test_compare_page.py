@@ -22,7 +22,8 @@ def opened(open_page, path, **how):
 
 
 def judgments(served, folder):
-    served.ragkit("judgments", "export", str(folder))
+    with served.opened() as library:
+        library.judgments.export("default", library.judgments.collect("default"), folder)
     lines = (folder / "questions.jsonl").read_text("utf-8").splitlines()
     return {one["text"]: one["relevant"] for one in map(json.loads, lines)}
 

@@ -38,7 +38,7 @@ def ollama(served: Served) -> Iterator[OllamaStandIn]:
         yield server
 
 
-def test_moving_to_an_embedder_of_ollamas_and_back(open_page, ollama):
+def test_moving_to_an_embedder_of_ollamas_and_back(open_page, served, ollama):
     ollama.delay = 0.6
     page = open_page("library")
     part = page.locator(".st-key-embedder")
@@ -57,13 +57,14 @@ def test_moving_to_an_embedder_of_ollamas_and_back(open_page, ollama):
     expect(answer.get_by_text("by words alone")).to_have_count(0)
     # Both have a vector of every text, and can be compared.
     columns = "c=mode:vector&c=mode:vector,embedder:wordllama"
-    beside = open_page(f"compare?q=return+a+buoy&{columns}").locator('.rk-column[data-column="1"]')
+    answer.goto(f"{served.url}/compare?q=return+a+buoy&{columns}")
+    beside = answer.locator('.rk-column[data-column="1"]')
     expect(beside.locator("h2")).to_have_text("BSemantic, embedded by wordllama")
     expect(beside.locator(".rk-item").first).to_be_visible()
     ollama.stop()
-    without = open_page("?q=harbour+office+keys")
-    expect(without.locator(".rk-notice")).to_contain_text("These results are by words alone")
-    expect(without.locator('.rk-card[data-path="notes/harbour.txt"]')).to_be_visible()
+    answer.goto(f"{served.url}/?q=harbour+office+keys")
+    expect(answer.locator(".rk-notice")).to_contain_text("These results are by words alone")
+    expect(answer.locator('.rk-card[data-path="notes/harbour.txt"]')).to_be_visible()
     part.get_by_role("button", name="Go back to WordLlama").click()
     expect(part).to_contain_text("Embedding model: WordLlama")
     expect(part).to_contain_text("nothing had to be embedded")

@@ -7,6 +7,10 @@ import re
 
 from playwright.sync_api import expect
 
+from ragkit.evaluation.experiments import measure
+from ragkit.evaluation.search_config import SearchConfig
+from ragkit.options import Mode
+
 QUESTION = "refund of a buoy"
 
 
@@ -64,9 +68,12 @@ def test_a_question_that_changed_leads_to_its_results(open_page, served, tmp_pat
     line = json.dumps({"id": "a", "text": "money for a buoy", "relevant": right})
     (tmp_path / "moves.jsonl").write_text(line, "utf-8")
     hostile = "**moves** :red[x] $y^2$ <b>z</b>"
-    served.ragkit("judgments", "import", str(tmp_path / "moves.jsonl"), "--name", hostile)
-    for mode in ("keyword", "vector"):
-        served.ragkit("eval", "--set", hostile, "--mode", mode)
+    with served.opened() as library:
+        library.judgments.import_file("default", tmp_path / "moves.jsonl", hostile)
+        for mode in (Mode.KEYWORD, Mode.VECTOR):
+            config = SearchConfig(library.options(mode=mode))
+            evaluation = measure(library.experiment("default", hostile), config)
+            library.runs.keep(evaluation, "default")
     page = open_page("evaluate")
     page.get_by_text(hostile, exact=True).click()
     moved = page.locator(".rk-moved").first
