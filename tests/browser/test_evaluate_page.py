@@ -30,7 +30,8 @@ def judge(open_page, question, *keys):
 def run(page, count):
     """Press Run and wait until that many settings stand in the table."""
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator(".rk-measures").first.locator("tbody tr")).to_have_count(count)
+    rows = page.locator(".rk-measures").first.locator("tbody tr")
+    expect(rows).to_have_count(count, timeout=45_000)
     expect(page.locator(".st-key-evaluate-live")).to_have_count(0)
 
 

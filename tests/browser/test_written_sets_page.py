@@ -74,7 +74,8 @@ def test_a_set_is_written_cancelled_gone_on_with_and_asked(open_page, gate):
     expect(page.get_by_role("radio", name="written")).to_be_checked()
 
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator(".rk-measures").first.locator("tbody tr")).to_have_count(2)
+    rows = page.locator(".rk-measures").first.locator("tbody tr")
+    expect(rows).to_have_count(2, timeout=45_000)
     expect(page.locator(".rk-notice").filter(has_text="its figures are too kind")).to_be_visible()
 
 
