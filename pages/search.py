@@ -60,21 +60,13 @@ def question_and_answer() -> None:
     counts = library.documents.counts()
     among = plural(counts.indexed, "document") + " " if counts.indexed else ""
     question = frame.question_box("Search your documents", f"Ask or search {among}…")
-    choices = _as_typed(controls.controls(library, question), question)
+    choices = controls.controls(library, question)
     if choices.problem:
         st.html(markup.problem(choices.problem.message, choices.problem.cure))
     elif counts.documents and question.strip():
         results(library, question, choices)
     else:
         home.draw(library, choices.options.collections)
-
-
-def _as_typed(choices: controls.Controls, question: str) -> controls.Controls:
-    """Leave the spelling of the question alone where the person asked for that, and of no other."""
-    if st.session_state.get(state.AS_TYPED) != question:
-        st.session_state[state.AS_TYPED] = ""
-        return choices
-    return replace(choices, options=replace(choices.options, correct_spelling=False))
 
 
 def results(library: Library, question: str, choices: controls.Controls) -> None:

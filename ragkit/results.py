@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from ragkit.types import Level, Metadata, Span
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _T = TypeVar("_T")
 
@@ -246,9 +250,10 @@ class Answer:
 
     ``rerank`` is the outcome of reranking, where it was asked for.
 
-    ``total_documents`` counts the documents that pass the filters and either hold a word of the
-    question or were found by meaning; of a question without words that the library knows, all that
-    pass. ``missing_terms`` are words of the question that are nowhere in what is searched.
+    ``document_ids`` are the documents, ascending, that pass the filters and either hold a word of
+    the question or were found by meaning; of a question without words that the library knows, all
+    that pass. ``total_documents`` counts them. ``missing_terms`` are words of the question that are
+    nowhere in what is searched.
     ``nothing_close`` is True when every result is weak, or there is none.
 
     ``suggestion`` is the question as it was probably meant, to be offered; ``corrected`` is the one
@@ -268,3 +273,4 @@ class Answer:
     suggestion: str = ""
     corrected: str = ""
     listed: bool = False
+    document_ids: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)

@@ -21,6 +21,7 @@ from ragkit.types import Section, Status
 
 if TYPE_CHECKING:
     from ragkit.catalog.facets import Facets
+    from ragkit.indexes.rows import Ids
     from ragkit.library.services import ActiveServices
     from ragkit.retrieval.similar import Similar
     from ragkit.settings import Settings
@@ -201,15 +202,16 @@ class DocumentService:
         record = self._catalog.collections.find(collection)
         return self._catalog.documents.counts(record.id) if record else Counts()
 
-    def facets(self, collection: str) -> Facets:
+    def facets(self, collection: str, among: Ids | None = None) -> Facets:
         """Return the values that the indexed documents can be filtered by, with counts.
 
-        Read again only when the collection has changed.
+        They are counted of the documents ``among``, by default of all. Read again only when the
+        collection has changed.
         """
         from ragkit.catalog.facets import Facets
 
         record = self._catalog.collections.find(collection)
-        return self._catalog.filters.facets(record) if record else Facets()
+        return self._catalog.filters.facets(record, among) if record else Facets()
 
     def field_names(self, collections: Sequence[str] = ()) -> Sequence[str]:
         """Return the front-matter fields of these collections, or of all, sorted.

@@ -226,11 +226,11 @@ def _coverages(
     return [float(share) for share in best]
 
 
-def count_documents(grouping: Grouping, searches: Sequence[IndexSearch], mode: Mode) -> int:
-    """Count the documents that hold a word of the question or were found (``Answer``)."""
+def found_documents(grouping: Grouping, searches: Sequence[IndexSearch], mode: Mode) -> Ids:
+    """Return the documents that hold a word of the question or were found (``Answer``)."""
     found = [np.array([hit.document_id for hit in grouping.hits], np.int64)]
     if mode is not Mode.VECTOR:
         found += [search.documents(IndexKind.KEYWORD) for search in searches]
     if not any(map(len, found[1:])) and mode is not Mode.KEYWORD:
         found += [search.documents(IndexKind.VECTOR) for search in searches]
-    return len(distinct(np.concatenate(found)))
+    return distinct(np.concatenate(found))

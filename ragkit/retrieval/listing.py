@@ -8,6 +8,7 @@ import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
+from ragkit.indexes.rows import Ids
 from ragkit.options import Filters
 from ragkit.retrieval.grouping import Group
 from ragkit.retrieval.ranking import Hit
@@ -17,8 +18,8 @@ from ragkit.types import Level
 
 def newest_documents(
     catalog: Catalog, scopes: Sequence[tuple[CollectionRecord, Scope]], limit: int
-) -> tuple[list[Group], int]:
-    """Return groups of the newest documents of scopes, each by its first chunk, and their count."""
+) -> tuple[list[Group], Ids]:
+    """Return groups of the newest documents of scopes, each by its first chunk, and ids of all."""
     documents = [
         catalog.filters.documents(collection.id, Filters())
         if scope.document_ids is None
@@ -41,4 +42,4 @@ def newest_documents(
         for document in newest
         if document in chunks
     ]
-    return [Group(hit.document_id, (hit,)) for hit in hits], len(every)
+    return [Group(hit.document_id, (hit,)) for hit in hits], np.unique(every)

@@ -20,6 +20,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import ModelError, RagkitError
 from ragkit.indexes.protocol import EntryIndex, IndexBackend, IndexSearch
+from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_remote
 from ragkit.options import Contexts, Rerank, SearchOptions, Sort
@@ -27,7 +28,7 @@ from ragkit.results import Answer, RerankOutcome, Result, Trace
 from ragkit.retrieval.assembly import HitLookups, assemble
 from ragkit.retrieval.candidates import entry_filter, find_candidates, put_to
 from ragkit.retrieval.corrections import correct
-from ragkit.retrieval.fit import Fits, count_documents, judge
+from ragkit.retrieval.fit import Fits, found_documents, judge
 from ragkit.retrieval.grouping import Group, Grouping, group
 from ragkit.retrieval.highlight import question_words
 from ragkit.retrieval.listing import newest_documents
@@ -184,15 +185,15 @@ class SearchEngine:
             query = self._encoder.parse(question, options, collections)
             stage.out, stage.note = len(query.token_ids), query.note
         options = replace(options, mode=query.mode)
-        total: int | None = None
+        found: Ids | None = None
         searches: list[IndexSearch] = []
         outcome: RerankOutcome | None = None
         if query.lists:
             with timer.stage("filters", 0) as stage:
                 scopes = self._scopes(query)
-                groups, total = newest_documents(self._catalog, scopes, options.limit)
+                groups, found = newest_documents(self._catalog, scopes, options.limit)
                 grouping = Grouping(tuple(groups), ())
-                stage.out = total
+                stage.out = len(found)
         else:
             grouping, outcome, searches = self._grouped(query, options, timer)
         with timer.stage("reconstruction", len(grouping.groups)) as stage:
@@ -206,7 +207,7 @@ class SearchEngine:
                     results, grouping.groups, query, searches, calibrated=calibrated,
                     written=options.contexts is Contexts.MODEL,
                 )  # fmt: skip
-                total = count_documents(grouping, searches, options.mode)
+                found = found_documents(grouping, searches, options.mode)
                 stage.out = sum(not result.weak for result in fits.results)
         trace = Trace(tuple(timer.stages), self._generation(query))
         seconds = 0.0 if query.trouble else _CACHED_SECONDS
@@ -220,10 +221,11 @@ class SearchEngine:
             trace,
             self._notices(query, timer, outcome),
             outcome,
-            total_documents=total or 0,
+            total_documents=0 if found is None else len(found),
             missing_terms=fits.missing_terms,
             nothing_close=fits.nothing_close,
             listed=query.lists,
+            document_ids=found,
         )
         return query, answer, seconds
 

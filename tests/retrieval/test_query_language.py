@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_library import paths
 
+from pages.parts.search.controls import facet_groups
 from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import fold
 
@@ -159,3 +160,24 @@ def test_identifiers_numbers_and_quoted_words_are_never_respelled(sample, questi
 def test_a_question_that_finds_what_it_asks_for_is_left_alone(sample):
     answer = sample.search("How do I get a refund?")
     assert (answer.corrected, answer.suggestion, answer.missing_terms) == ("", "", ())
+
+
+def test_filters_on_offer_count_what_the_question_finds(sample):
+    def offered(question):
+        groups = facet_groups(sample, question, sample.options())
+        return {key: dict(values) for _, key, values in groups}
+
+    answer = sample.search("refund lease", limit=50)
+    assert (
+        len(answer.document_ids) == answer.total_documents < len(sample.documents.list("default"))
+    )
+    records = sample.documents.records(answer.document_ids.tolist()).values()
+    markdown = sum(record.format == "markdown" for record in records)
+    assert offered("refund lease")["type"]["markdown"] == markdown
+    assert offered("")["type"]["markdown"] > markdown > 3
+    listed = sample.search("path:handbook/", limit=50)
+    assert len(listed.document_ids) == listed.total_documents
+    # Another value of a filter is another way, so its own group is counted without it.
+    filtered = offered("refund lease type:eml path:mail/")
+    assert filtered["type"] == {"eml": len(sample.search("refund lease path:mail/").document_ids)}
+    assert filtered["path"]["mail/"] == sample.search("refund lease type:eml").total_documents

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from pages.parts.common import frame, option_controls, state
 from pages.parts.common.markup import name, number, text
 from pages.parts.common.option_controls import control, search_controls
 from pages.parts.search import summary
-from ragkit.errors import QueryError
+from ragkit.errors import QueryError, RagkitError
 from ragkit.library import Library
 from ragkit.options import (
     CHUNKED_OPTIONS,
@@ -26,6 +27,7 @@ from ragkit.options import (
     CutMethod,
     Dedup,
     IndexMode,
+    Rerank,
     SearchOptions,
 )
 from ragkit.results import Answer
@@ -46,6 +48,7 @@ OFFERED_LONG = (
 
 FILTERS_OPEN, OPTIONS_OPEN = "filters_open", "options_open"
 _MOST_FACETS, _MOST_FIELDS, _FEWEST_VALUES = 12, 6, 3
+_BUILT_IN = frozenset(("type", "path", "lang", "tag"))
 _DATE = re.compile(r"\d{4}-\d\d")
 
 
@@ -76,7 +79,7 @@ def controls(library: Library, question: str) -> Controls:
     problem = _problem(library, collections, question)
     if filters.open:
         with filters:
-            _filters(library, collections, question, problem)
+            _filters(library, question, _options(first, question), problem)
     export = None
     if options.open:
         with options:
@@ -84,7 +87,16 @@ def controls(library: Library, question: str) -> Controls:
             changed = option_controls.changed(first) != first
             st.button("Reset options", on_click=state.forget_options, disabled=not changed)
             export = st.container()
-    return Controls(option_controls.changed(first), problem, export)
+    return Controls(_options(first, question), problem, export)
+
+
+def _options(first: SearchOptions, question: str) -> SearchOptions:
+    """Return the options as they were changed; one question may keep its spelling."""
+    options = option_controls.changed(first)
+    if question and st.session_state.get(state.AS_TYPED) == question:
+        return replace(options, correct_spelling=False)
+    st.session_state[state.AS_TYPED] = ""
+    return options
 
 
 def long_controls(
@@ -154,15 +166,15 @@ def _problem(library: Library, collections: Sequence[str], question: str) -> Que
 
 
 def _filters(
-    library: Library, collections: Sequence[str], question: str, problem: QueryError | None
+    library: Library, question: str, options: SearchOptions, problem: QueryError | None
 ) -> None:
     """Draw the filters as buttons with counts; each writes itself into the question."""
     if problem:
         st.caption("Correct the filter in the question first.")
         return
-    fields = library.documents.field_names(collections)
+    fields = library.documents.field_names(options.collections)
     active = {chip.token for chip in summary.chips(question, fields)}
-    groups = facet_groups(library, collections)
+    groups = facet_groups(library, question, options)
     html = "".join(_facet_group(title, key, values, active) for title, key, values in groups)
     if html:
         st.html(html)
@@ -177,20 +189,53 @@ def _filters(
             min_value=date(1900, 1, 1),
             on_change=partial(_dated, key, word, fields),
         )
-    st.caption("You can also type filters: type:pdf path:notes/ after:2025-01")
+    counted = "Numbers are of the documents that this question finds. " if question.strip() else ""
+    st.caption(f"{counted}You can also type filters: type:pdf path:notes/ after:2025-01")
 
 
 def facet_groups(
-    library: Library, collections: Sequence[str]
+    library: Library, question: str, options: SearchOptions
 ) -> list[tuple[str, str, list[tuple[str, int]]]]:
     """Return (title, filter, values with counts) of everything that is worth filtering by.
 
-    A group of one value divides nothing. A field of the documents' own is left out as well when it
-    has fewer than three values that several documents share, or when its values are numbers.
+    Counted are the documents that the question finds; in a group of which it has a filter, those
+    that it would find without that. A group of one value divides nothing. A field of the documents'
+    own is left out as well when it has fewer than three values that several documents share, or
+    when its values are numbers.
     """
+    fields = library.documents.field_names(options.collections)
+    chips = [chip for chip in summary.chips(question, fields) if not chip.token.startswith("-")]
+    groups = []
+    for (title, key), counts in _counted(library, options, "").items():
+        if len(counts) < 2 or not (key in _BUILT_IN or _is_telling(counts)):
+            continue
+        active = [chip.token for chip in chips if chip.name.removeprefix("=") == key]
+        others = question
+        for token in active:
+            others = summary.without_filter(others, token, fields)
+        now = _counted(library, options, others)[title, key]
+        found = [
+            (value, count)
+            for value, count in sorted(now.items(), key=lambda each: (-each[1], each[0]))
+            if count or format_filter(key, (value,)) in active
+        ]
+        if active or len(found) > 1:
+            groups.append((title, key, found[:_MOST_FACETS]))
+    return groups
+
+
+def _counted(
+    library: Library, options: SearchOptions, question: str
+) -> dict[tuple[str, str], Counter[str]]:
+    """Count the values of all documents that a question finds by (title, filter)."""
+    among = None
+    if question.strip():
+        # A model that reads results again finds no others; the answer is mostly kept already.
+        with suppress(RagkitError):
+            among = library.search(question, replace(options, rerank=Rerank.NONE)).document_ids
     totals: dict[tuple[str, str], Counter[str]] = {}
-    for collection in dict.fromkeys(collections):
-        facets = library.documents.facets(collection)
+    for collection in dict.fromkeys(options.collections):
+        facets = library.documents.facets(collection, among)
         groups = [
             ("Type", "type", facets.types),
             ("Folder", "path", facets.folders),
@@ -203,15 +248,8 @@ def facet_groups(
             if not any(_DATE.match(value) for value, _ in values)
         ]
         for title, key, values in groups:
-            counts = totals.setdefault((title, key), Counter())
-            for value, count in values:
-                counts[value] += count
-    built_in = {"type", "path", "lang", "tag"}
-    return [
-        (title, key, sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_MOST_FACETS])
-        for (title, key), counts in totals.items()
-        if len(counts) > 1 and (key in built_in or _is_telling(counts))
-    ]
+            totals.setdefault((title, key), Counter()).update(dict(values))
+    return totals
 
 
 def _is_telling(counts: Counter[str]) -> bool:
