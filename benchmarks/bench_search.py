@@ -1,7 +1,9 @@
 """Searching 100,000 chunks: the whole search against bare FAISS and bare bm25s in the same run.
 
-``highlighted`` is the search and looking at every highlight of its answer; ``one_thread`` is the
-search with words asked after vectors and not beside them.
+``cpu_…_to_plain`` is the CPU time of questions with filters, phrases and exclusions, and of one
+with a slip, as a multiple of that of the same questions without. ``highlighted`` is the search and
+looking at every highlight of its answer; ``one_thread`` is the search with words asked after
+vectors and not beside them.
 
 python benchmarks/bench_search.py [--chunks 100000] [--questions 200] [--json]
 
@@ -42,6 +44,16 @@ from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
 LAYOUT = 2
 DEPTH = 50
 PIECE_WORDS, CHUNK_PIECES, DOCUMENT_CHUNKS = 60, 3, 10
+_SYNTAX = {
+    "path": "{} path:part7/",
+    "field": '{} topic:"topic 3"',
+    "age": "{} older_than:1y",
+    "excluded_tag": "{} -tag:tag1",
+    "excluded_word": "{} -protein",
+    "phrase": '{} "cell death"',
+    "or": '{} path:part7/ OR "cell death"',
+    "slip": "{} type:markdwn",
+}
 _SETS = ("scifact", "mtrag_pool", "anthropic_codebase")
 
 
@@ -178,6 +190,22 @@ def timed(work) -> float:
     return (time.perf_counter() - started) * 1000
 
 
+def cpu_of_syntax(library: Library, asked: list[str]) -> dict[str, float]:
+    """CPU time of questions with filters and the like, in the medians of the plain ones."""
+    forms = {"plain": "{}", **_SYNTAX}
+    taken: dict[str, list[float]] = {name: [] for name in forms}
+    for number, question in enumerate(asked):
+        for name, form in forms.items():
+            library.engine._answers = AnswerCache()
+            started = time.process_time()
+            library.search(form.format(question))
+            if number:  # the first reads what is kept from then on
+                taken[name].append((time.process_time() - started) * 1000)
+    plain = median(taken["plain"])
+    figures = {f"cpu_{name}_to_plain": median(taken[name]) / plain for name in _SYNTAX}
+    return {"cpu_plain_p50_ms": plain, **figures}
+
+
 def highlighted(answer: Answer) -> int:
     """Look at every highlight and matched word, as a page that draws all passages does."""
     passages = [passage for one in answer.results for passage in one.passages]
@@ -251,6 +279,7 @@ def measure(chunks: int, count: int) -> dict[str, float | int]:
         if number >= warm_up:
             for name, milliseconds in taken.items():
                 times[name].append(milliseconds)
+    syntax = cpu_of_syntax(library, questions(count, random.Random(8)))
     library.close()
     first = ["search", "--library", str(place), "how is a protein folded"]
     processes = [process_seconds([python(), "-m", "ragkit", *first]) for _ in range(5)]
@@ -260,6 +289,7 @@ def measure(chunks: int, count: int) -> dict[str, float | int]:
         figures[f"{name}_p95_ms"] = percentile(taken, 0.95)
     for name, taken in stages.items():
         figures[f"stage_{name}_p50_ms"] = median(taken)
+    figures |= syntax
     figures["process_to_first_result_seconds"] = median(processes)
     figures["ranking_to_bare"] = figures["ranking_p50_ms"] / figures["bare_p50_ms"]
     figures["hybrid_to_bare"] = figures["hybrid_p50_ms"] / figures["bare_p50_ms"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -39,6 +40,9 @@ class Entries:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._collections = Collections(connections)
+        self._words_guard = threading.Lock()
+        self._words: dict[int, list[str]] = {}
+        self._newest_word = 0
 
     def rows(
         self,
@@ -221,11 +225,24 @@ class Entries:
         )
         return {row[0]: row[1] for row in rows}
 
-    def tokens_of_length(self, least: int, most: int) -> list[str]:
-        """Return the tokens of the vocabulary with so many characters."""
-        return self._connections.column(
-            "SELECT token FROM vocabulary WHERE length(token) BETWEEN ? AND ?", (least, most)
-        )
+    def words_of_length(self, least: int, most: int) -> list[str]:
+        """Return the words of the vocabulary with so many letters; some that are gone as well.
+
+        They are kept: only what has been added since the last call is read.
+        """
+        with self._words_guard:
+            (newest,) = self._connections.row("SELECT max(id) FROM vocabulary") or (None,)
+            if (newest or 0) < self._newest_word:
+                self._newest_word = 0
+                self._words.clear()
+            for token_id, token in self._connections.rows(
+                "SELECT id, token FROM vocabulary WHERE id > ? ORDER BY id", (self._newest_word,)
+            ):
+                self._newest_word = token_id
+                if token.isalpha():
+                    self._words.setdefault(len(token), []).append(token)
+            lengths = range(least, most + 1)
+            return [word for length in lengths for word in self._words.get(length, ())]
 
 
 def _level_list(levels: Sequence[Level]) -> str:

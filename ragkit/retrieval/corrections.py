@@ -196,7 +196,7 @@ def _nearest_word(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) ->
     if len(tokens) != 1:
         return ""
     most = 1 if len(word) < _LONG else 2
-    vocabulary = catalog.entries.tokens_of_length(len(tokens[0]) - most, len(tokens[0]) + most)
+    vocabulary = catalog.entries.words_of_length(len(tokens[0]) - most, len(tokens[0]) + most)
     close = process.extract(
         tokens[0], vocabulary, scorer=OSA.distance, score_cutoff=most, limit=_NEIGHBOURS
     )
@@ -212,23 +212,24 @@ def _nearest_word(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) ->
         if count_of.get(token, 0)
     )
     for _, _, _, token in ranked:
-        for written in _written_as(catalog, indexes, token, ids[token]):
-            if OSA.distance(written, word) <= most:
-                return written
+        texts = _texts_with(catalog, indexes, ids[token])
+        # Most words of a text are dismissed by their first letter.
+        words = Counter(one for text in texts for one in _WORD.findall(text) if one[0] == token[0])
+        written: list[tuple[int, str]] = [
+            (-times, one)
+            for one, times in words.items()
+            if OSA.distance(one, word, score_cutoff=most) <= most and index_tokens(one) == [token]
+        ]
+        if written:
+            return min(written)[1]
     return ""
 
 
-def _written_as(
-    catalog: Catalog, indexes: Sequence[EntryIndex], token: str, token_id: int
-) -> list[str]:
-    """Return the words of some texts that a token stands for, without capitals, by frequency."""
-    words: dict[str, int] = {}
+def _texts_with(catalog: Catalog, indexes: Sequence[EntryIndex], token_id: int) -> Iterator[str]:
+    """Yield some chunks that hold a token, with their headings, without capitals."""
     for index in indexes:
         entries = index.holding([token_id])[:_CHUNKS_READ]
         rows = catalog.entries.chunk_spans(entries.tolist())
         texts = catalog.documents.slices([row[1:4] for row in rows])
         for (*_, context), text in zip(rows, texts, strict=True):
-            for written, times in Counter(_WORD.findall(f"{context}\n{text}".lower())).items():
-                if written[:1] == token[:1] and index_tokens(written) == [token]:
-                    words[written] = words.get(written, 0) + times
-    return sorted(words, key=lambda written: (-words[written], written))
+            yield f"{context}\n{text}".lower()
