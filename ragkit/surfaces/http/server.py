@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ from ragkit.surfaces.http.suggest import PATH, SuggestRoute
 
 ADDRESS = "127.0.0.1"
 _FAREWELL_SECONDS = 3.0
+# What corrects spelling is loaded too: it would be half of the first search.
+_FIRST_QUESTION = "wramup"
 
 
 def serve_pages(script: Path, port: int, settings: Settings) -> None:
@@ -70,7 +73,9 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
 
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[None]:
-        threading.Thread(target=warm_up, args=(settings,), name="ragkit-warm", daemon=True).start()
+        threading.Thread(
+            target=warm_up, args=(settings, pages), name="ragkit-warm", daemon=True
+        ).start()
         yield
 
     library = SharedLibrary(settings)
@@ -79,15 +84,17 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     app.run(config=_config(port))
 
 
-def warm_up(settings: Settings) -> None:
-    """Load what a first search needs (code, embedder, index files), so that nobody waits for it.
+def warm_up(settings: Settings, pages: Path) -> None:
+    """Load what a first search and a first visit of ``pages`` need, so that nobody waits for it.
 
     What fails here, the page that needs it says.
     """
     with suppress(RagkitError, OSError), Library.open(settings) as library:
         # A model of Ollama's is not loaded before somebody asks.
         mode = Mode.KEYWORD if is_remote(library.embedder.name) else Mode.HYBRID
-        library.search("warm up", mode=mode)
+        library.search(_FIRST_QUESTION, mode=mode)
+    for part in sorted((pages / "parts").rglob("[!_]*.py")):
+        import_module(".".join(part.relative_to(pages.parent).with_suffix("").parts))
     # What is loaded by now stays: later collections need not look through it.
     gc.collect()
     gc.freeze()
