@@ -32,6 +32,8 @@ def draw() -> None:
     browser.listen(lambda values: act(library, values))
     with st.container(key="page-wide"):
         collection = collection_dialogs.choose(library)
+        if library.collections.leaving():
+            collection_dialogs.leaving(library)
         left, right = st.columns([4, 9], gap="large")
         with left, st.container(key="sources"):
             sources(library, collection)
@@ -123,9 +125,7 @@ def _sync(
 def live(library: Library, collection: str) -> None:
     """Draw the progress and what became of dropped files, updated only while visible."""
     now = library.jobs.progress()
-    leaving = library.collections.leaving()
-    names = [one.name for one in leaving]
-    seen = (collection, library.documents.counts(collection), now is None, names)
+    seen = (collection, library.documents.counts(collection), now is None)
     before, drawn_at = st.session_state.get(_SEEN, (None, 0.0))
     whole = st.session_state.pop(_WHOLE, False)
     with st.container(horizontal=True, vertical_alignment="center", key="live"):
@@ -142,9 +142,8 @@ def live(library: Library, collection: str) -> None:
                 "Cancel", key="cancel-job", type="tertiary",
                 on_click=library.jobs.cancel, args=(job.id,),
             )  # fmt: skip
-    collection_dialogs.draw_leaving(library, leaving)
     upload_tray.draw(library, collection)
-    browser.pulse("live-pulse", 1 if now or leaving else 3)
+    browser.pulse("live-pulse", 1 if now else 3)
     if whole:
         st.session_state[_SEEN] = (seen, time.monotonic())
         return

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
-from pages.parts.common import dialog, markup, state
+from pages.parts.common import browser, dialog, markup, state
 from pages.parts.common.markup import plural, text
 from ragkit.catalog.records import CollectionContents
 from ragkit.errors import RagkitError
 from ragkit.library import Library
-from ragkit.library.collections import Leaving
 
 _UNDO_SECONDS = 15
 _BOX, _NEXT = "library_collection", "library_next_collection"
@@ -147,9 +144,11 @@ def loss(collection: str, contents: CollectionContents) -> str:
     )
 
 
-def draw_leaving(library: Library, leaving: Sequence[Leaving]) -> None:
+@st.fragment
+def leaving(library: Library) -> None:
     """Draw the collections that are deleted in a moment, each with a button that keeps it."""
-    for one in leaving:
+    found = library.collections.leaving()
+    for one in found:
         with st.container(horizontal=True, vertical_alignment="center"):
             left = f" in {one.seconds_left:.0f} s" if one.seconds_left >= 1 else ""
             st.html(
@@ -157,12 +156,15 @@ def draw_leaving(library: Library, leaving: Sequence[Leaving]) -> None:
                 f"{left} …</p>",
                 width="content",
             )
-            if left and st.button("Undo", key=f"keep-{one.job_id}", type="tertiary"):
+            if left and st.button("Undo", key=f"keep-{one.job_id}"):
                 if library.collections.keep(one.job_id):
                     st.session_state[_NEXT] = one.name
                 else:
                     st.toast(f"Too late: {markup.as_label(one.name)} is being deleted.")
                 st.rerun(scope="app")
+    browser.pulse("leaving-pulse", 1)
+    if not found:
+        st.rerun(scope="app")
 
 
 def _end(chosen: str) -> None:
