@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from axe import AXE, EVERYTHING, broken
 from playwright.sync_api import expect
 
 from ragkit.evaluation.experiments import measure
@@ -62,6 +63,8 @@ def test_judged_questions_are_run_and_read(open_page):
     expect(page.locator(".rk-moved h3")).to_have_text(
         [re.compile(r"^Better by .*: \d+ question"), re.compile(r"^Worse by .*: \d+ question")]
     )
+    page.evaluate(AXE)
+    assert broken(page, EVERYTHING) == []
 
 
 def test_a_question_that_changed_leads_to_its_results(open_page, served, tmp_path):
