@@ -151,7 +151,7 @@ def test_doctor_says_what_others_can_open_and_mends_it(tmp_path):
     assert finding.sentence == "Other users of this machine can open 2 files of the library."
     job = library.jobs.wait(library.health.fix("make_private"))
     # The lock of the job itself is among them.
-    assert job.message.endswith("files closed to other users.")
+    assert job.message.endswith("files made private.")
     assert privacy().ok
     assert open_to_others(root) == {}
     library.close()

@@ -167,7 +167,9 @@ class Worker:
         except Exception:
             logger.exception("job %d %s stopped unexpectedly", job.id, job.kind)
             self.writer.catalog.jobs.finish(
-                job.id, JobState.FAILED, "Something unexpected happened; the log says what."
+                job.id,
+                JobState.FAILED,
+                "Something unexpected happened. Try again; the log has the details.",
             )
         if self._graphs is not None:
             from ragkit.health.repair import HANDLERS

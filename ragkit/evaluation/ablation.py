@@ -218,5 +218,5 @@ def ablate(
     if 0 < written < counts.chunks:
         notices.append(f"{written} of {counts.chunks} chunks have a model context.")
     if partial:
-        notices.append(f"Stopped: {len(outcomes)} of {len(variants)} cells were looked at.")
+        notices.append(f"Stopped: {len(outcomes)} of {len(variants)} cells were measured.")
     return Ablation(experiment.name, tuple(outcomes), partial, tuple(notices))

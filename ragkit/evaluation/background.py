@@ -88,7 +88,8 @@ class BackgroundTask(Generic[Status]):
         except Exception:
             logger.exception("%s failed", self._name)
             self._update(
-                problem="Something unexpected went wrong.", cure="The log says what it was."
+                problem="Something unexpected went wrong.",
+                cure="Try again. If it keeps happening, check the log.",
             )
         finally:
             self._update(running=False)

@@ -110,7 +110,7 @@ def compare(
     """
     if not FEWEST <= len(columns) <= MOST:
         raise EvaluationError(
-            f"{len(columns)} settings cannot be compared.", "Name two, three or four."
+            f"{len(columns)} settings cannot be compared.", "Choose two, three or four."
         )
     engines: dict[str, SearchEngine | RagkitError] = {}
     for embedder in dict.fromkeys(column.embedder for column in columns):

@@ -88,7 +88,7 @@ def load_question_set(
         EvaluationError: a line is invalid, or no question can be asked.
     """
     if not folder.is_dir():
-        raise NotFoundError(f"There is no folder {folder}.", "Name one that holds corpus.jsonl.")
+        raise NotFoundError(f"Folder not found: {folder}.", "Choose one that has corpus.jsonl.")
     notices: list[str] = []
     lines = read_objects(questions or folder / "queries.jsonl")
     asked = _distinct(
@@ -192,7 +192,7 @@ def _judged(
     notices += counted(unasked, "judged questions are not asked")
     if not kept:
         raise EvaluationError(
-            "None of the questions has a judgment.", "Name other questions or qrels."
+            "None of the questions has a judgment.", "Choose other questions or qrels."
         )
     return tuple(kept)
 
@@ -205,7 +205,7 @@ def _same(path: Path) -> dict[str, str]:
         return {str(row): str(min(group)) for group in groups for row in group}
     except (ValueError, TypeError) as error:
         raise EvaluationError(
-            f"{path.name} is not a list of lists of ids.", "Mend it or take it away."
+            f"{path.name} is not a list of lists of ids.", "Fix or remove it."
         ) from error
 
 
@@ -218,7 +218,7 @@ def _excerpts(path: Path) -> dict[str, tuple[Excerpt, ...]]:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise EvaluationError(
-                f"{where} lacks doc, start or end.", "Mend or drop the line."
+                f"{where} lacks doc, start or end.", "Fix or remove the line."
             ) from error
         excerpts.setdefault(_text(line, "query"), []).append(excerpt)
     return {question: tuple(listed) for question, listed in excerpts.items()}

@@ -95,7 +95,7 @@ class EphemeralLibrary:
         source = self._source(str(folder.resolve()))
         report = sync_source(self._writer, source, reporter)
         if not report.indexed:
-            raise EvaluationError(f"Nothing in {folder} could be indexed.", "Look at its files.")
+            raise EvaluationError(f"Nothing in {folder} could be indexed.", "Check its files.")
         self._save()
 
     def add_rows(

@@ -87,7 +87,7 @@ def ephemeral_experiment(
     if questions.excerpts and (contexts or not structural):
         raise EvaluationError(
             f"{questions.name} is a set of files with excerpts; that works with rows only.",
-            "Take a set with corpus.jsonl and qrels.tsv.",
+            "Choose a set with corpus.jsonl and qrels.tsv.",
         )
     library = EphemeralLibrary(root, settings)
     notices = list(questions.notices)
@@ -164,19 +164,19 @@ def judged_experiment(
     if question_set not in sets:
         if not question_set:
             raise EvaluationError(
-                f"Nothing has been judged in {collection} yet.",
-                "Judge results on the Search or Compare page, or import a set with "
+                f"Nothing is rated in {collection} yet.",
+                "Rate results on the Search or Compare page, or import a set with "
                 "ragkit judgments import.",
             )
         listed = ", ".join(f'"{name}"' for name in sets if name) or "none yet"
         raise EvaluationError(
-            f'There is no question set "{question_set}" in {collection}.', f"There are: {listed}."
+            f'There is no question set "{question_set}" in {collection}.', f"Available: {listed}."
         )
     judged = collect(catalog, record.id, question_set)
     if not judged.questions:
         raise EvaluationError(
-            "No question of this set has anything right that is still indexed.",
-            " ".join(judged.notices) or "Judge some results as right.",
+            "No relevant document of this set is indexed any more.",
+            " ".join(judged.notices) or "Rate some results as relevant.",
         )
     # An engine of its own: the answer cache of the library's would falsify the times.
     usual = library.engine
@@ -260,7 +260,7 @@ def measure(
     partial = session.run(phase)
     seconds = time.perf_counter() - started
     if len(session.refused) == len(session.asked):
-        raise EvaluationError("No question could be asked.", "Look at their filters.")
+        raise EvaluationError("No question could be searched.", "Check their filters.")
     values = experiment.scorer.values(session.observed)
     return Evaluation(
         experiment.name,
@@ -358,9 +358,7 @@ class _Session:
 
     def notices(self, *, partial: bool) -> Iterator[str]:
         """Yield sentences on what restricts the figures."""
-        yield from counted(
-            self.refused, "questions hold a filter that makes no sense and found nothing"
-        )
+        yield from counted(self.refused, "questions have an invalid filter and found nothing")
         grader = self.experiment.engine.open_grader
         options = self.config.options
         if options.rerank is not Rerank.NONE and grader is not None:

@@ -89,7 +89,7 @@ class GenerationReport:
             sentences.append(f"Left out: {listed}.")
         if self.failed:
             passages = plural(self.failed, "passage")
-            sentences.append(f"Of {passages} it wrote nothing that could be read.")
+            sentences.append(f"For {passages} its answer could not be read.")
         return (*sentences, self.ended) if self.ended else tuple(sentences)
 
 
@@ -184,8 +184,8 @@ def write_set(
     if not title or origins - {Origin.MODEL}:
         which = f'"{title}" holds' if title else "The set without a name holds"
         raise EvaluationError(
-            f"{which} what people judged or imported, and no model writes into it.",
-            "Give the set another name.",
+            f"{which} ratings of people or an import; generated questions need a set of their own.",
+            "Choose another name.",
         )
     folders = paths.prompts(home), paths.prompts()
     prompt = next((folder for folder in folders if (folder / "questions.txt").exists()), None)
@@ -197,7 +197,7 @@ def write_set(
         try:
             ended = task.run(report)
         except (JobCancelled, KeyboardInterrupt):
-            stopped, ended = True, "Stopped; what was written is kept."
+            stopped, ended = True, "Stopped. The questions written so far are kept."
         except ModelError as error:
             if not task.kept:
                 raise
@@ -262,15 +262,13 @@ class _SetWriter:
             if self.total >= self._count:
                 return ""
             if in_vain >= _MOST_IN_VAIN:
-                return (
-                    f"Of {in_vain} passages in a row it wrote nothing of use: choose another model."
-                )
+                return f"Nothing useful for {in_vain} passages in a row: choose another model."
         if not sampled:
             raise EvaluationError(
-                "This collection holds no passage that is long enough to be asked about.",
+                "This collection has no passage long enough to ask about.",
                 "Add documents first.",
             )
-        return "There is no other passage to ask about."
+        return "There are no more passages to ask about."
 
     def _ask(self, chunk: SampledChunk) -> int:
         """Have questions on one passage written and keep them; return how many."""

@@ -101,13 +101,15 @@ class Judging:
         """
         asked = normalised_question(question)
         if not asked:
-            raise EvaluationError("There is no question to judge for.", "Ask something first.")
+            raise EvaluationError(
+                "There is no question to rate results for.", "Search for something first."
+            )
         if grade not in GRADES:
-            raise EvaluationError(f"There is no grade {grade}.", "Grades are 2, 1 and 0.")
+            raise EvaluationError(f"Invalid grade: {grade}.", "Grades are 2, 1 and 0.")
         record = self._catalog.documents.get(document_id)
         if record.collection_id != collection_id:
             raise EvaluationError(
-                f"{record.path} is in another collection.", "Judge it where it was found."
+                f"{record.path} is in another collection.", "Rate it in that collection."
             )
         start, end, quote = 0, 0, ""
         if span is not None:
@@ -116,7 +118,7 @@ class Judging:
                 quote = self._catalog.documents.slices([(document_id, start, end)])[0]
             if not quote or len(quote) != end - start:
                 raise EvaluationError(
-                    f"{record.path} has changed since it was shown.", "Ask again, then judge."
+                    f"{record.path} has changed since it was shown.", "Search again, then rate it."
                 )
         judged = JudgmentDraft(
             asked, document_id, record.path, record.hash, start, end, quote, grade, origin

@@ -112,7 +112,7 @@ def collect(catalog: Catalog, collection_id: int, name: str = COLLECTED) -> Judg
         usable = tuple(judgment for judgment in judgments if judgment.state is not PlaceState.STALE)
         for judgment in judgments:
             if judgment.state is PlaceState.STALE:
-                notices.add("Not used, since what was judged is gone", judgment.why.rstrip("."))
+                notices.add("Not used: the rated passage is gone", judgment.why.rstrip("."))
         if not any(judgment.grade > 0 for judgment in usable):
             notices.add("Not used, since nothing right is known for them", f'"{text[:80]}"')
             continue
@@ -220,7 +220,7 @@ def export_set(catalog: Catalog, collection_id: int, judged: JudgedSet, folder: 
         EvaluationError: the set has no question, or the folder cannot be written.
     """
     if not judged.questions:
-        raise EvaluationError("There is no judged question to export.", "Judge some results first.")
+        raise EvaluationError("There are no rated questions to export.", "Rate some results first.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         queries, questions, rows = [], [], ["query-id\tcorpus-id\tscore"]

@@ -155,13 +155,13 @@ def difference(
     both = [question for question in new if question in old]
     if not both:
         raise EvaluationError(
-            f"Run {before} asked none of these questions.", "Compare runs of one question set."
+            f"Run {before} has none of these questions.", "Compare runs of one question set."
         )
     shared = [name for name, *_ in after.run.metrics if name in earlier.run.means]
     chosen = metric or main_metric(shared)
     if chosen not in shared:
         raise EvaluationError(
-            f"The runs do not share a metric {chosen}.", f"They share {', '.join(shared)}."
+            f"Not both runs have the metric {chosen}.", f"Both have {', '.join(shared)}."
         )
     changes = [
         QuestionChange(key, text, old[key, text][chosen], new[key, text][chosen])

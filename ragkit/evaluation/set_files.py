@@ -82,10 +82,10 @@ def read_text(path: Path, notices: Notices | None = None) -> str:
     """
     try:
         if notices is not None and path.stat().st_size > _LARGEST:
-            raise EvaluationError(f"{path.name} is too large.", "Import it in parts.")
+            raise EvaluationError(f"{path.name} is too large.", "Split it and import the parts.")
         data = path.read_bytes()
     except FileNotFoundError:
-        raise NotFoundError(f"There is no file {path}.", "Name a folder that has it.") from None
+        raise NotFoundError(f"File not found: {path}.", "Check the path.") from None
     except OSError as error:
         raise EvaluationError(
             f"{path} cannot be read: {(error.strerror or str(error)).lower()}.",
@@ -98,7 +98,7 @@ def read_text(path: Path, notices: Notices | None = None) -> str:
             raise EvaluationError(
                 f"{path} is not UTF-8 (byte {error.start}).", "Save it as UTF-8."
             ) from error
-        notices.add("Read in another encoding than UTF-8", f"{path.name} (byte {error.start})")
+        notices.add("Not UTF-8, read in another encoding", f"{path.name} (byte {error.start})")
         return decode(data)[0]
 
 
@@ -121,7 +121,7 @@ def read_objects(
         if isinstance(value, dict):
             yield where, value
         elif notices is None:
-            raise EvaluationError(f"{where} is {problem}{detail}.", "Mend or drop the line.")
+            raise EvaluationError(f"{where} is {problem}{detail}.", "Fix or remove the line.")
         else:
             notices.add(f"Left out, since it is {problem}", where)
 
@@ -177,7 +177,7 @@ def read_set(place: Path) -> tuple[tuple[ImportedQuestion, ...], Notices]:
     notices = Notices()
     suffix = place.suffix.lower()
     if not place.exists():
-        raise NotFoundError(f"There is no file {place}.", "Name a CSV, JSONL or BEIR folder.")
+        raise NotFoundError(f"File not found: {place}.", "Check the path.")
     if place.is_dir():
         questions = _beir(place, notices)
     elif suffix == ".csv":
@@ -186,7 +186,8 @@ def read_set(place: Path) -> tuple[tuple[ImportedQuestion, ...], Notices]:
         questions = _jsonl(place, notices)
     else:
         raise EvaluationError(
-            f"{place.name} is no question set.", "Name a .csv or .jsonl file, or a BEIR folder."
+            f"{place.name} is not a question set.",
+            "Choose a .csv or .jsonl file, or a BEIR folder.",
         )
     kept: dict[str, ImportedQuestion] = {}
     for question in questions:
@@ -201,8 +202,8 @@ def read_set(place: Path) -> tuple[tuple[ImportedQuestion, ...], Notices]:
     if not kept:
         reasons = " ".join(notices.sentences)
         raise EvaluationError(
-            f"{place.name} holds no question with a judgment. {reasons}".strip(),
-            "Mend the file and import it again.",
+            f"{place.name} has no question with a judgment. {reasons}".strip(),
+            "Fix the file and import it again.",
         )
     return tuple(kept.values()), notices
 

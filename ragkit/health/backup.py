@@ -123,7 +123,7 @@ def _write(
             try:
                 files[member] = _add_file(archive, member, path)
             except FileNotFoundError:
-                notes.append(f"The uploaded file {name} is gone; its text is in the archive.")
+                notes.append(f"The uploaded file {name} is missing; its text is in the archive.")
         manifest = {
             "format": _FORMAT,
             "archive_version": ARCHIVE_VERSION,
@@ -205,7 +205,7 @@ def _import(archive: Path, paths: LibraryPaths, settings: Settings) -> ArchiveRe
             _move_in(unpacked, paths)
             notes = _differences(unpacked / _SETTINGS, settings)
     except FileNotFoundError as error:
-        raise LibraryError(f"There is no file {archive}.", "Check the path.") from error
+        raise LibraryError(f"File not found: {archive}.", "Check the path.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise LibraryError(f"{archive} is not a complete archive: {error}.", _DAMAGED) from error
     except OSError as error:
@@ -271,7 +271,7 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, Archi
             for name, record in manifest["files"].items()
         }
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _refusal("its manifest makes no sense") from error
+        raise _refusal("its manifest is invalid") from error
     if newer:
         raise LibraryFormatError(
             f"The archive was written by a newer version ({manifest.get('written_by')}).",

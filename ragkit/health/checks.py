@@ -29,8 +29,8 @@ from ragkit.types import INDEXED_LEVELS
 
 _MOST_AT_A_GLANCE = 20
 _MOST_NAMED = 3
-_CATALOG_CURE = "ragkit restore goes back to the last good backup, ragkit recover saves what it can"
-_TORN = "its parts do not fit together"
+_CATALOG_CURE = "run ragkit restore for the last good backup, or ragkit recover to save what it can"
+_TORN = "its stored parts do not match"
 
 _Check: TypeAlias = Callable[[Parts], Iterator[Finding]]
 
@@ -71,10 +71,10 @@ def _findings(
             findings.append(Finding(name, False, error.message, error.cure))
         except OSError as error:
             why = (error.strerror or str(error)).lower()
-            findings.append(Finding(name, False, f"It could not be looked at: {why}."))
+            findings.append(Finding(name, False, f"This could not be checked: {why}."))
         except (ValueError, TypeError, KeyError) as error:
             # Rows that no longer are what ragkit wrote cannot be read as such.
-            text = f"What is stored makes no sense: {error}."
+            text = f"The catalog holds invalid data: {error}."
             findings.append(Finding(name, False, text, _CATALOG_CURE))
     return tuple(findings)
 
@@ -103,12 +103,12 @@ def _catalog(parts: Parts) -> Iterator[Finding]:
         return
     broken = integrity.broken_references()
     if broken:
-        text = f"Rows of the catalog that belong to nothing: {broken}."
+        text = f"The catalog has {plural(broken, 'orphaned row')}."
         yield Finding("catalog", False, text, _CATALOG_CURE, broken)
         return
     size, spare = integrity.space()
-    spares = f", {megabytes(spare)} of it spare" if spare else ""
-    yield Finding("catalog", True, f"The catalog is whole: {megabytes(size)}{spares}.")
+    spares = f", {megabytes(spare)} of it unused" if spare else ""
+    yield Finding("catalog", True, f"The catalog is intact: {megabytes(size)}{spares}.")
 
 
 def _contents(parts: Parts) -> Iterator[Finding]:
@@ -121,14 +121,14 @@ def _contents(parts: Parts) -> Iterator[Finding]:
     if faults:
         examples = parts.catalog.documents.get_many(islice(faults, _MOST_NAMED)).values()
         named = "; ".join(f"{document.path}: {faults[document.id]}" for document in examples)
-        text = f"Torn: {plural(len(faults), 'document')} ({named})."
+        text = f"{plural(len(faults), 'damaged document')} ({named})."
         yield Finding("contents", False, text, "reread", len(faults))
     if extra:
-        text = f"Not indexed, with contents nevertheless: {plural(len(extra), 'document')}."
+        text = f"{plural(len(extra), 'document')} with leftover contents, though not indexed."
         yield Finding("contents", False, text, "reread", len(extra))
     if not faults and not extra:
         count = len(integrity.document_ids(parts.collection_id))
-        yield Finding("contents", True, "Every indexed document is whole.", count=count)
+        yield Finding("contents", True, "Every indexed document is complete.", count=count)
 
 
 def _faults(parts: Parts, collection: CollectionRecord) -> dict[int, str]:
@@ -144,7 +144,7 @@ def _faults(parts: Parts, collection: CollectionRecord) -> dict[int, str]:
 
 def _embedder(parts: Parts) -> Iterator[Finding]:
     if parts.embedder is None:
-        yield Finding("embedder", False, parts.trouble or "There is no embedder.")
+        yield Finding("embedder", False, parts.trouble or "No embedding model is available.")
         return
     integrity, name = parts.catalog.integrity, parts.embedder.name
     missing = integrity.without_vectors(parts.embedder_id, parts.collection_id)
@@ -156,25 +156,26 @@ def _embedder(parts: Parts) -> Iterator[Finding]:
         yield _waiting(parts, name, len(lost))
     elif lost:
         count = sum(lost.values())
-        text = f"{plural(count, 'entry')} without a vector of {name}: only words find them."
+        text = (
+            f"{plural(count, 'entry')} without a vector of {name}: only keyword search finds them."
+        )
         yield Finding("embedder", False, text, "reread", count)
     elif stale:
         text = (
-            f"{plural(len(stale), 'document')} made by older rules; the next sync reads them again."
+            f"{plural(len(stale), 'document')} of an older version; the next sync re-indexes them."
         )
         yield Finding("embedder", True, text, "sync", len(stale))
     else:
-        text = f"Every entry has a vector of {name} ({parts.embedder.dimensions} numbers each)."
+        text = f"Every entry has a vector of {name} ({parts.embedder.dimensions} dimensions)."
         yield Finding("embedder", True, text + _to_come(parts))
 
 
 def _waiting(parts: Parts, name: str, documents: int) -> Finding:
     """Report vectors to come: that is well, unless the embedder cannot be asked."""
     state = read_embedder_state(parts.catalog)
-    many = documents != 1
     text = (
-        f"{plural(documents, 'document')} wait{'' if many else 's'} for vectors of {name}; "
-        f"{'their' if many else 'its'} words are found."
+        f"{plural(documents, 'document')} waiting for vectors of {name}; "
+        f"keyword search finds {'them' if documents != 1 else 'it'} meanwhile."
     )
     return Finding("embedder", not state.message, f"{text} {state.message}".strip(), "", documents)
 
@@ -185,10 +186,10 @@ def _to_come(parts: Parts) -> str:
     if choice is None or parts.embedder is None or parts.embedder.name != choice.active.name:
         return ""
     if choice.target:
-        return f" The library is being moved to {choice.target}."
+        return f" The library is switching to {choice.target}."
     name = full_name(parts.settings.models.embedder)
     if name != choice.active.name:
-        return f" The settings name {name}: ragkit embedder {name} moves the library to it."
+        return f" The settings name {name}: run ragkit embedder {name} to switch to it."
     return ""
 
 
@@ -207,7 +208,7 @@ def _indexes(parts: Parts) -> Iterator[Finding]:
         graph = _graph(parts, parts.index_folder(collection, level))
         graphs += [graph] if graph else []
         if graph is GraphState.DAMAGED:
-            text = "its approximate index is damaged, and search is exact."
+            text = "the approximate index is damaged; search is exact meanwhile."
             faults.append(f"{collection.name}, {level.value}: {text}")
     for fault in faults:
         yield Finding("indexes", False, fault, "rebuild_indexes", 1)
@@ -231,17 +232,17 @@ def _agreeing(
     indexed = sum(state.found for state in states)
     vectors = sum(state.vectors for state in states)
     if any(state.missing for state in states):
-        text = f"{entries} entries, of which {indexed} are in an index; a search makes the others."
+        text = f"{indexed} of {entries} entries are in an index; the next search adds the rest."
     elif depth is Depth.GLANCE:
         text = f"Catalog and indexes agree: {plural(entries, 'entry')}."
     else:
-        text = f"Catalog, words and vectors agree: {entries}, {indexed} and {vectors} entries."
+        text = f"Catalog, keywords and vectors agree: {entries}, {indexed} and {vectors} entries."
     if graphs:
         missing = graphs.count(GraphState.NONE)
-        waiting = f", {missing} of them still to be built by the worker" if missing else ""
+        waiting = f", {missing} of them not built yet" if missing else ""
         text += f" Approximate indexes: {len(graphs)}{waiting}."
     if left_out:
-        text += f" ({plural(left_out, 'more collection')} not looked at.)"
+        text += f" ({plural(left_out, 'more collection')} not checked.)"
     return Finding("indexes", True, text, count=entries)
 
 
@@ -249,13 +250,13 @@ def _vectors(parts: Parts) -> Iterator[Finding]:
     integrity = parts.catalog.integrity
     misshapen, spare = integrity.misshapen_vectors(), integrity.orphaned_vectors()
     if misshapen:
-        text = f"Vectors that are not as long as they should be: {misshapen}."
+        text = f"{plural(misshapen, 'vector')} of the wrong length."
         yield Finding("vectors", False, text, "reread", misshapen)
     elif spare:
-        text = f"{plural(spare, 'vector')} of no present text."
+        text = f"{plural(spare, 'unused vector')}."
         yield Finding("vectors", True, text, "compact", spare)
     else:
-        yield Finding("vectors", True, "Every vector is of a present text.")
+        yield Finding("vectors", True, "Every vector is in use.")
 
 
 def _removals(parts: Parts) -> Iterator[Finding]:
@@ -263,10 +264,10 @@ def _removals(parts: Parts) -> Iterator[Finding]:
     living = len(integrity.living_removed(parts.collection_id))
     kept = integrity.removals(parts.collection_id)
     if living:
-        text = f"{plural(living, 'entry')} both there and recorded as removed."
+        text = f"{plural(living, 'entry')} both present and recorded as removed."
         yield Finding("removals", False, text, "reread", living)
     else:
-        text = f"{plural(kept, 'removal')} on record for readers."
+        text = f"{plural(kept, 'removal')} on record."
         yield Finding("removals", True, text, count=kept)
 
 
@@ -277,13 +278,13 @@ def _uploads(parts: Parts) -> Iterator[Finding]:
         if not Path(root, path).is_file()
     ]
     if lost:
-        text = f"{plural(len(lost), 'uploaded file')} gone: {', '.join(lost[:_MOST_NAMED])}."
-        fix = "upload them again, or sync to forget them"
+        text = f"{plural(len(lost), 'uploaded file')} missing: {', '.join(lost[:_MOST_NAMED])}."
+        fix = "upload them again, or sync to remove them from the index"
         yield Finding("uploads", False, text, fix, len(lost))
     unknown = unknown_uploads(parts.catalog, parts.paths)
     if unknown:
         named = ", ".join(file.name for file in unknown[:_MOST_NAMED])
-        text = f"{plural(len(unknown), 'uploaded file')} that the catalog does not know: {named}."
+        text = f"{plural(len(unknown), 'uploaded file')} not in the catalog: {named}."
         yield Finding("uploads", False, text, "adopt_uploads", len(unknown))
     if not lost and not unknown:
         yield Finding("uploads", True, "Every uploaded file is there.")
@@ -297,7 +298,9 @@ def _backups(parts: Parts) -> Iterator[Finding]:
 
 def _leftovers(parts: Parts) -> Iterator[Finding]:
     count = sum(1 for _path in leftovers(parts.catalog, parts.paths))
-    text = f"{plural(count, 'unfinished file') if count else 'No unfinished file was'} left behind."
+    text = (
+        f"{plural(count, 'leftover file') if count else 'No leftover files'} of interrupted work."
+    )
     yield Finding("leftovers", True, text, "compact" if count else "", count)
 
 
@@ -318,10 +321,10 @@ def _words(parts: Parts) -> Iterator[Finding]:
     words = parts.catalog.integrity.words()
     broken = len(words.broken_entries)
     if broken:
-        text = f"{plural(broken, 'entry')} with words that stand in no vocabulary."
+        text = f"{plural(broken, 'entry')} with words missing from the vocabulary."
         yield Finding("words", False, text, "reread", broken)
     else:
-        text = f"Every word is known; {words.unused} are used by no entry now."
+        text = f"Every word is in the vocabulary; {words.unused} are unused."
         yield Finding("words", True, text, count=words.unused)
 
 

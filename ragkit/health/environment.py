@@ -30,13 +30,15 @@ def _worker(parts: Parts) -> Iterator[Finding]:
     name = "worker"
     if not lock_is_held(parts.paths.lock):
         if record is not None and record.state != "stopped":
-            text = f"The worker (process {record.pid}) stopped without saying so."
+            text = f"The worker (process {record.pid}) stopped unexpectedly."
             yield Finding(name, False, text, "worker", waiting)
         elif waiting:
-            text = f"{plural(waiting, 'job')} waiting, and nobody at work."
+            text = f"{plural(waiting, 'job')} waiting, but the worker is not running."
             yield Finding(name, False, text, "worker", waiting)
         else:
-            yield Finding(name, True, "Nobody keeps the library current now.", "worker")
+            yield Finding(
+                name, True, "The worker is not running: changes in folders are not seen.", "worker"
+            )
         return
     holder = lock_holder(parts.paths.lock)
     if record is None or (holder is not None and holder.pid != record.pid):
@@ -70,7 +72,7 @@ def _jobs(parts: Parts) -> Iterator[Finding]:
         yield Finding("jobs", False, f'The last "{job.kind}" failed: {job.message}', again, 1)
     if not failed:
         queue = f"{plural(waiting, 'job')} running or waiting."
-        text = queue if waiting else "No job waits, and none failed."
+        text = queue if waiting else "No jobs are waiting, and none failed."
         yield Finding("jobs", True, text, count=waiting)
 
 
@@ -81,7 +83,7 @@ def _sources(parts: Parts) -> Iterator[Finding]:
     for source in sources:
         yield from _source(source, watched.get(str(source.id), {}))
     if not sources:
-        yield Finding("sources", True, "There is no folder in the library yet.")
+        yield Finding("sources", True, "No folders yet.")
 
 
 def _source(source: SourceRecord, watched: dict[str, str]) -> Iterator[Finding]:
@@ -93,7 +95,7 @@ def _source(source: SourceRecord, watched: dict[str, str]) -> Iterator[Finding]:
     if notes:
         text = f"{source.root}: {' '.join(notes)}"
     else:
-        how = {"watching": ", watched", "polling": ", looked at again and again"}
+        how = {"watching": ", watched", "polling": ", checked regularly"}
         text = f"{source.root} is {source.state}{how.get(watched.get('mode', ''), '')}."
     fix = "sync" if source.reason else ""
     yield Finding("sources", not source.reason, text, fix, source.documents)
@@ -103,10 +105,10 @@ def _documents(parts: Parts) -> Iterator[Finding]:
     counts = parts.catalog.documents.counts(parts.collection_id)
     text = (
         f"{counts.indexed} indexed, {counts.pending} pending, {counts.skipped} skipped, "
-        f"{counts.failed} could not be read."
+        f"{counts.failed} failed."
     )
     if outdated := parts.catalog.retries.outdated(parts.collection_id):
-        text += f" {plural(outdated, 'indexed one')} cannot be read now: found as read before."
+        text += f" {plural(outdated, 'indexed file')} unreadable now; search uses the last version."
     failed = counts.failed + outdated
     yield Finding("documents", True, text, "retry" if failed else "", failed)
 
@@ -114,7 +116,7 @@ def _documents(parts: Parts) -> Iterator[Finding]:
 def _contexts(parts: Parts) -> Iterator[Finding]:
     counts = parts.catalog.contexts.counts(parts.collection_id)
     if not counts.failed:
-        yield Finding("contexts", True, "No context failed.")
+        yield Finding("contexts", True, "No contexts failed.")
         return
     text = f"{plural(counts.failed, 'context')} of {plural(counts.chunks, 'chunk')} failed"
     error = parts.catalog.contexts.last_error()
@@ -128,7 +130,7 @@ def _disk(parts: Parts) -> Iterator[Finding]:
     text = f"{megabytes(free)} free; the library takes {megabytes(size)}."
     short = free < max(_GIGABYTE, 2 * size)
     if short:
-        text += " Compacting and exporting may need more room than that."
+        text += " Compacting and exporting may need more space."
     yield Finding("disk", not short, text, "free some space, or compact" if short else "", free)
 
 
@@ -158,10 +160,10 @@ def folder_size(folder: Path) -> int:
 def _log(parts: Parts) -> Iterator[Finding]:
     errors = last_errors(parts.paths.logs / "worker.log", time.time() - _LOG_SECONDS)
     if errors:
-        text = f"The worker's log has {plural(len(errors), 'error')} of the last day: {errors[-1]}"
+        text = f"{plural(len(errors), 'error')} in the worker's log in the last day: {errors[-1]}"
         yield Finding("log", False, text, f"read {parts.paths.logs / 'worker.log'}", len(errors))
     else:
-        yield Finding("log", True, "The worker's log has no error of the last day.")
+        yield Finding("log", True, "No errors in the worker's log in the last day.")
 
 
 def last_errors(file: Path, since: float) -> list[str]:

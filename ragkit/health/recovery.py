@@ -150,7 +150,7 @@ def adopt_uploads(writer: Writer, _arguments: Mapping[str, Any], reporter: Repor
         source = collections.ensure_source(collection.id, "uploads", str(folder))
         found += sync_source(writer, source, reporter).indexed
         writer.indexes.save(collections.get(collection.name))
-    return f"Read {plural(found, 'uploaded file')} that the catalog did not know."
+    return f"Read {plural(found, 'uploaded file')} that the catalog did not have."
 
 
 def forget_gaps(catalog: Catalog) -> None:
@@ -241,7 +241,7 @@ def describe(kept: Sequence[Backup]) -> str:
     from datetime import datetime
 
     if not kept:
-        return "There is no backup of the catalog yet."
+        return "No backups of the catalog yet."
     when = datetime.fromtimestamp(kept[0].at).astimezone()
     total = megabytes(sum(backup.size for backup in kept))
     return f"{plural(len(kept), 'backup')}, {total}; the newest of {when:%Y-%m-%d %H:%M}."

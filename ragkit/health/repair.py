@@ -66,7 +66,7 @@ def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
     return (
         f"Merged {plural(len(collections), 'collection')}; dropped {plural(vectors, 'vector')}, "
         f"{plural(contexts, 'old context')} and {plural(files, 'unfinished file')}; "
-        f"{freed / 1e6:.1f} MB given back.{note}"
+        f"{freed / 1e6:.1f} MB freed.{note}"
     )
 
 
@@ -88,7 +88,7 @@ def rebuild_indexes(writer: Writer, arguments: Mapping[str, Any], reporter: Repo
             if count and generations(folder)[-1:] == before[level]:
                 raise LibraryError(
                     f'The index of "{collection.name}" could not be written.',
-                    "Check the disk's free space; the log says more.",
+                    "Check the free disk space and the log.",
                 )
             entries += count
         writer.indexes.forget(collection.id)
@@ -100,7 +100,7 @@ def rebuild_indexes(writer: Writer, arguments: Mapping[str, Any], reporter: Repo
 def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) -> str:
     """Read the files of all faulty documents again."""
     catalog = writer.catalog
-    reporter.start("Looking for torn documents", 0)
+    reporter.start("Looking for damaged documents", 0)
     catalog.integrity.drop_misshapen_vectors()
     parts = Parts(writer.settings, writer.paths, catalog, writer.embedder)
     torn = catalog.documents.get_many(documents_to_read_again(parts))
@@ -113,7 +113,7 @@ def reread(writer: Writer, _arguments: Mapping[str, Any], reporter: Reporter) ->
     for name in sorted({source.collection for source in sources}):
         writer.indexes.save(catalog.collections.get(name))
     offline = " ".join(report.offline for report in reports if report.offline)
-    text = f"Torn: {plural(len(torn), 'document')}; the files were read again."
+    text = f"Re-indexed {plural(len(torn), 'damaged document')}."
     return f"{text} {offline}".strip()
 
 
@@ -204,9 +204,9 @@ def make_private(writer: Writer, _arguments: Mapping[str, Any], reporter: Report
     left = writer.paths.open_to_others()
     if left:
         raise LibraryError(
-            f"{left[0]} cannot be closed to other users.", "Have its owner do it: chmod go= PATH."
+            f"{left[0]} cannot be made private.", "Ask its owner to run: chmod go= PATH."
         )
-    return f"{plural(count, 'file')} closed to other users."
+    return f"{plural(count, 'file')} made private."
 
 
 def _shrink(writer: Writer) -> str:
@@ -217,12 +217,12 @@ def _shrink(writer: Writer) -> str:
         if spare < _SPARE_BYTES or spare < _SPARE_SHARE * size:
             integrity.settle()
         elif shutil.disk_usage(writer.paths.root).free < 2 * size:
-            return " The disk has too little room to make the catalog smaller."
+            return " There is not enough disk space to shrink the catalog."
         else:
             integrity.shrink()
     except CatalogError as error:
         # Someone reads at this moment, or the disk filled up: nothing is lost by leaving it.
-        return f" The catalog was not made smaller: {error.message}"
+        return f" The catalog was not shrunk: {error.message}"
     return ""
 
 

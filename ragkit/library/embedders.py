@@ -233,7 +233,7 @@ class EmbedderService:
             offered = ", ".join(names) or "none yet"
             raise NotFoundError(
                 f"Ollama has no embedding model {name.removeprefix(OLLAMA)}.",
-                f"Get it with: ollama pull {name.removeprefix(OLLAMA)}. There are: {offered}.",
+                f"Get it with: ollama pull {name.removeprefix(OLLAMA)}. Available: {offered}.",
             )
 
     def _ollama_models(self) -> list[ModelInfo]:

@@ -115,7 +115,7 @@ def checked_context(
 
 def _rejected(reason: str, sentence: str) -> ContextRejectedError:
     return ContextRejectedError(
-        f"What the model wrote was not taken. {sentence}",
+        f"The model's answer was rejected. {sentence}",
         "Try this chunk again, or choose another model.",
         reason,
     )
@@ -180,7 +180,7 @@ def check_says_something(context: str) -> None:
     if _is_placeholder(context):
         raise _rejected("empty", "It is empty.")
     if _REFUSAL.match(context) or _SPEAKS_OF_ITSELF.search(context):
-        raise _rejected("refusal", "The model refused, or spoke of itself.")
+        raise _rejected("refusal", "The model refused, or wrote about itself.")
 
 
 def _is_placeholder(text: str) -> bool:
@@ -200,7 +200,7 @@ def check_harmless(texts: tuple[str, ...], document: str) -> None:
             raise _rejected("instructions", "It gives instructions, as a document might have.")
         for address in _ADDRESS.findall(text):
             if address.rstrip(".,;:!?") not in document:
-                raise _rejected("instructions", "It has an address that the document has not.")
+                raise _rejected("instructions", "It has an address that is not in the document.")
 
 
 def _is_no_text(character: str) -> bool:

@@ -142,7 +142,7 @@ def load_prompt(kind: PromptKind, override_dir: Path | None = None) -> Prompt:
     except OSError as error:
         raise SettingsError(
             f"The prompt {path} cannot be read: {error.strerror or error}.",
-            "Check its permissions, or delete it to use the one that ragkit brings.",
+            "Check its permissions, or delete it to use the default.",
         ) from error
     if len(data) > _LARGEST_BYTES:
         raise SettingsError(f"The prompt {path} is too long.", "Shorten it to under 50 kB.")
@@ -158,7 +158,7 @@ def _check_slots(text: str, path: Path, form: _Form) -> None:
     unknown = sorted({one_line(slot, 40) for slot in present if slot not in form.slots})
     if unknown:
         raise SettingsError(
-            f"{path} has a slot that is unknown: {', '.join(unknown)}.",
+            f"{path} has an unknown slot: {', '.join(unknown)}.",
             f"Use {', '.join('{{' + slot + '}}' for slot in form.slots)}.",
         )
     missing = [slot for slot in form.needed if slot not in present]

@@ -56,7 +56,7 @@ def writing_model(client: OllamaClient, name: str = "") -> ModelInfo:
         client.check_known(model.name if model else "")
         which = f' "{one_line(name, 80)}" that writes text' if name else " that writes text"
         raise ModelMissingError(
-            f"Ollama has no model{which}.", "Get one, for example with: ollama pull llama3.2:3b."
+            f"Ollama has no model{which}.", "Download one, for example: ollama pull llama3.2:3b."
         )
     return model
 

@@ -106,7 +106,7 @@ def _open_ollama(settings: ModelSettings, model: str) -> Embedder:
 
     if not model.strip():
         raise SettingsError(
-            "models.embedder names no model of Ollama's.",
+            "models.embedder does not name an Ollama model.",
             "Set it to something like ollama:embeddinggemma.",
         )
     client = OllamaClient(settings)
@@ -168,8 +168,8 @@ def check_unchanged(opened: Embedder, name: str, fingerprint: str) -> None:
     """
     if opened.fingerprint != fingerprint:
         raise ModelUnsuitableError(
-            f"{name} is another version than the one that made the vectors here.",
-            f"Choose it again, so that everything is embedded anew: ragkit embedder {name}.",
+            f"{name} is another version than the one that made this library's vectors.",
+            f"Run ragkit embedder {name} to re-embed everything.",
         )
 
 

@@ -118,7 +118,7 @@ class OllamaGrader:
         self, model: str, question: str, passages: Sequence[str], seconds: float
     ) -> list[float | None]:
         if seconds <= 0:
-            raise OllamaTimeoutError("There is no time left.")
+            raise OllamaTimeoutError("The time limit was reached.")
         # In steps: the client keeps a connection's settings for each limit.
         step = self._seconds / _STEPS
         reply = self._client.chat(

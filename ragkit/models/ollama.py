@@ -138,8 +138,8 @@ class OllamaClient(OllamaModels):
         for place, row in zip(written, rows, strict=True):
             if row.size != width:
                 raise OllamaAnswerError(
-                    f'"{one_line(model)}" gave a vector of {row.size} numbers instead of {width}.',
-                    "Choose the model again, so that everything is embedded anew.",
+                    f'"{one_line(model)}" returned {row.size} dimensions instead of {width}.',
+                    "Choose the model again to re-embed everything.",
                 )
             vectors[place] = row
         return vectors
@@ -174,13 +174,15 @@ class OllamaClient(OllamaModels):
         cure = "Update Ollama, or choose another embedding model."
         count = len(answer.embeddings)
         if count != len(texts):
-            raise OllamaAnswerError(f"Ollama gave {count} vectors for {len(texts)} texts.", cure)
+            raise OllamaAnswerError(
+                f"Ollama returned {count} vectors for {len(texts)} texts.", cure
+            )
         vectors = [np.asarray(row, dtype=np.float32) for row in answer.embeddings]
         if any(not np.isfinite(row).all() for row in vectors):
             raise not_numbers(model)
         if any(row.size == 0 or not row.any() for row in vectors):
             raise OllamaAnswerError(
-                f'"{one_line(model, 80)}" gave a vector of nothing but zeros for a text.', cure
+                f'"{one_line(model, 80)}" returned a vector of only zeros for a text.', cure
             )
         return vectors
 

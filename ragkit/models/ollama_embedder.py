@@ -99,7 +99,7 @@ class OllamaEmbedder:
         if not info.embeds:
             client.check_known(info.name)
             raise ModelUnsuitableError(
-                f'The model "{info.name}" writes text; it does not embed it.',
+                f'The model "{info.name}" is not an embedding model.',
                 "Choose an embedding model, such as embeddinggemma or nomic-embed-text.",
             )
         probe = client.embed([prefixes_of(info.name).passage + _PROBE], info.name)
@@ -135,9 +135,9 @@ class OllamaEmbedder:
         vectors = self._client.embed(prefixed, self._info.name, patient=patient)
         if vectors.shape[1] != self.dimensions:
             raise OllamaAnswerError(
-                f'"{self._info.name}" gave vectors of {vectors.shape[1]} numbers instead of '
+                f'"{self._info.name}" returned vectors of {vectors.shape[1]} dimensions instead of '
                 f"{self.dimensions}.",
-                "Choose the model again, so that everything is embedded anew.",
+                "Choose the model again to re-embed everything.",
             )
         return to_unit_length(vectors)
 
@@ -149,6 +149,6 @@ class OllamaEmbedder:
         if self._client.model(self._info.name, fresh=True).digest != self._info.digest:
             raise ModelUnsuitableError(
                 f'Ollama\'s model "{self._info.name}" was replaced by another version.',
-                "Choose it again, so that everything is embedded anew.",
+                "Choose it again to re-embed everything.",
             )
         self._checked = now

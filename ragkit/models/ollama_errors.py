@@ -48,7 +48,7 @@ def checked_address(url: str, allow_remote: bool) -> str:
         host = ""
     if not host or parts.scheme not in ("http", "https"):
         raise SettingsError(
-            f'"{one_line(url)}" is not an address.',
+            f'Invalid address: "{one_line(url)}".',
             "Set models.ollama_url to something like http://127.0.0.1:11434.",
         )
     if host in ("0.0.0.0", "::"):  # noqa: S104 - what a server listens on; here it is called
@@ -56,7 +56,7 @@ def checked_address(url: str, allow_remote: bool) -> str:
     elif not allow_remote and not _is_this_machine(host):
         raise SettingsError(
             f"models.ollama_url names another machine, {one_line(host)}: "
-            "your texts would leave this one.",
+            "your texts would leave this machine.",
             "Set models.allow_remote to true if that is what you want.",
         )
     return full
@@ -82,14 +82,14 @@ def unreachable(url: str) -> OllamaUnreachableError:
 
 def not_ollama(url: str) -> OllamaUnreachableError:
     """Return the error for an address where something else listens."""
-    return OllamaUnreachableError(f"What answers at {url} is not Ollama.", _CHECK_ADDRESS)
+    return OllamaUnreachableError(f"The server at {url} is not Ollama.", _CHECK_ADDRESS)
 
 
 def broke_off(url: str) -> OllamaUnreachableError:
     """Return the error for a connection that ended before the answer did."""
     return OllamaUnreachableError(
-        f"Ollama at {url} broke off before its answer was finished.",
-        "It may have been stopped or have run out of memory: look at its log, or try again.",
+        f"Ollama at {url} stopped in the middle of its answer.",
+        "It may have been stopped or run out of memory. Check its log, or try again.",
     )
 
 
@@ -129,8 +129,8 @@ def named_error(error: Exception, url: str, model: str = "") -> OllamaError:
     if isinstance(error, json.JSONDecodeError) and error.doc.lstrip()[:1] == "<":
         return not_ollama(url)
     return OllamaAnswerError(
-        f"Ollama's answer cannot be understood{_by(model)}: {one_line(str(error), 120)}.",
-        "Try again; if it stays so, update Ollama.",
+        f"Ollama sent an invalid answer{_by(model)}: {one_line(str(error), 120)}.",
+        "Try again. If it keeps happening, update Ollama.",
     )
 
 
@@ -139,7 +139,7 @@ def _refused(report: str, status: int, url: str, model: str) -> OllamaError:
     reason = one_line(report)
     if _MEMORY.search(report):
         return OllamaOutOfMemoryError(
-            f"Ollama has too little memory{_by(model)}: {reason}.",
+            f"Ollama does not have enough memory{_by(model)}: {reason}.",
             "Choose a smaller model, lower models.context_window, or close other programs.",
         )
     if _TOO_LONG.search(report):
@@ -159,21 +159,21 @@ def _refused(report: str, status: int, url: str, model: str) -> OllamaError:
             return not_ollama(url)
         reason = ""
     if _NETWORK.search(report):
-        cure = "Check the connection to the internet: models are downloaded from there."
+        cure = "Check the internet connection: models are downloaded."
     elif status == 404:
         cure = f"{_CHECK_ADDRESS} If it is right, update Ollama."
     elif status in (429, 503):
-        cure = "Ollama is busy: try again in a moment."
+        cure = "Ollama is busy. Try again in a moment."
     else:
-        cure = "Try again; if it stays so, look at Ollama's log."
+        cure = "Try again. If it keeps happening, check Ollama's log."
     code = f" (status {status})" if status > 0 else ""
-    return OllamaServerError(f"Ollama reported a failure{code}: {reason or 'no reason'}.", cure)
+    return OllamaServerError(f"Ollama reported an error{code}: {reason or 'no details'}.", cure)
 
 
 def not_numbers(model: str) -> OllamaAnswerError:
     """Return the error for a vector with entries that are no numbers."""
     return OllamaAnswerError(
-        f"Ollama gave a vector that is not made of numbers{_by(model)}.",
+        f"Ollama returned a vector with invalid numbers{_by(model)}.",
         "Update Ollama, or choose another embedding model.",
     )
 

@@ -82,7 +82,7 @@ class OllamaModels:
             return Health(False, "", (), error.message, error.cure)
         self._wire.breaker.answered()
         sentence = f"Ollama {one_line(version, 30)} answers with {plural(len(models), 'model')}."
-        cure = "" if models else "Get a model, for example with: ollama pull llama3.2:3b."
+        cure = "" if models else "Download a model, for example: ollama pull llama3.2:3b."
         if _version(version) < OLDEST_VERSION:
             cure = f"Update Ollama to {'.'.join(map(str, OLDEST_VERSION))} or later."
         return Health(True, version, models, sentence, cure)
@@ -125,7 +125,7 @@ class OllamaModels:
         if (info.remote or _RUNS_ELSEWHERE.search(full)) and not self.settings.allow_remote:
             raise ModelUnsuitableError(
                 f'The model "{one_line(name)}" runs on another machine: '
-                "your texts would leave this one.",
+                "your texts would leave this machine.",
                 "Choose a local model, or set models.allow_remote to true.",
             )
         return info

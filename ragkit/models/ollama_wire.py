@@ -236,7 +236,7 @@ class CircuitBreaker:
         left = max(1, round(self._seconds - (self._clock() - self._opened)))
         last = self._last.message if self._last else ""
         return OllamaRestingError(
-            f"Ollama failed {self._failures} times in a row and is left alone for {left} s. {last}",
+            f"Ollama failed {self._failures} times in a row; the next try is in {left} s. {last}",
             self._last.cure if self._last else "",
         )
 

@@ -247,7 +247,7 @@ def _wheel_folder() -> Path:
     """Find the installed wheel without importing it."""
     spec = find_spec("wordllama")
     if spec is None or spec.origin is None:
-        raise ModelError("The package wordllama is not installed.", "Install ragkit again.")
+        raise ModelError("The package wordllama is not installed.", "Reinstall ragkit.")
     return Path(spec.origin).parent
 
 
@@ -271,7 +271,7 @@ def _read_whole(folder: Path, fingerprint: str) -> _Parts:
     """Read the two files, which must be those that the list of files promised."""
     vectors, tokenizer, actual = _read(folder, None, COUNT_POWER)
     if actual != fingerprint:
-        raise ModelError("The embedded model's files have changed.", "Install ragkit again.")
+        raise ModelError("The built-in embedding model has been changed.", "Reinstall ragkit.")
     return vectors, tokenizer
 
 
@@ -289,7 +289,7 @@ def _read(
         tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
     except Exception as error:  # the two libraries raise bare exceptions of their own
         raise ModelError(
-            f"The embedded model cannot be read: {error}.", "Install ragkit again."
+            f"The built-in embedding model cannot be read: {error}.", "Reinstall ragkit."
         ) from error
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -199,12 +199,14 @@ class QueryEmbedder:
             if vectors.shape == (len(texts), self._embedder.dimensions):
                 current.vectors = vectors
             else:
-                current.trouble = _notice(f"{self._embedder.name} gave vectors of another length.")
+                current.trouble = _notice(
+                    f"{self._embedder.name} returned vectors of another length."
+                )
         except RagkitError as error:
             current.trouble = _notice(str(error))
         except Exception:
             logger.exception("a question could not be embedded")
-            current.trouble = _notice("Something unexpected happened; the log says what.")
+            current.trouble = _notice("Something unexpected happened. See the log.")
         with self._guard:
             self._trouble = current.trouble
             current.done.set()

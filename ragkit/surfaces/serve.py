@@ -42,7 +42,7 @@ def app_folder() -> Path:
     for folder in (package / "_app", package.parent):
         if (folder / "app.py").is_file():
             return folder
-    raise RagkitError("The app's files are missing.", "Install ragkit again.")
+    raise RagkitError("The app's files are missing.", "Reinstall ragkit.")
 
 
 def add_sample(library: Library) -> tuple[int, int]:

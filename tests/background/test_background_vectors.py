@@ -265,7 +265,7 @@ def test_ollama_dying_in_the_middle_stops_nothing(library, server):
     assert set(embedded(server).values()) == {1}
 
 
-@pytest.mark.parametrize(("failure", "word"), [("nan", "not made of numbers"), ("zeros", "zeros")])
+@pytest.mark.parametrize(("failure", "word"), [("nan", "invalid numbers"), ("zeros", "zeros")])
 def test_a_model_that_makes_no_vectors_is_waited_for(library, server, failure, word):
     before = answers(library)
     library.embedders.choose(NAME)
@@ -304,7 +304,7 @@ def test_vectors_of_another_length_never_join(library, server):
     assert paths(answer)[0] == "handbook/refunds.md"
     [notice] = answer.notices
     assert notice.startswith("These results are by words alone: ")
-    assert "16 numbers instead of 32" in notice or "another version" in notice
+    assert "16 dimensions instead of 32" in notice or "another version" in notice
     server.dimensions = 32
     until(lambda: find(library, "refund within thirty days").notices == ())
 
@@ -376,7 +376,7 @@ def test_documents_are_stored_while_ollama_is_away_and_get_their_vectors_later(
         assert library.embedders.status().waiting == 1
         [finding] = [one for one in library.health.check(Depth.GLANCE) if one.name == "embedder"]
         assert not finding.ok
-        assert finding.sentence.startswith("1 document waits for vectors of ollama:nomic")
+        assert finding.sentence.startswith("1 document waiting for vectors of ollama:nomic")
         assert "Ollama does not answer" in finding.sentence
     finally:
         server.start()

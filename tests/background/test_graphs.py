@@ -165,7 +165,7 @@ def test_the_worker_builds_beside_its_jobs(tmp_path: Path):
 def test_doctor_says_how_the_graphs_stand(tmp_path: Path):
     library = library_in(tmp_path)
     assert index_finding(library).sentence.endswith(
-        "Approximate indexes: 1, 1 of them still to be built by the worker."
+        "Approximate indexes: 1, 1 of them not built yet."
     )
     assert index_finding(library).ok
     GraphBuilder(library.writer()).build_missing()
@@ -176,7 +176,7 @@ def test_doctor_says_how_the_graphs_stand(tmp_path: Path):
     finding = index_finding(library)
     assert (finding.ok, finding.fix) == (False, "rebuild_indexes")
     assert finding.sentence == (
-        "default, chunk: its approximate index is damaged, and search is exact."
+        "default, chunk: the approximate index is damaged; search is exact meanwhile."
     )
 
 

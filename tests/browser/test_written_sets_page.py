@@ -61,7 +61,8 @@ def test_a_set_is_written_cancelled_gone_on_with_and_asked(open_page, gate):
     gate.let(1)
     told = page.locator(".st-key-evaluate-written")
     expect(told).to_contain_text(
-        'llama3.2:3b wrote 4 questions; "written" has 4 now. Stopped; what was written is kept.'
+        'llama3.2:3b wrote 4 questions; "written" has 4 now. Stopped. '
+        "The questions written so far are kept."
     )
     sets = page.locator(".st-key-eval_set")
     expect(sets).to_contain_text("4 questions · 4 ratings · written by llama3.2:3b")

@@ -97,7 +97,7 @@ def test_what_cannot_be_run_says_why(experiments, server):
     missing = {one.variant.name: one.reason for one in whole.outcomes if one.evaluation is None}
     reason = (
         "no model reranks: Ollama has no model that writes text. "
-        "Get one, for example with: ollama pull llama3.2:3b."
+        "Download one, for example: ollama pull llama3.2:3b."
     )
     assert missing == dict.fromkeys(("F5", "V5"), reason)
 
@@ -133,7 +133,7 @@ def test_a_model_that_fails_now_and_then_is_told(experiments, server):
     )
     assert found.values["hit@1"]["q3"] == 1.0
     server.failure = "broken"
-    with pytest.raises(ModelError, match="Ollama reported a failure"):
+    with pytest.raises(ModelError, match="Ollama reported an error"):
         measure(experiments[0], column, timed=False)
 
 
@@ -151,7 +151,7 @@ def test_judged_documents_are_those_of_the_new_order(experiments, server):
     there = replace(column, options=replace(column.options, collections=("evaluation",)))
     assert scorer.observe(Question("q", "the beacon"), there)[0] == best
     server.failure = "broken"
-    with pytest.raises(ModelError, match="Ollama reported a failure"):
+    with pytest.raises(ModelError, match="Ollama reported an error"):
         scorer.observe(Question("q", "the light"), there)
 
 
@@ -164,7 +164,7 @@ def test_a_stop_keeps_the_outcomes_before_it(experiments):
 
     found = ablate(keyword_variants(), *experiments[:2], reporter=Reporter(report))
     assert ([one.variant.name for one in found.outcomes], found.partial) == (["F0", "F1"], True)
-    assert found.notices[-1] == "Stopped: 2 of 7 cells were looked at."
+    assert found.notices[-1] == "Stopped: 2 of 7 cells were measured."
     assert asked[0] == "Asking: F0"
     with pytest.raises(JobCancelled):
         ablate(keyword_variants(), *experiments[:2], reporter=Reporter(lambda _progress: False))

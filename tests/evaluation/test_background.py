@@ -87,7 +87,7 @@ def test_what_went_wrong_is_said(library):
     assert started(library, runs, missing)
     assert runs.wait(60)
     assert runs.status.problem == 'There is no question set "nowhere" in default.'
-    assert runs.status.cure == "There are: none yet."
+    assert runs.status.cure == "Available: none yet."
 
     def broken():
         raise ZeroDivisionError

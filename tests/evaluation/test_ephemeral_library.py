@@ -99,7 +99,7 @@ def test_what_of_a_file_is_of_no_use_is_said(given, tmp_path):
 
 
 def test_a_file_that_is_no_use_at_all_is_an_error(given, tmp_path):
-    with pytest.raises(NotFoundError, match="There is no file"):
+    with pytest.raises(NotFoundError, match="File not found"):
         load_contexts(tmp_path / "none.jsonl", given.rows)
     with pytest.raises(EvaluationError, match=r"No line of other\.jsonl is about a row"):
         load_contexts(jsonl(tmp_path / "other.jsonl", [{"id": "x"}]), given.rows)

@@ -70,9 +70,9 @@ def test_a_question_with_a_bad_filter_is_said_and_finds_nothing(tmp_path):
     questions = (Question("q1", "after:2025-13-45 read_level"), Question("q2", "apple cake"))
     found = evaluated(tmp_path / "library", question_set(questions=questions))
     assert found.values["hit@10"] == {"q1": 0.0, "q2": 1.0}
-    assert "1 questions hold a filter that makes no sense and found nothing: q1." in found.notices
+    assert "1 questions have an invalid filter and found nothing: q1." in found.notices
     alone = question_set(questions=questions[:1])
-    with pytest.raises(EvaluationError, match="No question could be asked"):
+    with pytest.raises(EvaluationError, match="No question could be searched"):
         evaluated(tmp_path / "other", alone)
 
 

@@ -137,7 +137,7 @@ def test_a_set_is_gone_on_with_and_never_asks_a_passage_twice(library, server):
     assert full.sentences == ('"written" has 8 questions already: ask for more than that.',)
     assert len(server.asked("/api/chat")) == 4
     rest = library.judgments.generate("default", count=100)
-    assert (rest.total, rest.ended) == (12, "There is no other passage to ask about.")
+    assert (rest.total, rest.ended) == (12, "There are no more passages to ask about.")
 
 
 def test_duplicates_refusals_and_other_forms_are_counted_and_left_out(library, server):
@@ -156,7 +156,7 @@ def test_duplicates_refusals_and_other_forms_are_counted_and_left_out(library, s
     assert found.sentences == (
         f'{WRITER} wrote 2 questions; "written" has 2 now.',
         "Left out: refused (1), asked before (1), no question by its form (1).",
-        "Of 1 passage it wrote nothing that could be read.",
+        "For 1 passage its answer could not be read.",
     )
 
 
@@ -225,11 +225,11 @@ def test_what_cannot_begin_says_why(library, server):
     import_from = library.paths.root / "people.csv"
     import_from.write_text("question,path\nmine?,buoy.md\n", "utf-8")
     import_set(library.catalog, home(library), import_from)
-    with pytest.raises(EvaluationError, match='"people" holds what people') as caught:
+    with pytest.raises(EvaluationError, match='"people" holds ratings of people') as caught:
         library.judgments.generate("default", name="people")
     assert "another name" in caught.value.cure
     library.catalog.collections.ensure("empty")
-    with pytest.raises(EvaluationError, match="no passage that is long enough"):
+    with pytest.raises(EvaluationError, match="no passage long enough"):
         library.judgments.generate("empty")
     server.stop()
     with pytest.raises(OllamaUnreachableError):
@@ -320,7 +320,7 @@ def test_a_cancelled_one_keeps_what_was_written(library, server):
     found = writing.status.report
     assert found is not None
     assert (found.stopped, found.total, found.ended) == (
-        True, 4, "Stopped; what was written is kept.",
+        True, 4, "Stopped. The questions written so far are kept.",
     )  # fmt: skip
     assert len(texts(library)) == 4
     server.reply = None

@@ -139,7 +139,7 @@ def test_what_cannot_be_judged_is_said(catalog, shelf, judging, document):
     here = shelf.collection_id
     with pytest.raises(EvaluationError, match="no question"):
         judging.judge(here, "  ", document, 2)
-    with pytest.raises(EvaluationError, match="no grade 3"):
+    with pytest.raises(EvaluationError, match="Invalid grade: 3"):
         judging.judge(here, "q", document, 3)
     with pytest.raises(NotFoundError):
         judging.judge(here, "q", document + 5, 2)

@@ -135,10 +135,10 @@ def test_what_got_better_and_worse_is_said(library, monkeypatch):
     assert other in good.asked
     with pytest.raises(NotFoundError, match="There is no run 99"):
         difference(catalog, 99, first)
-    with pytest.raises(EvaluationError, match="do not share a metric pass@5"):
+    with pytest.raises(EvaluationError, match="Not both runs have the metric pass@5"):
         difference(catalog, first.id, bad, "pass@5")
     strangers = keep(catalog, replace(good, asked={"x": "else?"}, values={}))
-    with pytest.raises(EvaluationError, match=f"Run {first.id} asked none of these"):
+    with pytest.raises(EvaluationError, match=f"Run {first.id} has none of these"):
         difference(catalog, first.id, strangers)
 
 
@@ -157,7 +157,7 @@ def test_a_question_set_that_is_not_there_is_said(library):
     with pytest.raises(EvaluationError, match='no question set "mine" in default'):
         judged_experiment(library, library.catalog, "default", "mine")
     library.catalog.collections.ensure("bare")
-    with pytest.raises(EvaluationError, match="Nothing has been judged in bare yet"):
+    with pytest.raises(EvaluationError, match="Nothing is rated in bare yet"):
         judged_experiment(library, library.catalog, "bare")
 
 

@@ -78,8 +78,7 @@ def test_what_is_gone_is_left_out_and_said(catalog, shelf, papers):
     found = collect(catalog, here)
     assert found.questions[0].documents == {"notes/harbour.txt": 1}
     assert found.notices == (
-        "Not used, since what was judged is gone: "
-        "handbook/refunds.md no longer holds what was judged.",
+        "Not used: the rated passage is gone: handbook/refunds.md no longer holds what was judged.",
     )
 
 
@@ -128,7 +127,7 @@ def test_the_good_rest_of_a_bad_csv_is_kept(catalog, shelf, papers, tmp_path):
 def test_another_encoding_is_read_and_said(catalog, shelf, papers, tmp_path):
     text = "question,path\nWie groß ist die Boje für Möwen?,notes/größe.txt\n"
     found = take(catalog, shelf, put(tmp_path, "latin.csv", text.encode("cp1252")))
-    assert found.notices == ("Read in another encoding than UTF-8: latin.csv (byte 21).",)
+    assert found.notices == ("Not UTF-8, read in another encoding: latin.csv (byte 21).",)
     (question,) = collect(catalog, shelf.collection_id, "latin").questions
     assert question.text == "Wie groß ist die Boje für Möwen?"
     assert question.documents == {"notes/größe.txt": 2}
@@ -214,11 +213,11 @@ def test_a_path_that_could_be_two_documents_is_none(catalog, shelf, tmp_path):
         ("x.csv", "a,b\n1,2\n", EvaluationError, "lacks the columns question and path"),
         ("x.csv", "", EvaluationError, "lacks the columns"),
         ("x.csv", "question,path\nq,none\n", EvaluationError, "about this collection.*: none"),
-        ("x.jsonl", "", EvaluationError, "holds no question with a judgment"),
+        ("x.jsonl", "", EvaluationError, "has no question with a judgment"),
         ("x.jsonl", "[" * 100_000, EvaluationError, "not JSON: x.jsonl, line 1"),
-        ("x.txt", "hello", EvaluationError, "no question set"),
-        ("missing.csv", None, NotFoundError, "There is no file"),
-        ("missing", None, NotFoundError, "There is no file"),
+        ("x.txt", "hello", EvaluationError, "not a question set"),
+        ("missing.csv", None, NotFoundError, "File not found"),
+        ("missing", None, NotFoundError, "File not found"),
     ],
 )
 def test_what_cannot_be_used_is_refused(
@@ -270,7 +269,7 @@ def test_an_export_is_a_corpus_that_can_be_evaluated_and_imported(catalog, shelf
 
 def test_nothing_to_export_and_nowhere_to_write(catalog, shelf, papers, tmp_path):
     here = shelf.collection_id
-    with pytest.raises(EvaluationError, match="no judged question"):
+    with pytest.raises(EvaluationError, match="no rated questions"):
         export_set(catalog, here, collect(catalog, here), tmp_path / "out")
     Judging(catalog).judge(here, "q", papers["notes/harbour.txt"], 2)
     put(tmp_path, "file", "x")

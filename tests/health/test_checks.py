@@ -89,7 +89,7 @@ def test_a_document_with_missing_or_misplaced_parts_is_found_and_mended(library,
     assert fixes_of(library, Depth.CHECK)["contents"] == "reread"
     assert fixes_of(library)["contents"] == "reread"
     said = work(library, "reread")
-    assert said.startswith("Torn: 1 document;")
+    assert said.startswith("Re-indexed 1 damaged document")
     assert fixes_of(library) == {}
     assert hits(library, "tokens café maintenance") == wanted
 
@@ -125,7 +125,7 @@ def test_contents_of_a_document_that_is_not_indexed_are_extra(library):
 
 def test_rows_without_their_document_are_found(library):
     sql(library, "DELETE FROM documents WHERE id = 1", references=False)
-    assert "belong to nothing: " in finding_of(library, "catalog").sentence
+    assert "orphaned row" in finding_of(library, "catalog").sentence
     assert not finding_of(library, "catalog").ok
 
 
@@ -170,7 +170,7 @@ def test_settings_that_name_another_embedder_are_told_what_moves_to_it(library, 
     finding = finding_of(other, "embedder", Depth.GLANCE)
     assert (finding.ok, finding.fix) == (True, "")
     assert "has a vector of hash" in finding.sentence
-    assert "ragkit embedder wordllama moves the library to it" in finding.sentence
+    assert "run ragkit embedder wordllama to switch to it" in finding.sentence
     work(other, "sync")
     assert fixes_of(other) == {}
     other.close()
@@ -239,8 +239,7 @@ def test_an_index_that_cannot_be_written_fails_the_job_and_the_old_one_stays(lib
     job = library.jobs.wait(library.jobs.add("rebuild_indexes"))
     assert job.state is JobState.FAILED
     assert job.message == (
-        'The index of "default" could not be written. '
-        "Check the disk's free space; the log says more."
+        'The index of "default" could not be written. Check the free disk space and the log.'
     )
     assert generations(chunk_indexes(library)) == before != []
     assert fixes_of(library) == {}
@@ -250,7 +249,7 @@ def test_a_missing_index_is_no_fault_and_is_said(library):
     shutil.rmtree(library.paths.indexes)
     finding = finding_of(library, "indexes")
     assert finding.ok
-    assert f"{library.documents.counts().entries} entries, of which 0" in finding.sentence
+    assert f"0 of {library.documents.counts().entries} entries" in finding.sentence
 
 
 def test_an_index_that_lost_a_removal_record_is_found(library, folder):

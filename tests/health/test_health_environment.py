@@ -30,7 +30,7 @@ def test_a_worker_that_died_is_told_from_one_that_stopped(library):
     _beat(library, pid=2_000_000_000, state="working")
     finding = finding_of(library, "worker", Depth.GLANCE)
     assert (finding.ok, finding.fix) == (False, "worker")
-    assert "stopped without saying so" in finding.sentence
+    assert "stopped unexpectedly" in finding.sentence
 
 
 def test_jobs_that_nobody_does_are_said(library):

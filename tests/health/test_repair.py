@@ -112,7 +112,7 @@ def test_compacting_leaves_the_catalog_when_the_disk_is_nearly_full(library, mon
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10, 9, 1))
     monkeypatch.setattr(compaction, "_SPARE_BYTES", 0)
     monkeypatch.setattr(compaction, "_SPARE_SHARE", -1.0)
-    assert "too little room" in work(library, "compact")
+    assert "not enough disk space" in work(library, "compact")
     finding = next(one for one in library.health.check() if one.name == "disk")
     assert (finding.ok, finding.count) == (False, 1)
 

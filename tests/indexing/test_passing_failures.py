@@ -181,7 +181,7 @@ def test_health_counts_what_is_found_as_read_before(library, folder, fail):
     sync(library)
     [finding] = [one for one in library.health.check() if one.name == "documents"]
     assert (finding.ok, finding.fix, finding.count) == (True, "retry", 1)
-    assert "1 indexed one cannot be read now: found as read before." in finding.sentence
+    assert "1 indexed file unreadable now; search uses the last version." in finding.sentence
     fail("garten.txt", 0)
     job = library.jobs.wait(library.health.fix("retry"))
     assert job.message == "1 indexed, 4 unchanged."

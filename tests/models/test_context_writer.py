@@ -96,7 +96,7 @@ def test_a_bad_answer_is_rejected_with_a_reason(writer, server, failure, reason)
     with pytest.raises(ContextRejectedError) as caught:
         writer.write(about())
     assert caught.value.reason == reason
-    assert caught.value.message.startswith("What the model wrote was not taken. ")
+    assert caught.value.message.startswith("The model's answer was rejected. ")
     assert caught.value.cure
     server.failure = ""
     assert writer.write(about()).context

@@ -147,13 +147,13 @@ def test_texts_that_are_too_long_are_shortened_and_the_log_says_so(ask, server, 
 @pytest.mark.parametrize(
     ("failure", "words"),
     [
-        ("nan", "not made of numbers"),
-        ("infinite", "not made of numbers"),
-        ("nan-refused", "not made of numbers"),
-        ("zeros", "nothing but zeros"),
-        ("ragged", "31 numbers instead of 32"),
+        ("nan", "invalid numbers"),
+        ("infinite", "invalid numbers"),
+        ("nan-refused", "invalid numbers"),
+        ("zeros", "only zeros"),
+        ("ragged", "31 dimensions instead of 32"),
         ("too-few", "1 vectors for 2 texts"),
-        ("half-json", "cannot be understood"),
+        ("half-json", "sent an invalid answer"),
     ],
 )
 def test_what_are_no_vectors_is_refused(ask, server, failure, words):

@@ -110,9 +110,9 @@ def test_a_replaced_model_is_noticed(server):
 def test_what_cannot_embed_is_not_opened(opened, server):
     with pytest.raises(ModelMissingError, match="ollama pull absent"):
         opened("absent")
-    with pytest.raises(ModelUnsuitableError, match="does not embed"):
+    with pytest.raises(ModelUnsuitableError, match="not an embedding model"):
         opened(WRITER)
-    with pytest.raises(SettingsError, match="names no model"):
+    with pytest.raises(SettingsError, match="does not name an Ollama model"):
         opened("")
     for failure in ("nan", "zeros", "half-json"):
         server.failure = failure
@@ -123,9 +123,9 @@ def test_what_cannot_embed_is_not_opened(opened, server):
 def test_vectors_of_another_length_never_join(opened, server):
     embedder = opened()
     server.dimensions = 16
-    with pytest.raises(OllamaAnswerError, match="16 numbers instead of 32"):
+    with pytest.raises(OllamaAnswerError, match="16 dimensions instead of 32"):
         embedder.embed_passages(["one"])
-    with pytest.raises(OllamaAnswerError, match="16 numbers instead of 32"):
+    with pytest.raises(OllamaAnswerError, match="16 dimensions instead of 32"):
         embedder.embed_queries(["one"])
 
 

@@ -35,7 +35,7 @@ from ragkit.settings import ModelSettings
     ],
 )
 def test_another_machine_is_refused_unless_allowed(url):
-    with pytest.raises(SettingsError, match="would leave this one") as caught:
+    with pytest.raises(SettingsError, match="would leave this machine") as caught:
         OllamaClient(ModelSettings(ollama_url=url))
     assert "allow_remote" in caught.value.cure
     assert OllamaClient(ModelSettings(ollama_url=url, allow_remote=True)).url.endswith(url)
@@ -43,7 +43,7 @@ def test_another_machine_is_refused_unless_allowed(url):
 
 @pytest.mark.parametrize("url", ["", "http://", "ftp://localhost", "http://localhost:port", "[::1"])
 def test_what_is_no_address_is_refused(url):
-    with pytest.raises(SettingsError, match="is not an address"):
+    with pytest.raises(SettingsError, match="Invalid address"):
         OllamaClient(ModelSettings(ollama_url=url))
 
 
@@ -64,13 +64,13 @@ def test_this_machine_has_several_addresses(url, used):
     ("failure", "kind", "words", "cure", "calls"),
     [
         ("html", OllamaUnreachableError, "is not Ollama", "models.ollama_url", 3),
-        ("half-json", OllamaAnswerError, "cannot be understood", "update Ollama", 1),
-        ("not-an-object", OllamaAnswerError, "cannot be understood", "update Ollama", 1),
-        ("out-of-memory", OllamaOutOfMemoryError, "too little memory", "smaller model", 1),
+        ("half-json", OllamaAnswerError, "sent an invalid answer", "update Ollama", 1),
+        ("not-an-object", OllamaAnswerError, "sent an invalid answer", "update Ollama", 1),
+        ("out-of-memory", OllamaOutOfMemoryError, "enough memory", "smaller model", 1),
         ("busy", OllamaServerError, "status 503", "busy", 3),
         ("broken", OllamaServerError, "terminated", "log", 3),
-        ("close", OllamaUnreachableError, "broke off", "log", 3),
-        ("close-midway", OllamaUnreachableError, "broke off", "log", 3),
+        ("close", OllamaUnreachableError, "in the middle of", "log", 3),
+        ("close-midway", OllamaUnreachableError, "in the middle of", "log", 3),
     ],
 )
 def test_every_failure_of_a_chat_has_a_name(ask, server, clock, failure, kind, words, cure, calls):
@@ -105,7 +105,7 @@ def test_a_failing_server_is_not_called_another_program(server):
     page = ollama.ResponseError("<html><h1>Internal Server Error</h1></html>", 500)
     error = named_error(page, server.url)
     assert type(error) is OllamaServerError
-    assert error.message == "Ollama reported a failure (status 500): no reason."
+    assert error.message == "Ollama reported an error (status 500): no details."
     page = ollama.ResponseError("<html></html>", 404)
     assert "is not Ollama" in named_error(page, server.url).message
 

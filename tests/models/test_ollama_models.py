@@ -55,7 +55,7 @@ def test_something_else_at_the_address_is_said(ask, server, failure):
     server.failure = failure
     health = ask().health()
     assert not health.reachable
-    assert health.sentence == f"What answers at {server.url} is not Ollama."
+    assert health.sentence == f"The server at {server.url} is not Ollama."
     assert "models.ollama_url" in health.cure
 
 
@@ -102,7 +102,7 @@ def test_a_download_tells_how_far_it_is(ask, server):
     with pytest.raises(ModelMissingError, match="nope"):
         list(client.pull("nope"))
     server.failure = "silent-end"
-    with pytest.raises(OllamaUnreachableError, match="broke off"):
+    with pytest.raises(OllamaUnreachableError, match="in the middle of"):
         list(client.pull("other"))
 
 

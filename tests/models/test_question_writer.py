@@ -143,5 +143,5 @@ def test_a_person_may_write_the_prompt(tmp_path):
     with pytest.raises(SettingsError, match=r"no place for the passage"):
         load_prompt("questions", tmp_path)
     (tmp_path / "questions.txt").write_text("{{passage}} {{document}}", "utf-8")
-    with pytest.raises(SettingsError, match=r"slot that is unknown: document"):
+    with pytest.raises(SettingsError, match=r"unknown slot: document"):
         load_prompt("questions", tmp_path)

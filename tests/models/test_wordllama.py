@@ -124,7 +124,7 @@ def test_a_missing_or_damaged_wheel_is_a_sentence(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "_wheel_folder", lambda: tmp_path)
     with pytest.raises(ModelError, match="cannot be read") as caught:
         WordLlamaEmbedder.open()
-    assert caught.value.cure == "Install ragkit again."
+    assert caught.value.cure == "Reinstall ragkit."
 
 
 def test_threads_agree(wordllama: WordLlamaEmbedder):
@@ -187,5 +187,5 @@ def test_files_that_are_not_what_the_list_says_are_an_error(monkeypatch: pytest.
     listed = module._listed_files(module._wheel_folder())
     monkeypatch.setattr(module, "_DIGESTS", {listed: "0" * 16})
     opened = WordLlamaEmbedder.open()
-    with pytest.raises(ModelError, match="have changed"):
+    with pytest.raises(ModelError, match="has been changed"):
         opened.embed_queries(["word"])

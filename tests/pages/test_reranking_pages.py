@@ -92,7 +92,7 @@ def test_the_search_page_reranks_when_asked_to(library, server):
     server.failure = "broken"
     with writer_lock(library.paths.lock, "test"):
         app.text_input(key="q").set_value("mill turbine").run()
-    assert "not reranked: Ollama reported a failure" in html(app)
+    assert "not reranked: Ollama reported an error" in html(app)
 
 
 def test_a_collection_that_reranks_is_searched_so(library):

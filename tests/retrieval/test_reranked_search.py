@@ -112,7 +112,7 @@ def test_the_order_without_results_is_the_same(library, server):
         (one.document_id, one.chunk_index) for one in hits
     ]
     server.failure = "broken"
-    with pytest.raises(ModelError, match="Ollama reported a failure"):
+    with pytest.raises(ModelError, match="Ollama reported an error"):
         library.engine.best_hits(QUESTION, options)
 
 
@@ -157,10 +157,10 @@ def test_filters_and_collections_are_kept(library, server):
     [
         ("wrong-schema", "graded only 0 of 8 passages"),
         ("refusal", "graded only 0 of 8 passages"),
-        ("half-json", "cannot be understood"),
-        ("broken", "reported a failure"),
-        ("close", "broke off"),
-        ("out-of-memory", "too little memory"),
+        ("half-json", "sent an invalid answer"),
+        ("broken", "reported an error"),
+        ("close", "in the middle of"),
+        ("out-of-memory", "enough memory"),
     ],
 )
 def test_what_fails_leaves_the_usual_order_with_a_notice(library, server, failure, said):

@@ -90,5 +90,5 @@ def test_a_move_that_failed_is_said_to_have_failed(run, server):
     server.failure = "broken"
     done = run("ollama:nomic-embed-text")
     assert done.exit_code == 1
-    assert "Failed: Ollama reported a failure" in done.output
+    assert "Failed: Ollama reported an error" in done.output
     assert "Everything is embedded" not in done.output

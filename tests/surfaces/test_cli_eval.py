@@ -91,9 +91,9 @@ def test_the_difference_to_an_earlier_run_is_printed(ragkit):
 def test_what_cannot_be_asked_is_said(ragkit):
     nothing = ragkit("eval")
     assert nothing.returncode == 1
-    assert nothing.stderr.startswith("ragkit: Nothing has been judged in default yet. Judge")
+    assert nothing.stderr.startswith("ragkit: Nothing is rated in default yet. Rate")
     unknown = ragkit("eval", "--set", "other")
-    assert 'no question set "other" in default. There are: "mine".' in unknown.stderr
+    assert 'no question set "other" in default. Available: "mine".' in unknown.stderr
     for option, value in (("--contexts", "x.jsonl"), ("--qrels", "x.tsv"), ("--rows", "apart")):
         done = ragkit("eval", "--set", "mine", option, value)
         assert f"{option} goes with --corpus." in done.stderr
@@ -112,7 +112,7 @@ def test_a_published_set_is_compared_and_not_kept_unless_asked_to(ragkit, tmp_pa
     assert (value["against"]["questions"], "run" in value) == (4, False)
     assert "Saved as run" not in done.stderr
     wrong = ragkit("eval", "--corpus", folder, "--against", "1", "--metric", "pass@3")
-    assert "do not share a metric pass@3" in wrong.stderr
+    assert "Not both runs have the metric pass@3" in wrong.stderr
     assert len(ragkit("eval", "--runs").stdout.splitlines()) == 2
 
 

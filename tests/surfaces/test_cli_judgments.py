@@ -59,12 +59,12 @@ def test_what_is_not_there_is_said(ragkit, tmp_path):
     nothing = ragkit("export", tmp_path / "out")
     assert (nothing.returncode, nothing.stderr) == (
         1,
-        "ragkit: There is no judged question to export. Judge some results first.\n",
+        "ragkit: There are no rated questions to export. Rate some results first.\n",
     )
     unknown = ragkit("export", tmp_path / "out", "--set", "other")
     assert unknown.stderr.startswith('ragkit: There is no question set "other".')
     missing = ragkit("import", tmp_path / "none.csv")
-    assert (missing.returncode, "There is no file" in missing.stderr) == (5, True)
+    assert (missing.returncode, "File not found" in missing.stderr) == (5, True)
     assert not (tmp_path / "out").exists()
     assert ragkit("list").stdout == ""
 
@@ -126,7 +126,7 @@ def test_kinds_stay_with_the_questions(written, tmp_path):
 def test_fewer_questions_than_were_wanted_are_kept_and_said(written, server):
     short = written("write", "--count", "19", "--json")
     assert (short.returncode, json.loads(short.stdout)["total"]) == (1, 10)
-    assert short.stderr.splitlines()[-1] == "There is no other passage to ask about."
+    assert short.stderr.splitlines()[-1] == "There are no more passages to ask about."
     again = written("write", "--count", "10")
     assert (again.returncode, again.stdout) == (0, "")
     server.stop()

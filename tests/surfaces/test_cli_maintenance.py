@@ -66,7 +66,7 @@ def test_doctor_finds_nothing_wrong_with_a_sound_library(run):
     assert code == 0
     assert err == "All checks passed.\n"
     assert all(line.startswith("ok ") for line in out.splitlines())
-    assert "Catalog, words and vectors agree" in out
+    assert "Catalog, keywords and vectors agree" in out
 
 
 def test_doctor_mends_what_can_be_mended(run):
@@ -88,7 +88,7 @@ def test_verify_ends_with_1_when_a_document_is_torn(run):
     code, out, err = run("verify")
     assert code == 1
     assert err == "1 of 10 checks failed.\n"
-    assert "FAIL  contents   Torn: 1 document (guide.md: " in out
+    assert "FAIL  contents   1 damaged document (guide.md: " in out
     assert run("doctor")[0] == 0
     assert run("verify", "--json", "--collection", "default")[0] == 1
     assert run("verify", "--collection", "nowhere")[0] == 5

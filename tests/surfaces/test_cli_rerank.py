@@ -45,4 +45,4 @@ def test_an_evaluation_is_reranked_or_fails(in_process, tmp_path, asked):
     asked.failure = "broken"
     failed = in_process(*given)
     assert (failed.returncode, failed.stdout) == (1, "")
-    assert "Ollama reported a failure" in failed.stderr
+    assert "Ollama reported an error" in failed.stderr

@@ -26,6 +26,10 @@ from ragkit.types import Status
 _LAST, _LEFT = "address_last", "address_left"
 _LONGEST = 1500
 _EVERYWHERE = "*"
+_NO_LONGER_KEPT = (
+    "This long text is no longer there: it is kept only for the browser it was pasted in, until "
+    "ragkit stops. Paste it again."
+)
 
 Read = Callable[[Library, str], Any]
 Write = Callable[[Any], str]
@@ -186,6 +190,9 @@ def take(library: Library) -> bool:
             except SettingsError:
                 wrong.append(name)
     for name in wrong:
+        if sent[name][-1].startswith(kept_texts.MARK):
+            st.toast(_NO_LONGER_KEPT)
+            continue
         said = f"{name}={' '.join(sent[name])}"[:80]
         st.toast(as_label(f'The address says "{said}", which means nothing here. It is left out.'))
     return True

@@ -16,7 +16,7 @@ from ragkit.library.embedders import BackgroundPhase, EmbedderOffer, EmbedderSta
 _KIND, _OFFERS, _COSTS = "embedder", "embedder_offers", "embedder_costs"
 _CHOSEN, _OUTCOME = "embedder_chosen", "embedder_said"
 _OUTCOME_SECONDS = 20.0
-_GET_ONE = "Get one, for example with: ollama pull embeddinggemma"
+_GET_ONE = "Download one, for example: ollama pull embeddinggemma"
 
 
 def label(embedder: str) -> str:

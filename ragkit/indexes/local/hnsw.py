@@ -29,7 +29,7 @@ GRAPH_ABOUT = "graph.json"
 """The description of a graph, written last."""
 
 _GRAPH = "graph.faiss"
-_CURE = "The worker builds it anew; search is exact meanwhile."
+_CURE = "The worker rebuilds it; search is exact meanwhile."
 _BATCH = 4096
 
 

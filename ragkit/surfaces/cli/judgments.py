@@ -99,7 +99,7 @@ def export(
     if question_set and question_set not in names:
         listed = ", ".join(name for name in names if name) or "none yet"
         raise EvaluationError(
-            f'There is no question set "{question_set}".', f"There are: {listed}."
+            f'There is no question set "{question_set}".', f"Available: {listed}."
         )
     judged = opened.judgments.collect(collection, question_set)
     for notice in judged.notices:
