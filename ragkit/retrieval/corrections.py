@@ -35,7 +35,7 @@ _QUOTED = re.compile(r'"[^"]*"')
 _OF_VALUE = {
     "type": 'No files of type "{}".', "path": 'No files in a path with "{}".',
     "title": 'No document has "{}" in its title.', "in": 'No heading has "{}" in it.',
-    "lang": 'No documents in the language "{}".', "tag": 'No documents with the tag "{}".',
+    "lang": 'No document says that its language is "{}".', "tag": 'No documents with the tag "{}".',
     "source": 'No folder has "{}" in its name.', "from": 'Nothing from "{}".',
     "to": 'Nothing sent to "{}".', "cc": 'No mail with a copy to "{}".',
     "bcc": 'No mail with a blind copy to "{}".', "speaker": 'Nobody called "{}" speaks here.',

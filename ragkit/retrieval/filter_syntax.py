@@ -43,7 +43,7 @@ PART = rf"(?:{QUOTED}(?=[\s,]|\Z)|[^\s,]+)"
 _PARTS = re.compile(PART)
 _UNKNOWN = re.compile(r"[a-z][a-z_]{1,15}:[^\s:/\\]\S*")
 _BARE = re.compile(r'(?![:/])[^\s,"“”„]+')
-_DATE = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
+_DATE = re.compile(r"([0-9]{4})(?:[-/.]([0-9]{1,2})(?:[-/.]([0-9]{1,2}))?)?")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _AGE = re.compile(r"([0-9]{1,4})([dwmy])", re.IGNORECASE)
 
@@ -154,6 +154,8 @@ def checked_values(name: str, values: Sequence[str], *, strict: bool) -> tuple[s
     else:
         if name in ("type", "lang", "has"):
             return tuple(plain for value in values if (plain := value.lower().strip(".")))
+        if name == "tag":
+            return tuple(plain for value in values if (plain := value.removeprefix("#")))
         return tuple(values)
     if strict:
         raise QueryError(message, cure)

@@ -34,7 +34,9 @@ LONGEST_WAIT_IN_TROUBLE = 0.3
 
 _ALL = Filters()
 # What must be in a text for more than its words to count.
-_MAY_HOLD_SYNTAX = re.compile(r'[:"“„]|(?<!\S)-\S|(?<!\S)(?:NOT|OR)\s')
+_MAY_HOLD_SYNTAX = re.compile(
+    r'[:"“„«「\u200e\u200f\u202a-\u202e\u2066-\u2069]|(?<!\S)-\S|(?<!\S)(?:NOT|OR)\s'
+)
 _CUT = "The question is very long; only its beginning was asked."
 _NO_WORDS = "There are no words to search for."
 

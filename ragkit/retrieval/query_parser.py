@@ -56,11 +56,14 @@ LONGEST_QUERY = 20_000
 """Characters of a query that are read; ``cut`` tells that there were more."""
 
 _TYPED = 500
+# What right-to-left keyboards and copied text put before a word, without a width.
+_MARKS = "\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _TOKEN = re.compile(
-    rf"(?<!\S)(?:(?P<minus>-)?(?:(?P<phrase>{QUOTED})(?=[\s.,;:!?)]|\Z)"
+    rf"(?<!\S)[{_MARKS}]*+(?:(?P<minus>-)?(?:(?P<phrase>{QUOTED}|«[^«»]{{0,500}}+»|「[^「」]{{0,500}}+」)(?=[\s.,;:!?)]|\Z)"
     rf"|(?P<key>[^\W\d_][\w.-]{{0,63}}):(?P<value>(?!:|//),*+(?>{PART})(?:,++(?>{PART}))*+,*+)"
     r"(?!\S))|(?P<word>\S+))"
 )
+_LEADING_MARKS = re.compile(f"^[{_MARKS}]+")
 _EXCLUDED = re.compile(r"-((?:[^\W\d_]{3}|[^\W\d_a-zA-Z])\S*)")
 _CONJUNCTIONS = frozenset(
     ("and", "or", "und", "oder", "sowie", "et", "ou", "y", "o", "e", "en", "&", "/")
@@ -231,7 +234,7 @@ def without_quotes(query: str) -> str:
 
 def _unit(token: re.Match[str], names: Mapping[str, str], *, typed: bool) -> _Unit:
     """Return what a token of a query is."""
-    plain = _Unit(token.start(), token.end(), token.group())
+    plain = _Unit(token.start(), token.end(), _LEADING_MARKS.sub("", token.group()))
     minus = bool(token["minus"])
     if token["phrase"] is not None:
         phrase = token["phrase"][1:-1].replace('""', '"').strip()

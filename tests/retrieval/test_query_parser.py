@@ -202,6 +202,34 @@ def test_a_date_is_a_year_a_month_or_a_day(period, end):
     assert parse_query(f"date:{period}").filters == Filters(after=period, before=end)
 
 
+@pytest.mark.parametrize(
+    ("asked", "parsed"),
+    [
+        ("after:2004/04/16", Filters(after="2004-04-16")),
+        ("before:2004.04", Filters(before="2004-04")),
+        ("tag:#work,müßig", Filters(tags=("work", "müßig"))),
+        ("\u200ftype:pdf", Filters(types=("pdf",))),
+    ],
+)
+def test_filters_as_other_programs_write_them(asked, parsed):
+    assert parse_query(asked) == ParsedQuery(text="", filters=parsed)
+    assert parse_query(f"שלום {asked}").filters == parsed
+
+
+@pytest.mark.parametrize("quoted", ["«точная фраза»", "« точная фраза »", "「完全 一致」"])
+def test_phrases_in_the_quotes_of_other_languages(quoted):
+    phrase = Condition(quoted[1:-1].strip())
+    assert parse_query(quoted).required == ((phrase,),)
+    assert parse_query(f"x -{quoted}").excluded == (phrase,)
+    assert parse_query(f"x OR {quoted}").required == ((Condition("x", exact=False), phrase),)
+
+
+def test_a_mark_of_direction_hides_no_minus():
+    parsed = parse_query("שלום \u200f-type:pdf \u200f-מילה")
+    assert [condition.phrase for condition in parsed.excluded] == ["", "מילה"]
+    assert parsed.text == "שלום"
+
+
 def test_the_names_of_mail():
     written = "title:lease from:haruka to:rui cc:ines bcc:Jo has:attachment"
     filters = parse_query(written.replace("title", "subject")).filters
