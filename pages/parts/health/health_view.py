@@ -182,7 +182,8 @@ def jobs_table(jobs: Sequence[JobRecord]) -> str:
         for job in jobs
     )
     return (
-        '<div class="rk-wide"><table class="rk-stages"><thead><tr><th>Job</th><th>State</th>'
+        '<div class="rk-wide" tabindex="0" role="region" aria-label="Jobs">'
+        '<table class="rk-stages"><thead><tr><th>Job</th><th>State</th>'
         f"<th>When</th><th>Result</th></tr></thead><tbody>{rows}</tbody></table></div>"
     )
 

@@ -170,7 +170,8 @@ def trace_table(trace: Trace) -> str:
     )
     index = f"Index {text(trace.generation)}. " if trace.generation else ""
     return (
-        '<div class="rk-wide"><table class="rk-stages"><thead><tr><th>Stage</th>'
+        '<div class="rk-wide" tabindex="0" role="region" aria-label="Stages">'
+        '<table class="rk-stages"><thead><tr><th>Stage</th>'
         "<th>In → out</th><th>Time</th><th>What it did</th></tr></thead>"
         f"<tbody>{rows}</tbody></table></div>"
         f'<p class="rk-soft">{index}Times are for this search alone, on this machine.</p>'
