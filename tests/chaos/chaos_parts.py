@@ -101,7 +101,7 @@ class Victim:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=120)
         self._process.stdout.close()
         self._errors.close()
 

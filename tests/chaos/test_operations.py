@@ -166,6 +166,11 @@ class Tree:
     def protect(self) -> None:
         self._some().chmod(self._chance.choice(_MODES))
 
+    def open_all(self) -> None:
+        for path in self.files():
+            if not os.access(path, os.R_OK):
+                path.chmod(0o644)
+
     def put_pipe(self) -> None:
         place = self._some()
         place.unlink()
@@ -292,6 +297,9 @@ def test_after_any_work_in_a_folder_rows_and_answers_are_a_fresh_index_s(
             try:
                 look(library, tree)
                 if number % BETWEEN_COMPARISONS == 0 or number == OPERATIONS:
+                    # A file that cannot be read keeps the text that a new library has not.
+                    tree.open_all()
+                    library.jobs.wait(library.sources.sync(source))
                     compare(library, tree.root, tmp_path / "fresh")
                 tree.tidy()
             except BaseException as error:
