@@ -61,6 +61,12 @@ def _usual_collection(library: Library) -> str:
     return library.settings.collection
 
 
+def _as_typed_before(_library: Library) -> str:
+    """Return the question that was to keep its spelling, where another is asked by now."""
+    question = str(st.session_state.get(state.AS_TYPED) or "")
+    return "" if question == st.session_state.get(state.QUESTION) else question
+
+
 def _names(library: Library) -> list[str]:
     return [record.name for record in library.collections.list()] or [_usual_collection(library)]
 
@@ -123,7 +129,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
             "collection", state.COLLECTION, _usual_collection,
             _collection_or_all, _all_or_collection,
         ),
-        Part("as_typed", state.AS_TYPED, "", _long_text, _name_of_long_text),
+        Part("as_typed", state.AS_TYPED, _as_typed_before, _long_text, _name_of_long_text),
     ),
     "compare": (
         _QUESTION,
