@@ -95,11 +95,13 @@ def _isolated_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 
 @pytest.fixture(autouse=True)
 def home(_isolated_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """An empty home of this test's own."""
+    """An empty home of this test's own. Commands that run in this process change its umask."""
+    umask = os.umask(0o022)
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("home")
         _isolate(patch, folder)
         yield folder
+    os.umask(umask)
 
 
 @pytest.fixture

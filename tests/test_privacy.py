@@ -32,13 +32,6 @@ def opened(root: Path) -> Library:
     return Library.open(Settings(library=root, models={"embedder": "hash"}), create=True)
 
 
-@pytest.fixture(autouse=True)
-def _usual_umask():
-    before = os.umask(0o022)
-    yield
-    os.umask(before)
-
-
 def ragkit(library: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "ragkit", *arguments],

@@ -222,8 +222,19 @@ def _result(
         gaps=plan.gaps,
         more=(*plan.more, *map(_matched, group.others)),
         also_at=tuple(sorted(records[other].path for other in group.also_in if other in records)),
-        missing=not file.exists(),
+        missing=_is_gone(file),
     )
+
+
+def _is_gone(file: Path) -> bool:
+    """Return whether a file is not there; one that nobody here may look at is not gone."""
+    try:
+        file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 @lru_cache(maxsize=256)

@@ -125,7 +125,7 @@ def test_bad_files_are_named(tmp_path, files, said):
 
 
 def test_what_is_not_there_is_named(tmp_path):
-    with pytest.raises(NotFoundError, match="no folder"):
+    with pytest.raises(NotFoundError, match="Folder not found"):
         load_question_set(tmp_path / "none")
     folder = good(tmp_path)
     (folder / "qrels.tsv").unlink()

@@ -96,6 +96,18 @@ def test_a_read_only_library_is_searched(place, killed, lose: Callable[[LibraryP
     assert {path: path.stat().st_mtime_ns for path in paths.root.rglob("*")} == before
 
 
+def test_files_that_nobody_here_may_look_at_are_found_and_not_said_to_be_gone(place):
+    paths = _make(place, killed=False)
+    (place / "files").chmod(0o700)
+    with _without_rights(), _open(paths.root) as library:
+        (result,) = library.search("heron wades").results
+        assert (result.document.path, result.missing) == ("heron.md", False)
+    (place / "files" / "heron.md").unlink()
+    with _open(paths.root) as library:
+        (result,) = library.search("heron wades").results
+        assert (result.document.path, result.missing) == ("heron.md", True)
+
+
 def test_a_read_only_library_of_an_earlier_version_is_searched(place, monkeypatch):
     paths = _make(place, killed=False)
 

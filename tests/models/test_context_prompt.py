@@ -52,7 +52,7 @@ def test_a_person_s_prompt_wins(tmp_path, server):
     [
         (b"{{document}}", "no place for the passage"),
         (b"nothing", "document and the passage"),
-        (b"{{document}} {{passage}} {{secret}}", "unknown: secret"),
+        (b"{{document}} {{passage}} {{secret}}", "unknown slot: secret"),
         (b"\xff\xfe{{document}}", "not UTF-8"),
         (b"{{document}} {{passage}}" + b"x" * 60_000, "too long"),
     ],

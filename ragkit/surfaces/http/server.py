@@ -120,6 +120,8 @@ def _config(port: int) -> dict[str, Any]:
     return {
         "browser.gatherUsageStats": False,
         "global.developmentMode": False,
+        # The address sets what a widget shows at first; that it has a default as well is no fault.
+        "global.disableWidgetStateDuplicationWarning": True,
         "logger.hideWelcomeMessage": True,
         # A full collection after every run takes longer than the run; Python's own suffices.
         "runner.postScriptGC": False,
