@@ -21,7 +21,11 @@ import ragkit.indexing.pipeline
 from ragkit.indexing import ingest
 from ragkit.models.hashing import HashEmbedder
 ingest._BATCH_CHARACTERS = 20_000
-library = Library.open(load_settings(library=sys.argv[1], models={"embedder": "hash"}), create=True)
+# Files are read in the order of their paths: of candidates that tie, the earlier ones are taken.
+settings = load_settings(
+    library=sys.argv[1], models={"embedder": "hash"}, reading={"processes": 1}
+)
+library = Library.open(settings, create=True)
 library.embedders.pin(HashEmbedder(256))
 job = library.sources.sync(library.sources.add_folder(Path(sys.argv[2])))
 print("go", flush=True)
