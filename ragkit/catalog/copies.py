@@ -20,6 +20,11 @@ from ragkit.paths import LibraryPaths
 
 KEPT_BACKUPS = 3
 
+JOURNAL, LOG, SHARED_MEMORY = "-journal", "-wal", "-shm"
+"""What SQLite adds to a catalog's name for the files that it keeps beside it."""
+
+BESIDE = (JOURNAL, LOG, SHARED_MEMORY)
+
 _DAY = 86_400.0
 _STAMP = "%Y%m%d-%H%M%S"
 
@@ -121,11 +126,26 @@ def check_copy(file: Path) -> None:
         raise CatalogError(f"{file} is not an intact catalog: {said}.", "Use another backup.")
 
 
+def settle(file: Path) -> None:
+    """Have SQLite finish or undo what a killed process left beside a catalog, as far as it can.
+
+    A damaged log stays as it is: SQLite would drop what it holds.
+    """
+    from ragkit.catalog.write_ahead_log import log_is_damaged
+
+    if not file.is_file() or log_is_damaged(Path(f"{file}{LOG}")):
+        return
+    with suppress(sqlite3.Error), closing(sqlite3.connect(file)) as connection:
+        connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def put_in_place(paths: LibraryPaths, new: Path) -> Path | None:
     """Make a checked catalog the library's; return where the one before is kept, if there was one.
 
     Killed at any instant, the library has the old catalog, the new one, or says that it has none.
-    The marker follows: what the library held before is not missed. Index files are dropped.
+    Nothing stays beside it that SQLite would apply to the new one. The marker follows: what the
+    library held before is not missed. Index files are dropped.
 
     Raises:
         OSError: it cannot be done.
@@ -135,7 +155,7 @@ def put_in_place(paths: LibraryPaths, new: Path) -> Path | None:
     aside = None
     folder = paths.root / "replaced"
     kept = folder / f"catalog-{datetime.now(UTC):{_STAMP}}-{uuid.uuid4().hex[:4]}.sqlite"
-    for ending in ("-wal", "-shm", ""):
+    for ending in (*BESIDE, ""):
         old = Path(f"{paths.catalog}{ending}")
         if os.path.lexists(old):
             folder.mkdir(mode=0o700, exist_ok=True)

@@ -9,6 +9,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from ragkit.catalog.copies import JOURNAL, LOG, SHARED_MEMORY
 from ragkit.catalog.schema import MIGRATIONS, migrate
 
 
@@ -21,17 +22,18 @@ def readable(file: Path) -> tuple[str, tempfile.TemporaryDirectory[str] | None]:
     """Return the URI under which a catalog can be read, and the folder of a private copy, if any.
 
     One with a log is read beside its writer where there is one. Otherwise it is copied together
-    with its log, as is one of an earlier version, which is brought up to date in the copy.
+    with its log, or with the journal of a transaction that was cut off, as is one of an earlier
+    version, which is brought up to date in the copy.
 
     Raises:
         sqlite3.Error: it cannot be read.
         OSError: it cannot be read or copied.
     """
-    log = Path(f"{file}-wal")
-    logged = log.exists() and log.stat().st_size > 0
+    beside = [Path(f"{file}{ending}") for ending in (JOURNAL, LOG)]
+    logged = any(each.exists() and each.stat().st_size > 0 for each in beside)
     uri = f"{file.absolute().as_uri()}?mode=ro" + ("" if logged else "&immutable=1")
     try:
-        if not logged or Path(f"{file}-shm").exists():
+        if not logged or Path(f"{file}{SHARED_MEMORY}").exists():
             with closing(sqlite3.connect(uri, uri=True)) as connection:
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
             if not 0 < version < len(MIGRATIONS):
@@ -41,7 +43,7 @@ def readable(file: Path) -> tuple[str, tempfile.TemporaryDirectory[str] | None]:
             raise
     folder = tempfile.TemporaryDirectory(prefix="ragkit-read-", ignore_cleanup_errors=True)
     copy = Path(folder.name, file.name)
-    for source in (file, log):
+    for source in (file, *beside):
         if source.exists():
             target = copy.with_name(source.name)
             shutil.copyfile(source, target)

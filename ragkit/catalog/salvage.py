@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragkit.catalog.copies import JOURNAL, LOG
 from ragkit.catalog.lineage import renew_versions
 from ragkit.catalog.schema import migrate
 
@@ -70,7 +71,7 @@ def salvage(damaged: Path, backup: Path | None, target: Path, scratch: Path) -> 
 def _work_copy(damaged: Path, backup: Path | None, scratch: Path) -> Path:
     """Copy a damaged catalog and its log; a first page that tells nothing is the backup's."""
     work = scratch / "damaged.sqlite"
-    for ending in ("", "-wal"):
+    for ending in ("", JOURNAL, LOG):
         source = Path(f"{damaged}{ending}")
         if source.is_file():
             shutil.copyfile(source, f"{work}{ending}")
@@ -78,7 +79,8 @@ def _work_copy(damaged: Path, backup: Path | None, scratch: Path) -> Path:
         with backup.open("rb") as file:
             head = file.read(65536)
         page = head[: int.from_bytes(head[16:18], "big") or 65536]
-        Path(f"{work}-wal").unlink(missing_ok=True)
+        for ending in (JOURNAL, LOG):
+            Path(f"{work}{ending}").unlink(missing_ok=True)
         if work.stat().st_size > len(page) > 0:
             with work.open("rb+") as file:
                 file.write(page)

@@ -25,6 +25,7 @@ from typing import IO, Any
 
 from ragkit import __version__
 from ragkit.catalog import Catalog
+from ragkit.catalog.copies import BESIDE
 from ragkit.catalog.integrity import examine, move_uploads
 from ragkit.catalog.marker import META_KEY
 from ragkit.errors import LibraryError, LibraryFormatError
@@ -373,7 +374,7 @@ def _move_in(unpacked: Path, paths: LibraryPaths) -> None:
         target = paths.uploads / folder.name
         shutil.rmtree(target, ignore_errors=True)
         folder.rename(target)
-    for ending in ("-wal", "-shm"):
+    for ending in BESIDE:
         Path(f"{paths.catalog}{ending}").unlink(missing_ok=True)
     (unpacked / _CATALOG).replace(paths.catalog)
     LibraryPaths(unpacked).marker.replace(paths.marker)

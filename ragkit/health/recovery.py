@@ -16,11 +16,14 @@ from typing import Any
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.copies import (
+    JOURNAL,
+    LOG,
     Backup,
     backups,
     check_copy,
     keep_backup,
     put_in_place,
+    settle,
     write_copy,
 )
 from ragkit.catalog.integrity import move_uploads
@@ -112,7 +115,7 @@ def _is_sound(paths: LibraryPaths, backup: Path | None) -> bool:
     """Return whether a catalog holds together, and anything while a backup does."""
     from ragkit.catalog.write_ahead_log import log_is_damaged
 
-    if not paths.catalog.is_file() or log_is_damaged(Path(f"{paths.catalog}-wal")):
+    if not paths.catalog.is_file() or log_is_damaged(Path(f"{paths.catalog}{LOG}")):
         return False
     try:
         check_copy(paths.catalog)
@@ -199,6 +202,7 @@ def _changing(paths: LibraryPaths, role: str) -> Iterator[Path]:
             writer_lock(paths.lock, role, wait_seconds=2.0),
             tempfile.TemporaryDirectory(prefix="recover-", dir=paths.temporary) as scratch,
         ):
+            settle(paths.catalog)
             yield Path(scratch)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
@@ -217,7 +221,7 @@ def _newest_sound(paths: LibraryPaths) -> Path | None:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy a sound catalog, log and all."""
-    for ending in ("", "-wal"):
+    for ending in ("", JOURNAL, LOG):
         if Path(f"{source}{ending}").is_file():
             shutil.copyfile(f"{source}{ending}", f"{target}{ending}")
 

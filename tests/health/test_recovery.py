@@ -165,6 +165,40 @@ def _holed(paths: LibraryPaths) -> None:
             file.write(b"\xa5" * 4096)
 
 
+def _half_written(paths: LibraryPaths) -> None:
+    """What a process leaves that was killed in a transaction without a log."""
+    busy, left = paths.catalog.with_name("busy.sqlite"), {}
+    paths.catalog.rename(busy)
+    with closing(sqlite3.connect(busy, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("CREATE TABLE filler (a)")
+        rows = ((os.urandom(3000),) for _ in range(200))
+        connection.executemany("INSERT INTO filler VALUES (?)", rows)
+        connection.execute("UPDATE documents SET title = 'half'")
+        for ending in ("", "-journal"):
+            left[ending] = Path(f"{busy}{ending}").read_bytes()
+    assert left["-journal"]
+    busy.unlink()
+    for ending, data in left.items():
+        Path(f"{paths.catalog}{ending}").write_bytes(data)
+
+
+@pytest.mark.parametrize("replace", [restore, recover])
+def test_a_journal_of_the_catalog_of_before_is_not_applied_to_the_one_in_its_place(paths, replace):
+    _half_written(paths)
+    done = replace(paths)
+    assert not Path(f"{paths.catalog}-journal").exists()
+    if replace is recover:
+        assert done.sentences == ("The catalog is intact; nothing was changed.",)
+    with _go_on(paths) as library:
+        assert _whole(library)
+        assert sorted(record.path for record in library.documents.list()) == _ALL
+        assert "half" not in [record.title for record in library.documents.list()]
+        assert ("after the backup" in _questions(library)) == (replace is recover)
+
+
 _DAMAGES = (_gone, _emptied, _headless, _halved, _holed)
 
 

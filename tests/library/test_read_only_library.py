@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,30 @@ def test_a_read_only_library_is_searched(place, killed, lose: Callable[[LibraryP
                     library.jobs.add("sync")
                 assert "permissions" in caught.value.cure
     assert {path: path.stat().st_mtime_ns for path in paths.root.rglob("*")} == before
+
+
+def test_a_transaction_that_was_cut_off_is_undone_in_a_copy(place):
+    paths = _make(place, killed=False)
+    busy = place / "busy.sqlite"
+    shutil.copyfile(paths.catalog, busy)
+    with closing(sqlite3.connect(busy, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("CREATE TABLE filler (a)")
+        connection.executemany("INSERT INTO filler VALUES (?)", [("x" * 3000,)] * 200)
+        connection.execute("UPDATE documents SET path = 'half.md'")
+        paths.root.chmod(0o755)
+        paths.catalog.chmod(0o644)
+        for ending in ("", "-journal"):
+            shutil.copyfile(f"{busy}{ending}", f"{paths.catalog}{ending}")
+    for path in (Path(f"{paths.catalog}-journal"), paths.catalog):
+        path.chmod(0o444)
+    paths.root.chmod(0o555)
+    with _without_rights(), _open(paths.root) as library:
+        (result,) = library.search("heron wades").results
+        assert result.document.path == "heron.md"
+        assert all(finding.ok for finding in library.health.verify())
 
 
 def test_files_that_nobody_here_may_look_at_are_found_and_not_said_to_be_gone(place):

@@ -123,6 +123,8 @@ def _config(port: int) -> dict[str, Any]:
         # The address sets what a widget shows at first; that it has a default as well is no fault.
         "global.disableWidgetStateDuplicationWarning": True,
         "logger.hideWelcomeMessage": True,
+        # Pages show nothing by themselves, and Python can fail to parse in two threads at once.
+        "runner.magicEnabled": False,
         # A full collection after every run takes longer than the run; Python's own suffices.
         "runner.postScriptGC": False,
         "server.address": ADDRESS,
