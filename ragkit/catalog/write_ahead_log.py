@@ -1,7 +1,8 @@
 """Damage of a write-ahead log that SQLite would pass over: it stops reading at the first bad frame.
 
-That is right after a crash, whose last frames are torn. A bad frame with good ones behind it is
-something else: changes that were saved, and would be dropped without a word.
+That is right after a crash, whose last frames are torn. A bad frame with a commit behind it is
+something else: changes that were saved, and would be dropped without a word. Without a commit the
+frames are of a transaction that was cut off, in which SQLite may have written one anew in place.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _USUAL_PAGE = 4096
 
 
 def log_is_damaged(file: Path) -> bool:
-    """Return whether the log holds good frames behind a bad frame or a bad header.
+    """Return whether the log holds a good commit behind a bad frame or a bad header.
 
     A log that another process writes to at this moment is not taken for damaged.
     """
@@ -43,13 +44,13 @@ def _look(file: Path) -> tuple[bytes, int] | None:
             bad, at = None if sound else -1, 0
             stored = words[6:][None].astype(np.uint32)
             while block := log.read((page + _FRAME_HEADER) * _FRAMES_AT_ONCE):
-                good, stored = _good_frames(
+                good, commits, stored = _good_frames(
                     block, page, kind, words[4:6] if sound else None, stored
                 )
                 faults = np.flatnonzero(~good)
                 if bad is None and len(faults):
                     bad = at + int(faults[0])
-                if bad is not None and good[max(0, bad + 1 - at) :].any():
+                if bad is not None and commits[max(0, bad + 1 - at) :].any():
                     return header, bad
                 at += len(good)
     except OSError:
@@ -63,10 +64,11 @@ def _good_frames(
     kind: str,
     salts: NDArray[np.uint32] | None,
     before: NDArray[np.uint32],
-) -> tuple[NDArray[np.bool_], NDArray[np.uint32]]:
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint32]]:
     """Return which frames follow from the checksum that the frame before them states.
 
-    ``before`` is the checksum stated before the first, [1, 2]; the last one is returned as well.
+    Also returns which of these end a transaction, and the last checksum that is stated, [1, 2];
+    ``before`` is the one stated before the first.
     ``salts`` must stand in each frame; ``None``: any will do.
     """
     frames = np.frombuffer(block[: len(block) // (page + _FRAME_HEADER) * (page + _FRAME_HEADER)],
@@ -77,7 +79,7 @@ def _good_frames(
     good = (_checksums(summed, stated[:-1]) == stated[1:]).all(axis=1)
     if salts is not None:
         good &= (heads[:, 2:4] == salts).all(axis=1)
-    return good, stated[-1:]
+    return good, good & (heads[:, 1] != 0), stated[-1:]
 
 
 def _checksums(words: NDArray[np.uint32], starts: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -64,6 +64,27 @@ def test_a_torn_last_frame_is_what_a_crash_leaves(log):
     assert not log_is_damaged(log)
 
 
+def test_a_frame_written_anew_in_a_transaction_that_was_cut_off_is_no_damage(tmp_path):
+    """SQLite changes such a frame in place, and its checksum only when it commits."""
+    file = tmp_path / "a.sqlite"
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA cache_size = 5")
+        connection.execute("CREATE TABLE t (a)")
+        connection.execute("BEGIN")
+        rows = (("x" * 3000,) for _ in range(60))
+        connection.executemany("INSERT INTO t VALUES (?)", rows)
+        data = bytearray(Path(f"{file}-wal").read_bytes())
+        connection.execute("ROLLBACK")
+    frames = range(32, len(data), 4096 + 24)
+    [first, *others] = [at for at in frames if not any(data[at + 4 : at + 8])][2:]
+    assert len(others) > 10
+    data[first + 24 + 2000] ^= 1
+    cut = tmp_path / "cut-wal"
+    cut.write_bytes(data)
+    assert not log_is_damaged(cut)
+
+
 def test_frames_of_an_earlier_round_are_no_damage(tmp_path):
     file = tmp_path / "a.sqlite"
     with closing(sqlite3.connect(file)) as connection:
