@@ -118,10 +118,9 @@ def test_thoughts_before_the_answer_do_no_harm(server):
 def test_all_is_graded_within_the_limit_or_nothing(server):
     server.reply, server.delay = grading(lambda text: 5), 0.6
     texts = [f"passage {n}" for n in range(3 * MOST_TOGETHER)]
-    started = time.monotonic()
     with pytest.raises(OllamaTimeoutError) as late:
         grader(server, rerank_seconds=1).grade("what?", texts)
-    assert time.monotonic() - started < 1.7
+    assert len(server.asked("/api/chat")) == 2
     assert late.value.message == f'"{WRITER}" graded 10 of 30 passages within 1 s.'
     assert "models.rerank_seconds" in late.value.cure
 

@@ -29,10 +29,14 @@ SETTLED = 0.17
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is watched")
 
 
+PATIENCE = 0.35
+"""After this many seconds without a change the ``patient`` watcher tells of a file."""
+
+
 @pytest.fixture
 def patient() -> Iterator[FolderWatcher]:
     """A watcher that takes what happens within a third of a second for one burst."""
-    with FolderWatcher(0.35) as opened:
+    with FolderWatcher(PATIENCE) as opened:
         yield opened
 
 
@@ -116,12 +120,17 @@ def test_reading_and_changing_rights_do_not_count(watcher, root):
 
 def test_a_file_that_is_being_written_is_told_when_it_rests(patient, root):
     patient.watch({1: root})
+    told = []
     with (root / "slow.txt").open("w") as stream:
         for _ in range(15):
             stream.write("more ")
             stream.flush()
-            assert patient.changes(0.04) == []
-    assert patient.changes(3) == [Change(1, ("slow.txt",))]
+            wrote = time.monotonic()
+            told += [(change, time.monotonic() - wrote) for change in patient.changes(0.04)]
+    told += [(change, time.monotonic() - wrote) for change in patient.changes(3)]
+    assert {change for change, _ in told} == {Change(1, ("slow.txt",))}
+    # A busy machine may rest between two writes.
+    assert min(rested for _, rested in told) >= PATIENCE
 
 
 @linux
@@ -130,13 +139,17 @@ def test_a_file_that_grows_unannounced_is_waited_for(patient, root, tmp_path):
         stream.truncate(mmap.PAGESIZE)
         patient.watch({1: root})
         (tmp_path / "mapped.bin").rename(root / "mapped.bin")
+        told = []
         with mmap.mmap(stream.fileno(), mmap.PAGESIZE) as memory:
             for number in range(8):  # no event comes of this
                 memory[number] = 1
                 memory.flush()
                 os.utime(root / "mapped.bin")
-                assert patient.changes(0.1) == []
-        assert patient.changes(3) == [Change(1, ("mapped.bin",))]
+                wrote = time.monotonic()
+                told += [(change, time.monotonic() - wrote) for change in patient.changes(0.1)]
+        told += [(change, time.monotonic() - wrote) for change in patient.changes(3)]
+        assert {change for change, _ in told} == {Change(1, ("mapped.bin",))}
+        assert min(rested for _, rested in told) >= PATIENCE
 
 
 def test_a_file_that_never_rests_is_told_now_and_then(root, monkeypatch):
@@ -161,7 +174,7 @@ def test_a_file_that_never_rests_is_told_now_and_then(root, monkeypatch):
         finally:
             stop.set()
             thread.join()
-    assert 0.75 < first < 1.5
+    assert first > 0.75
 
 
 def test_an_atomic_save_counts_for_its_target(watcher, root):
