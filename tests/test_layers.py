@@ -17,13 +17,14 @@ _PACKAGE = _ROOT / "ragkit"
 _FILES = sorted(_PACKAGE.rglob("*.py"))
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("types", "errors", "option_table", "options", "results", "versions", "formatting"),
+    ("types", "errors", "option_table", "options", "results", "answers", "versions", "formatting"),
     ("settings", "paths"),
     ("sources", "reading", "chunking"),
     ("models",),
     ("indexes",),
     ("catalog",),
     ("retrieval",),
+    ("answering",),
     ("indexing",),
     ("health",),
     ("background",),

@@ -7,14 +7,12 @@ one that repeats what every result says.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
-from ragkit.chunking.splitter import SENTENCE_END
+from ragkit.chunking.units import Unit, text_units
 from ragkit.indexes.tokenizer import tokenize, without_stop_words
 from ragkit.results import Passage, Result
 from ragkit.retrieval.highlight import best_window
@@ -23,16 +21,6 @@ LONGEST_READ = 40_000
 """Characters of one passage in which an excerpt is looked for."""
 
 _MOST_LINES = {"code": 3, "row": 1, "heading": 1, "prose": 12}
-_FENCE = re.compile(r"(?:```|~~~)")
-_HEADING = re.compile(r"#{1,6}\s")
-_ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_TABLE_RULE = re.compile(r"[|\s:+-]+$")
-_BARE_TAG = re.compile(r"(?:</?[A-Za-z][^<>]*>\s*|!\[[^\]]*\]\([^)]*\)\s*|:::.*)+$")
-_IMPORT = re.compile(
-    r"(?:import|from|use|using|#include|require|package|export \{|const \w+ = require)\b"
-)
-_SPEAKER = re.compile(r"\*\*[^*\n]{1,80}\*\* · \d{4}-\d\d-\d\d")
-_WORD = re.compile(r"\w")
 _LONGEST_WORD = 40
 _OUTSIDE = 0.5
 _FURTHER = 0.9
@@ -55,21 +43,6 @@ class Excerpt:
     end: int
     kind: ExcerptKind = ExcerptKind.PROSE
     header: tuple[int, int] | None = None
-
-
-class _Unit(NamedTuple):
-    """A sentence, line or row of one block.
-
-    ``quality`` says how well such a one answers, from 0 to 1.
-    """
-
-    start: int
-    end: int
-    kind: str
-    block: int
-    quality: float = 1.0
-    header: tuple[int, int] | None = None
-    speaker: bool = False
 
 
 def best_excerpts(
@@ -95,13 +68,13 @@ class _Read:
     """A passage taken apart: its units, and the words of the question in each."""
 
     passage: Passage
-    units: list[_Unit]
+    units: list[Unit]
     terms: list[frozenset[str]]
 
     @classmethod
     def of(cls, passage: Passage, result: Result, wanted: frozenset[str]) -> _Read:
         value = passage.text[:LONGEST_READ]
-        units = list(_units(value, result.document.format == "code"))
+        units = list(text_units(value, code=result.document.format == "code"))
         terms: list[set[str]] = [set() for _ in units]
         marks = iter(passage.highlights)
         mark = next(marks, None)
@@ -140,7 +113,7 @@ def _best(
     return (_excerpt(one, first, last, width),)
 
 
-def _trust(result: Result, passage: Passage, unit: _Unit) -> float:
+def _trust(result: Result, passage: Passage, unit: Unit) -> float:
     """Return how much a unit counts for where it stands: best in the best matched chunk."""
     start, end = passage.start + unit.start, passage.start + unit.end
     for place, chunk in enumerate(result.matched_chunks):
@@ -193,12 +166,12 @@ def _excerpt(one: _Read, first: int, last: int, width: int) -> Excerpt:
     return Excerpt(one.passage, start if speaker < 0 else speaker, end, shown, header)
 
 
-def _names_what_follows(unit: _Unit) -> bool:
+def _names_what_follows(unit: Unit) -> bool:
     """Return whether the next unit says more: below a heading, or a table's first row."""
     return unit.kind == "heading" or (unit.kind == "row" and unit.header is None)
 
 
-def _goes_on(units: Sequence[_Unit], first: int, last: int, width: int) -> bool:
+def _goes_on(units: Sequence[Unit], first: int, last: int, width: int) -> bool:
     """Return whether the next unit is added: of the same block, or of prose that is short yet."""
     after = units[last + 1]
     if units[last].kind == after.kind == "prose" and after.end - units[first].start <= width:
@@ -207,7 +180,7 @@ def _goes_on(units: Sequence[_Unit], first: int, last: int, width: int) -> bool:
     return _follows(units[first], after, width)
 
 
-def _follows(first: _Unit, last: _Unit, width: int) -> bool:
+def _follows(first: Unit, last: Unit, width: int) -> bool:
     """Return whether a run of units that ends with ``last`` is of one block and fits."""
     return first.kind == last.kind and first.block == last.block and last.end - first.start <= width
 
@@ -218,63 +191,3 @@ def _cut(passage: Passage, start: int, end: int, width: int) -> tuple[int, int]:
     first, last = best_window(passage.text[start:end], marks, width)
     word = passage.text.rfind(" ", max(start, start + first - _LONGEST_WORD), start + first)
     return word + 1 if first and word >= 0 else start + first, start + last
-
-
-def _units(value: str, code: bool) -> Iterator[_Unit]:
-    """Yield the sentences, lines of code, rows and headings of a text, in order."""
-    fenced, header = False, None
-    paragraph: tuple[int, int] | None = None
-    block = offset = 0
-    for line in value.split("\n"):
-        words = line.strip()
-        start = offset + len(line) - len(line.lstrip())
-        end = start + len(words)
-        kind = _kind(words, code or fenced)
-        fenced ^= not code and kind == "fence"
-        item = _ITEM.match(words) if kind == "prose" else None
-        if paragraph and (kind != "prose" or item):
-            yield from _sentences(value, *paragraph, block)
-            paragraph = None
-        block += kind != "prose" or item is not None
-        if kind == "prose":
-            first = paragraph[0] if paragraph else start + (item.end() if item else 0)
-            paragraph = first, end
-        elif kind == "row":
-            yield _Unit(start, end, "row", block, 1.0 if header else 0.4, header)
-            header = header or (start, end)
-        elif kind == "code":
-            yield _Unit(offset, end, "code", 0, 0.2 if _IMPORT.match(words) else 1.0)
-        elif kind == "heading":
-            speaker = not words.startswith("#")
-            yield _Unit(start, end, "heading", block, 0.3, speaker=speaker)
-        if not words.startswith("|"):
-            header = None
-        offset += len(line) + 1
-    if paragraph:
-        yield from _sentences(value, *paragraph, block)
-
-
-def _kind(words: str, code: bool) -> str:
-    """Return what a line without the space around it is; empty for one that says nothing."""
-    if _FENCE.match(words):
-        return "fence"
-    if not _WORD.search(words):
-        return ""
-    if code:
-        return "code"
-    if words.startswith("|"):
-        return "" if _TABLE_RULE.match(words) else "row"
-    if _HEADING.match(words) or _SPEAKER.match(words):
-        return "heading"
-    return "" if _BARE_TAG.match(words) else "prose"
-
-
-def _sentences(value: str, start: int, end: int, block: int) -> Iterator[_Unit]:
-    """Yield the sentences of a paragraph; its line breaks are no borders."""
-    for match in SENTENCE_END.finditer(value, start, end):
-        last = match.start() + len(match.group().rstrip())
-        if last > start:
-            yield _Unit(start, last, "prose", block)
-        start = match.end()
-    if start < end:
-        yield _Unit(start, end, "prose", block)

@@ -1,0 +1,1 @@
+"""Answers to a question: sentences of the documents themselves, or written by a local model."""

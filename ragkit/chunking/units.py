@@ -1,0 +1,95 @@
+"""Units: the sentences of prose, lines of code, rows of tables and headings of a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ragkit.chunking.splitter import SENTENCE_END
+
+_FENCE = re.compile(r"(?:```|~~~)")
+_HEADING = re.compile(r"#{1,6}\s")
+_ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_TABLE_RULE = re.compile(r"[|\s:+-]+$")
+_BARE_TAG = re.compile(r"(?:</?[A-Za-z][^<>]*>\s*|!\[[^\]]*\]\([^)]*\)\s*|:::.*)+$")
+_IMPORT = re.compile(
+    r"(?:import|from|use|using|#include|require|package|export \{|const \w+ = require)\b"
+)
+_SPEAKER = re.compile(r"\*\*[^*\n]{1,80}\*\* · \d{4}-\d\d-\d\d")
+_WORD = re.compile(r"\w")
+
+
+class Unit(NamedTuple):
+    """A sentence, line or row of one block.
+
+    ``quality`` says how well such a one answers, from 0 to 1.
+    """
+
+    start: int
+    end: int
+    kind: str
+    block: int
+    quality: float = 1.0
+    header: tuple[int, int] | None = None
+    speaker: bool = False
+
+
+def text_units(value: str, *, code: bool) -> Iterator[Unit]:
+    """Yield the sentences, lines of code, rows and headings of a text, in order."""
+    fenced, header = False, None
+    paragraph: tuple[int, int] | None = None
+    block = offset = 0
+    for line in value.split("\n"):
+        words = line.strip()
+        start = offset + len(line) - len(line.lstrip())
+        end = start + len(words)
+        kind = _kind(words, code or fenced)
+        fenced ^= not code and kind == "fence"
+        item = _ITEM.match(words) if kind == "prose" else None
+        if paragraph and (kind != "prose" or item):
+            yield from _sentences(value, *paragraph, block)
+            paragraph = None
+        block += kind != "prose" or item is not None
+        if kind == "prose":
+            first = paragraph[0] if paragraph else start + (item.end() if item else 0)
+            paragraph = first, end
+        elif kind == "row":
+            yield Unit(start, end, "row", block, 1.0 if header else 0.4, header)
+            header = header or (start, end)
+        elif kind == "code":
+            yield Unit(offset, end, "code", 0, 0.2 if _IMPORT.match(words) else 1.0)
+        elif kind == "heading":
+            speaker = not words.startswith("#")
+            yield Unit(start, end, "heading", block, 0.3, speaker=speaker)
+        if not words.startswith("|"):
+            header = None
+        offset += len(line) + 1
+    if paragraph:
+        yield from _sentences(value, *paragraph, block)
+
+
+def _kind(words: str, code: bool) -> str:
+    """Return what a line without the space around it is; empty for one that says nothing."""
+    if _FENCE.match(words):
+        return "fence"
+    if not _WORD.search(words):
+        return ""
+    if code:
+        return "code"
+    if words.startswith("|"):
+        return "" if _TABLE_RULE.match(words) else "row"
+    if _HEADING.match(words) or _SPEAKER.match(words):
+        return "heading"
+    return "" if _BARE_TAG.match(words) else "prose"
+
+
+def _sentences(value: str, start: int, end: int, block: int) -> Iterator[Unit]:
+    """Yield the sentences of a paragraph; its line breaks are no borders."""
+    for match in SENTENCE_END.finditer(value, start, end):
+        last = match.start() + len(match.group().rstrip())
+        if last > start:
+            yield Unit(start, last, "prose", block)
+        start = match.end()
+    if start < end:
+        yield Unit(start, end, "prose", block)
