@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ragkit.health.backup import ArchiveReport
     from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.writer import Writer
+    from ragkit.library.answers import AnswerService
     from ragkit.library.contexts import ContextService
     from ragkit.library.embedders import EmbedderService
     from ragkit.library.examples import ExampleService
@@ -49,7 +50,7 @@ class Library:
     ``collections``, ``sources`` and ``documents`` are what it holds; ``jobs`` and ``worker`` what
     is done to it; ``contexts`` and ``embedders`` what models add; ``health`` checks it;
     ``judgments`` and ``runs`` measure its answers; ``searches``, ``names``, ``suggestions`` and
-    ``examples`` help with a question.
+    ``examples`` help with a question, ``answers`` answers it.
     """
 
     notices: tuple[str, ...] = ()
@@ -248,6 +249,13 @@ class Library:
         return self._services.writer()
 
     # -- help with a question --------------------------------------------------------------
+
+    @cached_property
+    def answers(self) -> AnswerService:
+        """Answers to questions, made of what a search found."""
+        from ragkit.library.answers import AnswerService
+
+        return AnswerService(self._services)
 
     @cached_property
     def searches(self) -> SearchHistory:
