@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts.common import browser, frame, markup, open_in_os, state
 from pages.parts.common.markup import action, name, plural
-from pages.parts.document import context_dialog, pdf_view, reader, sheet_tabs
+from pages.parts.document import cited, context_dialog, pdf_view, reader, sheet_tabs
 from pages.parts.library import source_tables as tables
 from pages.parts.rendering.pictures import pictures_of
 from ragkit.catalog.records import ChunkRecord, ContextStatus
@@ -27,13 +27,18 @@ _PAGE_WORDS: dict[str, str] = {Format.XLSX: "sheet", Format.PPTX: "slide"}
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the address names. ``chunk`` counts from 0; ``at`` is an offset, of a heading."""
+    """What the address names. ``chunk`` counts from 0; ``at`` is an offset, of a heading.
+
+    ``span`` is the one sentence to mark, and ``said`` the ``markup.mark_of`` its text.
+    """
 
     id: int
     chunk: int | None
     find: str
     at: int | None
     sheet: str
+    span: cited.Span | None
+    said: str
 
     @property
     def visit(self) -> tuple[int, int | None]:
@@ -45,10 +50,12 @@ class Request:
 class Shown:
     """What of a document is shown: the ``place`` that was asked for, and the text around it.
 
-    The ``window`` lies within the ``whole``, which is the text or one sheet of it.
+    The ``window`` lies within the ``whole``, which is the text or one sheet of it. The
+    ``sentence`` is the only thing that is marked where there is one.
     """
 
     chunk: ChunkRecord | None
+    sentence: cited.Span | None
     place: int
     whole: reader.Window
     window: reader.Window
@@ -79,7 +86,10 @@ def draw() -> None:
 
 
 def from_address() -> Request | None:
-    """Read ``?id=12&chunk=3&find=words&at=900``; ``None`` when no document is named."""
+    """Read ``?id=12&chunk=3&find=words&at=900`` or ``?id=12&span=900-960``.
+
+    ``None`` when no document is named.
+    """
     values = st.query_params
     if not values.get("id", "").isdecimal():
         return None
@@ -90,15 +100,20 @@ def from_address() -> Request | None:
         values.get("find", "")[:300],
         int(at) if at.isdecimal() else None,
         values.get("sheet", ""),
+        cited.span_of(values.get("span", "")),
+        values.get("said", ""),
     )
 
 
 def show(library: Library, detail: DocumentDetail, request: Request) -> None:
     """Draw head, outline, similar documents, text or page, and chunks."""
     record, chunk = detail.record, _chunk(detail, request)
+    sentence, notice = cited.find(detail.text, record.format, request.span, request.said)
     sheets = sheet_tabs.sheets_of(record)
     found = sheet_tabs.count_matches(sheets, detail.text, request.find)
-    if request.at is not None:
+    if sentence is not None:
+        place = sentence[0]
+    elif request.at is not None:
         place = min(request.at, len(detail.text))
     else:
         place, end = (chunk.chunk.start, chunk.chunk.end) if chunk else (0, len(detail.text))
@@ -107,9 +122,9 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
     sheet = next((each for each in reversed(sheets) if each.start <= place), None)
     file = Path(record.root, record.path)
     is_pdf = record.format == "pdf" and bool(record.pages)
-    rendered, with_chunks = head(detail, request, file, is_pdf)
+    rendered, with_chunks = head(detail, request, file, is_pdf, notice)
     as_pages = is_pdf and rendered
-    shown = _shown(detail, request, place, sheet)
+    shown = _shown(detail, request, sentence, place, sheet)
     left, middle, *right = st.columns([3, 8, 4] if with_chunks else [3, 11], gap="medium")
     with left, st.container(key="outline"):
         # The pages of a PDF have no places to scroll to.
@@ -124,7 +139,7 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
         if sheet is not None:
             st.html(sheet_tabs.tabs(sheets, found, sheet, record.id, request.find))
         if as_pages:
-            pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find))
+            pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find, sentence))
         elif detail.text:
             words(detail, request, shown, rendered=rendered)
         else:
@@ -134,7 +149,9 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
             chunks(library, detail, request, place)
 
 
-def head(detail: DocumentDetail, request: Request, file: Path, is_pdf: bool) -> tuple[bool, bool]:
+def head(
+    detail: DocumentDetail, request: Request, file: Path, is_pdf: bool, notice: str
+) -> tuple[bool, bool]:
     """Draw title, path, notices and controls; return whether to render, and to show chunks."""
     record = detail.record
     facts = [name(record.path), record.format.upper(), plural(record.chunks, "chunk")]
@@ -143,7 +160,7 @@ def head(detail: DocumentDetail, request: Request, file: Path, is_pdf: bool) -> 
     facts.append(markup.size(record.size))
     if record.date:
         facts.append(name(record.date[:10]))
-    notes = [*record.warnings]
+    notes = [*filter(None, [notice]), *record.warnings]
     if record.reason or record.status is not Status.INDEXED:
         notes.insert(0, record.reason or tables.STATUS_WORDS[record.status])
     missing = not file.is_file()
@@ -175,14 +192,20 @@ def head(detail: DocumentDetail, request: Request, file: Path, is_pdf: bool) -> 
     return view != state.AS_TEXT, with_chunks
 
 
-def _shown(detail: DocumentDetail, request: Request, place: int, sheet: Page | None) -> Shown:
+def _shown(
+    detail: DocumentDetail,
+    request: Request,
+    sentence: cited.Span | None,
+    place: int,
+    sheet: Page | None,
+) -> Shown:
     """Choose the part of the text or sheet to show; wider once the person asked for more."""
     text, chunk = detail.text, _chunk(detail, request)
     whole = reader.Window(sheet.start, sheet.end) if sheet else reader.Window(0, len(text))
     steps = st.session_state.get(_WIDER, {}).get((*request.visit, place), (0, 0))
     window = reader.window_around(place, whole, *steps)
     window = reader.snapped(text[: whole.end], window, detail.sections)
-    return Shown(chunk, place, whole, reader.with_fewer_rows(text, window, place, *steps))
+    return Shown(chunk, sentence, place, whole, reader.with_fewer_rows(text, window, place, *steps))
 
 
 def _chunk(detail: DocumentDetail, request: Request) -> ChunkRecord | None:
@@ -197,13 +220,18 @@ def words(detail: DocumentDetail, request: Request, shown: Shown, *, rendered: b
         st.button("Show earlier text", key="earlier", type="tertiary",
                   on_click=_widen, args=(key, 1, 0))  # fmt: skip
     passage = (chunk.chunk.start, chunk.chunk.end) if chunk else None
-    part = detail.text[window.start : window.end]
-    spans = [
-        (start + window.start, end + window.start)
-        for start, end in highlight_question(part, request.find)
-    ]
+    spans = []
+    if shown.sentence is None:
+        part = detail.text[window.start : window.end]
+        spans = [
+            (start + window.start, end + window.start)
+            for start, end in highlight_question(part, request.find)
+        ]
     picture = pictures_of(Path(detail.record.root), detail.record.path)
-    st.html(reader.body(detail, window, passage, spans, rendered=rendered, picture=picture))
+    body = reader.body(
+        detail, window, shown.sentence or passage, spans, rendered=rendered, picture=picture
+    )
+    st.html(f'<div class="rk-cited">{body}</div>' if shown.sentence else body)
     if detail.text[window.end : shown.whole.end].strip():
         st.button("Show more text", key="later", type="tertiary",
                   on_click=_widen, args=(key, 0, 1))  # fmt: skip
@@ -214,7 +242,7 @@ def words(detail: DocumentDetail, request: Request, shown: Shown, *, rendered: b
     section = next((each.index for each in detail.sections if each.start == shown.place), None)
     if request.at is not None and section is not None:
         browser.scroll_to("scroll", f"#rk-section-{section}", f"{key}-section")
-    elif passage:
+    elif passage or shown.sentence:
         browser.scroll_to("scroll", "#rk-here", str(key))
 
 

@@ -44,6 +44,18 @@ class Rectangle:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """A passage to frame, and the text around it, by which it is told from others like it.
+
+    Without the text around it, a passage may differ from the page in places.
+    """
+
+    text: str
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PageImage:
     """A page as a PNG. ``rectangles`` frame the passage, one a line; empty: not found on it.
 
@@ -60,14 +72,16 @@ class PageImage:
 
 
 def picture_of(
-    file: Path, number: int, passage: str = "", *, width: int = 1100, timeout: float = 0.0
+    file: Path, number: int, passage: str | Cut = "", *, width: int = 1100, timeout: float = 0.0
 ) -> PageImage:
     """Render page ``number`` (from 1) in a confined child process.
 
     Raises:
         ReadingError: when the file is gone, cannot be rendered, or takes too long.
     """
-    request = {"number": number, "passage": passage[:_MOST_CHARACTERS], "width": width}
+    cut = Cut(passage) if isinstance(passage, str) else passage
+    parts = [part[:_MOST_CHARACTERS] for part in (cut.text, cut.before, cut.after)]
+    request = {"number": number, "passage": parts, "width": width}
     answer, png = _asked(file, request, f"Page {number} of {file.name}", timeout)
     if not png:
         raise ReadingError(f"Page {number} of {file.name} could not be drawn.", _CURE)
@@ -117,7 +131,9 @@ def _asked(
     return answer, rest
 
 
-def render_page(file: Path, number: int, passage: str = "", *, width: int = 1100) -> PageImage:
+def render_page(
+    file: Path, number: int, passage: str | Cut = "", *, width: int = 1100
+) -> PageImage:
     """Render page ``number`` (from 1), at most ``width`` pixels wide, and find a passage on it.
 
     Raises:
@@ -140,7 +156,8 @@ def render_page(file: Path, number: int, passage: str = "", *, width: int = 1100
         out = io.BytesIO()
         bitmap.to_pil().convert("RGB").save(out, "PNG")
         text = _Characters(page, bitmap.width, bitmap.height)
-        rectangles = text.framing(passage) if passage.strip() else ()
+        cut = Cut(passage) if isinstance(passage, str) else passage
+        rectangles = text.framing(cut) if cut.text.strip() else ()
         return PageImage(
             out.getvalue(), bitmap.width, bitmap.height, total, rectangles, text.words()
         )
@@ -200,6 +217,25 @@ def matching_words(page: Sequence[str], passage: Sequence[str]) -> list[int]:
     return [index for start, end in kept for index in range(start, end)]
 
 
+def words_between(
+    page: Sequence[str], before: Sequence[str], passage: Sequence[str], after: Sequence[str]
+) -> list[int]:
+    """Return the indexes of the page's words from the first to the last that match the passage.
+
+    It is told by the words ``before`` and ``after`` it from the same words elsewhere on the page.
+    """
+    matcher = difflib.SequenceMatcher(None, page, [*before, *passage, *after], autojunk=False)
+    first, last = len(before), len(before) + len(passage)
+    matches = [
+        block.a + place - block.b
+        for block in matcher.get_matching_blocks()
+        for place in range(max(block.b, first), min(block.b + block.size, last))
+    ]
+    if not matches or matches[-1] - matches[0] > 2 * len(passage) + _BRIDGED_WORDS:
+        return matching_words(page, passage)
+    return list(range(matches[0], matches[-1] + 1))
+
+
 class _Characters:
     """The characters of a page with their places on its picture."""
 
@@ -213,11 +249,18 @@ class _Characters:
         boxes = (_box(pdfium, page, textpage, index, width, height) for index in range(count))
         self._boxes = list(boxes)
 
-    def framing(self, passage: str) -> tuple[Rectangle, ...]:
+    def framing(self, passage: Cut) -> tuple[Rectangle, ...]:
         """Return the lines of the page on which the passage stands."""
         words = words_in(self._text)
-        forms = [word.form for word in words_in(passage)]
-        matches = matching_words([word.form for word in words], forms)
+        page = [word.form for word in words]
+        before, forms, after = (
+            [word.form for word in words_in(part)]
+            for part in (passage.before, passage.text, passage.after)
+        )
+        if before or after:
+            matches = words_between(page, before, forms, after)
+        else:
+            matches = matching_words(page, forms)
         characters = (index for place in matches for index in words[place].characters)
         return lines_of(box for index in characters if (box := self._boxes[index]) is not None)
 
@@ -297,7 +340,8 @@ def _same_line(line: Rectangle, box: Rectangle) -> bool:
 
 
 def _drawn(file: Path, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    image = render_page(file, request["number"], request["passage"], width=request["width"])
+    cut = Cut(*request["passage"])
+    image = render_page(file, request["number"], cut, width=request["width"])
     head: dict[str, Any] = {"width": image.width, "height": image.height}
     head["pages"] = image.pages
     head["rectangles"] = [astuple(box) for box in image.rectangles]

@@ -8,6 +8,7 @@ import pytest
 
 from ragkit.errors import ReadingError
 from ragkit.reading.pdf_page import (
+    Cut,
     Rectangle,
     lines_of,
     matching_words,
@@ -49,6 +50,23 @@ def test_a_passage_is_framed_where_it_stands(paper):
     assert first.top == pytest.approx(1 - 412 / 800, abs=0.03)
     assert second.top > first.top
     assert second.bottom < 0.6
+
+
+def test_a_passage_is_told_from_the_same_words_elsewhere_by_the_text_around_it(tmp_path):
+    from reportlab.pdfgen.canvas import Canvas
+
+    file = tmp_path / "twice.pdf"
+    canvas = Canvas(str(file), pagesize=(600, 800))
+    lines = ["Marmots whistle twice.", "Not in spring.", "Marmots whistle twice.", "Nor in June."]
+    for row, line in enumerate(lines):
+        canvas.drawString(60, 700 - 100 * row, line)
+    canvas.save()
+    around = "Not in spring.\n", "\nNor in June."
+    [second] = render_page(file, 1, Cut("Marmots whistle twice.", *around)).rectangles
+    assert second.top == pytest.approx(1 - 510 / 800, abs=0.03)
+    [first] = render_page(file, 1, Cut("Marmots whistle twice.", "", "\nNot in spring.")).rectangles
+    assert first.top == pytest.approx(1 - 710 / 800, abs=0.03)
+    assert render_page(file, 1, Cut("Nothing of it.", "No, ", " no")).rectangles == ()
 
 
 def test_a_rotated_page_is_minded(paper):

@@ -25,7 +25,7 @@ def files(tmp_path_factory):
     canvas = Canvas(str(folder / "herons.pdf"), pagesize=(600, 800))
     canvas.drawString(60, 700, "The grey heron stands in the reeds and waits for the evening.")
     canvas.showPage()
-    canvas.drawString(60, 700, "Herons fish; a Grey  Heron fishes alone.")
+    canvas.drawString(60, 400, "Herons fish; a Grey  Heron fishes alone.")
     canvas.setPageRotation(90)
     canvas.showPage()
     canvas.save()
@@ -44,7 +44,7 @@ def client(files, tmp_path_factory):
         guard = Middleware(Guard, port=PORT)
         app = Starlette(routes=pdf_pages.routes(SharedLibrary(settings)), middleware=[guard])
         with TestClient(app, base_url=f"http://localhost:{PORT}") as client:
-            client.ids = ids
+            client.ids, client.settings = ids, settings
             yield client
 
 
@@ -72,6 +72,23 @@ def test_a_page_has_a_picture_words_a_frame_and_marks(client):
     assert (left, top) == (pytest.approx(0.1, abs=0.01), pytest.approx(0.11, abs=0.02))
     assert right > 0.5
     assert bottom < 0.15
+
+
+def test_a_cited_sentence_is_framed_on_each_of_its_pages_and_nothing_else_is(client, files):
+    with Library.open(client.settings) as library:
+        text = library.documents.get(client.ids["herons.pdf"]).text
+    start, end = text.index("waits for"), text.index(" a Grey")
+    for number, first in (("1", "waits "), ("2", "Herons ")):
+        page = asked(client, f"/{number}", width=700, span=f"{start}-{end}").json()
+        [frame] = page["frames"]
+        assert page["marks"] == []
+        assert [word for word, *edges in page["words"] if edges[:2] == frame[:2]] == [first]
+    # The same words at another place of the page.
+    again = text.index("Heron fishes")
+    one = asked(client, "/2", span=f"{again}-{again + 5}").json()["frames"]
+    other = text.index("Herons fish")
+    assert one != asked(client, "/2", span=f"{other}-{other + 6}").json()["frames"]
+    assert asked(client, "/1", span=f"{again}-{again + 5}").json()["frames"] == []
 
 
 def test_words_are_counted_in_any_case_and_over_any_spaces(client):

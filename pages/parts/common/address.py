@@ -160,6 +160,8 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         Part("chunk"),
         Part("find"),
         Part("at"),
+        Part("span"),
+        Part("said"),
         Part("sheet"),
         Part("view", "document_view", state.RENDERED, _view),
     ),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts.document.cited import Span
 from ragkit.catalog.records import ChunkRecord
 from ragkit.library import DocumentDetail
 from ragkit.retrieval.highlight import highlight_question
@@ -17,7 +18,8 @@ from ragkit.retrieval.highlight import highlight_question
 class Shown:
     """A PDF and what of it was requested.
 
-    ``place`` is an offset into its text, and ``find`` the words searched for.
+    ``place`` is an offset into its text, and ``find`` the words searched for. Where there is a
+    ``sentence``, nothing else is marked.
     """
 
     detail: DocumentDetail
@@ -25,6 +27,7 @@ class Shown:
     chunk: ChunkRecord | None
     place: int
     find: str
+    sentence: Span | None = None
 
 
 @cache
@@ -34,7 +37,7 @@ def _script() -> str:
 
 def draw(shown: Shown) -> None:
     """Draw the viewer, at the page of the passage."""
-    record, chunk = shown.detail.record, shown.chunk
+    record, chunk, sentence = shown.detail.record, shown.chunk, shown.sentence
     viewer = st.components.v2.component("ragkit_pdf", js=_script(), isolate_styles=False)
     with st.container(key="pdf"):
         viewer(
@@ -43,9 +46,10 @@ def draw(shown: Shown) -> None:
                 "id": record.id,
                 "version": f"{record.hash[:16]}-{len(shown.detail.chunks)}",
                 "chunk": chunk.chunk.index + 1 if chunk else 0,
-                "find": shown.find,
+                "find": "" if sentence else shown.find,
+                "span": f"{sentence[0]}-{sentence[1]}" if sentence else "",
                 "first": first_page(shown),
-                "passage": chunk is None or shown.place == chunk.chunk.start,
+                "passage": bool(sentence) or chunk is None or shown.place == chunk.chunk.start,
                 "place": shown.place,
             },
         )
@@ -54,14 +58,15 @@ def draw(shown: Shown) -> None:
 def first_page(shown: Shown) -> int:
     """Return where to open, by position from 1.
 
-    That is the page of ``place``; of a passage on several pages, the one with most of the searched
-    words and then most of its text; of a whole document, the page with most of the words.
+    That is the page of ``place``, where a sentence begins; of a passage on several pages, the one
+    with most of the searched words and then most of its text; of a whole document, the page with
+    most of the words.
     """
     pages, chunk = shown.detail.record.pages, shown.chunk
     text = shown.detail.text
-    if chunk is not None and chunk.chunk.start == shown.place:
+    if shown.sentence is None and chunk is not None and chunk.chunk.start == shown.place:
         start, end = chunk.chunk.start, chunk.chunk.end
-    elif chunk is None and shown.place == 0 and shown.find:
+    elif shown.sentence is None and chunk is None and shown.place == 0 and shown.find:
         start, end = 0, len(text)
     else:
         return max(1, sum(1 for page in pages if page.start <= shown.place))

@@ -179,7 +179,7 @@ class Viewer {
     if (!page) return;
     this.touched = false;
     this.scrollTo(page.sheet.offsetTop - 8);
-    if (data.passage && (data.chunk || data.find))
+    if (data.passage && (data.chunk || data.find || data.span))
       this.root.scrollIntoView({ block: innerWidth > 640 ? "nearest" : "start" });
     await this.load(page);
     const heart = data.passage && page.answer?.picture ? heartOf(page.answer) : null;
@@ -337,8 +337,8 @@ class Viewer {
   }
 
   async fetchPage(page, width) {
-    const { chunk, find } = this.data;
-    const answer = await this.ask(`/${page.number}`, { width, chunk, find });
+    const { chunk, find, span } = this.data;
+    const answer = await this.ask(`/${page.number}`, { width, chunk, find, span });
     if (this.loaded.has(page)) this.fill(page, answer);
   }
 
@@ -369,7 +369,8 @@ class Viewer {
     const box = (kind, [left, top, right, bottom]) => drawn("rect", {
       class: kind, x: left, y: top, width: right - left, height: bottom - top,
     });
-    layer.append(...answer.frames.map((edges) => box("rk-frame", edges)));
+    const frame = this.data.span ? "rk-frame rk-cited" : "rk-frame";
+    layer.append(...answer.frames.map((edges) => box(frame, edges)));
     for (const [start, end] of answer.marks)
       layer.append(...placesOf(answer.words, start, end).map((edges) => box("rk-found-word", edges)));
     page.over = drawn("g", {});
@@ -451,7 +452,7 @@ class Viewer {
 export default function (component) {
   const { data, parentElement } = component;
   const before = parentElement.ragkitPdf;
-  const key = JSON.stringify([data.id, data.version, data.chunk, data.find]);
+  const key = JSON.stringify([data.id, data.version, data.chunk, data.find, data.span]);
   if (before?.key === key) {
     if (before.place !== data.place) before.viewer.show(data);
     before.place = data.place;

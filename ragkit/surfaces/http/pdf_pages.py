@@ -7,6 +7,7 @@ third page, and ``/_ragkit/pdf/12/find?words=…`` how often each page has these
 from __future__ import annotations
 
 import base64
+import re
 import threading
 from collections.abc import Callable
 from functools import lru_cache
@@ -19,7 +20,7 @@ from starlette.routing import Route
 
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail
-from ragkit.reading.pdf_page import PageImage, Rectangle, picture_of, sizes_of
+from ragkit.reading.pdf_page import Cut, PageImage, Rectangle, picture_of, sizes_of
 from ragkit.retrieval.highlight import highlight_question
 from ragkit.surfaces.http.shared import SharedLibrary
 from ragkit.types import Page
@@ -28,6 +29,8 @@ _WIDTHS = (800, 1200, 1800, 2400)
 _MOST_AT_ONCE = 2
 _MOST_PICTURES = 40
 _MOST_DOCUMENTS = 4
+_AROUND = 1500
+_SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
 _NEVER_KEPT = {"Cache-Control": "no-store"}
 
 
@@ -89,10 +92,14 @@ class PdfPages:
         page = next((page for page in detail.record.pages if page.number == number), None)
         if page is None:
             raise NotFoundError(f"There is no page {number}.")
+        span = _span(given.get("span", ""))
+        passage = (
+            sentence_on(detail, page, span) if span
+            else Cut(passage_on(detail, page, _number(given.get("chunk"))))
+        )  # fmt: skip
         try:
             image = self._picture(
-                _file(detail), detail.record.hash, number,
-                passage_on(detail, page, _number(given.get("chunk"))),
+                _file(detail), detail.record.hash, number, passage,
                 next((w for w in _WIDTHS if w >= _number(given.get("width"))), _WIDTHS[-1]),
             )  # fmt: skip
         except RagkitError as error:
@@ -122,7 +129,7 @@ class PdfPages:
     def _read(self, number: int, _version: str) -> DocumentDetail:
         return self._library.get().documents.get(number)
 
-    def _draw(self, file: Path, _hash: str, number: int, passage: str, width: int) -> PageImage:
+    def _draw(self, file: Path, _hash: str, number: int, passage: Cut, width: int) -> PageImage:
         with self._turns:
             return picture_of(file, number, passage, width=width)
 
@@ -136,6 +143,16 @@ def passage_on(detail: DocumentDetail, page: Page, chunk: int) -> str:
     if record is None:
         return ""
     return detail.text[max(record.chunk.start, page.start) : min(record.chunk.end, page.end)]
+
+
+def sentence_on(detail: DocumentDetail, page: Page, span: tuple[int, int]) -> Cut:
+    """Return the part of a sentence that is on a page, with the text of the page around it."""
+    start, end = max(span[0], page.start), min(span[1], page.end)
+    if start >= end:
+        return Cut("")
+    text = detail.text
+    before = text[max(page.start, start - _AROUND) : start]
+    return Cut(text[start:end], before, text[end : min(page.end, end + _AROUND)])
 
 
 def counts(detail: DocumentDetail, words: str) -> list[int]:
@@ -164,3 +181,8 @@ def _edges(box: Rectangle) -> list[float]:
 
 def _number(value: str | None) -> int:
     return int(value) if value and value.isascii() and value.isdecimal() and len(value) < 7 else 0
+
+
+def _span(value: str) -> tuple[int, int] | None:
+    found = _SPAN.fullmatch(value)
+    return (int(found[1]), int(found[2])) if found else None

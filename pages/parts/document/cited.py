@@ -1,0 +1,43 @@
+"""The one sentence that an address names: where it is in the text as it is now. Pure functions."""
+
+from __future__ import annotations
+
+import re
+
+from pages.parts.common.markup import mark_of
+from ragkit.chunking.units import text_units
+from ragkit.reading.formats import Format
+
+Span = tuple[int, int]
+
+_SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
+MOVED = "The document has changed since. The sentence that was cited is marked where it is now."
+CHANGED = "The document has changed since. The sentence that was cited is no longer in it."
+
+
+def span_of(value: str) -> Span | None:
+    """Read ``900-960``; ``None`` for what is no span."""
+    found = _SPAN.fullmatch(value)
+    span = (int(found[1]), int(found[2])) if found else None
+    return span if span and span[0] < span[1] else None
+
+
+def find(text: str, file_format: str, span: Span | None, said: str) -> tuple[Span | None, str]:
+    """Return the span of a sentence in a text, and what to say of it; ``None``: do not mark one.
+
+    ``said`` is what the address has of its text (``mark_of``). A sentence that moved is marked
+    where it is now; one without ``said`` is believed to be in its place.
+    """
+    if span is None:
+        return None, ""
+    start, end = span
+    is_inside = end <= len(text)
+    if is_inside and (not said or mark_of(text[start:end]) == said):
+        return span, ""
+    units = text_units(text, code=file_format == Format.CODE) if said else ()
+    same = [
+        (unit.start, unit.end) for unit in units if mark_of(text[unit.start : unit.end]) == said
+    ]
+    if same:
+        return min(same, key=lambda one: abs(one[0] - start)), MOVED
+    return None, CHANGED
