@@ -149,6 +149,17 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadSummary:
+    """A thread in a list: its name, and how many questions it has."""
+
+    id: int
+    title: str
+    turns: int
+    created_at: float
+    changed_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Thread:
     """Questions that follow one another, oldest first; ``changed_at`` is in seconds since 1970."""
 

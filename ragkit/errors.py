@@ -135,6 +135,10 @@ class EvaluationError(RagkitError):
     """A question set is not valid, or a floor was not reached."""
 
 
+class ThreadError(RagkitError):
+    """A thread cannot be kept: there are too many, or a part of it is too long."""
+
+
 class ModelError(RagkitError):
     """An embedder or a language model failed."""
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.judgments import Judgments
     from ragkit.catalog.retries import Retries
     from ragkit.catalog.runs import Runs
+    from ragkit.catalog.threads import Threads
     from ragkit.catalog.uploads import UploadRecords
 
 
@@ -73,6 +74,13 @@ class Catalog:
         from ragkit.catalog.runs import Runs
 
         return Runs(self.connections)
+
+    @cached_property
+    def threads(self) -> Threads:
+        """Questions that follow one another, with their answers."""
+        from ragkit.catalog.threads import Threads
+
+        return Threads(self.connections)
 
     @cached_property
     def uploads(self) -> UploadRecords:

@@ -36,7 +36,7 @@ CURE = (
 META_KEY = "library"
 """The row of ``meta`` with the library's identity and ``saved``."""
 
-_COUNTED = ("collections", "sources", "documents", "judgments")
+_COUNTED = ("collections", "sources", "documents", "judgments", "threads")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,12 @@ class Marker:
     sources: int = 0
     documents: int = 0
     judgments: int = 0
+    threads: int = 0
 
     @property
     def full(self) -> bool:
         """Whether the library held anything that would be missed."""
-        return bool(self.sources or self.documents or self.judgments)
+        return bool(self.sources or self.documents or self.judgments or self.threads)
 
     def __str__(self) -> str:
         when = datetime.fromtimestamp(self.at).astimezone()
@@ -187,7 +188,7 @@ def refuse_lost_contents(connection: sqlite3.Connection, file: Path, *, create: 
             )
         return
     counts = counted(connection)
-    if not (counts["documents"] or counts["sources"] or counts["judgments"]):
+    if not any(count for table, count in counts.items() if table != "collections"):
         _refuse_lost(paths, "holds nothing")
 
 

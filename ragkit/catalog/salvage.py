@@ -18,6 +18,13 @@ _MOST_PROBES = 4000
 _SPARE_IDS = 1000
 """Ids that the lost rows may have had, and that are given to nothing else."""
 
+_LOST_THREADS = """
+INSERT OR IGNORE INTO threads (id, title, created_at, changed_at)
+SELECT thread_id, substr(question, 1, 80), at, at FROM turns
+WHERE id IN (SELECT MIN(id) FROM turns GROUP BY thread_id)
+"""
+"""What is left of a thread that is lost itself is listed under its first question."""
+
 
 @dataclass
 class SavedTable:
@@ -61,6 +68,7 @@ def salvage(damaged: Path, backup: Path | None, target: Path, scratch: Path) -> 
                 new.executemany(f"INSERT INTO {table} VALUES ({marks})", first)
             reports.append(report)
         _keep_ids(new, [work, *([backup] if backup else [])])
+        new.execute(_LOST_THREADS)
         _drop_orphans(new, tables)
         # Old index files may hold rows that were lost, or lack some that the backup brought back.
         renew_versions(new)

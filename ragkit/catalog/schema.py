@@ -352,6 +352,34 @@ def m009_file_stamps(connection: sqlite3.Connection) -> None:
     _execute(connection, "ALTER TABLE documents ADD COLUMN stamp TEXT NOT NULL DEFAULT ''")
 
 
+def m011_threads(connection: sqlite3.Connection) -> None:
+    """Keep questions that follow one another with their answers; no collection takes them along."""
+    _execute(connection, _THREADS)
+
+
+_THREADS = """
+CREATE TABLE threads (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    title TEXT NOT NULL,
+    collections TEXT NOT NULL DEFAULT '[]',
+    created_at REAL NOT NULL,
+    changed_at REAL NOT NULL
+) STRICT;
+CREATE INDEX threads_by_change ON threads (changed_at);
+
+CREATE TABLE turns (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id INTEGER NOT NULL REFERENCES threads ON DELETE CASCADE,
+    question TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    quick TEXT NOT NULL DEFAULT '[]',
+    written TEXT NOT NULL DEFAULT '{}',
+    at REAL NOT NULL
+) STRICT;
+CREATE INDEX turns_by_thread ON turns (thread_id, id)
+"""
+
+
 def _execute(connection: sqlite3.Connection, statements: str) -> None:
     """Run statements one by one: ``executescript`` would end the transaction that they are in."""
     for statement in statements.split(";\n"):
@@ -370,6 +398,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m008_lineage,
     m009_file_stamps,
     m010_retries,
+    m011_threads,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

@@ -38,6 +38,7 @@ from ragkit.paths import LibraryPaths
 _NAMES = {
     "documents": "document",
     "judgments": "judgment",
+    "threads": "thread",
     "contexts": "context",
     "runs": "kept run",
     "vectors": "vector",

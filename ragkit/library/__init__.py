@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ragkit.library.names import DocumentNames
     from ragkit.library.searches import SearchHistory
     from ragkit.library.suggestions import SuggestionService
+    from ragkit.library.threads import ThreadService
     from ragkit.library.uploads import UploadService
     from ragkit.models.base import Embedder
     from ragkit.models.ollama_monitor import OllamaMonitor
@@ -50,7 +51,7 @@ class Library:
     ``collections``, ``sources`` and ``documents`` are what it holds; ``jobs`` and ``worker`` what
     is done to it; ``contexts`` and ``embedders`` what models add; ``health`` checks it;
     ``judgments`` and ``runs`` measure its answers; ``searches``, ``names``, ``suggestions`` and
-    ``examples`` help with a question, ``answers`` answers it.
+    ``examples`` help with a question, ``answers`` answers it, ``threads`` keeps both.
     """
 
     notices: tuple[str, ...] = ()
@@ -256,6 +257,13 @@ class Library:
         from ragkit.library.answers import AnswerService
 
         return AnswerService(self._services)
+
+    @cached_property
+    def threads(self) -> ThreadService:
+        """Kept questions that follow one another, with their answers."""
+        from ragkit.library.threads import ThreadService
+
+        return ThreadService(self.catalog, kept=self.settings.search_history)
 
     @cached_property
     def searches(self) -> SearchHistory:

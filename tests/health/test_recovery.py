@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from ragkit.answers import Turn
 from ragkit.catalog.copies import backups, keep_backup
 from ragkit.catalog.records import JobState
 from ragkit.errors import CatalogError, LibraryBusyError, LibraryError
@@ -48,6 +49,7 @@ def _judge(library: Library, question: str) -> None:
             "start, stop, quote, grade, origin, at) VALUES (1, ?, 1, 'x', '', 0, 1, '', 2, '', 0)",
             (question,),
         )
+    library.threads.add(library.threads.begin(question, ["default"]).id, Turn(question, question))
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +93,11 @@ def _whole(library: Library) -> bool:
 
 
 def _questions(library: Library) -> list[str]:
-    return library.catalog.connections.column("SELECT question FROM judgments ORDER BY id")
+    """The questions that were judged, which are those of the threads."""
+    judged = library.catalog.connections.column("SELECT question FROM judgments ORDER BY id")
+    threads = [library.threads.get(one.id) for one in library.threads.list()]
+    assert sorted(turn.question for one in threads for turn in one.turns) == sorted(judged)
+    return judged
 
 
 def test_three_backups_are_kept_and_a_damaged_catalog_drops_none(paths):

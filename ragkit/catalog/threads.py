@@ -1,0 +1,302 @@
+"""Threads: questions that follow one another, each turn with its answers as they were given.
+
+Like judgments they are not part of what is indexed. A turn keeps the words that it quotes, so that
+a thread outlives the documents and collections that it is about. Each write is one small
+transaction of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from enum import Enum
+from functools import cache
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from ragkit.answers import AnswerState, Source, Thread, ThreadSummary, Turn, WrittenAnswer
+from ragkit.catalog.connection import Connections
+from ragkit.errors import NotFoundError, ThreadError
+from ragkit.formatting import shortened
+
+LONGEST_QUESTION = 4000
+"""Characters of a question that is kept."""
+
+LONGEST_TITLE = 80
+"""Characters of a thread's title."""
+
+MOST_TURNS, MOST_THREADS = 200, 2000
+"""Turns of one thread, and threads of a library; nothing is deleted to make room."""
+
+_LARGEST_ANSWER = 2_000_000
+_EMPTY_SECONDS = 86_400.0
+_COLUMNS = "id, title, collections, created_at, changed_at"
+
+
+class Threads:
+    """Queries about threads. Any process may write; two that add to one thread lose nothing."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def all(self) -> list[ThreadSummary]:
+        """Return the threads that have a turn, the one that changed last first."""
+        rows = self._connections.rows(
+            "SELECT t.id, t.title, COUNT(*), t.created_at, t.changed_at FROM threads t "
+            "JOIN turns u ON u.thread_id = t.id GROUP BY t.id ORDER BY t.changed_at DESC, t.id DESC"
+        )
+        return [ThreadSummary(*row) for row in rows]
+
+    def get(self, thread_id: int) -> Thread:
+        """Return a thread with its turns, oldest first, as they were stored.
+
+        Collections have their current names, those that are gone the names that they had.
+
+        Raises:
+            NotFoundError: it is gone.
+        """
+        with self._connections.read() as connection:
+            row = connection.execute(
+                f"SELECT {_COLUMNS} FROM threads WHERE id = ?", (thread_id,)
+            ).fetchone()
+            if row is None:
+                raise _missing(thread_id)
+            turns = connection.execute(
+                "SELECT id, question, asked, quick, written, at FROM turns "
+                "WHERE thread_id = ? ORDER BY id",
+                (thread_id,),
+            ).fetchall()
+            names = dict(connection.execute("SELECT id, name FROM collections").fetchall())
+        known = (one for one in json.loads(row[2]) if isinstance(one, dict))
+        return Thread(
+            id=row[0],
+            title=row[1],
+            collections=tuple(str(names.get(one.get("id"), one.get("name"))) for one in known),
+            turns=tuple(map(_turn, turns)),
+            created_at=row[3],
+            changed_at=row[4],
+        )
+
+    def begin(self, title: str, collections: Iterable[str]) -> int:
+        """Store a thread without turns, and return its id.
+
+        Raises:
+            ThreadError: there are too many.
+        """
+        now, wanted = time.time(), list(dict.fromkeys(collections))
+        with self._connections.write() as connection:
+            # Of those that nothing was added to, such as a killed process leaves, nothing is lost.
+            connection.execute(
+                "DELETE FROM threads WHERE created_at < ? "
+                "AND NOT EXISTS (SELECT 1 FROM turns WHERE thread_id = threads.id)",
+                (now - _EMPTY_SECONDS,),
+            )
+            if connection.execute("SELECT COUNT(*) FROM threads").fetchone()[0] >= MOST_THREADS:
+                raise ThreadError(
+                    f"There are {MOST_THREADS} threads already.",
+                    "Delete some: ragkit threads list, ragkit threads delete.",
+                )
+            ids = dict(connection.execute("SELECT name, id FROM collections").fetchall())
+            packed = json.dumps([{"id": ids.get(name), "name": name} for name in wanted])
+            cursor = connection.execute(
+                "INSERT INTO threads (title, collections, created_at, changed_at) "
+                "VALUES (?, ?, ?, ?)",
+                (_title(title), packed, now, now),
+            )
+            return int(cursor.lastrowid or 0)
+
+    def add(self, thread_id: int, turn: Turn) -> int:
+        """Append a turn, and return its id; ``turn.at`` of 0 is now.
+
+        Raises:
+            NotFoundError: the thread is gone.
+            ThreadError: it is full, or the turn is too long.
+        """
+        at = turn.at or time.time()
+        columns = _packed(turn)
+        with self._connections.write() as connection:
+            query = "SELECT COUNT(*) FROM turns WHERE thread_id = ?"
+            if connection.execute(query, (thread_id,)).fetchone()[0] >= MOST_TURNS:
+                raise ThreadError(
+                    f"The thread has {MOST_TURNS} questions.", "Begin another thread."
+                )
+            _note_change(connection, thread_id)
+            cursor = connection.execute(
+                "INSERT INTO turns (thread_id, at, question, asked, quick, written) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (thread_id, at, *columns),
+            )
+            return int(cursor.lastrowid or 0)
+
+    def replace(self, turn: Turn) -> None:
+        """Store a turn in place of the one with its id, when it was asked staying as it was.
+
+        Raises:
+            NotFoundError: it is gone.
+            ThreadError: it is too long.
+        """
+        columns = _packed(turn)
+        with self._connections.write() as connection:
+            row = connection.execute(
+                "UPDATE turns SET question = ?, asked = ?, quick = ?, written = ? WHERE id = ? "
+                "RETURNING thread_id",
+                (*columns, turn.id),
+            ).fetchone()
+            if row is None:
+                raise NotFoundError("The answer is no longer kept.", "Its thread was deleted.")
+            _note_change(connection, row[0])
+
+    def rename(self, thread_id: int, title: str) -> None:
+        """Give a thread another title.
+
+        Raises:
+            NotFoundError: it is gone.
+            ThreadError: the title is empty.
+        """
+        with self._connections.write() as connection:
+            changed = connection.execute(
+                "UPDATE threads SET title = ? WHERE id = ?", (_title(title), thread_id)
+            )
+            if not changed.rowcount:
+                raise _missing(thread_id)
+
+    def delete(self, thread_id: int) -> None:
+        """Delete a thread with its turns.
+
+        Raises:
+            NotFoundError: it is gone.
+        """
+        with self._connections.write() as connection:
+            if not connection.execute("DELETE FROM threads WHERE id = ?", (thread_id,)).rowcount:
+                raise _missing(thread_id)
+
+    def restore(self, thread: Thread) -> None:
+        """Store a thread that was deleted, under the ids that it and its turns had.
+
+        Raises:
+            ThreadError: it is there.
+        """
+        columns = [(turn.id, thread.id, turn.at, *_packed(turn)) for turn in thread.turns]
+        with self._connections.write() as connection:
+            if connection.execute("SELECT 1 FROM threads WHERE id = ?", (thread.id,)).fetchone():
+                raise ThreadError("The thread is there.", "It was restored already.")
+            ids = dict(connection.execute("SELECT name, id FROM collections").fetchall())
+            named = [{"id": ids.get(name), "name": name} for name in thread.collections]
+            connection.execute(
+                f"INSERT INTO threads ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)",
+                (thread.id, thread.title, json.dumps(named), thread.created_at, thread.changed_at),
+            )
+            connection.executemany(
+                "INSERT INTO turns (id, thread_id, at, question, asked, quick, written) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                columns,
+            )
+
+
+def _missing(thread_id: int) -> NotFoundError:
+    return NotFoundError(f"There is no thread {thread_id}.", "ragkit threads list shows them.")
+
+
+def _note_change(connection: Any, thread_id: int) -> None:
+    changed = connection.execute(
+        "UPDATE threads SET changed_at = max(changed_at, ?) WHERE id = ?", (time.time(), thread_id)
+    )
+    if not changed.rowcount:
+        raise _missing(thread_id)
+
+
+def _title(text: str) -> str:
+    """Return a title on one line, its middle left out where it is long."""
+    line = " ".join(_storable(text).split())
+    line = "".join(character for character in line if character.isprintable())
+    if not line:
+        raise ThreadError("A thread needs a title.", "Write a few words.")
+    return shortened(line, LONGEST_TITLE)
+
+
+# -- turns as JSON -------------------------------------------------------------------------
+
+
+def _packed(turn: Turn) -> tuple[str, str, str, str]:
+    """Return question, asked, quick sources and written answer as they are stored.
+
+    Raises:
+        ThreadError: one of them is too long.
+    """
+    if max(len(turn.question), len(turn.asked)) > LONGEST_QUESTION:
+        raise ThreadError(
+            f"A question of more than {LONGEST_QUESTION} characters is not kept.", "Shorten it."
+        )
+    quick = _dumped([_as_json(source) for source in turn.quick])
+    written: dict[str, Any] = {}
+    if turn.written is not None:
+        written = asdict(turn.written)
+        written["sources"] = [_as_json(source) for source in turn.written.sources]
+    packed = _dumped(written)
+    if len(quick) + len(packed) > _LARGEST_ANSWER:
+        raise ThreadError("The answer is too long to be kept.", "Ask for fewer results.")
+    return _storable(turn.question), _storable(turn.asked), quick, packed
+
+
+def _as_json(source: Source) -> dict[str, Any]:
+    """Return a source without ``changed``, which is found out whenever it is read."""
+    values = asdict(source)
+    del values["changed"]
+    return values
+
+
+def _dumped(value: Any) -> str:
+    return _storable(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _storable(text: str) -> str:
+    """Replace half characters, which badly decoded text has and no database takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _turn(row: Sequence[Any]) -> Turn:
+    identity, question, asked, quick, written, at = row
+    failed = WrittenAnswer(
+        question=asked,
+        state=AnswerState.FAILED,
+        failure="The answer was kept by another version, and cannot be shown.",
+        cure="Ask again.",
+    )
+    try:
+        sources, answer = _decoded(tuple[Source, ...], json.loads(quick)), json.loads(written)
+        kept = _decoded(WrittenAnswer, answer) if answer else None
+    except (ValueError, TypeError, RecursionError):
+        sources, kept = (), failed
+    return Turn(question, asked, sources, kept, identity, at)
+
+
+@cache
+def _hints(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)
+
+
+def _decoded(kind: Any, value: Any) -> Any:
+    """Return a JSON value as what it was before it was stored; unknown fields are left out.
+
+    Raises:
+        ValueError: it is something else.
+        TypeError: something is missing in it.
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if isinstance(kind, type) and is_dataclass(kind) and isinstance(value, dict):
+        hints = _hints(kind)
+        return kind(**{name: _decoded(hints[name], value[name]) for name in hints if name in value})
+    if origin is tuple and isinstance(value, list):
+        return tuple(_decoded(arguments[0], one) for one in value)
+    if NoneType in arguments:
+        other = next(one for one in arguments if one is not NoneType)
+        return None if value is None else _decoded(other, value)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(value)
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is (origin or kind):
+        return value
+    raise ValueError(f"{kind} expected")

@@ -1,0 +1,102 @@
+"""Threads of a library: kept questions that follow one another, with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from ragkit.answers import AnswerState, Source, Thread, ThreadSummary, Turn, WrittenAnswer
+
+if TYPE_CHECKING:
+    from ragkit.catalog import Catalog
+
+_Quoted: TypeAlias = tuple[tuple[int, int, int], str]
+_ENDED = frozenset((AnswerState.DONE, AnswerState.CANCELLED, AnswerState.FAILED))
+
+
+class ThreadService:
+    """Kept threads. A turn comes back as it was given: the same words, sources and numbers.
+
+    What a turn quotes is kept with it; ``Source.changed`` says that its document is gone, or no
+    longer says that there. Methods raise a NotFoundError for a thread or turn that is gone, and a
+    ThreadError for one that cannot be kept.
+    """
+
+    def __init__(self, catalog: Catalog, *, kept: bool) -> None:
+        self._catalog = catalog
+        self.kept = kept
+        """Whether what is asked on a page is kept without being asked for (``search_history``)."""
+
+    def list(self) -> Sequence[ThreadSummary]:
+        """Return all threads, the one that changed last first."""
+        return self._catalog.threads.all()
+
+    def get(self, thread_id: int) -> Thread:
+        """Return a thread with its turns, oldest first.
+
+        An answer that nobody finished writing counts as cancelled.
+        """
+        thread = self._catalog.threads.get(thread_id)
+        changed = self._changed(
+            source
+            for turn in thread.turns
+            for source in (*turn.quick, *(turn.written.sources if turn.written else ()))
+        )
+        turns = tuple(
+            replace(
+                turn,
+                quick=_marked(turn.quick, changed),
+                written=_ended(turn.written, changed) if turn.written else None,
+            )
+            for turn in thread.turns
+        )
+        return replace(thread, turns=turns)
+
+    def begin(self, question: str, collections: Iterable[str]) -> Thread:
+        """Make a thread that is called after its first question; ``add`` keeps its turns."""
+        return self._catalog.threads.get(self._catalog.threads.begin(question, collections))
+
+    def add(self, thread_id: int, turn: Turn) -> Turn:
+        """Keep a turn as the last one of a thread, and return it with its id."""
+        return replace(turn, id=self._catalog.threads.add(thread_id, turn))
+
+    def replace(self, turn: Turn) -> None:
+        """Keep a turn in place of the one with its id, when it was answered or judged later."""
+        self._catalog.threads.replace(turn)
+
+    def rename(self, thread_id: int, title: str) -> None:
+        """Give a thread another title, on one line of up to 80 characters."""
+        self._catalog.threads.rename(thread_id, title)
+
+    def delete(self, thread_id: int) -> Thread:
+        """Delete a thread at once, and return it for ``restore``."""
+        thread = self._catalog.threads.get(thread_id)
+        self._catalog.threads.delete(thread_id)
+        return thread
+
+    def restore(self, thread: Thread) -> None:
+        """Take back that a thread was deleted; it is as it was, with its id."""
+        self._catalog.threads.restore(thread)
+
+    def _changed(self, sources: Iterable[Source]) -> frozenset[_Quoted]:
+        """Return what no longer stands at its place in the stored text of its document."""
+        quoted = list(dict.fromkeys(filter(None, map(_quoted, sources))))
+        found = self._catalog.documents.slices([place for place, _ in quoted])
+        return frozenset(one for one, text in zip(quoted, found, strict=True) if one[1] != text)
+
+
+def _quoted(source: Source) -> _Quoted | None:
+    """Return where a source stands (document, start, end), and its text; ``None`` on the web."""
+    if source.document is None:
+        return None
+    return (source.document.id, source.start, source.end), source.text
+
+
+def _marked(sources: Sequence[Source], changed: frozenset[_Quoted]) -> tuple[Source, ...]:
+    return tuple(replace(source, changed=_quoted(source) in changed) for source in sources)
+
+
+def _ended(written: WrittenAnswer, changed: frozenset[_Quoted]) -> WrittenAnswer:
+    state = written.state if written.state in _ENDED else AnswerState.CANCELLED
+    return replace(written, state=state, sources=_marked(written.sources, changed))
