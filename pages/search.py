@@ -18,7 +18,7 @@ from pages.parts.common import (
     state,
 )
 from pages.parts.common.markup import plural
-from pages.parts.search import cards, controls, home, summary
+from pages.parts.search import answer_html, cards, controls, home, summary
 from pages.parts.search.passages import EXCERPT_WIDTH, ExpandedContent, expand
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.records import ContextRecord
@@ -93,7 +93,12 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
         library.contexts.note_hits(answer)
     controls.offer_export(choices.export, answer)
     chips = summary.chips(question, library.documents.field_names(options.collections))
-    parts = [summary.filter_chips(chips), summary.head(answer, options), indexing(library)]
+    parts = [
+        summary.filter_chips(chips),
+        answer_html.quick(library.answers.quick(answer), answer.corrected or answer.query),
+        summary.head(answer, options),
+        indexing(library),
+    ]
     if answer.results:
         parts += [result_list(library, answer, options), summary.more(answer, options)]
     else:

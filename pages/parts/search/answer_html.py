@@ -1,0 +1,273 @@
+"""Answers as HTML: quick ones, written ones with their sources and checks. Pure functions.
+
+What a model wrote is text and nothing else: no Markdown, no links, no pictures of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from pages.parts.common.markup import (
+    action,
+    attributes,
+    name,
+    number,
+    page_range,
+    plural,
+    source_url,
+    text,
+)
+from pages.parts.rendering import Kind, kind_of, snippet
+from pages.parts.rendering.canvas import safe_link
+from ragkit.answers import (
+    AnswerSentence,
+    AnswerState,
+    Check,
+    CheckKind,
+    Source,
+    WrittenAnswer,
+)
+from ragkit.retrieval.highlight import best_window, highlight_question
+
+_LONGEST_QUICK, _LONGEST_SOURCE, _LONGEST_DETAIL = 360, 420, 80
+_CHECKS = {
+    CheckKind.NO_SOURCE: "no source",
+    CheckKind.SUPPORTED: "supported",
+    CheckKind.PARTLY: "partly supported",
+    CheckKind.UNSUPPORTED: "not supported",
+}
+_HOLDS = (
+    "A sentence holds if it names a source that was given and its figures, dates, names and "
+    "quotations are there. Whether the source says so, you decide: follow its number."
+)
+
+
+# -- the quick answer ------------------------------------------------------------------------
+
+
+def quick(sources: Sequence[Source], question: str) -> str:
+    """Return the sentences that answer best, each with a link to its place; empty without any."""
+    if not sources:
+        return ""
+    rows = "".join(
+        f'<p class="rk-quick-row">{sentence(source, question, _LONGEST_QUICK)} '
+        f"{place_link(source, question)}</p>"
+        for source in sources
+    )
+    return f'<section class="rk-answer rk-answer-quick" aria-label="Quick answer">{rows}</section>'
+
+
+def sentence(source: Source, question: str, longest: int) -> str:
+    """Return a sentence of a document without its markup, the words of the question marked."""
+    marks = highlight_question(source.text, question)
+    start, end = best_window(source.text, marks, longest)
+    shown = snippet(source.text, (start, end), marks, _kind(source)) or text(source.text[start:end])
+    cut = f"{'… ' if start else ''}{shown}{' …' if end < len(source.text) else ''}"
+    style = ' class="rk-code"' if _kind(source).form == "code" else ""
+    return f'<span dir="auto"{style}>{cut}</span>'
+
+
+def place_link(source: Source, question: str) -> str:
+    """Return a link to where a sentence stands, which opens with exactly it marked."""
+    data = attributes(
+        class_="rk-answer-place", title="Opens the document with this sentence marked"
+    )
+    return f"<a{_leads(source, question)}{data}>{place_of(source)}</a>"
+
+
+def place_of(source: Source) -> str:
+    """Return where a sentence stands, as HTML: title, the last heading, page."""
+    document = source.document
+    title = source.title or source.url if document is None else document.title or document.path
+    parts = [f"<bdi>{name(title[:90])}</bdi>"]
+    own = [one for one in source.heading_path if not title.startswith(one)]
+    if own:
+        parts.append(f" › <bdi>{name(own[-1][:70])}</bdi>")
+    if source.page is not None:
+        parts.append(f", {page_range(source.page, source.page)}")
+    if document is None:
+        parts.append(' <span class="rk-soft">(web)</span>')
+    return "".join(parts)
+
+
+def _leads(source: Source, question: str) -> str:
+    """Return the attributes of a link to a sentence; a page of the web opens in a new tab."""
+    if source.document is not None:
+        return attributes(
+            href=source_url(source, question), target="_self", data_rk="open",
+            data_id=source.document.id,
+        )  # fmt: skip
+    return attributes(href=safe_link(source.url), target="_blank", rel="noopener noreferrer")
+
+
+def _kind(source: Source) -> Kind:
+    document = source.document
+    return kind_of(document.format, document.path) if document else Kind("plain")
+
+
+# -- a written answer --------------------------------------------------------------------------
+
+
+def written(answer: WrittenAnswer) -> str:
+    """Return a written answer, as far as it is, without its state in words (``state_of``)."""
+    parts = [_banner(answer), _text(answer)]
+    if is_over(answer):
+        parts += [_figures(answer), _sources(answer)]
+    return "".join(parts)
+
+
+def state_of(answer: WrittenAnswer) -> str:
+    """Return in words what is being done; once it is over, empty or that it was stopped."""
+    match answer.state:
+        case AnswerState.READING if answer.passages_found:
+            return f"Reading {answer.passages_read} of {plural(answer.passages_found, 'passage')}"
+        case AnswerState.READING:
+            return "Reading the passages"
+        case AnswerState.THINKING:
+            return "Thinking"
+        case AnswerState.WRITING:
+            return "Writing"
+        case AnswerState.CHECKING:
+            return f"Checking {plural(len(answer.sentences), 'sentence')}"
+        case AnswerState.CANCELLED:
+            return "Stopped"
+        case _:
+            return ""
+
+
+def is_over(answer: WrittenAnswer) -> bool:
+    """Return whether nothing more will come."""
+    return answer.state in (AnswerState.DONE, AnswerState.CANCELLED, AnswerState.FAILED)
+
+
+def _banner(answer: WrittenAnswer) -> str:
+    """Return what should be known before a word is read."""
+    if answer.failure:
+        cure = f" {text(answer.cure)}" if answer.cure else ""
+        return f'<p class="rk-notice rk-warn" role="alert">{text(answer.failure)}{cure}</p>'
+    if answer.not_found:
+        return (
+            '<p class="rk-answer-none"><b>Not in your documents.</b> The model found no answer in '
+            "the passages that it read. The nearest are below.</p>"
+        )
+    if answer.state is AnswerState.DONE and not answer.is_grounded:
+        return (
+            '<p class="rk-notice rk-warn">No sentence of this answer names a source, so nothing '
+            "shows that it is in your documents. Read the passages below instead.</p>"
+        )
+    return ""
+
+
+def _text(answer: WrittenAnswer) -> str:
+    """Return the sentences in their paragraphs and lists, with citations and findings."""
+    if answer.not_found:
+        return ""
+    blocks: list[tuple[bool, str]] = []
+    for _, group in groupby(answer.sentences, key=lambda one: one.block):
+        inside = tuple(group)
+        said = " ".join(_sentence(one, answer) for one in inside)
+        blocks.append((inside[0].item, said))
+    if answer.unfinished and not is_over(answer):
+        coming = f'<span dir="auto" class="rk-answer-coming">{text(answer.unfinished)}</span>'
+        is_item, said = blocks.pop() if blocks else (False, "")
+        blocks.append((is_item, f"{said} {coming}"))
+    parts = []
+    for is_list, items in groupby(blocks, key=lambda block: block[0]):
+        tag, outer = ("li", "ul") if is_list else ("p", "div")
+        inner = "".join(f"<{tag}>{said}</{tag}>" for _, said in items)
+        parts.append(f"<{outer}>{inner}</{outer}>")
+    cut = '<p class="rk-soft">… The answer ended here: it had its longest length.</p>'
+    return f'<div class="rk-answer-text">{"".join(parts)}{cut * answer.cut}</div>'
+
+
+def _sentence(one: AnswerSentence, answer: WrittenAnswer) -> str:
+    fails = any(not check.holds for check in one.checks)
+    style = "rk-answer-sentence rk-fails" if fails else "rk-answer-sentence"
+    cites = "".join(_citation(number_, answer) for number_ in one.sources)
+    found = "".join(_finding(check) for check in one.checks)
+    return f'<span class="{style}" dir="auto">{text(one.text)}</span>{cites}{found}'
+
+
+def _citation(number_: int, answer: WrittenAnswer) -> str:
+    """Return a small numbered link to a source, with a card that shows its sentence."""
+    if not 1 <= number_ <= len(answer.sources):
+        return ""
+    source = answer.sources[number_ - 1]
+    shown = sentence(source, "", _LONGEST_SOURCE)
+    card = f'<span class="rk-cite-card" role="tooltip">{shown}<i>{place_of(source)}</i></span>'
+    label = attributes(class_="rk-cite", aria_label=f"Source {number_}", data_source=number_)
+    return f"<a{_leads(source, answer.question)}{label}>{number_}{card}</a>"
+
+
+def _finding(check: Check) -> str:
+    """Return the word of a check, and what it is about."""
+    detail = check.detail[:_LONGEST_DETAIL]
+    about = f'"{detail}"' if " " in detail else detail
+    if check.kind is CheckKind.NOT_IN_SOURCE:
+        words = f"{about or 'something'} is not in the source"
+    else:
+        words = _CHECKS[check.kind]
+    style = "rk-check rk-check-holds" if check.holds else "rk-check"
+    title = "What the model says that was asked to judge" if check.kind in _JUDGED else None
+    return f"<span{attributes(class_=style, title=title)}>{text(words)}</span>"
+
+
+_JUDGED = (CheckKind.SUPPORTED, CheckKind.PARTLY, CheckKind.UNSUPPORTED)
+
+
+def _figures(answer: WrittenAnswer) -> str:
+    """Return the figures under an answer, and what can be done with it."""
+    facts = []
+    if answer.sentences and not answer.not_found:
+        count = plural(len(answer.sentences), "sentence")
+        verb = "holds" if answer.holding == 1 else "hold"
+        facts.append(f'<span title="{text(_HOLDS)}">{answer.holding} of {count} {verb}</span>')
+    if answer.dropped:
+        facts.append(f"{plural(answer.dropped, 'citation')} of no source dropped")
+    if answer.passages_found:
+        read, found = number(answer.passages_read), plural(answer.passages_found, "passage")
+        facts.append(f"{read} of {found} read")
+    facts += [name(answer.model)] * bool(answer.model)
+    facts += [f"{answer.seconds:.1f} s"] * bool(answer.seconds)
+    tools = []
+    if answer.is_grounded and not answer.judged and answer.state is AnswerState.DONE:
+        judge = "Asks the model whether the cited sentences say what each sentence says"
+        tools.append(action("judge-answer", "Check each sentence", title=judge))
+    if answer.sentences and not answer.not_found:
+        tools.append(action("copy-path", "Copy", data_text=as_text(answer)))
+    return (
+        f'<div class="rk-answer-foot"><span>{" · ".join(facts)}</span>'
+        f"<span>{''.join(tools)}</span></div>"
+    )
+
+
+def _sources(answer: WrittenAnswer) -> str:
+    """Return the sentences that were cited, numbered as in the answer."""
+    if not answer.sources:
+        return ""
+    changed = ' <span class="rk-check">changed since</span>'
+    items = "".join(
+        f"<li>{sentence(source, '', _LONGEST_SOURCE)} "
+        f"{place_link(source, answer.question)}{changed * source.changed}</li>"
+        for source in answer.sources
+    )
+    return f'<ol class="rk-answer-sources" aria-label="Sources">{items}</ol>'
+
+
+def as_text(answer: WrittenAnswer) -> str:
+    """Return an answer as plain text, with its citations as numbers and the list of sources."""
+    lines: list[str] = []
+    block = None
+    for one in answer.sentences:
+        cites = "".join(f" [{number_}]" for number_ in one.sources)
+        if one.block == block:
+            lines[-1] += f" {one.text}{cites}"
+        else:
+            lines.append(f"{'- ' if one.item else ''}{one.text}{cites}")
+        block = one.block
+    for place, source in enumerate(answer.sources, start=1):
+        at = source.url or (source.document.path if source.document else "")
+        page = f", p. {source.page}" if source.page is not None else ""
+        lines.append(f'[{place}] "{" ".join(source.text.split())}" ({at}{page})')
+    return "\n".join(lines)

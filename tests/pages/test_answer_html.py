@@ -1,0 +1,127 @@
+"""Answers as HTML: text is only ever text, links lead to sentences, checks have their words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from running import html, run
+
+from pages.parts.search.answer_html import as_text, quick, state_of, written
+from ragkit.answers import (
+    AnswerSentence,
+    AnswerState,
+    Check,
+    CheckKind,
+    Source,
+    WrittenAnswer,
+)
+from ragkit.results import DocumentRef
+
+HOSTILE = "<script>alert(1)</script> ![spy](http://spy.invalid/a.png) **bold** [x](javascript:y)"
+PAPER = DocumentRef(7, "handbook/refunds.md", "Refund policy", "c", "markdown", 0, 3, "/f")
+DAYS = Source("Paid **within** 30 days.", 40, 64, PAPER, ("Refund policy", "Window"), 3)
+WEB = Source("Said there.", 0, 11, None, url="https://example.com/a", title="A page")
+BASE = WrittenAnswer(
+    "how long?", "llama", AnswerState.DONE,
+    (
+        AnswerSentence("It takes 45 days.", (1,), (Check(CheckKind.NOT_IN_SOURCE, "45"),)),
+        AnswerSentence("It is paid.", (1, 2)),
+        AnswerSentence("In cash.", (), (Check(CheckKind.NO_SOURCE),), block=1, item=True),
+        AnswerSentence("By post.", (2,), (Check(CheckKind.SUPPORTED),), block=2, item=True),
+    ),
+    (DAYS, WEB), passages_read=6, passages_found=9, dropped=2, seconds=4.21,
+)  # fmt: skip
+
+
+def test_a_quick_answer_is_its_sentences_with_marks_and_links_to_their_places():
+    assert quick((), "days") == ""
+    shown = quick((DAYS,), "days")
+    assert "Paid <strong>within</strong> 30 <mark>days</mark>." in shown
+    assert 'href="document?id=7&amp;find=days&amp;span=40-64&amp;said=' in shown
+    assert "<bdi>Refund policy</bdi> › <bdi>Window</bdi>, p. 3" in shown
+    hostile = quick((replace(DAYS, text=HOSTILE, heading_path=(HOSTILE,)),), "spy")
+    assert "<script" not in hostile
+    assert "<img" not in hostile
+    assert 'href="javascript' not in hostile
+
+
+def test_a_written_answer_shows_citations_checks_and_figures():
+    shown = written(BASE)
+    assert shown.count('class="rk-cite"') == 4
+    assert 'aria-label="Source 1"' in shown
+    assert '<span class="rk-check">45 is not in the source</span>' in shown
+    assert '<span class="rk-check">no source</span>' in shown
+    assert ">supported</span>" in shown
+    assert shown.count("rk-fails") == 2
+    assert shown.count('<li><span class="rk-answer-sentence') == 2
+    assert "2 of 4 sentences hold" in shown
+    assert "2 citations of no source dropped" in shown
+    assert "6 of 9 passages read" in shown
+    assert "4.2 s" in shown
+    assert "Check each sentence" in shown
+    assert "erified" not in shown
+    assert 'href="https://example.com/a" target="_blank" rel="noopener noreferrer"' in shown
+    assert "Check each sentence" not in written(replace(BASE, judged=True))
+
+
+def test_what_a_model_wrote_is_text_and_nothing_else():
+    one = AnswerSentence(HOSTILE, (1,), (Check(CheckKind.NOT_IN_SOURCE, HOSTILE),))
+    model = '<b onmouseover="x">'
+    shown = written(replace(BASE, sentences=(one,), model=model, unfinished=HOSTILE))
+    shown += written(
+        replace(BASE, state=AnswerState.WRITING, sentences=(), unfinished=HOSTILE, failure=HOSTILE)
+    )
+    for tag in ("<script", "<img", "<b ", "<strong>bold", 'href="javascript', "src="):
+        assert tag not in shown
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; ![spy](http://spy.invalid/a.png)" in shown
+
+
+def test_what_is_not_found_or_not_grounded_or_failed_is_said_first():
+    none = written(replace(BASE, sentences=(), sources=(), not_found=True))
+    assert "<b>Not in your documents.</b>" in none
+    assert "hold" not in none
+    bare = replace(BASE, sentences=(AnswerSentence("It is."),), sources=())
+    assert "No sentence of this answer names a source" in written(bare)
+    assert "No sentence" not in written(replace(bare, state=AnswerState.WRITING))
+    failed = written(replace(BASE, state=AnswerState.FAILED, failure="It broke.", cure="Start it."))
+    assert failed.startswith('<p class="rk-notice rk-warn" role="alert">It broke. Start it.</p>')
+    assert "It is paid." in failed
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (AnswerState.READING, "Reading 6 of 9 passages"),
+        (AnswerState.THINKING, "Thinking"),
+        (AnswerState.WRITING, "Writing"),
+        (AnswerState.CHECKING, "Checking 4 sentences"),
+        (AnswerState.CANCELLED, "Stopped"),
+        (AnswerState.DONE, ""),
+    ],
+)
+def test_the_state_is_said_in_words(state, words):
+    assert state_of(replace(BASE, state=state)) == words
+    assert ("rk-answer-sources" in written(replace(BASE, state=state))) is (
+        state in (AnswerState.CANCELLED, AnswerState.DONE)
+    )
+
+
+def test_a_copied_answer_has_its_numbers_and_sources():
+    assert as_text(BASE).split("\n") == [
+        "It takes 45 days. [1] It is paid. [1] [2]",
+        "- In cash.",
+        "- By post. [2]",
+        '[1] "Paid **within** 30 days." (handbook/refunds.md, p. 3)',
+        '[2] "Said there." (https://example.com/a)',
+    ]
+
+
+def test_the_quick_answer_stands_above_the_results_or_nowhere(library, tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "refund.md").write_text("# Refund policy\n\nA full refund is paid within 30 days.\n")
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    said = html(run(library, q="when is a refund paid"))
+    assert said.index("rk-answer-quick") < said.index("rk-summary") < said.index("rk-card")
+    assert "rk-answer" not in html(run(library, q="zebra quartz"))
