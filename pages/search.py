@@ -95,6 +95,7 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
     chips = summary.chips(question, library.documents.field_names(options.collections))
     parts = [
         summary.filter_chips(chips),
+        summary.reading_chips(answer),
         answer_html.quick(library.answers.quick(answer), answer.corrected or answer.query),
         summary.head(answer, options),
         indexing(library),
@@ -187,7 +188,8 @@ def act(library: Library, values: Mapping[str, str]) -> None:
         option = option_controls.of_search(library.options())[values["name"]]
         option.place(parse_option(values["name"], values["value"]))
     elif verb == "as_typed":
-        st.session_state[state.AS_TYPED] = question
+        st.session_state[state.QUESTION] = typed = values.get("question") or question
+        st.session_state[state.AS_TYPED] = typed
     elif verb == "launch":
         open_in_os.launch(library, int(values["id"]))
 

@@ -232,6 +232,12 @@ class SearchOptions:
         label="Correct spelling",
         phrase=_either("spelling as typed", "spelling corrected"),
     )
+    read_filters: bool = option(
+        True,
+        'Reads "PDFs about …", "mails from Anna" or "last week" as filters, and says so.',
+        label="Read filters from the question",
+        phrase=_either("nothing read as filters", "filters read from the question"),
+    )
     collections: tuple[str, ...] = ("default",)
     filters: Filters = Filters()
     granularity: Granularity = option(

@@ -245,6 +245,20 @@ class RerankOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """A phrase of a question, ``query[start:end]``, that can be read as filters, as typed.
+
+    ``restricts``: the results are only of those documents; else the filters are only offered.
+    """
+
+    words: str
+    filters: str
+    restricts: bool
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """Everything that a search returns. ``notices`` are sentences for the person.
 
@@ -259,7 +273,8 @@ class Answer:
     ``suggestion`` is the question as it was probably meant, to be offered; ``corrected`` is the one
     that these results are for when it is not ``query``. Both are empty when there is none.
     ``listed`` says that the question has no words, only filters: the results are the documents that
-    those name, newest first, and have no scores.
+    those name, newest first, and have no scores. ``readings`` are the phrases of the question that
+    can be read as filters, in its order.
     """
 
     query: str
@@ -273,4 +288,5 @@ class Answer:
     suggestion: str = ""
     corrected: str = ""
     listed: bool = False
+    readings: tuple[Reading, ...] = ()
     document_ids: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)

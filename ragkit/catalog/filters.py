@@ -102,6 +102,7 @@ class FilterQueries:
         self._connections = connections
         self._facets = _ByVersion(self._read_facets)
         self._field_names = _ByVersion(self._read_field_names)
+        self._folders = _ByVersion(self._read_folders)
 
     def documents(self, collection_id: int, filters: Filters) -> NDArray[np.int64]:
         """Return ids of the collection's indexed documents that pass the filters, ascending."""
@@ -185,14 +186,23 @@ class FilterQueries:
         )
         return {suffix for suffix in found if suffix and "/" not in suffix}
 
-    def folders(self, collection_id: int) -> set[str]:
-        """Return the folders that a collection's files lie in, each with its "/"."""
-        paths = self._connections.column(
-            "SELECT DISTINCT rtrim(path, replace(path, '/', '')) FROM documents "
-            "WHERE collection_id = ?",
-            (collection_id,),
+    def folders(self, collection: CollectionRecord) -> frozenset[str]:
+        """Return the folders that a collection's files lie in, each with its "/".
+
+        Read again only when the collection has another version.
+        """
+        return self._folders.of(collection)
+
+    def senders_with(self, collection_id: int, word: str) -> list[str]:
+        """Return who wrote or speaks in a collection's documents, with that in their names."""
+        author = "coalesce(json_extract(d.metadata, '$.author'), '')"
+        return self._connections.column(
+            f"SELECT DISTINCT {author} FROM documents d WHERE d.collection_id = ? "
+            f"AND d.status = 'indexed' AND instr(folded({author}), ?) UNION "
+            "SELECT DISTINCT v.speaker FROM speakers v JOIN documents d ON d.id = v.document_id "
+            "WHERE d.collection_id = ? AND instr(v.speaker, ?)",
+            (collection_id, folded(word), collection_id, speaker_key(word).strip()),
         )
-        return {f"{part}/" for path in paths for part in path.split("/") if part}
 
     def field_names(self, collection: CollectionRecord) -> tuple[str, ...]:
         """Return every front-matter field that a document of the collection has, sorted.
@@ -209,6 +219,14 @@ class FilterQueries:
                 (collection_id,),
             )
         )
+
+    def _read_folders(self, collection_id: int) -> frozenset[str]:
+        paths = self._connections.column(
+            "SELECT DISTINCT rtrim(path, replace(path, '/', '')) FROM documents "
+            "WHERE collection_id = ?",
+            (collection_id,),
+        )
+        return frozenset(f"{part}/" for path in paths for part in path.split("/") if part)
 
     def _read_field_names(self, collection_id: int) -> tuple[str, ...]:
         return tuple(

@@ -155,7 +155,7 @@ def _nearest_value(
     known: set[str] = set()
     for collection in collections:
         if name == "path":
-            known.update(catalog.filters.folders(collection.id))
+            known.update(catalog.filters.folders(collection))
         elif name == "has":
             known.add("attachment")
         else:

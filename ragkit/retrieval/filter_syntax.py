@@ -162,7 +162,7 @@ def checked_values(name: str, values: Sequence[str], *, strict: bool) -> tuple[s
     return None
 
 
-def _day_after(period: str) -> str:
+def day_after(period: str) -> str:
     """Return the first year, month or day after one, in ISO form."""
     first = date(*[*map(int, period.split("-")), 1, 1][:3])
     days = {4: 366, 7: 31}.get(len(period), 1)
@@ -203,7 +203,7 @@ def filters_of(values_of: Mapping[str, Sequence[str]]) -> Filters:
     periods = values_of.get("date", ())
     newer, older = values_of.get("newer_than", ()), values_of.get("older_than", ())
     after = [*values_of.get("after", ()), *periods, *map(_first_day, newer)]
-    before = [*values_of.get("before", ()), *map(_day_after, periods), *map(_first_day, older)]
+    before = [*values_of.get("before", ()), *map(day_after, periods), *map(_first_day, older)]
     return Filters(
         types=unique_values(values_of, "type"),
         paths=unique_values(values_of, "path"),

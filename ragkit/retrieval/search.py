@@ -7,12 +7,10 @@ module; ``SearchEngine`` puts them in order and times them.
 from __future__ import annotations
 
 import logging
-import threading
-import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,13 +22,16 @@ from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_remote
 from ragkit.options import Contexts, Rerank, SearchOptions, Sort
-from ragkit.results import Answer, RerankOutcome, Result, Trace
+from ragkit.results import Answer, Reading, RerankOutcome, Result, Trace
+from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.assembly import HitLookups, assemble
 from ragkit.retrieval.candidates import entry_filter, find_candidates, put_to
 from ragkit.retrieval.corrections import correct
 from ragkit.retrieval.fit import Fits, found_documents, judge
 from ragkit.retrieval.grouping import Group, Grouping, group
 from ragkit.retrieval.highlight import question_words
+from ragkit.retrieval.intent import read, with_filters
+from ragkit.retrieval.known_values import LibraryValues
 from ragkit.retrieval.listing import newest_documents
 from ragkit.retrieval.query import Query, QueryEncoder
 from ragkit.retrieval.query_parser import ParsedQuery
@@ -47,7 +48,7 @@ logger = logging.getLogger(__name__)
 _MOST_CANDIDATES = 1000
 _WIDEN = 4
 _NEAR_BEST = 0.5
-_CACHED_SECONDS, _CACHED_ANSWERS = 300.0, 64
+_CACHED_SECONDS = 300.0
 _REST_AFTER_FAILURE, _SLOW_SECONDS = 10, 1.0
 
 
@@ -159,9 +160,20 @@ class SearchEngine:
     ) -> tuple[Answer, float]:
         """Return the answer, and for how many seconds it may be cached.
 
-        A question that finds nothing close is asked again as it was probably meant.
+        Filters that are read from the question do not hold where nothing close passes them. A
+        question that finds nothing close is asked again as it was probably meant.
         """
-        query, answer, seconds = self._asked(question, options, collections)
+        readings = self._readings(question, options, collections)
+        restricting = [one for one in readings if one.restricts]
+        query, answer, seconds = self._asked(
+            with_filters(question, restricting) if restricting else question, options, collections
+        )
+        if restricting and answer.nothing_close and not answer.listed:
+            query, whole, seconds = self._asked(question, options, collections)
+            if not whole.nothing_close:
+                answer = whole
+                readings = tuple(replace(one, restricts=False) for one in readings)
+        answer = replace(answer, query=question, readings=readings)
         if not (answer.nothing_close or answer.missing_terms or query.parsed.suggestion):
             return answer, seconds
         indexes = [self._indexes.current(one, Level.CHUNK) for one in query.collections]
@@ -175,6 +187,14 @@ class SearchEngine:
             return answer, seconds
         notices = (*notices, *(one for one in second.notices if one not in notices))
         return replace(second, query=question, corrected=meant.question, notices=notices), seconds
+
+    def _readings(
+        self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
+    ) -> tuple[Reading, ...]:
+        """Return what phrases of a question can be read as filters."""
+        if not options.read_filters:
+            return ()
+        return read(question, LibraryValues(self._catalog, collections), date.today())
 
     def _asked(
         self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
@@ -370,32 +390,3 @@ def _timed_group(
         grouping = group(hits, options, lookups)
         stage.out, stage.note = len(grouping.hits), grouping.note
     return grouping
-
-
-class AnswerCache:
-    """Keeps the answers used last: pages are drawn often, and ask the same each time.
-
-    Each is kept for a time of its own. Safe to share between threads.
-    """
-
-    def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._answers: OrderedDict[object, tuple[float, Answer]] = OrderedDict()
-
-    def get(self, key: object) -> Answer | None:
-        """Return the answer kept under a key, unless its time has run out."""
-        with self._guard:
-            entry = self._answers.get(key)
-            if entry is None or time.monotonic() > entry[0]:
-                return None
-            self._answers.move_to_end(key)
-            return entry[1]
-
-    def put(self, key: object, answer: Answer, seconds: float) -> None:
-        """Keep an answer for so many seconds; not at all for 0."""
-        if seconds <= 0:
-            return
-        with self._guard:
-            self._answers[key] = (time.monotonic() + seconds, answer)
-            while len(self._answers) > _CACHED_ANSWERS:
-                self._answers.popitem(last=False)

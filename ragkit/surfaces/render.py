@@ -31,6 +31,7 @@ def answer_as_json(answer: Answer) -> dict[str, Any]:
         "suggestion": answer.suggestion,
         "corrected": answer.corrected,
         "listed": answer.listed,
+        "readings": [asdict(reading) for reading in answer.readings],
         "trace": trace_as_json(answer.trace),
     }
 
@@ -127,6 +128,11 @@ def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
 def remarks(answer: Answer) -> Iterator[str]:
     """Yield what a person should know of an answer before its results, a sentence each."""
     yield from answer.notices
+    for reading in answer.readings:
+        read_as = f"{plain(reading.words)!r} {{}} {plain(reading.filters)}"
+        yield read_as.format("read as" if reading.restricts else "could be read as")
+    if any(reading.restricts for reading in answer.readings):
+        yield "To search for these as words, add: -o read_filters=false"
     if answer.corrected:
         yield f"Showing results for: {plain(answer.corrected)}"
         yield "To search for it as typed, add: -o correct_spelling=false"

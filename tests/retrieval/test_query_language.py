@@ -11,6 +11,7 @@ from small_library import paths
 from pages.parts.search.controls import facet_groups
 from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import fold
+from ragkit.surfaces.render import answer_as_json, remarks
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs" / "query_language.md"
 _EXAMPLES = re.findall(r"^\| `([^`]+)` \|", _DOCS.read_text("utf-8"), re.MULTILINE)
@@ -181,3 +182,30 @@ def test_filters_on_offer_count_what_the_question_finds(sample):
     filtered = offered("refund lease type:eml path:mail/")
     assert filtered["type"] == {"eml": len(sample.search("refund lease path:mail/").document_ids)}
     assert filtered["path"]["mail/"] == sample.search("refund lease type:eml").total_documents
+
+
+def test_plain_words_are_read_as_filters_and_say_so(sample):
+    answer = sample.search("mails about the lease")
+    assert paths(answer) == paths(sample.search("lease type:mail"))
+    (reading,) = answer.readings
+    assert (reading.words, reading.filters, reading.restricts) == ("mails about", "type:mail", True)
+    assert answer.query == "mails about the lease"
+    assert "'mails about' read as type:mail" in list(remarks(answer))
+    assert answer_as_json(answer)["readings"] == [
+        {"words": "mails about", "filters": "type:mail", "restricts": True, "start": 0, "end": 11}
+    ]
+    words = sample.search("mails about the lease", read_filters=False)
+    assert words.readings == ()
+    assert len(words.results) > len(answer.results)
+
+
+def test_a_name_is_read_only_of_somebody_who_wrote_or_speaks(sample):
+    assert [one.filters for one in sample.search("notes from Haruka").readings] == ["from:Haruka"]
+    assert sample.search("notes from Har").readings == ()
+    assert sample.search("notes from Japan").readings == ()
+
+
+def test_what_was_read_is_only_offered_where_nothing_close_is_left(sample):
+    answer = sample.search("mails about dissolved oxygen")
+    assert [one.restricts for one in answer.readings] == [False]
+    assert not answer.nothing_close

@@ -212,7 +212,7 @@ def tally(votes: Sequence[VoteRecord], comparison: Comparison) -> str:
 
 OFFERED = (
     "mode", "contexts", "fusion", "rerank", "index", "granularity", "expansion", "per_document",
-    "near_duplicates", "semantic_threshold", "mmr_lambda",
+    "near_duplicates", "semantic_threshold", "mmr_lambda", "read_filters",
 )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ from ragkit.surfaces import render
 
 OFFERED = (
     "per_document", "chunk_aware", "expansion", "granularity", "contexts", "limit", "fusion",
-    "rerank", "min_score", "near_duplicates", "semantic_threshold", "mmr_lambda",
+    "rerank", "min_score", "near_duplicates", "semantic_threshold", "mmr_lambda", "read_filters",
 )  # fmt: skip
 """What is offered behind *Options* on the Search page."""
 
@@ -91,10 +91,10 @@ def controls(library: Library, question: str) -> Controls:
 
 
 def _options(first: SearchOptions, question: str) -> SearchOptions:
-    """Return the options as they were changed; one question may keep its spelling."""
+    """Return the options as they were changed; one question may be asked just as it is typed."""
     options = option_controls.changed(first)
     if question and st.session_state.get(state.AS_TYPED) == question:
-        return replace(options, correct_spelling=False)
+        return replace(options, correct_spelling=False, read_filters=False)
     st.session_state[state.AS_TYPED] = ""
     return options
 

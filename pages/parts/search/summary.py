@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pages.parts.common.markup import action, name, notices, number, plural, text, took
 from ragkit.options import SEARCH_OPTIONS, SearchOptions, Sort
 from ragkit.results import Answer, Trace
+from ragkit.retrieval.intent import with_filters
 from ragkit.retrieval.query_parser import parse_query
 
 _STEP = 10
@@ -189,6 +190,34 @@ def filter_chips(chips: Sequence[Chip]) -> str:
         for chip in chips
     )
     return f'<div class="rk-chips" aria-label="Active filters">{items}</div>'
+
+
+def reading_chips(answer: Answer) -> str:
+    """Return what was read as filters, each with a cross that has it searched as words.
+
+    The other filters are then written out. Filters that are only offered are added by a click.
+    """
+    items = []
+    restricting = [reading for reading in answer.readings if reading.restricts]
+    for reading in answer.readings:
+        said, filters = name(" ".join(reading.words.split())), name(reading.filters)
+        if reading.restricts:
+            others = [one for one in restricting if one is not reading]
+            items.append(
+                f'<button type="button" class="rk-chip" data-rk="as_typed" '
+                f'data-question="{text(with_filters(answer.query, others))}" '
+                f'aria-label="Search for {said} as words">“<bdi>{said}</bdi>” read as '
+                f"<bdi>{filters}</bdi> <span aria-hidden=true>×</span></button>"
+            )
+        else:
+            items.append(
+                f'<button type="button" class="rk-chip rk-chip-offered" data-rk="filter" '
+                f'data-token="{text(reading.filters)}" title="Read from “{said}”">'
+                f"Only <bdi>{filters}</bdi></button>"
+            )
+    if not items:
+        return ""
+    return f'<div class="rk-chips" aria-label="Read from the question">{"".join(items)}</div>'
 
 
 def nothing_found(question: str, chips: Sequence[Chip], mode: str) -> str:

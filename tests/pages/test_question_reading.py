@@ -1,0 +1,57 @@
+"""What the Search page says of how it read a question."""
+
+from __future__ import annotations
+
+import pytest
+from running import html, run
+from small_library import add, write_files
+
+from pages.parts.search import summary
+from ragkit.library import Library
+from ragkit.results import Answer, Reading, Trace
+from ragkit.settings import load_settings
+
+FILES = {
+    "mill.py": "def mill():\n    return 'a turbine'\n",
+    "mill.md": "# Mill\n\nThe turbine of the mill, and an example.\n",
+}
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
+    opened = Library.open(load_settings(), create=True)
+    add(opened, write_files(tmp_path / "files", FILES))
+    yield opened
+    opened.close()
+
+
+def test_a_chip_has_its_words_searched_and_writes_out_the_others():
+    question = "mails from <Anna>"
+    readings = (
+        Reading("mails", "type:mail", True, 0, 5),
+        Reading("from <Anna>", "from:<Anna>", True, 6, 17),
+        Reading("May", "date:2026-05", False),
+    )
+    chips = summary.reading_chips(Answer(question, (), Trace(), readings=readings))
+    assert 'data-question="from &lt;Anna&gt; type:mail"' in chips
+    assert 'data-question="mails from:&lt;Anna&gt;"' in chips
+    assert 'data-rk="filter" data-token="date:2026-05"' in chips
+    assert "<Anna>" not in chips
+    assert summary.reading_chips(Answer(question, (), Trace())) == ""
+
+
+def test_what_was_read_is_a_chip_until_the_question_is_asked_as_typed(library):
+    app = run(library, q="python files with a turbine")
+    assert "“<bdi>python files</bdi>” read as <bdi>type:python</bdi>" in html(app)
+    assert 'data-path="mill.md"' not in html(app)
+    app = run(library, q="python files with a turbine", as_typed="python files with a turbine")
+    assert "read as" not in html(app)
+    assert 'data-path="mill.md"' in html(app)
+
+
+def test_what_is_only_offered_restricts_nothing(library):
+    app = run(library, q="python example")
+    assert "Only <bdi>type:python</bdi>" in html(app)
+    assert 'data-path="mill.md"' in html(app)
+    assert "Only <bdi>" not in html(run(library, q="python example", read_filters="false"))
