@@ -109,3 +109,21 @@ def test_an_archive_has_the_threads(library, tmp_path):
     import_library(tmp_path / "all.zip", tmp_path / "other", library.settings)
     with open_library(tmp_path / "other", create=False) as other:
         assert only_turn(other) == turn
+
+
+def test_a_follow_up_is_rewritten_by_the_model_of_the_settings_or_by_rules(tmp_path, server):
+    models = {"embedder": "hash", "ollama_url": server.url, "context_model": "own:1b"}
+    server.models["own:1b"] = server.models["llama3.2:3b"]
+    server.reply = lambda _messages: '{"question": "How long may a faulty buoy be returned?"}'
+    with open_library(tmp_path / "library", models=models) as library:
+        thread = library.threads.begin("How long may a buoy be returned?", ["default", "gone"])
+        library.threads.add(thread.id, Turn(thread.title, thread.title))
+        thread = library.threads.get(thread.id)
+        found = library.answers.follow_up(thread, "and faulty ones?")
+        assert (found.rewritten, found.model) == (
+            "How long may a faulty buoy be returned?",
+            "own:1b",
+        )
+        found = library.answers.follow_up(thread, "and faulty ones?", model=None)
+        assert (found.rewritten, found.model) == (f"{thread.title[:-1]}, faulty ones?", "")
+        assert len(server.asked("/api/chat")) == 1
