@@ -46,7 +46,7 @@ chaos: $(DEV_READY) ## Kill whatever works on a library KILLS=200 times, do OPER
 
 lock: ## Write the locked requirements anew (needs uv)
 	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" pyproject.toml requirements/build.in -o requirements/run.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" --extra dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" --extra dev --extra onnx -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 
 clean: ## Remove .venv and caches (never your library)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

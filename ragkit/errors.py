@@ -19,6 +19,7 @@ RagkitError                         a sentence for the person, and how to fix it
 ├── EvaluationError                 a question set is not valid, or a floor was not reached
 └── ModelError                      an embedder or a language model failed
     ├── ContextRejectedError        what it wrote cannot serve as a context
+    ├── ModelFolderError            a folder with a model cannot be used
     └── OllamaError                 Ollama did not do what it was asked
         ├── OllamaUnreachableError  nothing answers, or the connection broke
         │   └── OllamaRestingError  it failed repeatedly and is left alone for a while
@@ -141,6 +142,10 @@ class ThreadError(RagkitError):
 
 class ModelError(RagkitError):
     """An embedder or a language model failed."""
+
+
+class ModelFolderError(ModelError):
+    """A folder has no model that can be used, or what runs it is not installed."""
 
 
 class ContextRejectedError(ModelError):

@@ -82,7 +82,7 @@ class ModelSettings(_Group):
     """Which model embeds texts, and how Ollama is used."""
 
     embedder: str = Field(
-        "wordllama", description='of a new library: "wordllama" or "ollama:MODEL"'
+        "wordllama", description='of a new library: "wordllama", "ollama:MODEL" or "folder:PATH"'
     )
     ollama_url: str = Field("http://127.0.0.1:11434", description="where Ollama listens")
     allow_remote: bool = Field(
@@ -92,7 +92,9 @@ class ModelSettings(_Group):
     contexts_per_minute: float = Field(0.0, ge=0, description="most contexts a minute; 0: no limit")
     contexts_when_idle: bool = Field(False, description="write contexts only on an idle machine")
     context_model: str = Field("", description="the model that writes them; empty: the best found")
-    rerank_model: str = Field("", description="the model that reranks; empty: that of contexts")
+    rerank_model: str = Field(
+        "", description='reranks: a model of Ollama\'s or "folder:PATH"; empty: that of contexts'
+    )
     rerank_seconds: float = Field(20.0, gt=0, description="longest time for reranking a search")
     context_window: int = Field(8192, ge=1024, description="tokens of prompt and answer together")
     answer_tokens: int = Field(512, ge=64, description="longest answer, in tokens")

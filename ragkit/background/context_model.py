@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import context_model_name
+from ragkit.catalog.model_choice import rerank_model_name
 from ragkit.catalog.records import CollectionRecord
+from ragkit.models.factory import FOLDER
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder writes no context.
@@ -66,17 +68,29 @@ def context_models(writer: Writer) -> OpenModel:
 
 
 def grader_of(models: ModelSettings, catalog: Catalog) -> OpenGrader:
-    """Return what opens the grader of a library, once, when it is first needed.
+    """Return what opens the grader of a library; each is opened once, when it is first needed.
 
-    The model of the settings reranks, or else the one that writes contexts.
+    The person's choice for the library reranks, or that of the settings; with neither, the model
+    that writes contexts.
     """
 
     @cache
-    def opened() -> Grader:
+    def ollama() -> Grader:
         from ragkit.models.grader import OllamaGrader
 
         return OllamaGrader(
-            models, lambda: models.rerank_model or context_model_name(catalog, models)
+            models,
+            lambda: rerank_model_name(catalog, models) or context_model_name(catalog, models),
         )
+
+    @lru_cache(maxsize=1)
+    def cross_encoder(name: str) -> Grader:
+        from ragkit.models.cross_encoder import CrossEncoder
+
+        return CrossEncoder(name, models.rerank_seconds)
+
+    def opened() -> Grader:
+        name = rerank_model_name(catalog, models)
+        return cross_encoder(name) if name.startswith(FOLDER) else ollama()
 
     return opened

@@ -29,7 +29,7 @@ from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
 from ragkit.models.base import Embedder
 from ragkit.models.batches import batches
-from ragkit.models.factory import check_unchanged, is_remote, open_named
+from ragkit.models.factory import check_unchanged, is_brought, open_named
 
 logger = logging.getLogger(__name__)
 
@@ -194,7 +194,7 @@ class EmbedderMigration:
     def _most(self, embedder: Embedder) -> tuple[int, int]:
         """Return how many characters and texts are embedded together."""
         models = self.writer.settings.models
-        if is_remote(embedder.name):
+        if is_brought(embedder.name):
             return models.embed_characters, models.embed_texts
         return _LOCAL_CHARACTERS, _LOCAL_TEXTS
 

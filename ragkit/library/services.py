@@ -17,8 +17,8 @@ from ragkit.models.factory import (
     BUILT_IN,
     EMBEDDERS,
     full_name,
+    is_brought,
     is_lazy,
-    is_remote,
     open_embedder,
     open_known,
     open_named,
@@ -215,7 +215,7 @@ class ActiveServices:
             return self._services(self._embedder_of(record), embedder_id)
         models = self._settings.models
         name = full_name(models.embedder)
-        if not is_remote(name):
+        if not is_brought(name):
             return self._services(open_embedder(models))
         newest = self._catalog.embedders.newest_named(name)
         if newest is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragkit.models.base import Embedder
     from ragkit.settings import ModelSettings
 
-EMBEDDERS = ("wordllama", "hash", "ollama:MODEL")
+EMBEDDERS = ("wordllama", "hash", "ollama:MODEL", "folder:PATH")
 """What ``models.embedder`` may be."""
 
 BUILT_IN = "wordllama"
@@ -25,6 +25,9 @@ BUILT_IN = "wordllama"
 
 OLLAMA = "ollama:"
 """What stands before the name of a model of Ollama's."""
+
+FOLDER = "folder:"
+"""What stands before the path of a folder with a model."""
 
 _QUESTION_REST_SECONDS = 2.0
 
@@ -54,6 +57,10 @@ def open_named(name: str, settings: ModelSettings) -> Embedder:
         return HashEmbedder()
     if is_remote(name):
         return _open_ollama(settings, name.removeprefix(OLLAMA))
+    if name.startswith(FOLDER):
+        from ragkit.models.folder_embedder import open_folder_embedder
+
+        return open_folder_embedder(name)
     raise SettingsError(
         f'Unknown embedding model: "{name}".',
         f"Available: {', '.join(EMBEDDERS)}.",
@@ -78,9 +85,21 @@ def is_remote(name: str) -> bool:
     return name.startswith(OLLAMA)
 
 
+def is_brought(name: str) -> bool:
+    """Return whether an embedder of that name is none of ragkit's own.
+
+    It may be away, and slow; how its cosines lie is not known.
+    """
+    return name.startswith((OLLAMA, FOLDER))
+
+
 def full_name(name: str) -> str:
-    """Return an embedder's name as it calls itself: a model of Ollama's with its tag."""
+    """Return an embedder's name as it calls itself: with its tag, or with its whole path."""
     name = name.strip()
+    if name.startswith(FOLDER):
+        from ragkit.models.model_folder import folder_name
+
+        return folder_name(name)
     if not is_remote(name):
         return name
     from ragkit.models.ollama_text import with_tag

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,49 +13,13 @@ from ragkit.errors import ModelUnsuitableError, OllamaAnswerError
 from ragkit.models.base import to_unit_length
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_text import ModelInfo
+from ragkit.models.prefixes import prefixes_of
 
 SAME_MODEL_SECONDS = 30.0
 """How often it is checked that the model has not been replaced."""
 
 _RECIPE = "1"
 _PROBE = "ragkit"
-
-
-@dataclass(frozen=True, slots=True)
-class Prefixes:
-    """The prefixes of questions and passages that a model was trained with."""
-
-    query: str = ""
-    passage: str = ""
-
-
-_SEARCHING = Prefixes("Represent this sentence for searching relevant passages: ")
-_SHORT = Prefixes("query: ", "passage: ")
-_NOMIC = Prefixes("search_query: ", "search_document: ")
-_KNOWN: tuple[tuple[str, Prefixes], ...] = (
-    ("nomic-embed", _NOMIC),
-    ("embeddinggemma", Prefixes("task: search result | query: ", "title: none | text: ")),
-    (
-        "qwen3-embedding",
-        Prefixes(
-            "Instruct: Given a web search query, retrieve relevant passages that answer the "
-            "query\nQuery:"
-        ),
-    ),
-    ("mxbai-embed", _SEARCHING),
-    ("snowflake-arctic-embed2", Prefixes("query: ")),
-    ("snowflake-arctic-embed", _SEARCHING),
-    ("bge-m3", Prefixes()),
-    ("bge-", _SEARCHING),
-    ("e5-", _SHORT),
-)
-"""The first name that stands in a model's name decides."""
-
-
-def prefixes_of(model: str) -> Prefixes:
-    """Return the prefixes of a model; an unknown one has none."""
-    name = model.rsplit("/", 1)[-1].partition(":")[0].casefold()
-    return next((prefixes for part, prefixes in _KNOWN if part in name), Prefixes())
 
 
 class OllamaEmbedder:

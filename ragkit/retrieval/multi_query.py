@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ragkit.models.factory import is_remote, local_embedder
+from ragkit.models.factory import is_brought, local_embedder
 from ragkit.options import (
     ChunkedOptions,
     Contexts,
@@ -145,9 +145,9 @@ class ChunkedSearch:
 
     def __init__(self, engine: SearchEngine) -> None:
         self._engine = engine
-        # Topics are found in this process: a server may be slow or away.
-        remote = is_remote(engine.embedder.name)
-        self._segmenter = local_embedder() if remote else engine.embedder
+        # Topics are found with what is fast and always there.
+        brought = is_brought(engine.embedder.name)
+        self._segmenter = local_embedder() if brought else engine.embedder
 
     def search(self, text: str, options: SearchOptions, chunked: ChunkedOptions) -> ChunkedAnswer:
         """Cut a text into topics, search for each, and merge what they find.
@@ -259,7 +259,7 @@ class ChunkedSearch:
         }
         notices = tuple(dict.fromkeys(query.trouble for query, _ in found if query.trouble))
         indexes = self._engine.entry_indexes(options)
-        calibrated = not is_remote(self._engine.embedder.name)
+        calibrated = not is_brought(self._engine.embedder.name)
         with timer.stage("fit", len(topics)) as stage:
             weak = weak_topics(
                 topics, found, indexes, calibrated=calibrated,

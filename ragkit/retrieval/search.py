@@ -20,7 +20,7 @@ from ragkit.errors import ModelError, RagkitError
 from ragkit.indexes.protocol import EntryIndex, IndexBackend, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
-from ragkit.models.factory import is_remote
+from ragkit.models.factory import is_brought
 from ragkit.options import Contexts, Rerank, SearchOptions, Sort
 from ragkit.results import Answer, Reading, RerankOutcome, Result, Trace
 from ragkit.retrieval.answer_cache import AnswerCache
@@ -222,7 +222,7 @@ class SearchEngine:
         fits = Fits(tuple(results), ())
         if not query.lists:
             with timer.stage("fit", len(results)) as stage:
-                calibrated = not is_remote(self.embedder.name)
+                calibrated = not is_brought(self.embedder.name)
                 fits = judge(
                     results, grouping.groups, query, searches, calibrated=calibrated,
                     written=options.contexts is Contexts.MODEL,

@@ -215,7 +215,7 @@ def _why(result: Result) -> Iterator[str]:
     for chunk in result.matched_chunks:
         parts = " + ".join(map(_part, chunk.contributions))
         words = f"  ({', '.join(chunk.terms)})" if chunk.terms else ""
-        grade = "" if chunk.grade is None else f", graded {chunk.grade:g} of 10"
+        grade = "" if chunk.grade is None else f", graded {round(chunk.grade, 1):g} of 10"
         yield f"chunk {chunk.index + 1}: {parts} = {chunk.score:.4f}{grade}{plain(words)}"
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 from grading import grading
+from model_folders import cross_encoder_folder
 from published_set import write_published
 
 from ragkit.errors import ModelError
@@ -117,6 +118,27 @@ def test_where_a_model_answers_the_reranked_variants_are_run(experiments, server
     assert len(server.asked("/api/chat")) == 2 * len(experiments[0].questions)
     cell = next(one for one in ablation_as_json(found)["cells"] if one["name"] == "V5")
     assert cell["settings"]["rerank"] == "model"
+
+
+def test_a_cross_encoder_in_a_folder_runs_them_without_ollama(tmp_path, server):
+    server.models = {}
+    questions = load_question_set(write_published(tmp_path / "set"))
+    recorded = load_contexts(questions.folder / "contexts.jsonl", questions.rows)
+    # It knows no other words: where none of them is asked for, all grades are the same.
+    folder = cross_encoder_folder(tmp_path / "tiny", words=("apples", "beacon", "ragkit"))
+    settings = load_settings(models={"embedder": "hash", "rerank_model": f"folder:{folder}"})
+    variants = [one for one in every_variant() if one.name in ("F4", "F5", "V3", "V5")]
+    with ephemeral_experiment(
+        questions, settings, tmp_path / "all", contexts=recorded, rows_as=RowsAs.APART
+    ) as experiment:
+        found = ablate(variants, experiment)
+    assert [(one.variant.name, one.reason) for one in found.outcomes] == [
+        ("F4", ""), ("F5", ""), ("V3", ""), ("V5", "")
+    ]  # fmt: skip
+    hits = firsts(found)
+    assert hits["F5"] == hits["F4"] == {"q1", "q2", "q3", "q4"}
+    assert hits["V5"] == hits["V3"] | {"q3"}
+    assert server.asked("/api/chat") == []
 
 
 def test_a_model_that_fails_now_and_then_is_told(experiments, server):

@@ -14,7 +14,8 @@ from ragkit.errors import (
 from ragkit.models.base import Embedder
 from ragkit.models.factory import open_embedder
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.ollama_embedder import OllamaEmbedder, Prefixes, prefixes_of
+from ragkit.models.ollama_embedder import OllamaEmbedder
+from ragkit.models.prefixes import Prefixes, prefixes_of
 from ragkit.settings import ModelSettings
 
 

@@ -8,9 +8,11 @@ import time
 
 import pytest
 from grading import grading, passages_in
+from model_folders import cross_encoder_folder
 from ollama_stand_in import WRITER, OllamaStandIn
 from small_library import add, find, open_library, paths, without_times, write_files
 
+from ragkit.background.context_model import grader_of
 from ragkit.errors import ModelError
 from ragkit.options import Granularity, Rerank
 from ragkit.retrieval.rerank import NOT_RERANKED
@@ -46,7 +48,7 @@ def library(tmp_path_factory, running):
 def forgetful(library):
     """Every test asks the model itself."""
     library.engine._answers = AnswerCache()
-    library.engine.open_grader.cache_clear()
+    library.engine.open_grader = grader_of(library.settings.models, library.catalog)
 
 
 def reranked(library, question=QUESTION, **options):
@@ -259,3 +261,28 @@ def test_without_it_nothing_of_it_is_loaded(library):
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
+def test_a_cross_encoder_in_a_folder_reranks_and_without_it_the_order_is_the_usual(tmp_path):
+    folder = cross_encoder_folder(tmp_path / "tiny-reranker")
+    models = {"embedder": "hash", "rerank_model": f"folder:{folder}"}
+    files = {
+        "a.md": "# Zeppelins\n\nA zeppelin is an airship, a balloon and a zeppelin.\n",
+        "b.md": "# Cooks\n\nThe cook may return the carrots to the soup, with onions.\n",
+    }
+    with open_library(tmp_path / "library", models=models) as library:
+        add(library, write_files(tmp_path / "files", files))
+        usual = find(library, "zeppelin airship balloon cook carrots")
+        found = reranked(library, "zeppelin airship balloon cook carrots")
+        folder.rename(tmp_path / "elsewhere")
+        left = reranked(library, "zeppelin airship balloon cook carrots ")
+
+    assert (paths(usual), paths(found)) == (["a.md", "b.md"], ["b.md", "a.md"])
+    best, second = (result.matched_chunks[0].grade for result in found.results)
+    assert 10 >= best > 9 > second > 0
+    stage = next(one for one in found.trace.stages if one.name == "reranking")
+    assert stage.note == "tiny-reranker: 2 of 2 graded"
+    assert "graded 10 of 10" in "\n".join(answer_as_text(found, explain=True, colour=False))
+    assert paths(left) == paths(usual)
+    assert left.notices == (f"{NOT_RERANKED} There is no folder {folder}. Mount its drive, or name "
+        "another; names of models on the web are not looked up.",)  # fmt: skip

@@ -47,7 +47,7 @@ def index_name(index: str) -> str:
 
 def graded(grade: float) -> str:
     """Return the grade of a reranker in words."""
-    return f"graded {grade:g} of 10 by the model"
+    return f"graded {round(grade, 1):g} of 10 by the model"
 
 
 def _chunks(result: Result, question: str) -> str:

@@ -19,7 +19,7 @@ from ragkit.indexing.writer import lock_is_held
 from ragkit.library import Library
 from ragkit.library.contexts import ContextService
 from ragkit.library.embedders import EmbedderService, Offers
-from ragkit.models.factory import is_remote
+from ragkit.models.factory import is_brought
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
 
@@ -110,7 +110,9 @@ def _put_contexts(state: BackfillState, as_json: bool, *, retry_failed: bool = F
 def embedder(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help='"wordllama", or "ollama:" with a model name.'),
+        typer.Argument(
+            metavar="[NAME]", help='"wordllama", "ollama:" and a model, or "folder:" and a path.'
+        ),
     ] = None,
     library: LibraryOption = None,
     collection: CollectionOption = None,
@@ -196,7 +198,7 @@ def _put_embedder(state: EmbedderState, as_json: bool, offers: Offers | None = N
 def status_lines(library: Library) -> Iterator[str]:
     """Yield what ``ragkit status`` prints while vectors are made in the background."""
     choice = library.embedders.choice()
-    if choice is None or not (choice.target or is_remote(choice.active.name)):
+    if choice is None or not (choice.target or is_brought(choice.active.name)):
         return
     state = library.embedders.status()
     if state.target:
