@@ -102,7 +102,8 @@ class WrittenAnswer:
     sentence yet. ``passages_read`` of ``passages_found`` fitted in the window. ``dropped`` counts
     citations of numbers that were never given. ``not_found`` says that the model found no answer
     in the sources (``NOT_FOUND``). ``cut`` says that the answer ended at its longest length;
-    ``failure`` and ``cure`` why there is none, or no more.
+    ``failure`` and ``cure`` why there is none, or no more. ``notices`` are sentences for the
+    person.
     """
 
     question: str
@@ -119,12 +120,18 @@ class WrittenAnswer:
     judged: bool = False
     failure: str = ""
     cure: str = ""
+    notices: tuple[str, ...] = ()
     seconds: float = 0.0
 
     @property
     def holding(self) -> int:
         """How many sentences hold."""
         return sum(sentence.holds for sentence in self.sentences)
+
+    @property
+    def claims(self) -> int:
+        """How many sentences say something that needs a source: lead-ins and headings do not."""
+        return sum(bool(sentence.sources or sentence.checks) for sentence in self.sentences)
 
     @property
     def is_grounded(self) -> bool:

@@ -111,6 +111,25 @@ class ModelSettings(_Group):
     rest_seconds: float = Field(30.0, gt=0, description="how long it is then left alone")
 
 
+class WriteWhen(Choice):
+    """When a model writes an answer to a question."""
+
+    ASKED = "asked", "When I ask for it"
+    ALWAYS = "always", "With every search"
+
+
+class AnswerSettings(_Group):
+    """How a local model writes answers from what a search found."""
+
+    write: WriteWhen = Field(WriteWhen.ASKED, description='"asked", or "always": with each search')
+    model: str = Field("", description="the model that writes them; empty: that of contexts")
+    answer_tokens: int = Field(700, ge=64, description="longest written answer, in tokens")
+    thinking_tokens: int = Field(
+        1500, ge=0, description="longest thoughts before it, of models that think anyway"
+    )
+    passages: int = Field(12, ge=1, le=50, description="most passages that it is written from")
+
+
 def _group(options: Mapping[str, Option]) -> type[_Group]:
     """Build a table of the settings file from a table of options."""
     settings: dict[str, Any] = {}
@@ -167,6 +186,7 @@ class Settings(_Group):
     models: ModelSettings = ModelSettings.model_construct()
     search: SearchSettings = SearchSettings.model_construct()
     chunked: ChunkedSettings = ChunkedSettings.model_construct()
+    answers: AnswerSettings = AnswerSettings.model_construct()
     index: IndexSettings = IndexSettings.model_construct()
     server: ServerSettings = ServerSettings.model_construct()
 

@@ -6,7 +6,8 @@ Nothing is asked of any other machine unless the settings allow a remote server.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -17,6 +18,7 @@ from ragkit.errors import InputTooLongError, ModelMissingError, OllamaAnswerErro
 from ragkit.models.batches import batches
 from ragkit.models.ollama_errors import not_numbers
 from ragkit.models.ollama_models import OllamaModels
+from ragkit.models.ollama_stream import StreamEnd, StreamPart, TokenBudget, chat_parts
 from ragkit.models.ollama_text import (
     JsonObject,
     Message,
@@ -112,6 +114,54 @@ class OllamaClient(OllamaModels):
             seconds=self._clock() - started,
             truncated=prompt_was_cut(estimated, answer.prompt_eval_count or 0, window),
         )
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        model: str,
+        *,
+        answer_tokens: int,
+        thinking_tokens: int = 0,
+        seed: int = 0,
+    ) -> Generator[StreamPart, None, None]:
+        """Yield one answer as it is written; the prompt is read as a whole, or refused.
+
+        Thoughts have tokens of their own, for models that think although they are told not to.
+        Closing the generator cuts the connection. Nothing is tried again.
+
+        Raises:
+            InputTooLongError: the prompt does not fit the window; the server has to know how to
+                refuse it, and an older one reads a part of it (see ``prompt_was_cut``).
+            OllamaError: there is no answer, or it broke off.
+        """
+        body = {
+            "model": model,
+            "messages": [dict(one, content=sendable(one["content"])) for one in messages],
+            "options": {
+                "num_ctx": self.window(model),
+                "num_predict": answer_tokens + thinking_tokens,
+                "temperature": 0.0,
+                "seed": seed,
+            },
+            "stream": True,
+            "think": False,
+            "truncate": False,
+            "shift": False,
+            "keep_alive": self.settings.keep_alive,
+        }
+        limit = self.settings.chat_seconds
+        parts = chat_parts(self._wire, body, model, limit, self._clock, self.url)
+        budget = TokenBudget(model, answer_tokens, thinking_tokens)
+        with closing(parts):
+            try:
+                for part in parts:
+                    if not budget.take(part):
+                        yield StreamPart(end=StreamEnd("length"))
+                        return
+                    yield part
+            except ModelMissingError:
+                self._forget()
+                raise
 
     def embed(
         self, texts: Sequence[str], model: str, *, patient: bool = True

@@ -87,6 +87,24 @@ class OllamaWire:
                 )
             return self._clients[seconds]
 
+    @contextmanager
+    def own_client(self, seconds: float) -> Iterator[ollama.Client]:
+        """Open a client with a connection that it shares with none; the limit is for each part."""
+        import httpx
+        import ollama
+
+        from ragkit.models.ollama_transport import BoundedTransport
+
+        connect = min(self._settings.connect_seconds, seconds)
+        with BoundedTransport(trust_env=False) as transport:
+            yield ollama.Client(
+                host=self._url,
+                timeout=httpx.Timeout(seconds, connect=connect),
+                transport=transport,
+                trust_env=False,
+                follow_redirects=False,
+            )
+
     def get(self, path: str) -> JsonObject:
         """Return JSON that the ollama package cannot get or returns incompletely; one quick try.
 

@@ -1,0 +1,217 @@
+"""A written answer: asked of a model, read while it is written, checked sentence by sentence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from ragkit.answering.checks import check_sentence
+from ragkit.answering.citations import CitationReader, CitedSentence, is_not_found
+from ragkit.answering.prompt import AnswerPrompt, PromptParts, build_prompt, choose_passages
+from ragkit.answers import AnswerSentence, AnswerState, Source, Turn, WrittenAnswer
+from ragkit.errors import InputTooLongError, OllamaAnswerError, OllamaError
+from ragkit.models.ollama import OllamaClient
+from ragkit.models.ollama_stream import StreamEnd, thought_too_long
+from ragkit.models.ollama_text import one_line, prompt_was_cut
+from ragkit.results import Result
+from ragkit.settings import AnswerSettings
+
+REDRAW_SECONDS = 0.1
+"""The shortest time between two looks at an answer that is being written."""
+
+_SHRUNK = 0.7
+_ASKED_AGAIN = "The server had not read all of the prompt: it was asked again with less to read."
+_PARTLY_READ = (
+    "The server did not read all of the prompt. Update Ollama, or lower models.context_window."
+)
+_MOST_SHRUNK = 2
+
+
+@dataclass(slots=True)
+class _Writing:
+    """An answer that is being written."""
+
+    question: str
+    model: str
+    found: int
+    clock: Callable[[], float]
+    prompt: AnswerPrompt
+    started: float = 0.0
+    state: AnswerState = AnswerState.READING
+    checked: list[AnswerSentence] = field(default_factory=list)
+    notices: tuple[str, ...] = ()
+    reader: CitationReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.started or self.clock()
+        self.begin(self.prompt)
+
+    def begin(self, prompt: AnswerPrompt) -> None:
+        """Begin anew, with another prompt or after thoughts that were taken for text."""
+        self.prompt = prompt
+        self.reader = CitationReader(prompt.sources)
+        self.checked.clear()
+        self.state = AnswerState.READING
+
+    def answer(self, **changes: object) -> WrittenAnswer:
+        """Return the answer as it is now."""
+        sentences = self.reader.sentences
+        # Numbers on a line of their own may still be added to the last one.
+        del self.checked[max(0, len(sentences) - 1) :]
+        self.checked += map(self._checked, sentences[len(self.checked) :])
+        grounded = any(sentence.sources for sentence in self.checked)
+        denied = not grounded and any(is_not_found(sentence.text) for sentence in self.checked)
+        written = WrittenAnswer(
+            question=self.question,
+            model=self.model,
+            state=self.state,
+            sentences=tuple(one for one in self.checked if not (denied and is_not_found(one.text))),
+            sources=self.reader.numbers.sources,
+            unfinished=self.reader.unfinished,
+            passages_read=self.prompt.read,
+            passages_found=self.found,
+            dropped=self.reader.numbers.dropped,
+            not_found=denied,
+            notices=self.notices,
+            seconds=self.clock() - self.started,
+        )
+        return replace(written, **changes)  # type: ignore[arg-type]
+
+    def _checked(self, sentence: CitedSentence) -> AnswerSentence:
+        return AnswerSentence(
+            sentence.text,
+            sentence.sources,
+            check_sentence(sentence),
+            sentence.block,
+            sentence.item,
+        )
+
+
+def write_answer(
+    question: str,
+    results: Sequence[Result],
+    client: OllamaClient,
+    model: str,
+    settings: AnswerSettings,
+    *,
+    carried: Sequence[Source] = (),
+    history: Sequence[Turn] = (),
+    extra: Sequence[Source] = (),
+    cancelled: Callable[[], bool] = lambda: False,
+    clock: Callable[[], float] = time.monotonic,
+) -> Generator[WrittenAnswer, None, None]:
+    """Yield an answer while a model writes it, at most ten times a second; the last one is final.
+
+    ``carried`` are sentences that the last answer cited, ``extra`` those from elsewhere, as the
+    web. Closing the generator, or ``cancelled`` returning True, ends the model's work: in the
+    second case what is there is yielded as cancelled. Errors of Ollama's do not raise: the answer
+    then says what failed, and keeps what was written.
+    """
+    passages = choose_passages(results, settings.passages)
+    parts = PromptParts(question, passages, 0, tuple(carried), tuple(history), tuple(extra))
+    found = sum(len(result.passages) for result in results)
+    writing = _Writing(question, model, found, clock, AnswerPrompt())
+    yield writing.answer()
+    if not (passages or carried or extra):
+        yield writing.answer(state=AnswerState.DONE, not_found=True)
+        return
+    try:
+        room = _room(client, model, settings)
+        parts = replace(parts, room=room.prompt)
+        shrunk = 0
+        while True:
+            writing.begin(build_prompt(parts))
+            yield writing.answer()
+            try:
+                end = yield from _written(writing, client, room, cancelled)
+            except InputTooLongError:
+                fewer = parts.fewer(writing.prompt.read)
+                if fewer is None:
+                    raise
+                parts = fewer
+                continue
+            if end is None:
+                writing.reader.finish(whole=False)
+                yield writing.answer(state=AnswerState.CANCELLED)
+                return
+            cut = prompt_was_cut(writing.prompt.tokens, end.prompt_tokens, room.window)
+            if not cut or shrunk == _MOST_SHRUNK:
+                break
+            shrunk += 1
+            parts = replace(parts, room=int(parts.room * _SHRUNK))
+            writing.notices = (_ASKED_AGAIN,)
+        writing.reader.finish(whole=end.reason != "length")
+        if cut:
+            writing.notices = (_PARTLY_READ,)
+        yield writing.answer(state=AnswerState.DONE, cut=end.reason == "length")
+    except OllamaError as error:
+        writing.reader.finish(whole=False)
+        yield writing.answer(state=AnswerState.FAILED, failure=error.message, cure=error.cure)
+
+
+def _written(
+    writing: _Writing, client: OllamaClient, room: _Room, cancelled: Callable[[], bool]
+) -> Generator[WrittenAnswer, None, StreamEnd | None]:
+    """Yield the answer as it grows, and return how the model ended; None if it was cancelled.
+
+    Raises:
+        InputTooLongError: the prompt was refused.
+        OllamaError: nothing was written, or not to the end.
+    """
+    parts = client.stream(
+        writing.prompt.messages,
+        writing.model,
+        answer_tokens=room.answer,
+        thinking_tokens=room.thinking,
+    )
+    shown_at, thought, wrote = -1.0, False, False
+    with closing(parts):
+        for part in parts:
+            if cancelled():
+                return None
+            before = writing.state
+            if part.forget:
+                writing.begin(writing.prompt)
+            if part.end is not None:
+                if not wrote:
+                    raise _wrote_nothing(writing.model, thought, part.end)
+                return part.end
+            if part.thinking:
+                thought, writing.state = True, AnswerState.THINKING
+            elif part.text:
+                writing.reader.feed(part.text)
+                wrote = wrote or not part.text.isspace()
+                writing.state = AnswerState.WRITING if wrote else writing.state
+            now = writing.clock()
+            if writing.state is not before or now - shown_at >= REDRAW_SECONDS:
+                shown_at = now
+                yield writing.answer()
+    raise AssertionError("a stream ends with its end, or raises")
+
+
+def _wrote_nothing(model: str, thought: bool, end: StreamEnd) -> OllamaError:
+    if thought or end.reason == "length":
+        return thought_too_long(model)
+    return OllamaAnswerError(
+        f'"{one_line(model, 80)}" wrote nothing.', "Ask again, or choose another model."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How the window of a model is shared out, in tokens."""
+
+    window: int
+    prompt: int
+    answer: int
+    thinking: int
+
+
+def _room(client: OllamaClient, model: str, settings: AnswerSettings) -> _Room:
+    window = client.window(model)
+    answer = min(settings.answer_tokens, window // 2)
+    thinking = min(settings.thinking_tokens, window // 4)
+    thinks = "thinking" in client.model(model).capabilities
+    return _Room(window, window - answer - thinking * thinks, answer, thinking)
