@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ollama_answers import answered, judged, sources_of, thoughts
 from ollama_failures import (
     FAILURES,
     asked_about,
@@ -35,6 +36,7 @@ DIMENSIONS = 32
 WRITER = "llama3.2:3b"
 EMBEDDER = "nomic-embed-text:latest"
 
+_CUT = ("cut-answer", "thinks-too-long")
 _DETAILS = {
     "parent_model": "",
     "format": "gguf",
@@ -78,6 +80,9 @@ class Asked:
 class OllamaStandIn:
     """Speaks Ollama's API.
 
+    ``pause`` is the time in seconds before each part of a stream but the first. One that
+    ``refuses`` says so of a prompt longer than the window where it is not to be cut; an older
+    server reads a part of it.
     ``reply`` makes the answer of a chat from its messages; ``failure`` is one of
     ``ollama_failures.FAILURES`` and goes on until ``failures_left`` requests have failed (for
     ever when it is ``None``).
@@ -85,6 +90,8 @@ class OllamaStandIn:
 
     port: int = 0
     delay: float = 0.0
+    pause: float = 0.0
+    refuses: bool = True
     reply: Callable[[Sequence[dict[str, str]]], str] | None = None
     failure: str = ""
     failures_left: int | None = None
@@ -111,6 +118,7 @@ class OllamaStandIn:
         if self._server is None:
             self.start()
         self.delay, self.failure, self.failures_left, self.reply = 0.0, "", None, None
+        self.pause, self.refuses = 0.0, True
         self.version, self.dimensions, self.longest_input = "0.12.0", DIMENSIONS, 8000
         self.models = usual_models()
         self.requests.clear()
@@ -198,13 +206,18 @@ class OllamaStandIn:
         if not messages:
             done = {"message": _said(""), "done": True, "done_reason": "load"}
             return _json({**head, **done})
-        text = self._answer(messages, asked.body.get("format"))
         prompt = "".join(message["content"] for message in messages)
+        window = asked.body.get("options", {}).get("num_ctx", 4096)
+        if self.refuses and asked.body.get("truncate") is False and len(prompt) // 4 > window:
+            return _json({"error": "the input length exceeds the context length"}, 400)
+        text = self._answer(messages, asked.body.get("format"))
         counts = self._counts(prompt, text, asked.body)
         if not asked.body.get("stream", True):
             return _json({**head, "message": _said(text), "done": True, **counts})
         pieces = re.findall(r"\S+\s*|\s+", text)
-        parts = [{**head, "message": _said(piece), "done": False} for piece in pieces]
+        told = [{**_said(""), "thinking": piece} for piece in thoughts(self.current)]
+        told += [_said(piece) for piece in pieces]
+        parts = [{**head, "message": message, "done": False} for message in told]
         last = {**head, "message": _said(""), "done": True, **counts}
         return _stream(self._streamed(parts, last))
 
@@ -225,6 +238,10 @@ class OllamaStandIn:
                     return
                 if self.current == "close-midway":
                     raise ConnectionAbortedError
+                if self.current == "silent":
+                    time.sleep(3)
+            if number and self.pause:
+                time.sleep(self.pause)
             yield part
         if self.current != "silent-end":
             yield last
@@ -236,6 +253,9 @@ class OllamaStandIn:
             wanted = form.get("required", []) if isinstance(form, dict) else []
             write = asked_about if wanted == ["questions"] else described
             text = json.dumps(write(passage_of(messages)), ensure_ascii=False)
+            text = judged(messages) if wanted == ["judgments"] else text
+        elif sources_of(messages):
+            text = answered(messages)
         else:
             text = "This is about the quarterly report."
         return spoilt(self.current, text, passage_of(messages))
@@ -243,7 +263,7 @@ class OllamaStandIn:
     def _counts(self, prompt: str, text: str, body: dict[str, Any]) -> dict[str, Any]:
         read = min(len(prompt) // 4, body.get("options", {}).get("num_ctx", 4096))
         return {
-            "done_reason": "length" if self.current == "cut-answer" else "stop",
+            "done_reason": "length" if self.current in _CUT else "stop",
             "total_duration": 1_000_000,
             "load_duration": 1000,
             "prompt_eval_count": max(1, read // 4 if self.current == "prompt-cut" else read),
@@ -359,6 +379,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=11434)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds for each answer")
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds for each part")
     parser.add_argument("--failure", choices=FAILURES, default="", help="how to fail")
     parser.add_argument("--contexts", type=Path, help="recorded contexts, a JSON object a line")
     parser.add_argument("--corpus", type=Path, help="texts of their ids; beside them by default")
@@ -368,6 +389,7 @@ def main() -> None:
         corpus = given.corpus or given.contexts.with_name("corpus.jsonl")
         reply = replaying(given.contexts, corpus)
     server = OllamaStandIn(port=given.port, delay=given.delay, reply=reply, failure=given.failure)
+    server.pause = given.pause
     with server:
         print(f"Answering at {server.url}", flush=True)  # noqa: T201
         try:

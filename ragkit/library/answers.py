@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ragkit.answers import AnswerState, WrittenAnswer
+from ragkit.errors import OllamaError
 from ragkit.models.factory import is_remote
 
 if TYPE_CHECKING:
     from ragkit.answering.follow_up import FollowUp
-    from ragkit.answers import Source, Thread
+    from ragkit.answers import Source, Thread, Turn
     from ragkit.catalog import Catalog
     from ragkit.library.services import ActiveServices
     from ragkit.models.ollama import OllamaClient
@@ -43,17 +46,70 @@ class AnswerService:
         where it fails, rules do. A person may ask something else instead.
         """
         from ragkit.answering.follow_up import follow_up
-        from ragkit.catalog.background_state import context_model_name
 
         client = self._client if model is not None else None
-        chosen = model or context_model_name(self._catalog, self._settings.models)
+        chosen = model or self._chosen_model()
         found = map(self._catalog.collections.find, thread.collections)
         fields = self._catalog.filters.field_names
         known = {name for record in found if record for name in fields(record)}
         return follow_up(question, thread.turns, client, chosen, known_fields=sorted(known))
 
+    def model(self) -> str:
+        """Return the model that writes answers: that of the settings, or else that of contexts.
+
+        Raises:
+            OllamaError: Ollama does not answer, or has no such model.
+        """
+        from ragkit.models.context_writer import writing_model
+
+        return writing_model(self._client, self._chosen_model()).name
+
+    def write(
+        self,
+        question: str,
+        answer: Answer,
+        *,
+        carried: Sequence[Source] = (),
+        history: Sequence[Turn] = (),
+        extra: Sequence[Source] = (),
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Generator[WrittenAnswer, None, None]:
+        """Yield the answer that a model writes from what a search found, while it is written.
+
+        The last one is final: done, cancelled or failed, with why. ``carried`` are sentences that
+        the turn before cited, ``history`` the turns before, ``extra`` sentences from elsewhere, as
+        the web. Closing the generator ends the model's work.
+        """
+        from ragkit.answering.writing import write_answer
+
+        yield WrittenAnswer(question)
+        try:
+            model = self.model()
+        except OllamaError as error:
+            failed = AnswerState.FAILED
+            yield WrittenAnswer(question, "", failed, failure=error.message, cure=error.cure)
+            return
+        yield from write_answer(
+            question,
+            answer.results,
+            self._client,
+            model,
+            self._settings.answers,
+            carried=carried,
+            history=history,
+            extra=extra,
+            cancelled=cancelled,
+        )
+
+    def _chosen_model(self) -> str:
+        from ragkit.catalog.background_state import context_model_name
+
+        chosen = self._settings.answers.model
+        return chosen or context_model_name(self._catalog, self._settings.models)
+
     @cached_property
     def _client(self) -> OllamaClient:
+        """The client, which tries nothing twice: a person waits."""
         from ragkit.models.ollama import OllamaClient
 
         return OllamaClient(self._settings.models.model_copy(update={"retries": 0}))
