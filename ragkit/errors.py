@@ -17,6 +17,7 @@ RagkitError                         a sentence for the person, and how to fix it
 ├── IndexCorruptError               index files do not fit the catalog (they are rebuilt)
 ├── ContextsFileError               a file of recorded contexts is not valid
 ├── EvaluationError                 a question set is not valid, or a floor was not reached
+├── WebError                        web search is off, or its service did not answer
 └── ModelError                      an embedder or a language model failed
     ├── ContextRejectedError        what it wrote cannot serve as a context
     ├── ModelFolderError            a folder with a model cannot be used
@@ -138,6 +139,10 @@ class EvaluationError(RagkitError):
 
 class ThreadError(RagkitError):
     """A thread cannot be kept: there are too many, or a part of it is too long."""
+
+
+class WebError(RagkitError):
+    """Web search is off or set wrongly, or its service did not answer as it should."""
 
 
 class ModelError(RagkitError):

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import platformdirs
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    SecretStr,
     ValidationError,
     create_model,
     field_validator,
@@ -174,6 +175,18 @@ class ServerSettings(_Group):
     )
 
 
+class WebSettings(_Group):
+    """Which service searches the web, if any: nothing is sent anywhere unless one is named."""
+
+    engine: Literal["", "searxng", "tavily"] = Field(
+        "", description='"searxng" (your own instance) or "tavily"; empty: web search is off'
+    )
+    url: str = Field("", description="where it answers; empty: Tavily's own address")
+    key: SecretStr = Field(SecretStr(""), description="of Tavily; never shown or logged")
+    results: int = Field(5, ge=1, le=20, description="web results of a search")
+    seconds: float = Field(10.0, gt=0, le=60, description="longest wait for them")
+
+
 class Settings(_Group):
     """Everything that can be set. Hashable, so that it can key a cache."""
 
@@ -189,6 +202,7 @@ class Settings(_Group):
     answers: AnswerSettings = AnswerSettings.model_construct()
     index: IndexSettings = IndexSettings.model_construct()
     server: ServerSettings = ServerSettings.model_construct()
+    web: WebSettings = WebSettings.model_construct()
 
     @field_validator("library")
     @classmethod
@@ -372,6 +386,7 @@ _WRONG = {
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "enum": "must be {expected}",
+    "literal_error": "must be {expected}",
     "string_too_short": "must not be empty",
     "finite_number": "must be a finite number",
     "int_parsing": "must be a whole number",
@@ -398,6 +413,7 @@ def _sentence(error: ValidationError) -> str:
         rule = template.format_map(fault.get("ctx", {}))
         value = fault["input"]
         shown = rule.startswith("must be") and isinstance(value, str | int | float)
+        shown = shown and fault["loc"] != ("web", "key")
         faults.append(f"{name}: {rule}" + (f", not {value!r}" if shown else ""))
     return f"Wrong settings: {'; '.join(faults)}."
 

@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("types", "errors", "option_table", "options", "results", "answers", "versions", "formatting"),
     ("settings", "paths"),
     ("sources", "reading", "chunking"),
-    ("models",),
+    ("models", "web"),
     ("indexes",),
     ("catalog",),
     ("retrieval",),

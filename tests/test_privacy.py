@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from network_watch import asked, watching
 
 from ragkit.health.findings import Depth
 from ragkit.library import Library
@@ -32,10 +35,13 @@ def opened(root: Path) -> Library:
     return Library.open(Settings(library=root, models={"embedder": "hash"}), create=True)
 
 
-def ragkit(library: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def ragkit(
+    library: Path, *arguments: str, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    own = {"RAGKIT_LIBRARY": str(library), "RAGKIT_MODELS__EMBEDDER": "hash"}
     return subprocess.run(
         [sys.executable, "-m", "ragkit", *arguments],
-        env={**os.environ, "RAGKIT_LIBRARY": str(library), "RAGKIT_MODELS__EMBEDDER": "hash"},
+        env={**os.environ, **own, **(env or {})}, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
 
@@ -175,3 +181,79 @@ def test_closing_files_to_others_keeps_the_locks_of_the_catalog(tmp_path):
     )
     assert "BlockingIOError" in taken.stderr
     library.close()
+
+
+# -- web search --------------------------------------------------------------------------------
+
+QUESTION = "refund -gift path:merger/ collection:default"
+
+
+@pytest.fixture
+def searched(tmp_path, httpserver):
+    """Search with ``--web`` in a watched process: what it said, and what it asked the network."""
+    root, files = tmp_path / "library", tmp_path / "files"
+    (files / "merger").mkdir(parents=True)
+    (files / "merger" / "terms.md").write_text("# Terms\n\nNo refund before the merger.\n")
+    library = opened(root)
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(files)))
+    library.close()
+    found = {"title": "Refunds", "url": "https://shop.example/refunds", "content": "In 14 days."}
+    httpserver.expect_request("/search").respond_with_json({"results": [found]})
+    web = {"RAGKIT_WEB__ENGINE": "searxng", "RAGKIT_WEB__URL": httpserver.url_for("")}
+
+    def search(*arguments: str, on: bool) -> tuple[subprocess.CompletedProcess[str], list]:
+        watched = tmp_path / "watched"
+        env = watching({**os.environ, **(web if on else {})}, watched)
+        done = ragkit(root, "search", *arguments, QUESTION, env=env)
+        return done, asked(watched) if (watched / "asked").exists() else []
+
+    return search
+
+
+@pytest.mark.parametrize("arguments", [(), ("--web", "--yes"), ("--json", "--web", "--yes")])
+def test_while_web_search_is_off_nothing_is_asked_of_the_network(searched, httpserver, arguments):
+    done, network = searched(*arguments, on=False)
+    assert ("Web search is off. To switch it on" in done.stderr) == bool(arguments)
+    assert done.returncode == bool(arguments)
+    assert network == []
+    assert httpserver.log == []
+
+
+@pytest.mark.parametrize("arguments", [(), ("--web",), ("--json",), ("--json", "--web")])
+def test_nothing_is_sent_before_a_person_has_said_yes(searched, httpserver, arguments):
+    done, network = searched(*arguments, on=True)
+    assert ("Send them? Pass --yes to confirm." in done.stderr) == ("--web" in arguments)
+    assert network == []
+    assert httpserver.log == []
+
+
+def test_what_is_sent_is_what_was_shown_and_it_goes_where_was_said(searched, httpserver):
+    done, network = searched("--web", "--yes", on=True)
+    host = f"localhost:{httpserver.port}"
+    assert f"These words leave this machine, for {host} (SearXNG):\n  refund\n" in done.stderr
+    assert [
+        (request.method, dict(request.args), request.data) for request, _ in httpserver.log
+    ] == [("GET", {"q": "refund", "format": "json"}, b"")]
+    assert "No refund before the merger." in done.stdout
+    web = done.stdout.partition(f"From the web, by {host}:\n")[2]
+    assert web.splitlines() == [
+        "1. [web] Refunds  1.00", "   https://shop.example/refunds", "     In 14 days.",
+    ]  # fmt: skip
+    assert {address for event, address in network if event == "socket.connect"} <= {
+        "127.0.0.1", "::1",
+    }  # fmt: skip
+    assert {name for event, name in network if event == "socket.getaddrinfo"} <= {
+        "localhost", "127.0.0.1", "::1",
+    }  # fmt: skip
+
+
+def test_as_json_results_of_the_web_stand_apart(searched):
+    done, _ = searched("--web", "--yes", "--json", on=True)
+    value = json.loads(done.stdout)
+    assert [one["document"]["path"] for one in value["results"]] == ["merger/terms.md"]
+    assert value["web"]["words"] == "refund"
+    (found,) = value["web"]["results"]
+    assert (found["url"], found["score"]) == ("https://shop.example/refunds", 1.0)
+    assert found["contributions"][1] == {
+        "index": "web", "rank": 0, "raw": 1.0, "normalised": 1.0, "weight": 0.2, "value": 0.2,
+    }  # fmt: skip

@@ -87,6 +87,14 @@ class Documents:
             (id_list(document_ids),),
         )
 
+    def web_addresses(self) -> list[tuple[int, str]]:
+        """Return (id, address) of indexed documents whose metadata name a page of the web."""
+        return self._connections.rows(
+            "SELECT d.id, m.value FROM documents d, json_each(d.metadata) m "
+            "WHERE d.status = 'indexed' AND m.type = 'text' AND m.value LIKE 'http%' "
+            "AND lower(m.key) IN ('url', 'source', 'link', 'permalink', 'canonical') ORDER BY d.id"
+        )
+
     def counts(self, collection_id: int | None = None) -> Counts:
         """Count documents by status, their chunks and their entries."""
         where, parameters = conditions(("collection_id = ?", collection_id))

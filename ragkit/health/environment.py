@@ -11,9 +11,11 @@ from pathlib import Path
 import psutil
 
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
+from ragkit.errors import WebError
 from ragkit.formatting import megabytes, plural
 from ragkit.health.findings import Finding, Parts
 from ragkit.indexing.writer import lock_holder, lock_is_held
+from ragkit.web.addresses import SERVICES, address_of
 
 SILENT_SECONDS = 30.0
 """After so long without a heartbeat, a worker does not answer."""
@@ -145,6 +147,20 @@ def _privacy(parts: Parts) -> Iterator[Finding]:
         )
 
 
+def _web(parts: Parts) -> Iterator[Finding]:
+    settings = parts.settings.web
+    if not settings.engine:
+        yield Finding("web", True, "Web search is off.")
+        return
+    try:
+        host = address_of(settings).shown
+    except WebError as error:
+        yield Finding("web", False, error.message, error.cure)
+        return
+    text = f"Web search is on: what you send goes to {host} ({SERVICES[settings.engine]})."
+    yield Finding("web", True, text)
+
+
 def folder_size(folder: Path) -> int:
     """Return the size of the files below a folder, in bytes."""
     total = 0
@@ -196,6 +212,7 @@ ENVIRONMENT_CHECKS: Mapping[str, Callable[[Parts], Iterator[Finding]]] = {
     "contexts": _contexts,
     "disk": _disk,
     "privacy": _privacy,
+    "web": _web,
     "log": _log,
 }
 """The checks by the name of their findings."""

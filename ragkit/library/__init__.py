@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ragkit.library.suggestions import SuggestionService
     from ragkit.library.threads import ThreadService
     from ragkit.library.uploads import UploadService
+    from ragkit.library.web import WebService
     from ragkit.models.base import Embedder
     from ragkit.models.ollama_monitor import OllamaMonitor
     from ragkit.models.topic_namer import TopicNamer
@@ -51,7 +52,8 @@ class Library:
     ``collections``, ``sources`` and ``documents`` are what it holds; ``jobs`` and ``worker`` what
     is done to it; ``contexts`` and ``embedders`` what models add; ``health`` checks it;
     ``judgments`` and ``runs`` measure its answers; ``searches``, ``names``, ``suggestions`` and
-    ``examples`` help with a question, ``answers`` answers it, ``threads`` keeps both.
+    ``examples`` help with a question, ``answers`` answers it, ``threads`` keeps both; ``web`` asks
+    the web.
     """
 
     notices: tuple[str, ...] = ()
@@ -296,6 +298,13 @@ class Library:
     def _first_document(self, question: str, collections: tuple[str, ...]) -> int | None:
         answer = self.search(question, collections=collections, limit=1)
         return answer.results[0].document.id if answer.results else None
+
+    @cached_property
+    def web(self) -> WebService:
+        """Web search, where the settings allow it."""
+        from ragkit.library.web import WebService
+
+        return WebService(self.settings.web, self.catalog)
 
     # -- as a whole ------------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ _TITLES = {
     "contexts": "Contexts",
     "disk": "Disk",
     "privacy": "Privacy",
+    "web": "Web search",
     "log": "Log",
     "embedder": "Embedder",
     "indexes": "Indexes",

@@ -32,6 +32,7 @@ from ragkit.surfaces.cli.options import (
     LimitOption,
     ModeOption,
     RerankOption,
+    WebOption,
     YesOption,
     assigned,
     close_libraries,
@@ -247,6 +248,8 @@ def search(
         bool, typer.Option("--chunked", help="Let each topic of a long question ask for itself.")
     ] = False,
     context: ContextOption = False,
+    web: WebOption = False,
+    yes: YesOption = False,
 ) -> None:
     """Search the library."""
     text = " ".join(question or [])
@@ -257,6 +260,9 @@ def search(
     if not text.strip():
         raise QueryError("The question is empty.", "Say what to look for.")
     opened = open_library(library, collection)
+    if web and (chunked or context):
+        raise QueryError("--web takes a plain question.", "Leave out --chunked and --context.")
+    preview = opened.web.preview(text) if web else None
     options = opened.options(mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit)
     options = assigned(options, option, chunked=chunked)
     if chunked or context:
@@ -269,8 +275,11 @@ def search(
         return
     answer = opened.search(text, options)
     opened.contexts.note_hits(answer)
+    if preview:
+        from ragkit.surfaces.cli.web import put_web, web_json
     if json_:
-        console.put_json(render.answer_as_json(answer))
+        found = {"web": web_json(opened, preview, yes=yes)} if preview else {}
+        console.put_json({**render.answer_as_json(answer), **found})
         return
     console.say(*render.remarks(answer))
     if context:
@@ -279,6 +288,8 @@ def search(
     console.put(*render.answer_as_text(answer, explain=explain, colour=console.colourful()))
     if not answer.results:
         console.say("Nothing found.")
+    if preview:
+        put_web(opened, preview, yes=yes)
 
 
 @app.command()

@@ -32,6 +32,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ContextOption = Annotated[
     bool, typer.Option("--context", help="Print the results as a Markdown block.")
 ]
+WebOption = Annotated[
+    bool, typer.Option("--web", help="Search the web too, after showing what would be sent.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 

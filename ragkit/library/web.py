@@ -1,0 +1,95 @@
+"""Searching the web for a question, where the settings allow it: a person sees every word first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ragkit.errors import QueryError, WebError
+
+if TYPE_CHECKING:
+    from ragkit.catalog import Catalog
+    from ragkit.settings import WebSettings
+    from ragkit.web.results import WebAnswer, WebPreview
+
+LONGEST = 300
+"""Characters that are sent at most; a longer question is offered by its beginning."""
+
+
+class WebService:
+    """Asks one search service for what the documents do not say. Safe to share between threads.
+
+    Only :meth:`search` sends anything, and only the words that it is given. What comes back is
+    shown and may be cited; it is never indexed.
+    """
+
+    def __init__(self, settings: WebSettings, catalog: Catalog) -> None:
+        self._settings = settings
+        self._catalog = catalog
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the settings name a service."""
+        return bool(self._settings.engine)
+
+    def preview(self, question: str) -> WebPreview:
+        """Return the words of a question that would be sent, and where; nothing is sent.
+
+        Filters, exclusions and names of collections are left out.
+
+        Raises:
+            WebError: web search is off, or its settings are wrong.
+            QueryError: a filter in the question cannot be understood.
+        """
+        from ragkit.retrieval.query_parser import parse_query
+        from ragkit.web.addresses import SERVICES, address_of
+        from ragkit.web.reading import visible
+        from ragkit.web.results import WebPreview
+
+        host = address_of(self._settings).shown
+        fields = self._catalog.filters.field_names
+        known = {name for one in self._catalog.collections.all() for name in fields(one)}
+        words = visible(parse_query(question, sorted(known)).text)
+        notices: tuple[str, ...] = ()
+        if len(words) > LONGEST:
+            words = words[: LONGEST + 1].rpartition(" ")[0] or words[:LONGEST]
+            notices = ("The question is long; these are its first words.",)
+        return WebPreview(words, host, SERVICES[self._settings.engine], notices)
+
+    def search(self, words: str) -> WebAnswer:
+        """Send words to the service of the settings, exactly these and nothing else.
+
+        Raises:
+            WebError: web search is off, or there is no answer that can be read.
+            QueryError: there are no words, or too many.
+        """
+        from ragkit.formatting import plural
+        from ragkit.web.addresses import SERVICES, address_of
+        from ragkit.web.connection import WebConnection
+        from ragkit.web.engines import ask
+        from ragkit.web.reading import KnownPage, one_a_site, read_results
+        from ragkit.web.results import WebAnswer
+
+        address = address_of(self._settings)
+        if not words.strip():
+            raise QueryError("There are no words to send.", "Write what to look for.")
+        if len(words) > LONGEST:
+            raise QueryError(f"These are more than {LONGEST} characters.", "Send fewer words.")
+        found = ask(self._settings, WebConnection(address, self._settings.seconds), words)
+        results, left_out = read_results(found.items)
+        if found.items and not results:
+            raise WebError(
+                f"No result of {address.shown} has the address of a page.",
+                "Check url and engine under [web] in the settings.",
+            )
+        service = SERVICES[self._settings.engine]
+        known = [KnownPage(*row) for row in self._catalog.documents.web_addresses()]
+        shown, folded = one_a_site(
+            [replace(one, engine=one.engine or service) for one in results],
+            known,
+            self._settings.results,
+        )
+        notices = found.notices
+        if left_out:
+            notices += (f"{plural(left_out, 'result')} without a usable address left out.",)
+        return WebAnswer(words, address.shown, shown, folded, notices)

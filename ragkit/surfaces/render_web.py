@@ -1,0 +1,59 @@
+"""Results of the web as JSON values and text, marked as such wherever they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from ragkit.surfaces.render import plain
+from ragkit.web.results import Folded, WebAnswer, WebResult
+
+WHY_FOLDED = {
+    Folded.SAME_SITE: "another page of a site above",
+    Folded.KNOWN_SITE: "your library has documents of this site",
+    Folded.KNOWN_PAGE: "this page is in your library",
+}
+"""Why a result stands behind the others, in words."""
+
+
+def web_as_json(answer: WebAnswer) -> dict[str, Any]:
+    """Return the object that ``ragkit search --web --json`` has under "web"."""
+    return {
+        "words": answer.words,
+        "host": answer.host,
+        "results": [_result(one) for one in answer.results],
+        "folded": [
+            {**_result(one), "folded": one.folded.value, "document": one.document}
+            for one in answer.folded
+        ],
+        "notices": list(answer.notices),
+    }
+
+
+def web_as_text(answer: WebAnswer) -> Iterator[str]:
+    """Yield lines for a terminal."""
+    yield f"From the web, by {answer.host}:"
+    for number, one in enumerate(answer.results, start=1):
+        published = f" · {one.published}" if one.published else ""
+        yield f"{number}. [web] {plain(one.title)}  {one.score:.2f}"
+        yield f"   {plain(one.url)}{published}"
+        if one.text:
+            yield f"     {plain(one.text)}"
+    if not answer.results:
+        yield "Nothing found."
+    for one in answer.folded:
+        yield f"   [web] {plain(one.title)}: {WHY_FOLDED[one.folded]}"
+        yield f"   {plain(one.url)}"
+
+
+def _result(one: WebResult) -> dict[str, Any]:
+    return {
+        "title": one.title,
+        "url": one.url,
+        "text": one.text,
+        "engine": one.engine,
+        "published": one.published,
+        "score": one.score,
+        "contributions": [asdict(part) for part in one.contributions],
+    }

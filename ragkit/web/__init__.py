@@ -1,0 +1,1 @@
+"""Web search, off by default: what leaves this machine is a few words, to one host."""

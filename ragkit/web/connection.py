@@ -1,0 +1,272 @@
+"""One request to a search service: to checked addresses only, within limits of size and time.
+
+httpcore is what httpx connects with. It is used itself, since it lets an address be checked at the
+very moment that it is connected to, takes nothing from the environment, follows no redirect,
+unpacks nothing, and writes no address (which holds the words) into a log, as httpx does.
+"""
+
+from __future__ import annotations
+
+import queue
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpcore
+
+from ragkit.errors import RagkitError, WebError
+from ragkit.formatting import megabytes
+from ragkit.web.addresses import PORTS, ServiceAddress, ascii_host, is_own, is_public
+
+MOST_BYTES = 2_000_000
+"""The longest answer that is read; one of twenty results takes about 20 kB."""
+
+MOST_REDIRECTS = 3
+
+Resolver = Callable[..., Iterable[tuple[Any, ...]]]
+"""What ``socket.getaddrinfo`` does."""
+
+_MOVED = frozenset((301, 302, 303, 307, 308))
+_SAME_METHOD = frozenset((307, 308))
+
+
+@dataclass(frozen=True, slots=True)
+class WebRequest:
+    """What is sent. ``target`` is path and query; ``headers`` may hold a key: neither is logged."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WebReply:
+    """What came back; ``content_type`` is without parameters."""
+
+    status: int
+    content_type: str
+    body: bytes
+
+
+class PublicOnly(httpcore.SyncBackend):
+    """Connects to addresses of the public internet, and to none of any other network.
+
+    A name is looked up once, all that it leads to is checked, and what was checked is connected
+    to: a second look-up could lead elsewhere. ``own`` is the one (host, port) that is to be of
+    this machine or of a private network instead. After ``until``, in seconds of the monotonic
+    clock, nothing is connected to any more.
+    """
+
+    def __init__(self, own: tuple[str, int] | None, resolve: Resolver, until: float) -> None:
+        self._own = own
+        self._resolve = resolve
+        self._until = until
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Connect to the first of a host's addresses that answers.
+
+        Raises:
+            WebError: the host has an address that must not be connected to.
+            httpcore.ConnectError: it has none, or none answers.
+        """
+        expected = is_own if (host, port) == self._own else is_public
+        try:
+            found = [str(one[4][0]) for one in self._resolve(host, port, type=socket.SOCK_STREAM)]
+        except (OSError, UnicodeError) as error:
+            raise httpcore.ConnectError("there is no such host") from error
+        if not found:
+            raise httpcore.ConnectError("there is no such host")
+        if not all(map(expected, found)):
+            raise _refused(host, own=expected is is_own)
+        if time.monotonic() > self._until:
+            raise httpcore.ConnectTimeout("looking up the name took too long")
+        for address in found[:-1]:
+            try:
+                return super().connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return super().connect_tcp(found[-1], port, timeout, local_address, socket_options)
+
+    def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.NetworkStream:
+        """Refuse: no service is reached through a file."""
+        raise httpcore.ConnectError("a service is not reached through a file")
+
+
+class WebConnection:
+    """Sends requests to one service. Safe to share between threads; keeps nothing open."""
+
+    def __init__(
+        self,
+        address: ServiceAddress,
+        seconds: float,
+        *,
+        most_bytes: int = MOST_BYTES,
+        resolve: Resolver = socket.getaddrinfo,
+    ) -> None:
+        """Keep the address and the limits; nothing is connected to."""
+        self.address = address
+        self._seconds = seconds
+        self._most_bytes = most_bytes
+        self._resolve = resolve
+
+    def send(self, request: WebRequest) -> WebReply:
+        """Send one request and return its answer, after at most so many seconds in all.
+
+        Redirects within the same host are followed; to another host the words are not sent.
+
+        Raises:
+            WebError: there is no answer, or none that may be read.
+        """
+        replies: queue.SimpleQueue[WebReply | Exception] = queue.SimpleQueue()
+        until = time.monotonic() + self._seconds
+        own = (self.address.host, self.address.port) if self.address.is_own else None
+        backend = PublicOnly(own, self._resolve, until)
+        with httpcore.ConnectionPool(network_backend=backend) as pool:
+
+            def call() -> None:
+                try:
+                    replies.put(self._follow(pool, request, until))
+                except Exception as error:  # noqa: BLE001 - raised by whoever waits
+                    replies.put(error)
+
+            # Looking up a name has no time limit, and a server may send a byte now and then.
+            threading.Thread(target=call, name="ragkit-web", daemon=True).start()
+            try:
+                reply = replies.get(timeout=self._seconds)
+            except queue.Empty:
+                raise self._late() from None
+        if isinstance(reply, WebReply):
+            return reply
+        named = self._named(reply)
+        raise named from (None if named is reply else reply)
+
+    def _follow(self, pool: httpcore.ConnectionPool, request: WebRequest, until: float) -> WebReply:
+        at, target = self.address, request.target
+        for _ in range(MOST_REDIRECTS + 1):
+            with pool.stream(
+                request.method,
+                httpcore.URL(scheme=at.scheme, host=at.host, port=at.port, target=target),
+                headers=[
+                    ("Host", at.shown), ("User-Agent", "ragkit"), ("Accept", "application/json"),
+                    ("Accept-Encoding", "identity"), ("Connection", "close"),
+                    *request.headers.items(),
+                ],
+                content=request.body or None,
+                extensions={
+                    "timeout": dict.fromkeys(("connect", "read", "write", "pool"), self._seconds)
+                },
+            ) as response:  # fmt: skip
+                headers = {
+                    name.decode("latin-1").lower(): value.decode("latin-1")
+                    for name, value in response.headers
+                }
+                if response.status in _MOVED and headers.get("location"):
+                    if request.method != "GET" and response.status not in _SAME_METHOD:
+                        raise self._moved(headers["location"])
+                    at, target = self._redirected(at, target, headers["location"])
+                    continue
+                body = self._read(response, headers, until)
+                kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+                return WebReply(response.status, kind, body)
+        raise WebError(f"{self.address.shown} redirects more than {MOST_REDIRECTS} times.")
+
+    def _read(self, response: httpcore.Response, headers: Mapping[str, str], until: float) -> bytes:
+        """Return the body. It is asked for unpacked, and anything packed is refused unread."""
+        packed = headers.get("content-encoding", "identity").strip().lower()
+        if packed != "identity":
+            raise WebError(
+                f"{self.address.shown} sent a packed answer ({packed[:20]!a}), which was not asked "
+                "for; it was not unpacked.",
+                "Check what stands between ragkit and the service.",
+            )
+        parts, size = [], 0
+        for part in response.iter_stream():
+            size += len(part)
+            if size > self._most_bytes:
+                raise WebError(
+                    f"{self.address.shown} sent more than {megabytes(self._most_bytes)}; "
+                    "the rest was not read."
+                )
+            if time.monotonic() > until:
+                raise self._late()
+            parts.append(part)
+        return b"".join(parts)
+
+    def _redirected(
+        self, at: ServiceAddress, target: str, location: str
+    ) -> tuple[ServiceAddress, str]:
+        """Return where a redirect leads: within the same host, and never out of encryption."""
+        try:
+            parts = urlsplit(urljoin(f"{at.scheme}://{at.shown}{target}", location))
+            host, port = ascii_host(parts.hostname or ""), parts.port
+        except ValueError:
+            raise self._moved(location) from None
+        allowed = {at.scheme, "https"}
+        if parts.scheme not in allowed or host != self.address.host or "@" in parts.netloc:
+            raise self._moved(location)
+        query = f"?{parts.query}" if parts.query else ""
+        return (
+            ServiceAddress(parts.scheme, host, port or PORTS[parts.scheme]),
+            f"{parts.path or '/'}{query}",
+        )
+
+    def _moved(self, location: str) -> WebError:
+        try:
+            other = urlsplit(location).hostname or "another address"
+        except ValueError:
+            other = "another address"
+        return WebError(
+            f"{self.address.shown} passes the request on to {other[:80]!a}; nothing was sent "
+            "there.",
+            "If you trust it, set url under [web] in the settings.",
+        )
+
+    def _late(self) -> WebError:
+        return WebError(
+            f"{self.address.shown} did not answer within {self._seconds:g} s.",
+            "Try again, or raise seconds under [web] in the settings.",
+        )
+
+    def _named(self, error: Exception) -> Exception:
+        """Return a sentence for what may go wrong on the way; other errors as they are."""
+        where = self.address.shown
+        if isinstance(error, RagkitError):
+            return error
+        if isinstance(error, httpcore.TimeoutException):
+            return self._late()
+        if isinstance(error, httpcore.ConnectError):
+            return WebError(
+                f"{where} cannot be reached: {str(error)[:200]}.",
+                "Check url under [web] in the settings, and whether the service runs.",
+            )
+        if isinstance(error, httpcore.NetworkError | httpcore.ProtocolError | ValueError):
+            return WebError(
+                f"The connection to {where} broke, or what answers there is no web server.",
+                "Try again, and check url under [web] in the settings.",
+            )
+        return error
+
+
+def _refused(host: str, *, own: bool) -> WebError:
+    if own:
+        return WebError(
+            f"{host} does not lead to this machine or your own network; nothing was sent.",
+            "Write its address itself, or https:// and its full name, in url under [web].",
+        )
+    return WebError(
+        f"{host} does not lead to the public internet; nothing was sent.",
+        "For a service of your own, write its address itself in url under [web], such as "
+        "http://192.168.1.5:8888.",
+    )
