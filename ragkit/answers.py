@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ragkit.formatting import plural
 from ragkit.results import DocumentRef
 
 NOT_FOUND = "The documents do not say."
@@ -33,6 +34,18 @@ class Source:
     url: str = ""
     title: str = ""
     changed: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where it stands, as it is written: title, headings, page and path, or an address."""
+        document = self.document
+        if document is None:
+            return " · ".join(filter(None, (self.title, self.url, "web")))
+        title = document.title or document.path
+        headings = " › ".join([title, *(one for one in self.heading_path if one != title)])
+        page = "" if self.page is None else f"p. {self.page}"
+        path = "" if document.path == title else document.path
+        return " · ".join(filter(None, (headings, page, path)))
 
 
 class CheckKind(StrEnum):
@@ -60,6 +73,22 @@ class Check:
     def holds(self) -> bool:
         """Whether the sentence stands in spite of, or because of, this finding."""
         return self.kind is CheckKind.SUPPORTED
+
+    @property
+    def words(self) -> str:
+        """What it says, such as "45 is not in the source"."""
+        if self.kind is not CheckKind.NOT_IN_SOURCE:
+            return _WORDS[self.kind]
+        about = f'"{self.detail}"' if " " in self.detail else self.detail
+        return f"{about or 'something'} is not in the source"
+
+
+_WORDS = {
+    CheckKind.NO_SOURCE: "no source",
+    CheckKind.SUPPORTED: "supported",
+    CheckKind.PARTLY: "partly supported",
+    CheckKind.UNSUPPORTED: "not supported",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +161,14 @@ class WrittenAnswer:
     def claims(self) -> int:
         """How many sentences say something that needs a source: lead-ins and headings do not."""
         return sum(bool(sentence.sources or sentence.checks) for sentence in self.sentences)
+
+    @property
+    def figure(self) -> str:
+        """How many sentences hold, in words; empty where none says anything."""
+        if not self.sentences or self.not_found:
+            return ""
+        verb = "holds" if self.holding == 1 else "hold"
+        return f"{self.holding} of {plural(len(self.sentences), 'sentence')} {verb}"
 
     @property
     def is_grounded(self) -> bool:

@@ -1,6 +1,16 @@
-"""Counts, sizes and times as people read them."""
+"""Counts, sizes and times as people read them; text that Markdown shows as it is."""
 
 from __future__ import annotations
+
+import re
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&$])")
+_LINE_START = re.compile(r"^(\d{1,9}(?=[.)])|(?=[-+=]))")
+_ADDRESS = re.compile(
+    r"(?:(?:\b[a-z][a-z0-9+.-]{1,20}:)?//|\bmailto:|\bwww\.)[^\s`]+"
+    r"|[^\s`@<>]{1,64}@[^\s`@<>]+\.[^\s`@<>]+",
+    re.IGNORECASE,
+)
 
 
 def plural(count: int, word: str, shown: str = "") -> str:
@@ -26,3 +36,18 @@ def shortened(text: str, most: int = 80) -> str:
     """Leave out the middle of a text that has more than so many characters."""
     half = most // 2
     return text if len(text) <= most else f"{text[:half]}…{text[1 - half :]}"
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text on one line as Markdown that shows it: no markup, link, picture or list.
+
+    What looks like an address stands in a code span, where no renderer makes a link of it.
+    """
+    line = " ".join(text.split())
+    line = "".join(character if character.isprintable() else " " for character in line)
+    pieces, last = [], 0
+    for address in _ADDRESS.finditer(line):
+        pieces += [_MARKDOWN.sub(r"\\\1", line[last : address.start()]), f"`{address[0]}`"]
+        last = address.end()
+    pieces.append(_MARKDOWN.sub(r"\\\1", line[last:]))
+    return _LINE_START.sub(r"\1\\", "".join(pieces))

@@ -79,6 +79,12 @@ class ThreadService:
         """Take back that a thread was deleted; it is as it was, with its id."""
         self._catalog.threads.restore(thread)
 
+    def as_markdown(self, thread_id: int) -> str:
+        """Return a thread as Markdown, with the sources of each answer by number."""
+        from ragkit.answering.thread_markdown import thread_as_markdown
+
+        return thread_as_markdown(self.get(thread_id))
+
     def _changed(self, sources: Iterable[Source]) -> frozenset[_Quoted]:
         """Return what no longer stands at its place in the stored text of its document."""
         quoted = list(dict.fromkeys(filter(None, map(_quoted, sources))))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from ragkit.formatting import escape_markdown
 
 if TYPE_CHECKING:
     from ragkit.catalog.records import DocumentRecord
@@ -260,7 +261,6 @@ def _match_as_json(chunk: MatchedChunk) -> dict[str, Any]:
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~])")
 
 
 def export_json(answer: Answer) -> str:
@@ -270,21 +270,21 @@ def export_json(answer: Answer) -> str:
 
 def export_markdown(answer: Answer) -> str:
     """Return results with their passages as quotations."""
-    lines = [f"# {_plain(answer.query)}", ""]
+    lines = [f"# {escape_markdown(answer.query)}", ""]
     for result in answer.results:
         document = result.document
         lines += [
-            f"## {_plain(document.title)}",
+            f"## {escape_markdown(document.title)}",
             "",
             f"`{document.path.replace('`', '_')}` · {result.chunk_coverage} · {result.score:.2f}",
             "",
         ]
         for passage in result.passages:
-            where = " › ".join(_plain(title) for title in passage.heading_path)
+            where = " › ".join(escape_markdown(title) for title in passage.heading_path)
             page = f"p. {passage.page}" if passage.page else ""
             if where or page:
                 lines += [" · ".join(filter(None, (where, page))), ""]
-            lines += [f"> {_plain(line)}" for line in passage.text.strip().splitlines()]
+            lines += [f"> {escape_markdown(line)}" for line in passage.text.strip().splitlines()]
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
@@ -313,11 +313,6 @@ def export_csv(answer: Answer) -> str:
                 ]
             )
     return out.getvalue()
-
-
-def _plain(text: str) -> str:
-    """Escape Markdown."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
 def _cell(text: str) -> str:

@@ -1,0 +1,199 @@
+"""One renderer of answers for all surfaces: as JSON values, and as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ragkit.answers import (
+    AnswerSentence,
+    AnswerState,
+    Source,
+    Thread,
+    Turn,
+    WrittenAnswer,
+)
+from ragkit.formatting import plural, shortened
+from ragkit.results import Answer
+from ragkit.surfaces.render import plain, result_as_json
+
+_LONGEST_SHOWN = 400
+
+
+# -- JSON ----------------------------------------------------------------------------------
+
+
+def asked_as_json(
+    quick: Sequence[Source], written: WrittenAnswer | None, answer: Answer
+) -> dict[str, Any]:
+    """Return the JSON object that ``ragkit ask --json`` prints.
+
+    ``start`` and ``end`` count characters of the document's stored text.
+    """
+    return {
+        **_answers_as_json(quick, written),
+        "results": [result_as_json(result) for result in answer.results],
+    }
+
+
+def thread_as_json(thread: Thread) -> dict[str, Any]:
+    """Return a thread with its turns as a JSON object."""
+    return {
+        "id": thread.id,
+        "title": thread.title,
+        "collections": list(thread.collections),
+        "created_at": thread.created_at,
+        "changed_at": thread.changed_at,
+        "turns": [turn_as_json(turn) for turn in thread.turns],
+    }
+
+
+def turn_as_json(turn: Turn) -> dict[str, Any]:
+    """Return a turn as a JSON object."""
+    return {
+        "id": turn.id,
+        "at": turn.at,
+        "question": turn.question,
+        "asked": turn.asked,
+        **_answers_as_json(turn.quick, turn.written),
+    }
+
+
+def _answers_as_json(quick: Sequence[Source], written: WrittenAnswer | None) -> dict[str, Any]:
+    return {
+        "quick": [_source_as_json(source) for source in quick],
+        "answer": _written_as_json(written) if written is not None and has_text(written) else None,
+    }
+
+
+def _written_as_json(written: WrittenAnswer) -> dict[str, Any]:
+    """Return a written answer; a sentence names its sources by their numbers, from 1."""
+    return {
+        "sentences": [
+            {
+                "text": sentence.text,
+                "sources": list(sentence.sources),
+                "checks": [
+                    {"kind": check.kind.value, "detail": check.detail} for check in sentence.checks
+                ],
+                "holds": sentence.holds,
+                "block": sentence.block,
+                "item": sentence.item,
+            }
+            for sentence in written.sentences
+        ],
+        "model": written.model,
+        "sources": [
+            {"number": number, **_source_as_json(source)}
+            for number, source in enumerate(written.sources, start=1)
+        ],
+        "state": written.state.value,
+        "holding": written.holding,
+        "passages_read": written.passages_read,
+        "passages_found": written.passages_found,
+        "dropped": written.dropped,
+        "not_found": written.not_found,
+        "cut": written.cut,
+        "judged": written.judged,
+        "failure": written.failure,
+        "cure": written.cure,
+        "seconds": round(written.seconds, 3),
+    }
+
+
+def _source_as_json(source: Source) -> dict[str, Any]:
+    """Return a sentence of a document, or of the web, which has an address in its place."""
+    document = source.document
+    place: dict[str, Any] = {"document": None, "url": source.url, "title": source.title}
+    if document is not None:
+        place = {
+            "document": {"id": document.id, "path": document.path, "title": document.title},
+            "start": source.start,
+            "end": source.end,
+        }
+    return {"text": source.text, **place, **({"changed": True} if source.changed else {})}
+
+
+# -- text ----------------------------------------------------------------------------------
+
+
+def has_text(written: WrittenAnswer) -> bool:
+    """Return whether there is anything that a model wrote or said."""
+    return bool(written.sentences or written.not_found)
+
+
+def quick_as_text(quick: Sequence[Source]) -> Iterator[str]:
+    """Yield lines of a quick answer: each sentence with its number, then where they stand."""
+    for number, source in enumerate(quick, start=1):
+        yield f"{_line(source.text, _LONGEST_SHOWN)} [{number}]"
+    for number, source in enumerate(quick, start=1):
+        yield f"  [{number}] {_place(source)}"
+
+
+def sentence_as_text(sentence: AnswerSentence) -> str:
+    """Return a sentence of a written answer with its numbers, and what speaks against it."""
+    marks = "".join(f" [{number}]" for number in sentence.sources)
+    words = _line(", ".join(check.words for check in sentence.checks))
+    item = "- " if sentence.item else ""
+    return f"{item}{_line(sentence.text)}{marks}{f'  ({words})' if words else ''}"
+
+
+def after_sentences(written: WrittenAnswer) -> Iterator[str]:
+    """Yield what stands below the sentences of an answer that has ended: figures and sources."""
+    if written.not_found:
+        yield "Not in your documents: the model found no answer in the passages that it read."
+    elif written.state is AnswerState.DONE and not written.is_grounded:
+        yield "No sentence names a source: nothing shows that this is in your documents."
+    if written.cut:
+        yield "The answer ended here: it had its longest length."
+    if written.state is AnswerState.CANCELLED:
+        yield "The answer was stopped here."
+    if written.failure:
+        yield _line(f"{written.failure} {written.cure}")
+    facts = [written.figure]
+    if written.dropped:
+        facts.append(f"{plural(written.dropped, 'citation')} of no source dropped")
+    if written.passages_read < written.passages_found:
+        facts.append(f"{written.passages_read} of {plural(written.passages_found, 'passage')} read")
+    if any(facts):
+        yield " · ".join(filter(None, facts))
+    for number, source in enumerate(written.sources, start=1):
+        yield f'  [{number}] "{_line(source.text, _LONGEST_SHOWN)}"'
+        yield f"      {_place(source)}"
+
+
+def written_as_text(written: WrittenAnswer) -> Iterator[str]:
+    """Yield the lines of a written answer that has ended."""
+    if not written.not_found:
+        yield from map(sentence_as_text, written.sentences)
+    yield from after_sentences(written)
+
+
+def titles_as_text(answer: Answer) -> Iterator[str]:
+    """Yield the results of a search in short, one a line."""
+    for number, result in enumerate(answer.results, start=1):
+        document = result.document
+        yield f"{number}. {_line(document.title or document.path)}  {plain(document.path)}"
+
+
+def thread_as_text(thread: Thread) -> Iterator[str]:
+    """Yield the lines of a thread: its questions with their answers."""
+    yield _line(thread.title)
+    for turn in thread.turns:
+        yield from ("", f"> {_line(turn.question)}")
+        if turn.asked != turn.question:
+            yield f"  asked as: {_line(turn.asked)}"
+        yield from quick_as_text(turn.quick)
+        if turn.written is not None:
+            yield from ("", f"{plain(turn.written.model) or 'A model'} wrote:")
+            yield from written_as_text(turn.written)
+
+
+def _place(source: Source) -> str:
+    return _line(source.place + (" (changed since)" if source.changed else ""))
+
+
+def _line(text: str, longest: int = 0) -> str:
+    """Return a text on one line, without anything that could steer a terminal."""
+    line = " ".join(plain(text).split())
+    return shortened(line, longest) if longest else line
