@@ -129,6 +129,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
             "collection", state.COLLECTION, _usual_collection,
             _collection_or_all, _all_or_collection,
         ),
+        Part("thread", state.THREAD, None, _number),
         Part("as_typed", state.AS_TYPED, _as_typed_before, _long_text, _name_of_long_text),
     ),
     "compare": (

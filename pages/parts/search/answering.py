@@ -1,0 +1,139 @@
+"""The answer above the results: what a model writes on request, and the turn that it belongs to.
+
+An answer is written beside the page (``ragkit.surfaces.http.writing``): the page shows the element
+that follows it, and runs on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.common import state
+from pages.parts.search import answer_html, follow_ups, turns
+from pages.parts.search.follow_ups import Asked
+from ragkit.answers import Turn, WrittenAnswer
+from ragkit.library import Library
+from ragkit.settings import WriteWhen
+from ragkit.surfaces.http.writing import Begin, Writing, writings
+
+_WANTED, _JUDGE, _WRITINGS = "answer_wanted", "answer_judge", "answer_writings"
+_MOST_WRITINGS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """The turn that a question is, if it is one, with its written answer.
+
+    ``before`` are the turns before it; ``offered`` says that a model can write an answer.
+    """
+
+    before: tuple[Turn, ...] = ()
+    turn: Turn | None = None
+    writing: Writing | None = None
+    offered: bool = False
+
+    @property
+    def written(self) -> WrittenAnswer | None:
+        """The written answer as it is now."""
+        if self.writing is not None:
+            return self.writing.answer
+        return self.turn.written if self.turn else None
+
+
+def stand(library: Library, asked: Asked) -> Stand:
+    """Return what there is of an answer; begin to write it where that was asked for."""
+    look = library.ollama.look()
+    offered = bool(look and look.writers)
+    before, turn, followed = follow_ups.turn_of(library, asked)
+    kept = _writings()
+    if asked.is_new:
+        for turn_id, other in kept.items():
+            if turn is None or turn_id != turn.id:
+                other.cancel()
+    found = Stand(before, turn, kept.get(turn.id) if turn else None, offered)
+    if found.turn and found.writing and found.writing.is_over and found.turn.id < 0:
+        turns.put(library, replace(found.turn, written=found.writing.answer))
+    wanted = st.session_state.pop(_WANTED, "") == asked.question
+    judged = st.session_state.pop(_JUDGE, "") == asked.question
+    if judged and found.turn and (written := found.written):
+        begin: Begin = lambda: library.answers.judge(written)  # noqa: E731
+        return replace(found, writing=_start(library, found.turn, begin, written))
+    of_itself = found.written is None and offered and asked.is_new
+    goes_on = followed is not None and any(one.written for one in before)
+    if not asked.answer.results or not (
+        wanted or (of_itself and (goes_on or writes_always(library)))
+    ):
+        return found
+    if turn is None:
+        whole = Turn(asked.question, asked.question, asked.quick)
+        _, turn = turns.add(library, None, whole, asked.collections)
+    carried = followed.carried if followed else ()
+    begin = lambda: library.answers.write(  # noqa: E731
+        asked.question, asked.answer, carried=carried, history=before
+    )
+    empty = WrittenAnswer(asked.question)
+    return replace(found, turn=turn, writing=_start(library, turn, begin, empty))
+
+
+def writes_always(library: Library) -> bool:
+    """Return whether an answer is written with every search: as chosen here, or in the settings."""
+    usual = library.settings.answers.write is WriteWhen.ALWAYS
+    return bool(st.session_state.get(state.WRITE_ALWAYS, usual))
+
+
+def draw(found: Stand) -> None:
+    """Draw the written answer, which grows by itself while it is being written."""
+    written, turn, writing = found.written, found.turn, found.writing
+    if written is None or turn is None:
+        return
+    first = writing.told() if writing else {"version": 0, "over": True, **drawn(written)}
+    token = writing.token if writing else f"turn-{turn.id}"
+    follower = st.components.v2.component("ragkit_answer", js=_script(), isolate_styles=False)
+    with st.container(key="answer"):
+        follower(key="answer-follower", data={"token": token, "first": first})
+
+
+def drawn(answer: WrittenAnswer) -> dict[str, Any]:
+    """Return an answer as the page shows it: its HTML, and its state in words."""
+    return {"html": answer_html.written(answer), "state": answer_html.state_of(answer)}
+
+
+def act(values: Mapping[str, str]) -> bool:
+    """Handle a click that asks for an answer or its checks; returns whether it was one."""
+    verb, question = values.get("rk", ""), st.session_state.get(state.QUESTION) or ""
+    if verb == "write":
+        st.session_state[_WANTED] = question
+    elif verb == "judge-answer":
+        st.session_state[_JUDGE] = question
+    else:
+        return follow_ups.act(values)
+    return True
+
+
+@cache
+def _script() -> str:
+    return Path(__file__).with_name("answer.js").read_text(encoding="utf-8")
+
+
+def _writings() -> dict[int, Writing]:
+    """Return the answers that were begun in this tab, by the ids of their turns."""
+    kept: dict[int, Writing] = st.session_state.setdefault(_WRITINGS, {})
+    return kept
+
+
+def _start(library: Library, turn: Turn, begin: Begin, first: WrittenAnswer) -> Writing:
+    """Begin to write the answer to a turn; one that is being written ends."""
+    kept = _writings()
+    for old in [turn.id, *kept][: 1 + max(0, len(kept) - _MOST_WRITINGS)]:
+        if old in kept:
+            kept.pop(old).cancel()
+    kept[turn.id] = Writing(
+        begin, drawn, lambda written: turns.keep_written(library, turn, written), first
+    )
+    return writings().start(kept[turn.id])

@@ -1,0 +1,83 @@
+"""The thread that the question on the page belongs to: kept with the library, or in this tab alone.
+
+Where searches are not to be kept (``search_history``), threads are not either: they last as long as
+the tab, and no address names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.parts.common import state
+from ragkit.answers import Thread, Turn, WrittenAnswer
+from ragkit.errors import RagkitError
+from ragkit.library import Library
+
+_OWN = "own_thread"
+
+
+def current(library: Library) -> Thread | None:
+    """Return the thread that the address names, or the tab's own."""
+    named = st.session_state.get(state.THREAD)
+    if named is None:
+        own: Thread | None = st.session_state.get(_OWN)
+        return own
+    try:
+        return library.threads.get(named)
+    except RagkitError as error:
+        st.toast(str(error))
+        leave()
+        return None
+
+
+def leave() -> None:
+    """Leave the thread: the next question begins another."""
+    st.session_state[state.THREAD] = st.session_state[_OWN] = None
+
+
+def upto(thread: Thread, asked: str) -> tuple[tuple[Turn, ...], Turn | None]:
+    """Return the turns before the last one that asked this, and that one."""
+    for place in reversed(range(len(thread.turns))):
+        if thread.turns[place].asked == asked:
+            return thread.turns[:place], thread.turns[place]
+    return thread.turns, None
+
+
+def add(
+    library: Library, thread: Thread | None, turn: Turn, collections: Sequence[str]
+) -> tuple[Thread, Turn]:
+    """Add a turn to a thread, or begin one with it; return both as they are kept."""
+    if not library.threads.kept and (thread is None or not thread.id):
+        thread = thread or Thread(0, turn.question, tuple(collections))
+        # Ids of its own: those of kept turns are above 0.
+        turn = replace(turn, id=-1 - len(thread.turns))
+        thread = replace(thread, turns=(*thread.turns, turn))
+        st.session_state[_OWN] = thread
+        return thread, turn
+    thread = thread or library.threads.begin(turn.question, collections)
+    st.session_state[state.THREAD] = thread.id
+    turn = library.threads.add(thread.id, turn)
+    return replace(thread, turns=(*thread.turns, turn)), turn
+
+
+def put(library: Library, turn: Turn) -> None:
+    """Keep a turn in place of the one with its id; nothing happens where that is gone."""
+    if turn.id > 0:
+        # Its thread may have been deleted meanwhile.
+        with suppress(RagkitError):
+            library.threads.replace(turn)
+        return
+    own: Thread | None = st.session_state.get(_OWN)
+    if own is not None:
+        turns = tuple(turn if one.id == turn.id else one for one in own.turns)
+        st.session_state[_OWN] = replace(own, turns=turns)
+
+
+def keep_written(library: Library, turn: Turn, written: WrittenAnswer) -> None:
+    """Keep the answer to a turn that has ended; runs in a thread without a session."""
+    if turn.id > 0:
+        put(library, replace(turn, written=written))
