@@ -18,7 +18,15 @@ from pages.parts.common import (
     state,
 )
 from pages.parts.common.markup import plural
-from pages.parts.search import answer_html, cards, controls, home, summary
+from pages.parts.search import (
+    answer_html,
+    answering,
+    cards,
+    controls,
+    follow_ups,
+    home,
+    summary,
+)
 from pages.parts.search.passages import EXCERPT_WIDTH, ExpandedContent, expand
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.records import ContextRecord
@@ -57,6 +65,7 @@ def question_and_answer() -> None:
     No element is sent without need: each is a message, and each message work for the browser.
     """
     library = frame.open_library()
+    follow_ups.take(library)
     counts = library.documents.counts()
     among = plural(counts.indexed, "document") + " " if counts.indexed else ""
     question = frame.question_box("Search your documents", f"Ask or search {among}…")
@@ -70,7 +79,7 @@ def question_and_answer() -> None:
 
 
 def results(library: Library, question: str, choices: controls.Controls) -> None:
-    """Draw the answer to a question, or why there is none, as one element."""
+    """Draw the answer to a question, or why there is none: one element, if nothing is written."""
     options = choices.options
     before = st.session_state[state.ASKED]
     # More results of the same question are no new answer.
@@ -93,18 +102,34 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
         library.contexts.note_hits(answer)
     controls.offer_export(choices.export, answer)
     chips = summary.chips(question, library.documents.field_names(options.collections))
-    parts = [
+    quick = library.answers.quick(answer)
+    asked = follow_ups.Asked(question, answer, quick, options.collections, is_new)
+    found = answering.stand(library, asked)
+    above = [
         summary.filter_chips(chips),
         summary.reading_chips(answer),
-        answer_html.quick(library.answers.quick(answer), answer.corrected or answer.query),
-        summary.head(answer, options),
-        indexing(library),
+        answer_html.earlier(found.before),
+        answer_html.asked_as(found.turn),
+        answer_html.quick(quick, answer.corrected or answer.query),
     ]
+    tools = answer_html.offers(
+        can_write=bool(found.offered) and not found.written,
+        follows=bool(quick) and found.turn is None,
+    )
+    below = [summary.head(answer, options, tools), indexing(library)]
     if answer.results:
-        parts += [result_list(library, answer, options), summary.more(answer, options)]
+        below += [result_list(library, answer, options), summary.more(answer, options)]
     else:
-        parts.append(summary.nothing_found(question, chips, options.mode.value))
-    st.html("".join(parts))
+        below.append(summary.nothing_found(question, chips, options.mode.value))
+    if found.turn is None and not follow_ups.is_open():
+        st.html("".join(above + below))
+    else:
+        st.html("".join(above))
+        answering.draw(found)
+        follow_ups.draw(found.turn)
+        st.html("".join(below))
+    if found.offered is None:
+        browser.pulse("offer-pulse", 1)
     if answer.results:
         home.note(library, question)
 
@@ -174,6 +199,8 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     question = st.session_state.get(state.QUESTION) or ""
     fields = library.documents.field_names()
     if home.act(library, values) or judging.act(library, values, question, Origin.SEARCH):
+        return
+    if answering.act(library, values):
         return
     if verb == "gap":
         gap = (int(values["id"]), int(values["first"]), int(values["last"]))

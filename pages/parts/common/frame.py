@@ -102,6 +102,8 @@ def open_library() -> Library:
 def _opened(settings: Settings) -> Library:
     library = Library.open(settings, create=True)
     library.worker.ensure_running()
+    # What it finds is known by the time a question is answered.
+    library.ollama.look()
     return library
 
 

@@ -6,6 +6,7 @@ const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 const KEYS = [
   [["/", APPLE ? "⌘ K" : "Ctrl K"], "Go to the search box"],
   [["j", "k"], "Next and previous result"],
+  [["w"], "Have an answer written"],
   [["1", "2", "3"], "Rate a result: relevant, partly, not relevant"],
   [["u"], "Undo the last rating"],
   [["h", "l"], "Compare: the column before and after"],
@@ -65,6 +66,8 @@ const press = (event) => {
   const command = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
   if (plain && event.key === "?" && !document.querySelector("[role=dialog]")) {
     if (!dialog.open) dialog.showModal();
+  } else if (plain && event.key === "w" && document.querySelector("[data-rk=write]")) {
+    document.querySelector("[data-rk=write]").click();
   } else if (command || (plain && event.key === "/")) {
     dialog.close();
     if (!reach()) {

@@ -26,6 +26,7 @@ from ragkit.answers import (
     Check,
     CheckKind,
     Source,
+    Turn,
     WrittenAnswer,
 )
 from ragkit.retrieval.highlight import best_window, highlight_question
@@ -106,6 +107,50 @@ def _kind(source: Source) -> Kind:
     return kind_of(document.format, document.path) if document else Kind("plain")
 
 
+def offers(*, can_write: bool, follows: bool) -> str:
+    """Return the buttons that ask a model for an answer, and for the box of a follow-up."""
+    parts = []
+    if can_write:
+        title = "Have a model on this machine write an answer from these passages. Key w"
+        parts.append(action("write", "Write an answer", style="rk-act rk-write", title=title))
+    if follows:
+        parts.append(action("follow-up", "Ask a follow-up"))
+    return "".join(parts)
+
+
+def asked_as(turn: Turn | None) -> str:
+    """Return what was typed of a follow-up that is asked in other words; empty of any other."""
+    if turn is None or turn.question == turn.asked:
+        return ""
+    typed = action("as-typed", "Search as typed", style="rk-inline")
+    change = action("change-asked", "Change it", style="rk-inline")
+    return (
+        f'<p class="rk-said-of">“<bdi>{name(turn.question[:200])}</bdi>” was read as the question '
+        f"in the box. {typed} · {change}</p>"
+    )
+
+
+def earlier(turns: Sequence[Turn]) -> str:
+    """Return the turns of a thread before the one that is shown, each folded under its question."""
+    items = []
+    for turn in turns:
+        asked = (
+            f' <span class="rk-soft">{text(turn.asked)}</span>'
+            if turn.asked != turn.question
+            else ""
+        )
+        said = written(turn.written) if turn.written else quick(turn.quick, turn.asked)
+        items.append(
+            f'<details class="rk-turn"><summary dir="auto">{text(turn.question)}{asked}</summary>'
+            f"{said or '<p class=rk-soft>No answer was written.</p>'}</details>"
+        )
+    return (
+        f'<section class="rk-turns" aria-label="Earlier questions">{"".join(items)}</section>'
+        if items
+        else ""
+    )
+
+
 # -- a written answer --------------------------------------------------------------------------
 
 
@@ -168,7 +213,7 @@ def _text(answer: WrittenAnswer) -> str:
         inside = tuple(group)
         said = " ".join(_sentence(one, answer) for one in inside)
         blocks.append((inside[0].item, said))
-    if answer.unfinished and not is_over(answer):
+    if answer.unfinished:
         coming = f'<span dir="auto" class="rk-answer-coming">{text(answer.unfinished)}</span>'
         is_item, said = blocks.pop() if blocks else (False, "")
         blocks.append((is_item, f"{said} {coming}"))
@@ -219,8 +264,8 @@ _JUDGED = (CheckKind.SUPPORTED, CheckKind.PARTLY, CheckKind.UNSUPPORTED)
 def _figures(answer: WrittenAnswer) -> str:
     """Return the figures under an answer, and what can be done with it."""
     facts = []
-    if answer.sentences and not answer.not_found:
-        count = plural(len(answer.sentences), "sentence")
+    if answer.claims and not answer.not_found:
+        count = plural(answer.claims, "sentence")
         verb = "holds" if answer.holding == 1 else "hold"
         facts.append(f'<span title="{text(_HOLDS)}">{answer.holding} of {count} {verb}</span>')
     if answer.dropped:
@@ -231,9 +276,6 @@ def _figures(answer: WrittenAnswer) -> str:
     facts += [name(answer.model)] * bool(answer.model)
     facts += [f"{answer.seconds:.1f} s"] * bool(answer.seconds)
     tools = []
-    if answer.is_grounded and not answer.judged and answer.state is AnswerState.DONE:
-        judge = "Asks the model whether the cited sentences say what each sentence says"
-        tools.append(action("judge-answer", "Check each sentence", title=judge))
     if answer.sentences and not answer.not_found:
         tools.append(action("copy-path", "Copy", data_text=as_text(answer)))
     return (

@@ -6,7 +6,7 @@ that follows it, and runs on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from ragkit.library import Library
 from ragkit.settings import WriteWhen
 from ragkit.surfaces.http.writing import Begin, Writing, writings
 
-_WANTED, _JUDGE, _WRITINGS = "answer_wanted", "answer_judge", "answer_writings"
+_WANTED, _WRITINGS = "answer_wanted", "answer_writings"
 _MOST_WRITINGS = 30
 
 
@@ -30,13 +30,14 @@ _MOST_WRITINGS = 30
 class Stand:
     """The turn that a question is, if it is one, with its written answer.
 
-    ``before`` are the turns before it; ``offered`` says that a model can write an answer.
+    ``before`` are the turns before it; ``offered`` says whether a model can write an answer,
+    ``None`` while that is being looked for.
     """
 
     before: tuple[Turn, ...] = ()
     turn: Turn | None = None
     writing: Writing | None = None
-    offered: bool = False
+    offered: bool | None = None
 
     @property
     def written(self) -> WrittenAnswer | None:
@@ -49,7 +50,7 @@ class Stand:
 def stand(library: Library, asked: Asked) -> Stand:
     """Return what there is of an answer; begin to write it where that was asked for."""
     look = library.ollama.look()
-    offered = bool(look and look.writers)
+    offered = bool(look.writers) if look else None
     before, turn, followed = follow_ups.turn_of(library, asked)
     kept = _writings()
     if asked.is_new:
@@ -60,10 +61,6 @@ def stand(library: Library, asked: Asked) -> Stand:
     if found.turn and found.writing and found.writing.is_over and found.turn.id < 0:
         turns.put(library, replace(found.turn, written=found.writing.answer))
     wanted = st.session_state.pop(_WANTED, "") == asked.question
-    judged = st.session_state.pop(_JUDGE, "") == asked.question
-    if judged and found.turn and (written := found.written):
-        begin: Begin = lambda: library.answers.judge(written)  # noqa: E731
-        return replace(found, writing=_start(library, found.turn, begin, written))
     of_itself = found.written is None and offered and asked.is_new
     goes_on = followed is not None and any(one.written for one in before)
     if not asked.answer.results or not (
@@ -74,9 +71,10 @@ def stand(library: Library, asked: Asked) -> Stand:
         whole = Turn(asked.question, asked.question, asked.quick)
         _, turn = turns.add(library, None, whole, asked.collections)
     carried = followed.carried if followed else ()
-    begin = lambda: library.answers.write(  # noqa: E731
-        asked.question, asked.answer, carried=carried, history=before
-    )
+
+    def begin() -> Generator[WrittenAnswer, None, None]:
+        return library.answers.write(asked.question, asked.answer, carried=carried, history=before)
+
     empty = WrittenAnswer(asked.question)
     return replace(found, turn=turn, writing=_start(library, turn, begin, empty))
 
@@ -104,15 +102,13 @@ def drawn(answer: WrittenAnswer) -> dict[str, Any]:
     return {"html": answer_html.written(answer), "state": answer_html.state_of(answer)}
 
 
-def act(values: Mapping[str, str]) -> bool:
+def act(library: Library, values: Mapping[str, str]) -> bool:
     """Handle a click that asks for an answer or its checks; returns whether it was one."""
     verb, question = values.get("rk", ""), st.session_state.get(state.QUESTION) or ""
     if verb == "write":
         st.session_state[_WANTED] = question
-    elif verb == "judge-answer":
-        st.session_state[_JUDGE] = question
     else:
-        return follow_ups.act(values)
+        return follow_ups.act(library, values)
     return True
 
 

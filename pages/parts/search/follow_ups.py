@@ -13,7 +13,7 @@ from ragkit.answers import Source, Turn
 from ragkit.library import Library
 from ragkit.results import Answer
 
-_LAST, _OPEN = "answer_last", "follow_up_open"
+_LAST, _OPEN, _CHANGE = "answer_last", "follow_up_open", "follow_up_change"
 _BOX, _TYPED, _REASK, _FOLLOWED = "follow_up", "follow_up_typed", "asked_again", "followed"
 
 
@@ -58,7 +58,11 @@ def take(library: Library) -> None:
             thread, turn = turns.add(library, None, whole, last.collections)
             before = ()
         with st.spinner("Reading the question …"):
-            made = library.answers.follow_up(replace(thread, turns=(*before, turn)), typed)
+            look = library.ollama.look()
+            made = library.answers.follow_up(
+                replace(thread, turns=(*before, turn)), typed,
+                model="" if look and look.writers else None,
+            )  # fmt: skip
         followed = Followed(typed, made.rewritten, made.carried)
     if followed is not None:
         st.session_state[_FOLLOWED] = followed
@@ -94,48 +98,57 @@ def turn_of(
     return thread.turns, turn, followed
 
 
-def draw_asked(turn: Turn | None) -> None:
-    """Draw how a follow-up is asked, where that is not as it was typed: to change or take back."""
-    if turn is None or turn.question == turn.asked:
-        return
-    with st.container(key="asked-as", horizontal=True, vertical_alignment="bottom"):
-        key = f"asked_as_{turn.id}"
+def is_open() -> bool:
+    """Return whether the box for a follow-up was asked for under this question."""
+    return bool(st.session_state.get(_OPEN)) and _question() == st.session_state[_OPEN]
+
+
+def draw(turn: Turn | None) -> None:
+    """Draw the box for a question that follows; before it, one to change how a turn is asked."""
+    with st.container(key="follow-ups"):
+        if turn is not None and st.session_state.get(_CHANGE) == turn.id:
+            key = f"asked_as_{turn.id}"
+            state.start(**{key: turn.asked})
+            st.text_input(
+                "Search instead for", key=key,
+                on_change=lambda: _ask_again(turn, str(st.session_state.get(key) or "")),
+            )  # fmt: skip
         st.text_input(
-            "Searched as", value=turn.asked, key=key,
-            on_change=lambda: _ask_again(turn, str(st.session_state.get(key) or "")),
-        )  # fmt: skip
-        st.button(
-            "Search as typed", key="as-typed", type="tertiary", help=f"“{turn.question}”",
-            on_click=_ask_again, args=(turn, turn.question),
+            "Ask a follow-up", key=_BOX, placeholder="Ask a follow-up …",
+            label_visibility="collapsed", on_change=_typed,
         )  # fmt: skip
 
 
-def draw_box(is_open: bool) -> None:
-    """Draw the box for a question that follows, under an answer or where it was asked for."""
-    if not is_open and not st.session_state.get(_OPEN):
-        return
-    st.text_input(
-        "Ask a follow-up", key=_BOX, placeholder="Ask a follow-up …",
-        label_visibility="collapsed", on_change=_typed,
-    )  # fmt: skip
-
-
-def act(values: Mapping[str, str]) -> bool:
-    """Handle a click that asks for the box; returns whether it was one."""
-    if values.get("rk") != "follow-up":
+def act(library: Library, values: Mapping[str, str]) -> bool:
+    """Handle a click that asks for the box, or to ask otherwise; returns whether it was one."""
+    verb = values.get("rk", "")
+    if verb == "follow-up":
+        st.session_state[_OPEN] = _question()
+        return True
+    if verb not in ("as-typed", "change-asked"):
         return False
-    st.session_state[_OPEN] = True
+    thread = turns.current(library)
+    turn = turns.upto(thread, _question())[1] if thread else None
+    if turn is not None and verb == "as-typed":
+        _ask_again(turn, turn.question)
+    elif turn is not None:
+        st.session_state[_CHANGE] = turn.id
     return True
+
+
+def _question() -> str:
+    return str(st.session_state.get(state.QUESTION) or "")
 
 
 def _typed() -> None:
     st.session_state[_TYPED] = st.session_state.get(_BOX) or ""
     st.session_state[_BOX] = ""
-    st.session_state[_OPEN] = False
+    st.session_state[_OPEN] = None
 
 
 def _ask_again(turn: Turn, asked: str) -> None:
     """Ask a turn in other words, in its place."""
+    st.session_state[_CHANGE] = None
     if asked.strip() and asked != turn.asked:
         before: Followed | None = st.session_state.get(_FOLLOWED)
         carried = before.carried if before else ()

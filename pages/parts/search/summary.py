@@ -66,12 +66,14 @@ def toggle_filter(question: str, token: str, known_fields: Sequence[str] = ()) -
     return f"{question.strip()} {token}".strip()
 
 
-def head(answer: Answer, options: SearchOptions) -> str:
-    """Return what stands above the cards: counts, sorting, and what should be said of them."""
+def head(answer: Answer, options: SearchOptions, tools: str = "") -> str:
+    """Return what stands above the cards: counts, sorting, and what should be said of them.
+
+    ``tools`` is HTML of what else can be done with the question.
+    """
+    sorting = _sorting(options) if len(answer.results) > 1 and not answer.listed else ""
     return (
-        summary_line(
-            answer, _sorting(options) if len(answer.results) > 1 and not answer.listed else ""
-        )
+        summary_line(answer, f'<span class="rk-tools">{tools}{sorting}</span>')
         + notices(answer.notices)
         + _corrections(answer)
         + _nothing_close(answer)

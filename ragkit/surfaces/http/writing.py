@@ -90,9 +90,7 @@ class Writing:
         self.keep(self.answer)
 
     def _fail(self, failure: str, cure: str) -> None:
-        self._become(
-            replace(self.answer, state=AnswerState.FAILED, failure=failure, cure=cure)
-        )
+        self._become(replace(self.answer, state=AnswerState.FAILED, failure=failure, cure=cure))
 
     def _become(self, answer: WrittenAnswer) -> bool:
         """Take a new state, unless the answer has ended; return whether it goes on."""
