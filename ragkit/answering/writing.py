@@ -80,10 +80,11 @@ class _Writing:
         return replace(written, **changes)  # type: ignore[arg-type]
 
     def _checked(self, sentence: CitedSentence) -> AnswerSentence:
+        grounds = [self.prompt.grounds[number - 1] for number in sentence.cited]
         return AnswerSentence(
             sentence.text,
             sentence.sources,
-            check_sentence(sentence),
+            check_sentence(sentence, grounds, self.question),
             sentence.block,
             sentence.item,
         )
