@@ -36,6 +36,8 @@ _IDENTIFIER = re.compile(
 )
 _PIECE = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"[^\W\d_][\w'’-]*")
+_QUALIFIED = re.compile(r"::|/|\.(?=\w*(?:[a-z][A-Z]|_|\(\)))")
+_ACRONYM = re.compile(r"[^\W\d_a-z]{2,8}s?")
 _NAMES_JOINED = re.compile(r"[\s-]+")
 
 
@@ -85,7 +87,14 @@ class _Ground:
         """Return whether the letters and digits of an identifier stand there in a row."""
         pieces = _PIECE.findall(_folded(token))
         joined = r"[\W_]*".join(map(re.escape, pieces))
-        return not pieces or bool(re.search(rf"(?<![^\W_]){joined}(?![^\W_])", self.text))
+        if not pieces or re.search(rf"(?<![^\W_]){joined}(?![^\W_])", self.text):
+            return True
+        parts = _QUALIFIED.split(token)
+        if len(parts) > 1 and all(map(self.has_pieces, parts)):
+            return True
+        # "Rad53-dependent" is a word made of a name, no name by itself.
+        made = any(len(piece) > _LONG_NAME and piece.isalpha() for piece in pieces[1:])
+        return made and "-" in token and all(self.has_name(p) for p in pieces if p.isalpha())
 
     def has_quotation(self, quoted: str) -> bool:
         """Return whether a quotation stands there, whatever spaces and marks it has."""
@@ -101,15 +110,16 @@ class _Ground:
         flat = _flat(name)
         if len(flat) >= _LONG_NAME and flat in self.flat:
             return True
-        return self.has_pieces(name) or (name.isupper() and self._has_initials(bare))
+        return self.has_pieces(name) or _has_initials(name, self.text)
 
-    def _has_initials(self, letters: str) -> bool:
-        if len(letters) < 2:
-            return False
-        words = r"[\w'’]*(?:[\W_]+(?:of|and|for|the|der|und|für)\b)?[\W_]+".join(
-            map(re.escape, letters)
-        )
-        return bool(re.search(rf"(?<![^\W_]){words}", self.text))
+
+def _has_initials(name: str, folded: str) -> bool:
+    """Return whether a text has the words that an acronym, as EU or DCs, is made of."""
+    if not _ACRONYM.fullmatch(name):
+        return False
+    between = r"[\w']*(?:[\W_]+(?:of|and|for|the|der|und|für)\b)?[\W_]+"
+    words = between.join(map(re.escape, _folded(name.rstrip("s"))))
+    return bool(re.search(rf"(?<![^\W_]){words}", folded))
 
 
 @lru_cache(maxsize=128)
@@ -127,11 +137,11 @@ def _missing(text: str, ground: _Ground, question: str) -> Iterator[str]:
     for match in list(_QUOTED.finditer(text)):
         quoted = next(filter(None, match.groups()))
         if any(map(str.isalnum, quoted)):
-            if not ground.has_quotation(quoted):
+            if not (ground.has_quotation(quoted) or _flat(quoted) in _flat(question)):
                 yield match[0]
             text = _without(text, Span(*match.span()))
     for match in list(_TOKEN.finditer(text)):
-        token = match[0].rstrip(".:!?'’*-–/…。")
+        token = re.sub(r"['’]s$", "", match[0].rstrip(".:!?'’*-–/…。"))
         if _is_identifier(token):
             if not ground.has_pieces(token):
                 yield token
@@ -188,8 +198,8 @@ def _may_be_name(match: re.Match[str], text: str, *, german: bool) -> bool:
         return False
     if len(word) > 1 and word.isupper():
         return True
-    before = text[: match.start()].rstrip(" (*_'‘’-–—•·")
-    begins = not before or before[-1] in ":.!?\0\n…/"
+    before = text[: match.start()].rstrip(" (*_'‘’")
+    begins = not before or before[-1] in ":.!?\0\n…/-–—•·"
     return not german and not begins and len(word) > 1
 
 
@@ -198,11 +208,9 @@ def _missing_of(
 ) -> Iterator[str]:
     def there(word: str) -> bool:
         bare = _bare(word)
-        return (
-            bare in asked
-            or ground.has_name(word)
-            or all(part in ground.words or part in asked for part in bare.split("-"))
-        )
+        if bare in asked or ground.has_name(word) or _has_initials(word, _folded(text)):
+            return True
+        return all(part in ground.words or part in asked for part in bare.split("-"))
 
     if group and not all(there(match[0]) for match in group):
         yield re.sub(r"['’]s$", "", text[group[0].start() : group[-1].end()])
