@@ -228,7 +228,7 @@ class SearchOptions:
     )
     correct_spelling: bool = option(
         True,
-        "Corrects misspelled words of a question that finds nothing close, and searches again.",
+        "Searches for the nearest word of the documents where none has a word of the question.",
         label="Correct spelling",
         phrase=_either("spelling as typed", "spelling corrected"),
     )

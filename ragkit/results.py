@@ -259,6 +259,14 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Spelling:
+    """A word of a question that no document has, and the nearest one that was searched for."""
+
+    word: str
+    meant: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """Everything that a search returns. ``notices`` are sentences for the person.
 
@@ -272,6 +280,7 @@ class Answer:
 
     ``suggestion`` is the question as it was probably meant, to be offered; ``corrected`` is the one
     that these results are for when it is not ``query``. Both are empty when there is none.
+    ``spelled`` are the words in which they differ, where no document has them as they are typed.
     ``listed`` says that the question has no words, only filters: the results are the documents that
     those name, newest first, and have no scores. ``readings`` are the phrases of the question that
     can be read as filters, in its order.
@@ -289,4 +298,5 @@ class Answer:
     corrected: str = ""
     listed: bool = False
     readings: tuple[Reading, ...] = ()
+    spelled: tuple[Spelling, ...] = ()
     document_ids: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragkit.catalog.collections import Collections
 from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.lineage import holds
+from ragkit.catalog.vocabulary import Vocabulary
 from ragkit.errors import IndexCorruptError
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Level, Version
 
@@ -40,9 +40,7 @@ class Entries:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._collections = Collections(connections)
-        self._words_guard = threading.Lock()
-        self._words: dict[int, list[str]] = {}
-        self._newest_word = 0
+        self._vocabulary = Vocabulary(connections)
 
     def rows(
         self,
@@ -225,24 +223,12 @@ class Entries:
         )
         return {row[0]: row[1] for row in rows}
 
-    def words_of_length(self, least: int, most: int) -> list[str]:
-        """Return the words of the vocabulary with so many letters; some that are gone as well.
+    def words_near(self, token: str, most: int) -> list[tuple[str, int]]:
+        """Return words of the vocabulary with up to so many edits, and those; the nearest first.
 
-        They are kept: only what has been added since the last call is read.
+        Some may be gone from all documents.
         """
-        with self._words_guard:
-            (newest,) = self._connections.row("SELECT max(id) FROM vocabulary") or (None,)
-            if (newest or 0) < self._newest_word:
-                self._newest_word = 0
-                self._words.clear()
-            for token_id, token in self._connections.rows(
-                "SELECT id, token FROM vocabulary WHERE id > ? ORDER BY id", (self._newest_word,)
-            ):
-                self._newest_word = token_id
-                if token.isalpha():
-                    self._words.setdefault(len(token), []).append(token)
-            lengths = range(least, most + 1)
-            return [word for length in lengths for word in self._words.get(length, ())]
+        return self._vocabulary.near(token, most)
 
 
 def _level_list(levels: Sequence[Level]) -> str:

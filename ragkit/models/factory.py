@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragkit.models.base import Embedder
+    from ragkit.models.wordllama import WordLlamaEmbedder
     from ragkit.settings import ModelSettings
 
 EMBEDDERS = ("wordllama", "hash", "ollama:MODEL", "folder:PATH")
@@ -108,7 +109,7 @@ def full_name(name: str) -> str:
 
 
 @cache
-def local_embedder() -> Embedder:
+def local_embedder() -> WordLlamaEmbedder:
     """Return the built-in embedder, opened once for the whole process.
 
     Raises:

@@ -158,6 +158,10 @@ class WordLlamaEmbedder:
             rows[row] = vectors[text]
         return rows
 
+    def pieces(self, word: str) -> int:
+        """Return into how many tokens a plain word is taken apart; one for a common word."""
+        return len(self._encode_words({word})[word])
+
     def _encode(self, text: str) -> list[int]:
         """Return the tokens of a whole text."""
         ids: list[int] = self._parts[1].encode(plain_words(text), add_special_tokens=False).ids

@@ -7,31 +7,25 @@ that the documents have. Nothing here runs for a question that finds what it ask
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.filters import type_families
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import EntryIndex
-from ragkit.indexes.tokenizer import index_tokens
 from ragkit.options import Filters
-from ragkit.results import Answer
+from ragkit.results import Answer, Spelling
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.query_parser import Condition, without_quotes
 from ragkit.retrieval.scope import entries_with
-from ragkit.types import Field
+from ragkit.retrieval.spelling import may_be_misspelled, nearest_word, respelled_text
 
-_SHORTEST, _SHORTEST_NAME, _LONG = 5, 4, 7
-_NEIGHBOURS, _CHUNKS_READ = 20, 5
+_SHORTEST_NAME = 4
 _ALIKE = 70
 _GOOD = 0.4
 _WORD = re.compile(r"[^\W\d_]+")
-_QUOTED = re.compile(r'"[^"]*"')
 _OF_VALUE = {
     "type": 'No files of type "{}".', "path": 'No files in a path with "{}".',
     "title": 'No document has "{}" in its title.', "in": 'No heading has "{}" in it.',
@@ -173,63 +167,14 @@ def _nearest_value(
 
 def _respelled(catalog: Catalog, indexes: Sequence[EntryIndex], answer: Answer) -> str:
     """Return the question with words that are nowhere replaced by near ones; empty if none is."""
-    quoted = " ".join(_QUOTED.findall(answer.query))
     question = answer.query
+    spellings = []
     for place, word in enumerate(answer.missing_terms):
         first = place == 0 and question.lstrip().startswith(word)
-        plain = word.isalpha() and (word.islower() or (first and word.istitle()))
-        if not plain or len(word) < _SHORTEST or word in quoted:
-            continue
-        near = _nearest_word(catalog, indexes, word.lower())
-        if near:
-            near = near.capitalize() if word.istitle() else near
-            question = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", near, question, count=1)
-    return question if question != answer.query else ""
-
-
-def _nearest_word(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) -> str:
-    """Return the nearest word of the texts: by edits, then by its first letter and frequency."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import OSA
-
-    tokens = index_tokens(word)
-    if len(tokens) != 1:
-        return ""
-    most = 1 if len(word) < _LONG else 2
-    vocabulary = catalog.entries.words_of_length(len(tokens[0]) - most, len(tokens[0]) + most)
-    close = process.extract(
-        tokens[0], vocabulary, scorer=OSA.distance, score_cutoff=most, limit=_NEIGHBOURS
-    )
-    ids = catalog.entries.token_ids([token for token, *_ in close])
-    counts = sum(
-        (index.document_frequencies(list(ids.values()), Field.TEXT) for index in indexes),
-        np.zeros(len(ids), np.int64),
-    )
-    count_of = dict(zip(ids, counts.tolist(), strict=True))
-    ranked = sorted(
-        (distance, token[:1] != word[:1], -count_of.get(token, 0), token)
-        for token, distance, _ in close
-        if count_of.get(token, 0)
-    )
-    for _, _, _, token in ranked:
-        texts = _texts_with(catalog, indexes, ids[token])
-        # Most words of a text are dismissed by their first letter.
-        words = Counter(one for text in texts for one in _WORD.findall(text) if one[0] == token[0])
-        written: list[tuple[int, str]] = [
-            (-times, one)
-            for one, times in words.items()
-            if OSA.distance(one, word, score_cutoff=most) <= most and index_tokens(one) == [token]
-        ]
-        if written:
-            return min(written)[1]
-    return ""
-
-
-def _texts_with(catalog: Catalog, indexes: Sequence[EntryIndex], token_id: int) -> Iterator[str]:
-    """Yield some chunks that hold a token, with their headings, without capitals."""
-    for index in indexes:
-        entries = index.holding([token_id])[:_CHUNKS_READ]
-        rows = catalog.entries.chunk_spans(entries.tolist())
-        texts = catalog.documents.slices([row[1:4] for row in rows])
-        for (*_, context), text in zip(rows, texts, strict=True):
-            yield f"{context}\n{text}".lower()
+        if may_be_misspelled(word, first=first):
+            near = nearest_word(catalog, indexes, word.lower())
+            if near:
+                near = near.capitalize() if word.istitle() else near
+                spellings.append(Spelling(word, near))
+    meant = respelled_text(question, spellings)
+    return meant if meant != question else ""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,9 @@ from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_remote
 from ragkit.options import Filters, Mode, SearchOptions
+from ragkit.results import Spelling
 from ragkit.retrieval.query_parser import LONGEST_QUERY, ParsedQuery, parse_query
+from ragkit.retrieval.spelling import respelled_text
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +43,9 @@ _MAY_HOLD_SYNTAX = re.compile(
 _CUT = "The question is very long; only its beginning was asked."
 _NO_WORDS = "There are no words to search for."
 
+Spell: TypeAlias = Callable[[str, Mapping[str, int]], tuple[Spelling, ...]]
+"""Returns what is meant by words of a text whose tokens are not among the known ones."""
+
 Vectors = Sequence[NDArray[np.float32] | None]
 
 
@@ -50,7 +56,8 @@ class Query(IndexQuery):
     ``text`` is what is searched for and ``tokens`` its words, ``known`` the ids of those that the
     library knows; all of ``filters`` must hold, and what ``parsed`` requires and excludes.
     ``mode`` is the one asked for, or by keywords where ``trouble`` says why there is no vector.
-    ``note`` is for the trace, ``notices`` are for the person.
+    ``note`` is for the trace, ``notices`` are for the person. ``spelled`` are words of the question
+    for which ``text`` has others.
     """
 
     text: str = ""
@@ -63,6 +70,7 @@ class Query(IndexQuery):
     trouble: str = ""
     note: str = ""
     notices: tuple[str, ...] = ()
+    spelled: tuple[Spelling, ...] = ()
 
     @property
     def lists(self) -> bool:
@@ -78,7 +86,11 @@ class QueryEncoder:
         self._embedder = QueryEmbedder(embedder)
 
     def parse(
-        self, text: str, options: SearchOptions, collections: Sequence[CollectionRecord]
+        self,
+        text: str,
+        options: SearchOptions,
+        collections: Sequence[CollectionRecord],
+        spell: Spell | None = None,
     ) -> Query:
         """Encode one query; filters in it are read.
 
@@ -92,15 +104,18 @@ class QueryEncoder:
             parsed = parse_query(text, self._fields(collections))
         else:
             parsed = ParsedQuery(text[:LONGEST_QUERY].strip(), cut=len(text) > LONGEST_QUERY)
-        return self.encode([parsed], options, collections)[0]
+        return self.encode([parsed], options, collections, spell)[0]
 
     def encode(
         self,
         parsed: Sequence[ParsedQuery],
         options: SearchOptions,
         collections: Sequence[CollectionRecord],
+        spell: Spell | None = None,
     ) -> list[Query]:
         """Encode a batch of queries, which search ``collections`` unless they name some.
+
+        Of a single one, ``spell`` is asked what is meant by words that the library does not know.
 
         Raises:
             NotFoundError: when a collection that one names is not there.
@@ -108,6 +123,13 @@ class QueryEncoder:
         # Stop words are not indexed; a query of nothing else is still highlighted.
         tokens = [tuple(index_tokens(query.text) or tokenize(query.text)) for query in parsed]
         ids = self._catalog.entries.token_ids([token for words in tokens for token in words])
+        spelled: tuple[Spelling, ...] = ()
+        if spell is not None and any(token not in ids for token in tokens[0]):
+            spelled = spell(parsed[0].text, ids)
+            if spelled:
+                parsed = [replace(parsed[0], text=respelled_text(parsed[0].text, spelled))]
+                tokens = [tuple(index_tokens(parsed[0].text))]
+                ids = self._catalog.entries.token_ids(tokens[0])
         vectors: Vectors = [None] * len(parsed)
         trouble = ""
         if options.mode is not Mode.KEYWORD and any(query.text for query in parsed):
@@ -132,6 +154,7 @@ class QueryEncoder:
                     trouble=trouble,
                     note="by words alone" if trouble else "words known to the library",
                     notices=(*query.notices, *filter(None, (notice, trouble))),
+                    spelled=spelled,
                 )
             )
         return queries

@@ -33,10 +33,11 @@ from ragkit.retrieval.highlight import question_words
 from ragkit.retrieval.intent import read, with_filters
 from ragkit.retrieval.known_values import LibraryValues
 from ragkit.retrieval.listing import newest_documents
-from ragkit.retrieval.query import Query, QueryEncoder
+from ragkit.retrieval.query import Query, QueryEncoder, Spell
 from ragkit.retrieval.query_parser import ParsedQuery
 from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit, prefer_finer, rank, with_places
 from ragkit.retrieval.scope import Scope, scope_of
+from ragkit.retrieval.spelling import misspelled, respelled_text
 from ragkit.retrieval.stages import StageTimer
 from ragkit.types import Level
 
@@ -127,7 +128,8 @@ class SearchEngine:
             ModelError: the results were to be reranked and could not be.
         """
         collections = self._collections(options)
-        (query,) = self._encoder.encode([ParsedQuery(text)], options, collections)
+        spell = self._spell(options, collections)
+        (query,) = self._encoder.encode([ParsedQuery(text)], options, collections, spell)
         options = replace(options, mode=query.mode)
         grouping, outcome, _searches = self._grouped(query, options, StageTimer())
         if outcome and outcome.failure:
@@ -163,38 +165,53 @@ class SearchEngine:
         Filters that are read from the question do not hold where nothing close passes them. A
         question that finds nothing close is asked again as it was probably meant.
         """
-        readings = self._readings(question, options, collections)
+        readings: tuple[Reading, ...] = ()
+        if options.read_filters:
+            readings = read(question, LibraryValues(self._catalog, collections), date.today())
         restricting = [one for one in readings if one.restricts]
-        query, answer, seconds = self._asked(
-            with_filters(question, restricting) if restricting else question, options, collections
-        )
+        asked = with_filters(question, restricting) if restricting else question
+        query, answer, seconds = self._asked(asked, options, collections)
         if restricting and answer.nothing_close and not answer.listed:
-            query, whole, seconds = self._asked(question, options, collections)
-            if not whole.nothing_close:
-                answer = whole
+            whole = self._asked(question, options, collections)
+            if not whole[1].nothing_close:
+                query, answer, seconds = whole
                 readings = tuple(replace(one, restricts=False) for one in readings)
-        answer = replace(answer, query=question, readings=readings)
-        if not (answer.nothing_close or answer.missing_terms or query.parsed.suggestion):
-            return answer, seconds
-        indexes = [self._indexes.current(one, Level.CHUNK) for one in query.collections]
-        meant = correct(self._catalog, indexes, query, answer)
+        if answer.nothing_close or answer.missing_terms or query.parsed.suggestion:
+            answer, seconds = self._as_meant(query, answer, seconds, options)
+        if answer.spelled:
+            answer = replace(answer, corrected=respelled_text(question, answer.spelled))
+        return replace(answer, query=question, readings=readings), seconds
+
+    def _as_meant(
+        self, query: Query, answer: Answer, seconds: float, options: SearchOptions
+    ) -> tuple[Answer, float]:
+        """Return the answer to what was probably meant where that finds something close.
+
+        Otherwise it is suggested.
+        """
+        meant = correct(self._catalog, self._chunk_indexes(query.collections), query, answer)
         notices = (*answer.notices, *meant.notices)
         answer = replace(answer, notices=notices, suggestion=meant.question)
         if not (options.correct_spelling and meant.searched and answer.nothing_close):
             return answer, seconds
-        _, second, seconds = self._asked(meant.question, options, collections)
+        _, second, of_second = self._asked(meant.question, options, query.collections)
         if second.nothing_close:
             return answer, seconds
         notices = (*notices, *(one for one in second.notices if one not in notices))
-        return replace(second, query=question, corrected=meant.question, notices=notices), seconds
+        return replace(second, corrected=meant.question, notices=notices), of_second
 
-    def _readings(
-        self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
-    ) -> tuple[Reading, ...]:
-        """Return what phrases of a question can be read as filters."""
-        if not options.read_filters:
-            return ()
-        return read(question, LibraryValues(self._catalog, collections), date.today())
+    def _chunk_indexes(self, collections: Sequence[CollectionRecord]) -> list[EntryIndex]:
+        return [self._indexes.current(one, Level.CHUNK) for one in collections]
+
+    def _spell(
+        self, options: SearchOptions, collections: Sequence[CollectionRecord]
+    ) -> Spell | None:
+        """Return what looks for words that are meant in these collections."""
+        if not options.correct_spelling:
+            return None
+        return lambda text, known: misspelled(
+            self._catalog, self._chunk_indexes(collections), text, known
+        )
 
     def _asked(
         self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
@@ -202,7 +219,8 @@ class SearchEngine:
         """Ask as it is written; return the query, the answer, and how long it may be cached."""
         timer = StageTimer()
         with timer.stage("question", len(question)) as stage:
-            query = self._encoder.parse(question, options, collections)
+            spell = self._spell(options, collections)
+            query = self._encoder.parse(question, options, collections, spell)
             stage.out, stage.note = len(query.token_ids), query.note
         options = replace(options, mode=query.mode)
         found: Ids | None = None
@@ -245,6 +263,7 @@ class SearchEngine:
             missing_terms=fits.missing_terms,
             nothing_close=fits.nothing_close,
             listed=query.lists,
+            spelled=query.spelled,
             document_ids=found,
         )
         return query, answer, seconds

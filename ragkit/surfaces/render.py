@@ -31,6 +31,7 @@ def answer_as_json(answer: Answer) -> dict[str, Any]:
         "missing_terms": list(answer.missing_terms),
         "suggestion": answer.suggestion,
         "corrected": answer.corrected,
+        "spelled": [asdict(spelling) for spelling in answer.spelled],
         "listed": answer.listed,
         "readings": [asdict(reading) for reading in answer.readings],
         "trace": trace_as_json(answer.trace),
@@ -134,8 +135,12 @@ def remarks(answer: Answer) -> Iterator[str]:
         yield read_as.format("read as" if reading.restricts else "could be read as")
     if any(reading.restricts for reading in answer.readings):
         yield "To search for these as words, add: -o read_filters=false"
-    if answer.corrected:
+    if answer.spelled:
+        also = ", ".join(f"{one.meant} for {one.word}" for one in answer.spelled)
+        yield f"Also searched: {plain(also)}"
+    elif answer.corrected:
         yield f"Showing results for: {plain(answer.corrected)}"
+    if answer.corrected:
         yield "To search for it as typed, add: -o correct_spelling=false"
     elif answer.suggestion:
         yield f"Did you mean: {plain(answer.suggestion)}"

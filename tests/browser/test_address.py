@@ -44,13 +44,13 @@ def test_a_question_searched_for_as_typed_is_the_only_one(open_page):
     expect(page.get_by_role("button", name="refund policy", exact=True)).to_be_visible()
     assert page.url.endswith("/?q=refnd+polcy&as_typed=refnd+polcy")
     search(page, "harbuor")
-    expect(page.get_by_text("Showing results for harbour.")).to_be_visible()
+    expect(page.get_by_text("Also searched: harbour for harbuor.")).to_be_visible()
     assert page.url.endswith("/?q=harbuor")
     page.go_back()
     expect_question(page, "refnd polcy")
     expect(page.get_by_text("Nothing here is close.")).to_be_visible()
     page.go_back()
-    expect(page.get_by_text("Showing results for refund policy.")).to_be_visible()
+    expect(page.get_by_text("Also searched: refund for refnd, policy for polcy.")).to_be_visible()
 
 
 def test_back_from_a_document_returns_to_the_place_in_the_results(open_page):

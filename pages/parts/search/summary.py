@@ -119,6 +119,11 @@ def _corrections(answer: Answer) -> str:
     """Return what the question was read as, or may have meant."""
     if answer.corrected:
         typed = action("as_typed", f"Search for {answer.query[:80]}", style="rk-inline")
+        if answer.spelled:
+            also = ", ".join(
+                f"<b>{name(one.meant)}</b> for {name(one.word)}" for one in answer.spelled
+            )
+            return f'<p class="rk-said-of">Also searched: {also}. {typed}</p>'
         return f'<p class="rk-said-of">Showing results for {_quoted(answer.corrected)}. {typed}</p>'
     if answer.suggestion:
         unquoted = '"' in answer.query and '"' not in answer.suggestion

@@ -1,0 +1,79 @@
+"""The words of the vocabulary, kept in memory to find those that are spelled alike."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from ragkit.catalog.connection import Connections
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Vocabulary:
+    """Words by their length, each with the set of its letters as bits.
+
+    Only what has been added since it was last asked is read. Safe to share between threads.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._guard = threading.Lock()
+        self._words: dict[int, list[str]] = {}
+        self._letters: dict[int, NDArray[np.uint32]] = {}
+        self._newest = 0
+
+    def near(self, word: str, most: int) -> list[tuple[str, int]]:
+        """Return words with up to so many edits (OSA), and those; the nearest first.
+
+        Some may be gone from all documents.
+        """
+        import numpy as np
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        (own,) = _letters_of([word], len(word))
+        candidates: list[str] = []
+        with self._guard:
+            self._catch_up()
+            for length in range(max(1, len(word) - most), len(word) + most + 1):
+                words = self._words.get(length, [])
+                letters = self._letters.get(length)
+                if letters is None or len(letters) < len(words):
+                    new = words[0 if letters is None else len(letters) :]
+                    made = _letters_of(new, length)
+                    letters = made if letters is None else np.concatenate([letters, made])
+                    self._letters[length] = letters
+                # Another letter changes two bits at most; one more or less changes one.
+                apart = 2 * most - abs(length - len(word))
+                rows = np.flatnonzero(np.bitwise_count(letters ^ own) <= apart)
+                candidates += [words[row] for row in rows.tolist()]
+        found = process.extract(
+            word, candidates, scorer=OSA.distance, score_cutoff=most, limit=None
+        )
+        return [(token, int(distance)) for token, distance, _ in found]
+
+    def _catch_up(self) -> None:
+        (newest,) = self._connections.row("SELECT max(id) FROM vocabulary") or (None,)
+        if (newest or 0) < self._newest:
+            self._newest = 0
+            self._words.clear()
+            self._letters.clear()
+        rows: list[Any] = self._connections.rows(
+            "SELECT id, token FROM vocabulary WHERE id > ? ORDER BY id", (self._newest,)
+        )
+        for token_id, token in rows:
+            self._newest = token_id
+            if token.isalpha():
+                self._words.setdefault(len(token), []).append(token)
+
+
+def _letters_of(words: list[str], length: int) -> NDArray[np.uint32]:
+    """Return the set of each word's letters as bits, (n,); letters 32 apart share one."""
+    import numpy as np
+
+    codes = np.array(words, f"<U{length}").view(np.uint32).reshape(len(words), length)
+    bits: NDArray[np.uint32] = np.bitwise_or.reduce(np.uint32(1) << (codes & np.uint32(31)), axis=1)
+    return bits

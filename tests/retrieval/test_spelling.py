@@ -1,0 +1,91 @@
+"""Words that no document has, and what is searched for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_library import paths
+
+from pages.parts.search import summary
+from ragkit.catalog import Catalog
+from ragkit.catalog.vocabulary import Vocabulary
+from ragkit.options import SearchOptions
+from ragkit.results import Spelling
+from ragkit.retrieval.spelling import respelled_text
+from ragkit.surfaces.render import answer_as_json, remarks
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("reciept for travel costs", "receipt for travel costs"),
+        ("Refnd for a faulty buoy", "Refund for a faulty buoy"),
+        ("how is drfit compensated", "how is drift compensated"),
+        ('"full refund" for a custommer', '"full refund" for a customer'),
+        ("type:md refunds of a custommer", "type:md refunds of a customer"),
+    ],
+)
+def test_an_unknown_word_is_searched_by_the_nearest_also_beside_others(sample, question, meant):
+    answer = sample.search(question)
+    assert (answer.query, answer.corrected) == (question, meant)
+    right = sample.search(meant)
+    assert paths(answer) == paths(right)
+    assert [one.score for one in answer.results] == [one.score for one in right.results]
+    assert answer.missing_terms == right.missing_terms
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "refund of an iPhnoe", "refund REFNDD", "refund polcy2", "refund_polcy refunds",
+        '"refnd" policy', "path:refnd/ refund", "refund for wehre",
+        "refund of destruction", "refund a@refnd.com", "refund by Karni",
+    ],
+)  # fmt: skip
+def test_names_identifiers_and_words_of_a_language_are_left_alone(sample, question):
+    assert sample.search(question).spelled == ()
+
+
+def test_it_is_said_and_can_be_switched_off(sample):
+    answer = sample.search("reciept for travel costs")
+    assert answer.spelled == (Spelling("reciept", "receipt"),)
+    assert "Also searched: receipt for reciept" in list(remarks(answer))
+    assert answer_as_json(answer)["spelled"] == [{"word": "reciept", "meant": "receipt"}]
+    html = summary.head(answer, SearchOptions())
+    assert "Also searched: <b>receipt</b> for reciept." in html
+    assert "Search for reciept for travel costs" in html
+    typed = sample.search("reciept for travel costs", correct_spelling=False)
+    assert (typed.spelled, typed.corrected) == ((), "")
+    assert typed.missing_terms == ("reciept",)
+    assert "reciept" not in answer.missing_terms
+
+
+def test_words_in_quotes_and_parts_of_others_stay_as_they_are():
+    meant = [Spelling("polcy", "policy")]
+    assert respelled_text('"polcy" my-polcy polcy_x polcy polcy', meant) == (
+        '"polcy" my-polcy polcy_x policy polcy'
+    )
+
+
+def test_near_words_are_those_with_so_few_edits(tmp_path):
+    catalog = Catalog.open(tmp_path / "catalog.sqlite", create=True)
+    words = ["receipt", "receiver", "recipe", "deceit", "rcpt", "größe", "x1y2z3"]
+    rng = np.random.default_rng(3)
+    words += ["".join(rng.choice(list("abcdeé"), 6)) for _ in range(300)]
+    with catalog.connections.write() as connection:
+        connection.executemany(
+            "INSERT OR IGNORE INTO vocabulary(token) VALUES (?)", [(word,) for word in words]
+        )
+    vocabulary = Vocabulary(catalog.connections)
+    assert vocabulary.near("reciept", 1) == [("receipt", 1)]
+    assert vocabulary.near("größen", 1) == [("größe", 1)]
+    assert vocabulary.near("zzzzzzz", 2) == []
+    from rapidfuzz.distance import OSA
+
+    for word in ("abcdea", "éabcd", "dcbae"):
+        expected = {one for one in words if one.isalpha() and OSA.distance(one, word) <= 2}
+        assert {one for one, _ in vocabulary.near(word, 2)} == expected
+    with catalog.connections.write() as connection:
+        connection.execute("INSERT INTO vocabulary(token) VALUES ('recieptt')")
+    assert vocabulary.near("reciept", 1) == [("receipt", 1), ("recieptt", 1)]
+    catalog.close()
