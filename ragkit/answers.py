@@ -42,7 +42,8 @@ class Source:
         if document is None:
             return " · ".join(filter(None, (self.title, self.url, "web")))
         title = document.title or document.path
-        headings = " › ".join([title, *(one for one in self.heading_path if one != title)])
+        own = (one for one in self.heading_path if not title.startswith(one))
+        headings = " › ".join([title, *own])
         page = "" if self.page is None else f"p. {self.page}"
         path = "" if document.path == title else document.path
         return " · ".join(filter(None, (headings, page, path)))
@@ -165,10 +166,10 @@ class WrittenAnswer:
     @property
     def figure(self) -> str:
         """How many sentences hold, in words; empty where none says anything."""
-        if not self.sentences or self.not_found:
+        if not self.claims or self.not_found:
             return ""
         verb = "holds" if self.holding == 1 else "hold"
-        return f"{self.holding} of {plural(len(self.sentences), 'sentence')} {verb}"
+        return f"{self.holding} of {plural(self.claims, 'sentence')} {verb}"
 
     @property
     def is_grounded(self) -> bool:

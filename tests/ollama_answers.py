@@ -28,6 +28,8 @@ _FENCED = r"<({}-[0-9a-f]+)>\n(.*?)\n</\1>"
 _SOURCES = re.compile(_FENCED.format("sources"), re.S)
 _CLAIMS = re.compile(_FENCED.format("claims"), re.S)
 _NUMBERED = re.compile(r"^\[(\d+)\] (.+)$", re.M)
+_LAST = re.compile(_FENCED.format("last-question"), re.S)
+_QUESTION = re.compile(_FENCED.format("question"), re.S)
 _CLAIM = re.compile(r"^Claim (\d+): (.+)$", re.M)
 _FIGURE = re.compile(r"\b\d+\b(?!\])")
 
@@ -46,6 +48,14 @@ def answered(messages: Sequence[dict[str, str]]) -> str:
         if first:
             said.append(f"{first[2]} [{first[1]}]")
     return " ".join(said) or "The documents do not say."
+
+
+def rewritten(messages: Sequence[dict[str, str]]) -> str:
+    """Make the last question stand alone, with all of the one before it."""
+    content = messages[-1]["content"]
+    last, before = _LAST.search(content), _QUESTION.findall(content)
+    asked = before[-1][1].rstrip(" ?") if before else ""
+    return json.dumps({"question": f"{asked} {last[2] if last else ''}".strip()})
 
 
 def judged(messages: Sequence[dict[str, str]]) -> str:

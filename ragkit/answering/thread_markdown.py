@@ -20,7 +20,9 @@ def thread_as_markdown(thread: Thread) -> str:
     lines = [f"# {escape_markdown(thread.title)}", "", f"{where} · {when:%Y-%m-%d %H:%M}"]
     for turn in thread.turns:
         lines += ["", *_turn(turn)]
-    return "\n".join(lines) + "\n"
+    # No empty line follows another.
+    shown = [line for before, line in zip(["", *lines], lines, strict=False) if line or before]
+    return "\n".join(shown) + "\n"
 
 
 def _turn(turn: Turn) -> Iterator[str]:
@@ -30,8 +32,7 @@ def _turn(turn: Turn) -> Iterator[str]:
     if turn.quick:
         yield from ("", "**From the documents**", "")
         for number, source in enumerate(turn.quick, start=1):
-            yield f"> {escape_markdown(source.text)} [{number}]"
-            yield ">"
+            yield from (f"> {escape_markdown(source.text)} [{number}]", "")
         yield from _sources(turn.quick, quoted=False)
     if turn.written is not None:
         yield from ("", *_written(turn.written))
@@ -45,7 +46,7 @@ def _written(written: WrittenAnswer) -> Iterator[str]:
         yield ""
         for _, block in groupby(group, key=lambda one: one.block):
             text = " ".join(map(_sentence, block))
-            yield from ([f"- {text}"] if is_list else [text, ""])
+            yield from ([f"- {text}"] if is_list else ["", text])
     notes = []
     if written.not_found:
         notes.append("Not in the documents that were read.")
@@ -55,7 +56,8 @@ def _written(written: WrittenAnswer) -> Iterator[str]:
         notes.append(escape_markdown(written.failure))
     if written.figure:
         notes.append(f"{written.figure}.")
-    yield from ("", " ".join(notes))
+    if notes:
+        yield from ("", " ".join(notes))
     if written.sources:
         yield ""
         yield from _sources(written.sources, quoted=True)

@@ -54,15 +54,15 @@ class AnswerService:
         known = {name for record in found if record for name in fields(record)}
         return follow_up(question, thread.turns, client, chosen, known_fields=sorted(known))
 
-    def model(self) -> str:
-        """Return the model that writes answers: that of the settings, or else that of contexts.
+    def model(self, name: str = "") -> str:
+        """Return the model of that name; without one, that of the settings or that of contexts.
 
         Raises:
             OllamaError: Ollama does not answer, or has no such model.
         """
         from ragkit.models.context_writer import writing_model
 
-        return writing_model(self._client, self._chosen_model()).name
+        return writing_model(self._client, name or self._chosen_model()).name
 
     def write(
         self,
@@ -72,6 +72,7 @@ class AnswerService:
         carried: Sequence[Source] = (),
         history: Sequence[Turn] = (),
         extra: Sequence[Source] = (),
+        model: str = "",
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Generator[WrittenAnswer, None, None]:
         """Yield the answer that a model writes from what a search found, while it is written.
@@ -84,7 +85,7 @@ class AnswerService:
 
         yield WrittenAnswer(question)
         try:
-            model = self.model()
+            writer = self.model(model)
         except OllamaError as error:
             failed = AnswerState.FAILED
             yield WrittenAnswer(question, "", failed, failure=error.message, cure=error.cure)
@@ -93,7 +94,7 @@ class AnswerService:
             question,
             answer.results,
             self._client,
-            model,
+            writer,
             self._settings.answers,
             carried=carried,
             history=history,

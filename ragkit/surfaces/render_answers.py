@@ -89,6 +89,7 @@ def _written_as_json(written: WrittenAnswer) -> dict[str, Any]:
         ],
         "state": written.state.value,
         "holding": written.holding,
+        "claims": written.claims,
         "passages_read": written.passages_read,
         "passages_found": written.passages_found,
         "dropped": written.dropped,
@@ -97,6 +98,7 @@ def _written_as_json(written: WrittenAnswer) -> dict[str, Any]:
         "judged": written.judged,
         "failure": written.failure,
         "cure": written.cure,
+        "notices": list(written.notices),
         "seconds": round(written.seconds, 3),
     }
 
@@ -148,6 +150,7 @@ def after_sentences(written: WrittenAnswer) -> Iterator[str]:
         yield "The answer ended here: it had its longest length."
     if written.state is AnswerState.CANCELLED:
         yield "The answer was stopped here."
+    yield from map(_line, written.notices)
     if written.failure:
         yield _line(f"{written.failure} {written.cure}")
     facts = [written.figure]

@@ -45,6 +45,8 @@ from ragkit.surfaces.failures import noted
 from ragkit.types import Status
 
 ELSEWHERE = {
+    "ask": "ask.ask",
+    "threads": "threads.threads",
     "sync": "sync.sync",
     "eval": "evaluate.evaluate_questions",
     "ablate": "evaluate.ablate_set",

@@ -1,0 +1,197 @@
+"""``ragkit ask``: a question answered by sentences of the documents, and by a local model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import typer
+
+from ragkit.answering.follow_up import FollowUp
+from ragkit.answers import AnswerState, Source, Thread, Turn, WrittenAnswer
+from ragkit.errors import QueryError, RagkitError
+from ragkit.indexing.progress import Progress
+from ragkit.library import Library
+from ragkit.options import SEARCH_OPTIONS, IndexMode
+from ragkit.results import Answer
+from ragkit.surfaces import render, render_answers
+from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.options import (
+    AssignOption,
+    CollectionOption,
+    FusionOption,
+    JsonOption,
+    LibraryOption,
+    LimitOption,
+    ModeOption,
+    RerankOption,
+    assigned,
+    flag,
+    open_library,
+)
+
+_STOPPED = 130
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What was asked, found and answered so far; ``thread`` is the one that it follows."""
+
+    follow: FollowUp
+    answer: Answer
+    quick: Sequence[Source]
+    thread: Thread | None
+    collections: Sequence[str]
+    written: WrittenAnswer | None = None
+
+
+def ask(
+    question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="What to answer.")],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    mode: ModeOption = None,
+    fusion: FusionOption = None,
+    index: Annotated[IndexMode | None, flag(SEARCH_OPTIONS["index"])] = None,
+    rerank: RerankOption = None,
+    limit: LimitOption = None,
+    option: AssignOption = None,
+    json_: JsonOption = False,
+    model: Annotated[
+        str, typer.Option("--model", metavar="NAME", help="The Ollama model that writes.")
+    ] = "",
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="Sentences of the documents alone.")
+    ] = False,
+    thread: Annotated[
+        int | None, typer.Option("--thread", metavar="ID", help="Ask on in a kept thread.")
+    ] = None,
+    as_typed: Annotated[
+        bool, typer.Option("--as-typed", help="Do not rewrite a question that asks on.")
+    ] = False,
+    keep: Annotated[
+        bool | None,
+        typer.Option("--keep/--no-keep", help="Keep the answer; by default if a thread is named."),
+    ] = None,
+) -> None:
+    """Answer a question: with sentences of the documents, and in a local model's words."""
+    text = " ".join(question).strip()
+    if not text:
+        raise QueryError("The question is empty.", "Say what to answer.")
+    opened = open_library(library, collection)
+    followed = opened.threads.get(thread) if thread is not None else None
+    where = followed.collections if followed and collection is None else None
+    options = opened.options(
+        mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit, collections=where
+    )
+    options = assigned(options, option)
+    follow = FollowUp(text, text)
+    if followed is not None and not as_typed:
+        follow = opened.answers.follow_up(followed, text, model=None if no_model else model)
+    answer = opened.search(follow.rewritten, options)
+    opened.contexts.note_hits(answer)
+    asked = _Asked(follow, answer, opened.answers.quick(answer), followed, options.collections)
+    if not json_:
+        _put_found(asked)
+    interrupted = not no_model and _write(opened, asked, model, show=not json_)
+    kept, refused = None, None
+    if thread is not None if keep is None else keep:
+        try:
+            kept = _keep(opened, asked)
+        except RagkitError as error:
+            refused = error
+    if json_:
+        _put_json(asked, kept)
+    else:
+        console.put(*_headed("Results", list(render_answers.titles_as_text(answer))))
+    if kept is not None:
+        console.say(f"Kept in thread {kept[0]}. To ask on: ragkit ask --thread {kept[0]} …")
+    if refused is not None:
+        raise refused
+    failed = asked.written is not None and asked.written.state is AnswerState.FAILED
+    if interrupted:
+        raise typer.Exit(_STOPPED)
+    if failed and asked.written and (model or render_answers.has_text(asked.written)):
+        raise typer.Exit(1)
+
+
+def _put_found(asked: _Asked) -> None:
+    """Print what was asked instead, and the quick answer."""
+    follow = asked.follow
+    if follow.rewritten != follow.question:
+        console.say(render.plain(f"Asked as: {follow.rewritten}"))
+    if follow.notice:
+        console.say(render.plain(follow.notice))
+    console.say(*render.remarks(asked.answer))
+    if asked.quick:
+        console.put(*render_answers.quick_as_text(asked.quick))
+    else:
+        console.say("No sentence of the documents answers this by itself.")
+    sys.stdout.flush()
+
+
+def _write(opened: Library, asked: _Asked, model: str, *, show: bool) -> bool:
+    """Have a model write the answer, and print it sentence by sentence; return if it was stopped.
+
+    A sentence is printed once the next one begins: a citation may follow its end.
+    """
+    turns = asked.thread.turns if asked.thread else ()
+    shown, stopped, last = 0, False, WrittenAnswer(asked.follow.rewritten)
+    with console.waiting("the model") as watch:
+        try:
+            for last in opened.answers.write(
+                asked.follow.rewritten,
+                asked.answer,
+                carried=asked.follow.carried,
+                history=turns,
+                model=model,
+            ):
+                watch(Progress(last.state.value))
+                if show and len(last.sentences) - 1 > shown:
+                    shown = _put_sentences(last, shown, len(last.sentences) - 1)
+        except KeyboardInterrupt:
+            stopped, last = True, replace(last, state=AnswerState.CANCELLED)
+    asked.written = last
+    if not render_answers.has_text(last):
+        console.say(render.plain(f"No written answer: {last.failure} {last.cure}".strip()))
+    elif show:
+        _put_sentences(last, shown, len(last.sentences))
+        console.put(*render_answers.after_sentences(last))
+    return stopped
+
+
+def _put_sentences(written: WrittenAnswer, first: int, end: int) -> int:
+    """Print some of the sentences of an answer, and return how many are printed then."""
+    if not first:
+        console.put("", f"{render.plain(written.model)} wrote:")
+    console.put(*map(render_answers.sentence_as_text, written.sentences[first:end]))
+    sys.stdout.flush()
+    return end
+
+
+def _keep(opened: Library, asked: _Asked) -> tuple[int, int]:
+    """Keep the turn in its thread, or in a new one; return their ids."""
+    follow = asked.follow
+    begun = asked.thread or opened.threads.begin(follow.question, asked.collections)
+    turn = Turn(follow.question, follow.rewritten, tuple(asked.quick), asked.written)
+    return begun.id, opened.threads.add(begun.id, turn).id
+
+
+def _put_json(asked: _Asked, kept: tuple[int, int] | None) -> None:
+    value = render_answers.asked_as_json(asked.quick, asked.written, asked.answer)
+    if kept is not None or asked.thread is not None:
+        thread, turn = kept or (asked.thread.id if asked.thread else None, None)
+        follow = asked.follow
+        value["thread"] = {
+            "id": thread,
+            "turn": turn,
+            "asked": follow.rewritten,
+            "model": follow.model,
+            "notice": follow.notice,
+        }
+    console.put_json(value)
+
+
+def _headed(title: str, lines: Sequence[str]) -> list[str]:
+    return ["", f"{title}:", *lines] if lines else []
