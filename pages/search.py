@@ -26,6 +26,7 @@ from pages.parts.search import (
     follow_ups,
     home,
     summary,
+    web,
 )
 from pages.parts.search.passages import EXCERPT_WIDTH, ExpandedContent, expand
 from ragkit.catalog.judgments import Origin
@@ -132,6 +133,7 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
         browser.pulse("offer-pulse", 1)
     if answer.results:
         home.note(library, question)
+    web.draw(library, question)
 
 
 def indexing(library: Library) -> str:

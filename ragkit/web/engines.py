@@ -12,6 +12,7 @@ from ragkit.errors import WebError
 from ragkit.settings import WebSettings
 from ragkit.web.addresses import ServiceAddress
 from ragkit.web.connection import WebConnection, WebReply, WebRequest
+from ragkit.web.reading import plain
 
 _MOST_KEY = 200
 
@@ -142,7 +143,8 @@ def _silent(value: Mapping[str, Any]) -> tuple[str, ...]:
     """Return which search engines behind a SearXNG did not answer, where there are no results."""
     silent = value.get("unresponsive_engines")
     names = [
-        ": ".join(str(part)[:40] for part in one[:2]) if isinstance(one, list) else str(one)[:80]
+        ": ".join(plain(part, 40) for part in (one[:2] if isinstance(one, list) else [one]))
         for one in (silent[:5] if isinstance(silent, list) else [])
     ]
-    return (f"These search engines did not answer it: {'; '.join(names)}.",) if names else ()
+    named = "; ".join(filter(None, names))
+    return (f"These search engines did not answer it: {named}.",) if named else ()

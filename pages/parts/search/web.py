@@ -1,0 +1,174 @@
+"""Searching the web too: which words leave this machine, and what came back for them.
+
+Nothing is sent but by the button under the words. What came back is kept with the session: drawing
+it again, Back and the same words later send nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.parts.common import markup, state
+from pages.parts.common.markup import attributes, document_url, name, plural, text
+from pages.parts.rendering.canvas import safe_link
+from ragkit.answers import Source
+from ragkit.errors import RagkitError
+from ragkit.library import Library
+from ragkit.library.web import LONGEST
+from ragkit.results import Contribution
+from ragkit.retrieval.highlight import highlight_question
+from ragkit.surfaces.render_web import WHY_FOLDED
+from ragkit.web.results import WebAnswer, WebPreview, WebResult, web_sources
+
+_OPEN, _CLICKED, _FOUND = "web_open", "web_clicked", "web_found"
+_MOST_KEPT = 20
+_PART_NAMES = {"engine": "search engine", "web": "web"}
+
+
+def draw(library: Library, question: str) -> None:
+    """Draw the offer to search the web too, closed at first; nothing where it is off."""
+    if not library.web.is_on:
+        return
+    state.start(**{_FOUND: {}})
+    offer = st.expander("Search the web too", key=_OPEN, on_change="rerun")
+    if not offer.open:
+        return
+    with offer:
+        try:
+            preview = library.web.preview(question)
+        except RagkitError as error:
+            st.html(_failure(error))
+            return
+        _send(library, question, preview)
+        found: WebAnswer | RagkitError | None = st.session_state[_FOUND].get(question)
+        if found is not None:
+            st.html(results_html(found) if isinstance(found, WebAnswer) else _failure(found))
+
+
+def sources_for(question: str) -> tuple[Source, ...]:
+    """Return the sentences of what the web has for a question, as far as a person searched it."""
+    found = st.session_state.get(_FOUND, {}).get(question)
+    return web_sources(found.results) if isinstance(found, WebAnswer) else ()
+
+
+def _send(library: Library, question: str, preview: WebPreview) -> None:
+    """Draw the words with the button that sends them, and send them when it was clicked."""
+    # Enter in a box is not yet a decision to send what it holds.
+    with st.form("web-form", enter_to_submit=False, border=False):
+        words = st.text_input(
+            "Words that will leave this machine", preview.words,
+            max_chars=LONGEST, key=f"web_words_{hash((preview.host, question))}",
+        )  # fmt: skip
+        st.html(goes_to(preview))
+        st.form_submit_button(
+            f"Send to {markup.as_label(preview.host)}",
+            on_click=st.session_state.update, args=({_CLICKED: question},),
+        )  # fmt: skip
+    # Taken before anything is sent: one click sends once, whatever comes in between.
+    if st.session_state.pop(_CLICKED, None) != question:
+        return
+    found: dict[str, WebAnswer | RagkitError] = st.session_state[_FOUND]
+    known = [one for one in found.values() if _is_for(one, words, preview.host)]
+    if known:
+        found[question] = known[0]
+        return
+    try:
+        with st.spinner(f"Asking {markup.as_label(preview.host)} …"):
+            found[question] = library.web.search(words)
+    except RagkitError as error:
+        found[question] = error
+    for oldest in list(found)[:-_MOST_KEPT]:
+        del found[oldest]
+
+
+def _is_for(found: WebAnswer | RagkitError, words: str, host: str) -> bool:
+    return isinstance(found, WebAnswer) and (found.words, found.host) == (words, host)
+
+
+def goes_to(preview: WebPreview) -> str:
+    """Return where the words would go, and what would not."""
+    said = "".join(f"{text(notice)} " for notice in preview.notices)
+    passed_on = ", which asks search engines with them" if preview.service == "SearXNG" else ""
+    return (
+        f'<p class="rk-soft">{said}They go to <b>{name(preview.host)}</b> ({text(preview.service)})'
+        f"{passed_on}. Nothing else goes: no document, no filter, no earlier search.</p>"
+    )
+
+
+def results_html(answer: WebAnswer) -> str:
+    """Return the results of the web, marked as such, and those that say nothing new folded."""
+    count = plural(len(answer.results), "result") if answer.results else "No results"
+    cards = "".join(card(one, answer.words) for one in answer.results)
+    return (
+        '<section class="rk-web" aria-label="Results from the web">'
+        f'<p class="rk-soft" role="status">{count} from the web for '
+        f"<b><bdi>{name(answer.words)}</bdi></b>, by {name(answer.host)}</p>"
+        f"{markup.notices(answer.notices)}{cards}{_folded(answer.folded)}</section>"
+    )
+
+
+def card(result: WebResult, words: str) -> str:
+    """Return one result: title, site and date, the snippet with the words marked, the score."""
+    facts = [name(result.site), *filter(None, (text(result.published), name(result.engine)))]
+    snippet = markup.marked(result.text, highlight_question(result.text, words))
+    return (
+        f'<article class="rk-web-card"><h3 class="rk-title">{_mark()} {_link(result)}</h3>'
+        f'<p class="rk-soft">{" · ".join(facts)}</p>'
+        + (f'<p class="rk-web-text" dir="auto">{snippet}</p>' if snippet else "")
+        + f'<details class="rk-soft"><summary>Details</summary>{_score(result)}</details></article>'
+    )
+
+
+def _score(result: WebResult) -> str:
+    parts = " + ".join(map(_part, result.contributions))
+    return (
+        f'<p class="rk-soft">Score {result.score:.2f} = {parts}. It orders results of the web; '
+        "those of documents have another.</p>"
+    )
+
+
+def _part(part: Contribution) -> str:
+    ranked = f" (rank {part.rank})" if part.rank else ""
+    label = _PART_NAMES.get(part.index, part.index)
+    return f"{text(label)}{ranked} {part.normalised:.2f} × {part.weight:.2f}"
+
+
+def _folded(results: Sequence[WebResult]) -> str:
+    if not results:
+        return ""
+    rows = "".join(f"<li>{_mark()} {_link(one)} {_reason(one)}</li>" for one in results)
+    return (
+        f'<details class="rk-web-folded"><summary class="rk-soft">'
+        f"{plural(len(results), 'more page')} of sites above or in your library</summary>"
+        f"<ul>{rows}</ul></details>"
+    )
+
+
+def _reason(result: WebResult) -> str:
+    why = text(WHY_FOLDED[result.folded])
+    if result.document is not None:
+        where = attributes(
+            href=document_url(result.document), target="_self", data_rk="open",
+            data_id=result.document,
+        )  # fmt: skip
+        why = f'<a class="rk-link"{where}>{why}</a>'
+    return f'<span class="rk-soft">{name(result.site)} · {why}</span>'
+
+
+def _mark() -> str:
+    return '<span class="rk-web-mark">Web</span>'
+
+
+def _link(result: WebResult) -> str:
+    """Return the title as a link that tells the page nothing of where it was followed from."""
+    data = attributes(
+        class_="rk-link", href=safe_link(result.url), target="_blank",
+        rel="noopener noreferrer nofollow", title=result.url,
+    )  # fmt: skip
+    return f"<a{data}><bdi>{name(result.title)}</bdi></a>"
+
+
+def _failure(error: RagkitError) -> str:
+    return f'<p class="rk-notice rk-warn" role="alert">{text(error.message)} {text(error.cure)}</p>'
