@@ -175,6 +175,14 @@ class Embedders:
             ).fetchone()
         return int(row[0])
 
+    def rename(self, fingerprint: str, name: str) -> None:
+        """Give an embedder another name, if it is known here: its files were moved."""
+        with self._connections.write() as connection:
+            connection.execute(
+                "UPDATE embedders SET name = ? WHERE fingerprint = ? AND name <> ?",
+                (name, fingerprint, name),
+            )
+
     def get(self, embedder_id: int) -> EmbedderRecord | None:
         """Return one embedder, or ``None``."""
         row = self._connections.row(f"{_EMBEDDER} WHERE id = ?", (embedder_id,))

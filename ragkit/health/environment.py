@@ -10,11 +10,15 @@ from pathlib import Path
 
 import psutil
 
+from ragkit.catalog.background_state import read_embedder_state
+from ragkit.catalog.model_choice import rerank_model_name
 from ragkit.catalog.records import JobState, SourceRecord, WorkerRecord
-from ragkit.errors import WebError
+from ragkit.errors import ModelFolderError, WebError
 from ragkit.formatting import megabytes, plural
 from ragkit.health.findings import Finding, Parts
 from ragkit.indexing.writer import lock_holder, lock_is_held
+from ragkit.models.factory import FOLDER
+from ragkit.models.model_folder import INSTALL, find_folder, is_installed
 from ragkit.web.addresses import SERVICES, address_of
 
 SILENT_SECONDS = 30.0
@@ -126,6 +130,26 @@ def _contexts(parts: Parts) -> Iterator[Finding]:
     yield Finding("contexts", True, text, "retry_contexts", counts.failed)
 
 
+def _models(parts: Parts) -> Iterator[Finding]:
+    """Look whether the models in folders that are in use are there; their files are not read."""
+    names = [rerank_model_name(parts.catalog, parts.settings.models)]
+    choice = parts.catalog.embedders.choice()
+    if choice is not None and not read_embedder_state(parts.catalog).message:
+        # Otherwise documents wait for it, and that finding says why.
+        names += [choice.active.name, choice.target]
+    for name in dict.fromkeys(name for name in names if name.startswith(FOLDER)):
+        try:
+            folder = find_folder(name)
+        except ModelFolderError as error:
+            yield Finding("models", False, error.message, error.cure)
+            continue
+        if folder.static or is_installed():
+            yield Finding("models", True, f"The model in {folder.path} is in its place.")
+        else:
+            text = f"The model in {folder.path} needs onnxruntime, which is not installed."
+            yield Finding("models", False, text, INSTALL)
+
+
 def _disk(parts: Parts) -> Iterator[Finding]:
     free = shutil.disk_usage(parts.paths.root).free
     size = folder_size(parts.paths.root)
@@ -210,6 +234,7 @@ ENVIRONMENT_CHECKS: Mapping[str, Callable[[Parts], Iterator[Finding]]] = {
     "sources": _sources,
     "documents": _documents,
     "contexts": _contexts,
+    "models": _models,
     "disk": _disk,
     "privacy": _privacy,
     "web": _web,

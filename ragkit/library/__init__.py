@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ragkit.library.contexts import ContextService
     from ragkit.library.embedders import EmbedderService
     from ragkit.library.examples import ExampleService
+    from ragkit.library.models import ModelService
     from ragkit.library.names import DocumentNames
     from ragkit.library.searches import SearchHistory
     from ragkit.library.suggestions import SuggestionService
@@ -239,6 +240,13 @@ class Library:
         from ragkit.library.embedders import EmbedderService
 
         return EmbedderService(self.settings, self.paths, self.catalog, self._services)
+
+    @cached_property
+    def models(self) -> ModelService:
+        """Models in folders that a person added to the library."""
+        from ragkit.library.models import ModelService
+
+        return ModelService(self.settings, self.catalog)
 
     @cached_property
     def ollama(self) -> OllamaMonitor:

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import BackgroundPhase, EmbedderState, read_embedder_state
+from ragkit.catalog.model_choice import added_models
 from ragkit.catalog.vectors import EmbedderChoice
 from ragkit.errors import NotFoundError, RagkitError, SettingsError
 from ragkit.indexing.writer import lock_is_held, writer_lock
-from ragkit.models.factory import BUILT_IN, EMBEDDERS, OLLAMA, full_name, is_remote, open_named
+from ragkit.models.factory import (
+    BUILT_IN,
+    EMBEDDERS,
+    FOLDER,
+    OLLAMA,
+    full_name,
+    is_brought,
+    is_remote,
+    open_named,
+)
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
@@ -90,10 +100,16 @@ class EmbedderService:
         return read_embedder_state(self._catalog, writing=held, active=self._services.usual_name)
 
     def offers(self) -> Offers:
-        """Return what can be chosen: the built-in embedder, and Ollama's. Takes seconds at most."""
+        """Return what can be chosen: the built-in embedder, folders that were added, and Ollama's.
+
+        Takes seconds at most.
+        """
         choice = self._catalog.embedders.choice()
         active = choice.active if choice else None
         names: dict[str, EmbedderOffer] = {BUILT_IN: EmbedderOffer(BUILT_IN)}
+        for added in added_models(self._catalog):
+            if added.dimensions:
+                names[added.name] = EmbedderOffer(added.name, added.size, added.dimensions)
         trouble = ""
         try:
             for model in self._ollama_models():
@@ -154,13 +170,18 @@ class EmbedderService:
         Raises:
             SettingsError: there is no such embedder.
             NotFoundError: Ollama answers, and does not have the model.
+            ModelFolderError: its folder has no embedder that can be used.
         """
         name = full_name(name)
-        if not is_remote(name) and name not in EMBEDDERS:
+        if not is_brought(name) and name not in EMBEDDERS:
             raise SettingsError(
                 f'Unknown embedding model: "{name}".', f"Available: {', '.join(EMBEDDERS)}."
             )
         self._services.writer()
+        if name.startswith(FOLDER):
+            # Files that were moved make the vectors that are there.
+            opened = open_named(name, self._settings.models)
+            self._catalog.embedders.rename(opened.fingerprint, name)
         choice = self._catalog.embedders.choice()
         if choice is None:
             raise NotFoundError("The library has no embedding model yet.", "Add a folder first.")

@@ -230,8 +230,11 @@ class ActiveServices:
         return self._services(self._embedder_of(record))
 
     def _embedder_of(self, record: EmbedderRecord) -> Embedder:
+        def name_now() -> str:
+            return (self._catalog.embedders.get(record.id) or record).name
+
         models = self._settings.models
-        return open_known(record.name, record.fingerprint, record.dimensions, models)
+        return open_known(record.name, record.fingerprint, record.dimensions, models, name_now)
 
     def _services(
         self, embedder: Embedder, embedder_id: int | None = None, requested: str = ""

@@ -68,17 +68,26 @@ def open_named(name: str, settings: ModelSettings) -> Embedder:
     )
 
 
-def open_known(name: str, fingerprint: str, dimensions: int, settings: ModelSettings) -> Embedder:
+def open_known(
+    name: str,
+    fingerprint: str,
+    dimensions: int,
+    settings: ModelSettings,
+    name_now: Callable[[], str] | None = None,
+) -> Embedder:
     """Return the embedder that made the vectors of a library, opened only when it is first used.
 
-    An error that it raises then says why. Nothing is retried.
+    An error that it raises then says why. Nothing is retried. ``name_now`` returns the name that
+    it has by then: a folder may have been moved.
     """
     if name in EMBEDDERS:
         opened = open_named(name, settings)
         if opened.fingerprint == fingerprint:
             return opened
     once = settings.model_copy(update={"retries": 0, "rest_seconds": _QUESTION_REST_SECONDS})
-    return LazyEmbedder(name, fingerprint, dimensions, lambda: open_named(name, once))
+    return LazyEmbedder(
+        name, fingerprint, dimensions, lambda: open_named(name_now() if name_now else name, once)
+    )
 
 
 def is_remote(name: str) -> bool:

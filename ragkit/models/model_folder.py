@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ LONGEST = 512
 
 LARGEST_WEIGHTS = 4 * 2**30
 """Bytes: what is larger is no model for a processor."""
+
+INSTALL = "Install it: python -m pip install onnxruntime"
+"""What to do where the package that runs ONNX files is missing."""
 
 _LARGEST_TEXT = 128 * 2**20
 _STATIC = "model.safetensors"
@@ -107,6 +111,11 @@ class ModelFolder:
         )
         digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
         return f"folder-{dimensions}-{digest}"
+
+
+def is_installed() -> bool:
+    """Return whether the package that runs ONNX files is there, without loading it."""
+    return find_spec("onnxruntime") is not None
 
 
 def folder_name(name: str) -> str:

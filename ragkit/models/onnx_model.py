@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 import os
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.errors import ModelFolderError
-from ragkit.models.model_folder import ModelFolder, ModelKind
+from ragkit.models.model_folder import INSTALL, ModelFolder, ModelKind
 from ragkit.models.ollama_text import one_line
 
 if TYPE_CHECKING:
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 MOST_THREADS = 4
 """Cores that a model uses at most."""
 
-INSTALL = "Install it: python -m pip install onnxruntime"
-"""What to do where the package is missing."""
-
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _OUTPUTS = ("sentence_embedding", "logits", "last_hidden_state", "token_embeddings")
 """The output that is taken, if it has one of that name; else its first."""
@@ -34,11 +30,6 @@ _OUTPUTS = ("sentence_embedding", "logits", "last_hidden_state", "token_embeddin
 _CHARACTERS_A_TOKEN = 40
 _LEAST_DIMENSIONS, _MOST_DIMENSIONS = 8, 8192
 _PROBE = "ragkit"
-
-
-def is_installed() -> bool:
-    """Return whether onnxruntime is there, without loading it."""
-    return find_spec("onnxruntime") is not None
 
 
 class OnnxModel:

@@ -40,6 +40,7 @@ _TITLES = {
     "sources": "Folder",
     "documents": "Documents",
     "contexts": "Contexts",
+    "models": "Model",
     "disk": "Disk",
     "privacy": "Privacy",
     "web": "Web search",

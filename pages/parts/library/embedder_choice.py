@@ -16,6 +16,7 @@ from ragkit.library.embedders import BackgroundPhase, EmbedderOffer, EmbedderSta
 _KIND, _OFFERS, _COSTS = "embedder", "embedder_offers", "embedder_costs"
 _CHOSEN, _OUTCOME = "embedder_chosen", "embedder_said"
 _OUTCOME_SECONDS = 20.0
+_ADD_ONE = "A model that you have in a folder is added with <code>ragkit models add PATH</code>."
 _GET_ONE = "Download one, for example: ollama pull embeddinggemma"
 
 
@@ -25,6 +26,8 @@ def label(embedder: str) -> str:
         return "WordLlama"
     if embedder.startswith("ollama:"):
         return f"{embedder.removeprefix('ollama:').removesuffix(':latest')} (Ollama)"
+    if embedder.startswith("folder:"):
+        return f"{embedder.rpartition('/')[2] or embedder} (folder)"
     return embedder
 
 
@@ -141,7 +144,7 @@ def draw_dialog(library: Library) -> None:
 
 @st.dialog("Choose an embedding model", on_dismiss=dialog.close)
 def choose(library: Library) -> None:
-    """Choose among the built-in embedder and what Ollama has."""
+    """Choose among the built-in embedder, folders that were added, and what Ollama has."""
     if _OFFERS not in st.session_state:
         with st.spinner("Asking Ollama for its models …"):
             st.session_state[_OFFERS] = library.embedders.offers()
@@ -162,6 +165,7 @@ def choose(library: Library) -> None:
         st.html(markup.notices([offers.trouble]))
     elif not any(embedder.startswith("ollama:") for embedder in names):
         st.html(markup.notices([f"Ollama has no embedding model. {_GET_ONE}."]))
+    st.html(f'<p class="rk-soft">{_ADD_ONE}</p>')
     offer = by_name.get(chosen or names[active], offers.offers[active])
     seconds = _measured(library, offer)
     st.html(f'<p class="rk-soft" role="status">{text(cost(offer, seconds))}</p>')

@@ -62,6 +62,7 @@ ELSEWHERE = {
     "import": "maintenance.import_",
     "contextualize": "background.contextualize",
     "embedder": "background.embedder",
+    "models": "models.models",
     "judgments": "judgments.judgments",
     "related": "related.related",
     "collections": "collections.collections",

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from ragkit.background.loop import INDEXING_FIRST
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase, EmbedderState
 from ragkit.formatting import duration, megabytes, plural
 from ragkit.indexing.progress import Progress
@@ -159,7 +160,7 @@ def _follow_embedding(library: Library) -> str:
         trouble = ""
         if state.phase is BackgroundPhase.PAUSED or not lock_is_held(library.paths.lock):
             trouble = "No worker is embedding texts."
-        elif state.phase is BackgroundPhase.WAITING and "Ollama" in state.message:
+        elif state.phase is BackgroundPhase.WAITING and state.message != INDEXING_FIRST:
             trouble = state.message
         progress = Progress("Embedding", state.done, state.total, state.target)
         return progress if state.target else None, trouble
