@@ -45,6 +45,9 @@ _SMALL_BYTES = 100_000_000
 _SPARE_BYTES = 200_000_000
 _BLOCK = 1 << 20
 _SETTING_GROUPS = ("chunking", "models")
+_NOT_WHOLE = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError
+)  # fmt: skip
 _DAMAGED = "Export the library again, or use another copy of the archive."
 
 
@@ -207,7 +210,7 @@ def _import(archive: Path, paths: LibraryPaths, settings: Settings) -> ArchiveRe
             notes = _differences(unpacked / _SETTINGS, settings)
     except FileNotFoundError as error:
         raise LibraryError(f"File not found: {archive}.", "Check the path.") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except _NOT_WHOLE as error:
         raise LibraryError(f"{archive} is not a complete archive: {error}.", _DAMAGED) from error
     except OSError as error:
         raise LibraryError(

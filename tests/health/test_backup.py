@@ -278,6 +278,19 @@ def test_every_changed_byte_is_noticed(good, tmp_path):
         shutil.rmtree(tmp_path / "new")
 
 
+def test_a_name_that_is_no_text_any_more_is_noticed(good, tmp_path):
+    data = bytearray(good.read_bytes())
+    with zipfile.ZipFile(good) as archive:
+        named = next(one for one in archive.infolist() if not one.filename.isascii())
+    # The name stands 30 bytes after the beginning of its own header.
+    name = named.filename.encode()
+    place = named.header_offset + 30 + next(n for n, byte in enumerate(name) if byte > 0x7F)
+    data[place + 1] ^= 0x80
+    file = tmp_path / "changed.zip"
+    file.write_bytes(data)
+    assert "not a complete archive" in _refused(file, tmp_path / "new")
+
+
 @pytest.mark.parametrize(
     "name",
     [
