@@ -13,6 +13,7 @@ from ragkit.errors import QueryError, WebError
 from ragkit.health.findings import Depth
 from ragkit.library import Library
 from ragkit.settings import Settings, load_settings
+from ragkit.web.results import web_sources
 
 RECORDED = Path(__file__).resolve().parents[1] / "web"
 CLIP = "---\nsource: https://port.example/prices\n---\n# Prices\n\nA night costs 20 euros.\n"
@@ -88,6 +89,25 @@ def test_the_words_are_sent_as_they_are_and_results_come_back(opened, searxng, h
     assert [one.site for one in answer.results] == ["port.example", "en.wikipedia.org"]
     assert [(one.title, one.folded) for one in answer.folded] == [("Prices", "same_site")]
     assert answer.notices == ()
+
+
+def test_a_written_answer_cites_the_web_as_such(tmp_path, searxng, server):
+    models = {"embedder": "hash", "ollama_url": server.url}
+    settings = Settings(library=tmp_path / "library", models=models, web=searxng)
+    write_files(tmp_path / "files", {"harbour.md": "# Harbour\n\nThe harbour opens at nine.\n"})
+    with Library.open(settings, create=True) as library:
+        add(library, tmp_path / "files")
+        found = library.web.search("harbour opening")
+        local = library.search("when does the harbour open?")
+        *_, answer = library.answers.write(local.query, local, extra=web_sources(found.results))
+    assert [
+        (source.document and source.document.path, source.url, source.title)
+        for source in answer.sources
+    ] == [
+        ("harbour.md", "", ""),
+        (None, "https://www.port.example/hours", "Opening hours | Port of Example"),
+    ]  # fmt: skip
+    assert answer.sources[1].text == "The harbour office is open from 9 to 17 on weekdays."
 
 
 def test_what_the_library_has_is_folded_and_nothing_is_indexed(opened, searxng, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from running import APP, html
 from streamlit.testing.v1 import AppTest
+from support import until
 from werkzeug import Response
 
 from pages.parts.search.web import card, goes_to, results_html
@@ -116,6 +117,21 @@ def test_a_failure_is_told_and_sent_again_only_by_another_click(page, httpserver
     assert len(httpserver.log) == 1
     assert 'class="rk-web"' in html(send(app))
     assert len(httpserver.log) == 2
+
+
+def test_a_model_that_writes_reads_what_the_web_has(page, server, monkeypatch):
+    monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", server.url)
+
+    def prompts(app):
+        app.session_state["answer_wanted"] = "harbour"
+        again(app)
+        return [asked.body["messages"][-1]["content"] for asked in server.asked("/api/chat")]
+
+    app = send(again(page("harbour")))
+    prompt = until(lambda: prompts(app))[0]
+    assert "From the web:" in prompt
+    assert "The harbour office is open from 9 to 17 on weekdays." in prompt
+    assert "A night costs 20 euros." not in prompt
 
 
 def test_a_wrong_address_is_told_when_it_is_opened(page, monkeypatch):

@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts.common import state
-from pages.parts.search import answer_html, follow_ups, turns
+from pages.parts.search import answer_html, follow_ups, turns, web
 from pages.parts.search.follow_ups import Asked
 from ragkit.answers import Turn, WrittenAnswer
 from ragkit.library import Library
@@ -71,9 +71,12 @@ def stand(library: Library, asked: Asked) -> Stand:
         whole = Turn(asked.question, asked.question, asked.quick)
         _, turn = turns.add(library, None, whole, asked.collections)
     carried = followed.carried if followed else ()
+    from_the_web = web.sources_for(asked.question)
 
     def begin() -> Generator[WrittenAnswer, None, None]:
-        return library.answers.write(asked.question, asked.answer, carried=carried, history=before)
+        return library.answers.write(
+            asked.question, asked.answer, carried=carried, history=before, extra=from_the_web
+        )
 
     empty = WrittenAnswer(asked.question)
     return replace(found, turn=turn, writing=_start(library, turn, begin, empty))
