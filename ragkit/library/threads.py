@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ragkit.catalog import Catalog
 
 _Quoted: TypeAlias = tuple[tuple[int, int, int], str]
+_FEW = 3
 _ENDED = frozenset((AnswerState.DONE, AnswerState.CANCELLED, AnswerState.FAILED))
 
 
@@ -88,7 +90,11 @@ class ThreadService:
     def _changed(self, sources: Iterable[Source]) -> frozenset[_Quoted]:
         """Return what no longer stands at its place in the stored text of its document."""
         quoted = list(dict.fromkeys(filter(None, map(_quoted, sources))))
-        found = self._catalog.documents.slices([place for place, _ in quoted])
+        places = [place for place, _ in quoted]
+        counts = Counter(document for document, _, _ in places)
+        # A text is gone through anew for each slice of it.
+        often = {document for document, count in counts.items() if count > _FEW}
+        found = self._catalog.documents.slices(places, often)
         return frozenset(one for one, text in zip(quoted, found, strict=True) if one[1] != text)
 
 
