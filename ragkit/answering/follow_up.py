@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from ragkit.answering.elliptic import leans, stand_alone, telling
@@ -110,6 +110,14 @@ def follow_up(
         notice = f"{notice} Words of the question before were added.".strip()
     carried = cited_last(turns) if changed or leans(question) else ()
     return FollowUp(question, rewritten, name if by_model else "", carried, notice)
+
+
+def in_own_words(question: str, turns: Sequence[Turn]) -> str:
+    """Return a question of a thread with nothing but words that the person typed.
+
+    These may leave the machine; those of a model may be those of a document.
+    """
+    return stand_alone(question, [replace(turn, asked=turn.question) for turn in turns])
 
 
 def cited_last(turns: Sequence[Turn]) -> tuple[Source, ...]:

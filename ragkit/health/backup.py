@@ -29,6 +29,7 @@ from ragkit.catalog.copies import BESIDE
 from ragkit.catalog.integrity import examine, move_uploads
 from ragkit.catalog.marker import META_KEY
 from ragkit.errors import LibraryError, LibraryFormatError
+from ragkit.formatting import plural
 from ragkit.indexing.writer import writer_lock
 from ragkit.paths import FORMAT_VERSION, LibraryPaths
 from ragkit.settings import Settings
@@ -111,10 +112,13 @@ def _write(
         counts = copied.documents.counts()
         listed = [Path(root, path) for root, path in copied.integrity.upload_paths()]
         version = copied.integrity.version()
+        threads = len(copied.threads.all())
     finally:
         copied.close()
     files: dict[str, ArchivedFile] = {}
     notes: list[str] = []
+    if threads:
+        notes.append(f"{plural(threads, 'kept thread')} of questions and answers went along.")
     recorded = {name: getattr(settings, name).model_dump(mode="json") for name in _SETTING_GROUPS}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         files[_CATALOG] = _add_file(archive, _CATALOG, snapshot)

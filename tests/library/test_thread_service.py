@@ -105,7 +105,8 @@ def test_an_archive_has_the_threads(library, tmp_path):
     from ragkit.health.backup import import_library
 
     turn = kept(library, quoted(library))
-    library.export(tmp_path / "all.zip")
+    report = library.export(tmp_path / "all.zip")
+    assert report.notes == ("1 kept thread of questions and answers went along.",)
     import_library(tmp_path / "all.zip", tmp_path / "other", library.settings)
     with open_library(tmp_path / "other", create=False) as other:
         assert only_turn(other) == turn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -210,6 +211,40 @@ def test_stopping_keeps_what_was_written(place, server):
     written = thread.turns[-1].written
     assert written.state is AnswerState.CANCELLED
     assert 0 < len(written.sentences) < 200
+
+
+def test_the_web_is_asked_in_the_persons_own_words_and_cited_as_such(
+    answering, server, httpserver, monkeypatch
+):
+    found = {"title": "Buoys", "url": "https://buoy.example/", "content": "Zebra buoys float."}
+    httpserver.expect_request("/search").respond_with_json({"results": [found]})
+    monkeypatch.setenv("RAGKIT_WEB__ENGINE", "searxng")
+    monkeypatch.setenv("RAGKIT_WEB__URL", httpserver.url_for(""))
+    thread = thread_of(answering("ask", ASKED, "--no-model", "--keep"))
+
+    def reply(messages):
+        asks = "rewrite the last question" in messages[0]["content"]
+        number = re.search(r"\[(\d+)\] Zebra", messages[-1]["content"])
+        return json.dumps({"question": "faulty customer secrets"}) if asks else f"So [{number[1]}]."
+
+    server.reply = reply
+    command = ("ask", "--thread", thread, "and for faulty ones?", "--no-keep", "--json", "--web")
+    refused = answering(*command)
+    assert (refused.returncode, refused.stdout, httpserver.log) == (2, "", [])
+    done = answering(*command, "--yes")
+    ((request, _),) = httpserver.log
+    assert request.args["q"] == "how long may a customer return a buoy, for faulty ones?"
+    value = json.loads(done.stdout)
+    assert value["thread"]["asked"] == "faulty customer secrets"
+    (source,) = value["answer"]["sources"]
+    assert source == {
+        "number": 1,
+        "text": "Zebra buoys float.",
+        "document": None,
+        "url": "https://buoy.example/",
+        "title": "Buoys",
+    }
+    assert [one["url"] for one in value["web"]["results"]] == ["https://buoy.example/"]
 
 
 # -- kept answers ------------------------------------------------------------------------------

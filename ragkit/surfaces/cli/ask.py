@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ragkit.answering.follow_up import FollowUp
+from ragkit.answering.follow_up import FollowUp, in_own_words
 from ragkit.answers import AnswerState, Source, Thread, Turn, WrittenAnswer
 from ragkit.errors import QueryError, RagkitError
 from ragkit.indexing.progress import Progress
@@ -27,17 +27,25 @@ from ragkit.surfaces.cli.options import (
     LimitOption,
     ModeOption,
     RerankOption,
+    WebOption,
+    YesOption,
     assigned,
     flag,
     open_library,
 )
+from ragkit.surfaces.cli.web import search_web
+from ragkit.surfaces.render_web import web_as_json, web_as_text
+from ragkit.web.results import WebAnswer, web_sources
 
 _STOPPED = 130
 
 
 @dataclass(slots=True)
 class _Asked:
-    """What was asked, found and answered so far; ``thread`` is the one that it follows."""
+    """What was asked, found and answered so far; ``thread`` is the one that it follows.
+
+    ``kept`` are the ids of the thread and the turn that it was kept as.
+    """
 
     follow: FollowUp
     answer: Answer
@@ -45,6 +53,8 @@ class _Asked:
     thread: Thread | None
     collections: Sequence[str]
     written: WrittenAnswer | None = None
+    web: WebAnswer | None = None
+    kept: tuple[int, int] | None = None
 
 
 def ask(
@@ -74,6 +84,8 @@ def ask(
         bool | None,
         typer.Option("--keep/--no-keep", help="Keep the answer; by default if a thread is named."),
     ] = None,
+    web: WebOption = False,
+    yes: YesOption = False,
 ) -> None:
     """Answer a question: with sentences of the documents, and in a local model's words."""
     text = " ".join(question).strip()
@@ -89,31 +101,29 @@ def ask(
     follow = FollowUp(text, text)
     if followed is not None and not as_typed:
         follow = opened.answers.follow_up(followed, text, model=None if no_model else model)
+    turns = followed.turns if followed is not None and not as_typed else ()
+    preview = opened.web.preview(in_own_words(text, turns)) if web else None
     answer = opened.search(follow.rewritten, options)
     opened.contexts.note_hits(answer)
     asked = _Asked(follow, answer, opened.answers.quick(answer), followed, options.collections)
     if not json_:
         _put_found(asked)
+    if preview is not None:
+        asked.web = search_web(opened, preview, yes=yes)
     interrupted = not no_model and _write(opened, asked, model, show=not json_)
-    kept, refused = None, None
-    if thread is not None if keep is None else keep:
-        try:
-            kept = _keep(opened, asked)
-        except RagkitError as error:
-            refused = error
+    refused = _keep(opened, asked) if (followed is not None if keep is None else keep) else None
     if json_:
-        _put_json(asked, kept)
+        console.put_json(_as_json(asked))
     else:
-        console.put(*_headed("Results", list(render_answers.titles_as_text(answer))))
-    if kept is not None:
-        console.say(f"Kept in thread {kept[0]}. To ask on: ragkit ask --thread {kept[0]} …")
+        _put_results(asked)
     if refused is not None:
         raise refused
-    failed = asked.written is not None and asked.written.state is AnswerState.FAILED
     if interrupted:
         raise typer.Exit(_STOPPED)
-    if failed and asked.written and (model or render_answers.has_text(asked.written)):
-        raise typer.Exit(1)
+    written = asked.written
+    if written is not None and written.state is AnswerState.FAILED:
+        # Without a model there is still the quick answer, unless one was named.
+        raise typer.Exit(1 if model or render_answers.has_text(written) else 0)
 
 
 def _put_found(asked: _Asked) -> None:
@@ -145,6 +155,7 @@ def _write(opened: Library, asked: _Asked, model: str, *, show: bool) -> bool:
                 asked.answer,
                 carried=asked.follow.carried,
                 history=turns,
+                extra=web_sources(asked.web.results) if asked.web else (),
                 model=model,
             ):
                 watch(Progress(last.state.value))
@@ -170,28 +181,37 @@ def _put_sentences(written: WrittenAnswer, first: int, end: int) -> int:
     return end
 
 
-def _keep(opened: Library, asked: _Asked) -> tuple[int, int]:
-    """Keep the turn in its thread, or in a new one; return their ids."""
+def _keep(opened: Library, asked: _Asked) -> RagkitError | None:
+    """Keep the turn in its thread, or in a new one; return why it could not be kept."""
     follow = asked.follow
-    begun = asked.thread or opened.threads.begin(follow.question, asked.collections)
     turn = Turn(follow.question, follow.rewritten, tuple(asked.quick), asked.written)
-    return begun.id, opened.threads.add(begun.id, turn).id
+    try:
+        begun = asked.thread or opened.threads.begin(follow.question, asked.collections)
+        asked.kept = begun.id, opened.threads.add(begun.id, turn).id
+    except RagkitError as error:
+        return error
+    console.say(f"Kept in thread {begun.id}. To ask on: ragkit ask --thread {begun.id} …")
+    return None
 
 
-def _put_json(asked: _Asked, kept: tuple[int, int] | None) -> None:
+def _as_json(asked: _Asked) -> dict[str, Any]:
     value = render_answers.asked_as_json(asked.quick, asked.written, asked.answer)
-    if kept is not None or asked.thread is not None:
-        thread, turn = kept or (asked.thread.id if asked.thread else None, None)
-        follow = asked.follow
+    if asked.web is not None:
+        value["web"] = web_as_json(asked.web)
+    thread = asked.kept[0] if asked.kept else asked.thread.id if asked.thread else None
+    if thread is not None:
         value["thread"] = {
             "id": thread,
-            "turn": turn,
-            "asked": follow.rewritten,
-            "model": follow.model,
-            "notice": follow.notice,
+            "turn": asked.kept[1] if asked.kept else None,
+            "asked": asked.follow.rewritten,
+            "model": asked.follow.model,
+            "notice": asked.follow.notice,
         }
-    console.put_json(value)
+    return value
 
 
-def _headed(title: str, lines: Sequence[str]) -> list[str]:
-    return ["", f"{title}:", *lines] if lines else []
+def _put_results(asked: _Asked) -> None:
+    if asked.answer.results:
+        console.put("", "Results:", *render_answers.titles_as_text(asked.answer))
+    if asked.web is not None:
+        console.put("", *web_as_text(asked.web))
