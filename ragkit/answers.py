@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ragkit.formatting import plural
+from ragkit.formatting import plural, shortened
 from ragkit.results import DocumentRef
 
 NOT_FOUND = "The documents do not say."
@@ -80,7 +80,8 @@ class Check:
         """What it says, such as "45 is not in the source"."""
         if self.kind is not CheckKind.NOT_IN_SOURCE:
             return _WORDS[self.kind]
-        about = f'"{self.detail}"' if " " in self.detail else self.detail
+        detail = shortened(self.detail)
+        about = f'"{detail}"' if " " in detail else detail
         return f"{about or 'something'} is not in the source"
 
 

@@ -31,13 +31,7 @@ from ragkit.answers import (
 )
 from ragkit.retrieval.highlight import best_window, highlight_question
 
-_LONGEST_QUICK, _LONGEST_SOURCE, _LONGEST_DETAIL = 360, 420, 80
-_CHECKS = {
-    CheckKind.NO_SOURCE: "no source",
-    CheckKind.SUPPORTED: "supported",
-    CheckKind.PARTLY: "partly supported",
-    CheckKind.UNSUPPORTED: "not supported",
-}
+_LONGEST_QUICK, _LONGEST_SOURCE = 360, 420
 _HOLDS = (
     "A sentence holds if it names a source that was given and its figures, dates, names and "
     "quotations are there. Whether the source says so, you decide: follow its number."
@@ -247,15 +241,9 @@ def _citation(number_: int, answer: WrittenAnswer) -> str:
 
 def _finding(check: Check) -> str:
     """Return the word of a check, and what it is about."""
-    detail = check.detail[:_LONGEST_DETAIL]
-    about = f'"{detail}"' if " " in detail else detail
-    if check.kind is CheckKind.NOT_IN_SOURCE:
-        words = f"{about or 'something'} is not in the source"
-    else:
-        words = _CHECKS[check.kind]
     style = "rk-check rk-check-holds" if check.holds else "rk-check"
     title = "What the model says that was asked to judge" if check.kind in _JUDGED else None
-    return f"<span{attributes(class_=style, title=title)}>{text(words)}</span>"
+    return f"<span{attributes(class_=style, title=title)}>{text(check.words)}</span>"
 
 
 _JUDGED = (CheckKind.SUPPORTED, CheckKind.PARTLY, CheckKind.UNSUPPORTED)
@@ -264,10 +252,8 @@ _JUDGED = (CheckKind.SUPPORTED, CheckKind.PARTLY, CheckKind.UNSUPPORTED)
 def _figures(answer: WrittenAnswer) -> str:
     """Return the figures under an answer, and what can be done with it."""
     facts = []
-    if answer.claims and not answer.not_found:
-        count = plural(answer.claims, "sentence")
-        verb = "holds" if answer.holding == 1 else "hold"
-        facts.append(f'<span title="{text(_HOLDS)}">{answer.holding} of {count} {verb}</span>')
+    if answer.figure:
+        facts.append(f'<span title="{text(_HOLDS)}">{text(answer.figure)}</span>')
     if answer.dropped:
         facts.append(f"{plural(answer.dropped, 'citation')} of no source dropped")
     if answer.passages_found:
