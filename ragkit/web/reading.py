@@ -80,7 +80,7 @@ def one_a_site(
     The latter are pages that the library has, pages of a site that it has documents of, and
     further ones of a site. Nothing of a site that is only alike is taken for it.
     """
-    pages = {page_of(one.url): one.document for one in known if safe_url(one.url)}
+    pages = {page_of(url): one.document for one in known if (url := safe_url(one.url))}
     sites = {page.partition("/")[0] for page in pages}
     shown: list[WebResult] = []
     folded: list[WebResult] = []

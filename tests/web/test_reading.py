@@ -145,6 +145,12 @@ def test_one_a_site_is_shown_and_what_the_library_has_is_not():
     ]
 
 
+def test_a_known_page_is_known_however_its_host_is_written():
+    results, _ = read_results([item(url="https://xn--bcher-kva.example/a")])
+    shown, folded = one_a_site(results, [KnownPage(7, "https://Bücher.example/a")], most=5)
+    assert (shown, [result.document for result in folded]) == ((), [7])
+
+
 def test_sentences_can_be_cited_with_their_page():
     result = one(content="A buoy floats. It is red.", title="Buoys")
     assert [(source.text, source.start, source.end) for source in web_sources([result])] == [
