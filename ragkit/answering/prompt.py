@@ -11,6 +11,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from ragkit.answering.plain_text import without_unseen
 from ragkit.answering.sentences import sentences_of
@@ -146,7 +147,7 @@ def build_prompt(parts: PromptParts) -> AnswerPrompt:
         read += whole is not None
         if not whole:
             break
-    pages.add_sources("From the web:", parts.extra, pages.left)
+    pages.add_web(parts.extra)
     mark = secrets.token_hex(16)
     shown = [fenced("sources", "\n\n".join(pages.text) or "(none)", mark)]
     shown += [fenced("earlier", earlier, mark)] if earlier else []
@@ -203,6 +204,22 @@ class _Pages:
             lines.append(f"[{self._number(source, _ground(source, [source.text]))}] {line}")
         if lines:
             self.text.append("\n".join([head, *lines]))
+
+    def add_web(self, sources: Sequence[Source]) -> None:
+        """Add sentences of the web below the titles of their pages, as far as there is room."""
+        for _, group in groupby(sources, key=lambda source: source.url):
+            page = list(group)
+            head = f'Page of the web "{one_line(_shown(page[0].title), _TITLE)}":'
+            left, lines = self.left - estimate_tokens(head), [head]
+            for at, source in enumerate(page):
+                left -= estimate_tokens(_shown(source.text)) + _TOKENS_A_NUMBER
+                if left < 0 or len(self.sources) == MOST_SENTENCES:
+                    break
+                self.left = left
+                ground = _ground(source, [one.text for one in page[max(0, at - 1) : at + 2]])
+                lines.append(f"[{self._number(source, ground)}] {_shown(source.text)}")
+            if len(lines) > 1:
+                self.text.append("\n".join(lines))
 
     def add_passage(self, found: FoundPassage, reserved: int) -> bool | None:
         """Add a passage: True if it is shown as a whole, False in part, None not at all."""

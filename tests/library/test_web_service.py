@@ -108,6 +108,14 @@ def test_a_written_answer_cites_the_web_as_such(tmp_path, searxng, server):
         (None, "https://www.port.example/hours", "Opening hours | Port of Example"),
     ]  # fmt: skip
     assert answer.sources[1].text == "The harbour office is open from 9 to 17 on weekdays."
+    assert (answer.holding, len(answer.sentences)) == (2, 2)
+    prompt = server.asked("/api/chat")[0].body["messages"][-1]["content"]
+    assert (
+        'Page of the web "Opening hours | Port of Example":\n'
+        "[2] The harbour office is open from 9 to 17 on weekdays.\n"
+        "[3] Night moorings need a permit & a deposit.\n\n"
+        'Page of the web "Harbor - Wikipedia":\n[4] A harbor is a sheltered body of water.\n'
+    ) in prompt
 
 
 def test_what_the_library_has_is_folded_and_nothing_is_indexed(opened, searxng, tmp_path):

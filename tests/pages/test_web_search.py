@@ -129,7 +129,7 @@ def test_a_model_that_writes_reads_what_the_web_has(page, server, monkeypatch):
 
     app = send(again(page("harbour")))
     prompt = until(lambda: prompts(app))[0]
-    assert "From the web:" in prompt
+    assert 'Page of the web "Opening hours | Port of Example":' in prompt
     assert "The harbour office is open from 9 to 17 on weekdays." in prompt
     assert "A night costs 20 euros." not in prompt
 
