@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action, attributes, name, number, plural, text
+from pages.parts.search import thread_list
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.library.names import NamedDocument
@@ -42,10 +43,12 @@ def _home(library: Library, collections: tuple[str, ...]) -> None:
         + '<div class="rk-home-lists">'
         + searches_list(library.searches.list(), kept=library.settings.search_history)
         + documents_list(library.names.latest(collections, _DOCUMENTS))
+        + thread_list.drawn(library)
         + "</div>"
         + _hint()
         + "</div>"
     )
+    thread_list.draw_dialog(library)
     if working or examples is None:
         browser.pulse("home-pulse", _BUSY_SECONDS)
 
@@ -87,7 +90,7 @@ def act(library: Library, values: Mapping[str, str]) -> bool:
         except RagkitError as error:
             st.toast(markup.as_label(f"{error.message} {error.cure}"))
     else:
-        return False
+        return thread_list.act(library, values)
     return True
 
 

@@ -51,7 +51,7 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     from starlette.middleware import Middleware
     from starlette.routing import Route
 
-    from ragkit.surfaces.http import pdf_pages, writing
+    from ragkit.surfaces.http import pdf_pages, thread_file, writing
 
     access = Access(LibraryPaths(settings.library.absolute()).access)
     with suppress(*(() if settings.server.locked else (LibraryError,))):
@@ -80,7 +80,7 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
 
     library = SharedLibrary(settings)
     routes = [Route(PATH, SuggestRoute(library).answer), *pdf_pages.routes(library)]
-    routes += writing.routes()
+    routes += [*writing.routes(), *thread_file.routes(library)]
     app = streamlit.App(str(script), middleware=[guard, style], routes=routes, lifespan=lifespan)
     app.run(config=_config(port))
 

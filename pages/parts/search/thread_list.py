@@ -1,0 +1,100 @@
+"""The list of threads on the home: opened, renamed, taken away as Markdown, deleted and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from pages.parts.common import dialog, markup
+from pages.parts.common.markup import action, attributes, name, plural, text
+from ragkit.answers import Thread, ThreadSummary
+from ragkit.errors import RagkitError
+from ragkit.library import Library
+from ragkit.surfaces.http.thread_file import address_of
+
+_SHOWN, _LONGEST = 8, 80
+_DELETED = "thread_deleted"
+
+
+def threads_list(threads: Sequence[ThreadSummary], deleted: Thread | None = None) -> str:
+    """Return the threads as links, each with its tools; empty where there are none."""
+    if not threads and deleted is None:
+        return ""
+    gone = ""
+    if deleted is not None:
+        undo = action("thread-undo", "Undo", style="rk-inline")
+        gone = f'<p class="rk-soft" role="status">Deleted “<bdi>{name(deleted.title)}</bdi>”. {undo}</p>'
+    rows = "".join(
+        f'<li><a class="rk-home-name"{_opens(one)}><bdi>{name(one.title)}</bdi></a>'
+        f'<span class="rk-soft">{plural(one.turns, "question")} · '
+        f"{text(markup.ago(one.changed_at))}</span>"
+        f'<span class="rk-home-tools">{_tools(one)}</span></li>'
+        for one in threads[:_SHOWN]
+    )
+    return (
+        '<section aria-label="Threads"><div class="rk-home-title"><h2>Threads</h2></div>'
+        f"{gone}<ul>{rows}</ul></section>"
+    )
+
+
+def drawn(library: Library) -> str:
+    """Return the list as it is now."""
+    return threads_list(library.threads.list(), st.session_state.get(_DELETED))
+
+
+def act(library: Library, values: Mapping[str, str]) -> bool:
+    """Handle a click on a tool of the list; returns whether it was one."""
+    verb, thread_id = values.get("rk", ""), int(values.get("thread") or 0)
+    try:
+        if verb == "thread-rename":
+            dialog.ask("rename-thread", thread_id, library.threads.get(thread_id).title)
+        elif verb == "thread-delete":
+            st.session_state[_DELETED] = library.threads.delete(thread_id)
+        elif verb == "thread-undo":
+            deleted: Thread | None = st.session_state.pop(_DELETED, None)
+            if deleted is not None:
+                library.threads.restore(deleted)
+        else:
+            return False
+    except RagkitError as error:
+        st.toast(markup.as_label(f"{error.message} {error.cure}"))
+    return True
+
+
+def draw_dialog(library: Library) -> None:
+    """Draw the dialog that renames a thread, if it is open."""
+    verb, *about = dialog.current()
+    if verb == "rename-thread":
+        _rename(library, *about)
+
+
+@st.dialog("Rename thread", on_dismiss=dialog.close)
+def _rename(library: Library, thread_id: int, title: str) -> None:
+    given = st.text_input("Name", value=title, max_chars=_LONGEST, key=f"thread-name-{thread_id}")
+    if dialog.answers("Rename", "Cancel", "rename-thread", disabled=not (given or "").strip()):
+        try:
+            library.threads.rename(thread_id, given or title)
+        except RagkitError as error:
+            st.html(markup.problem(error.message, error.cure))
+            return
+        dialog.close()
+        st.rerun()
+
+
+def _opens(thread: ThreadSummary) -> str:
+    return attributes(href=f"./?thread={thread.id}", target="_self", title=thread.title)
+
+
+def _tools(thread: ThreadSummary) -> str:
+    def values(what: str) -> str:
+        return attributes(
+            class_="rk-home-tool", title=what, aria_label=f"{what}: {thread.title}",
+            data_thread=thread.id,
+        )  # fmt: skip
+
+    return (
+        f'<button type="button" data-rk="thread-rename"{values("Rename")}>✎</button>'
+        f"<a download{attributes(href=address_of(thread.id))}{values('Export as Markdown')}>↓</a>"
+        f'<button type="button" data-rk="thread-delete"{values("Delete")}>×</button>'
+    )
