@@ -26,6 +26,7 @@ from pages.parts.search import (
     follow_ups,
     home,
     summary,
+    thread_list,
     web,
 )
 from pages.parts.search.passages import EXCERPT_WIDTH, ExpandedContent, expand
@@ -131,6 +132,7 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
         st.html("".join(below))
     if found.offered is None:
         browser.pulse("offer-pulse", 1)
+    thread_list.settle()
     if answer.results:
         home.note(library, question)
     web.draw(library, question)

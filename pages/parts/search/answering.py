@@ -88,6 +88,17 @@ def writes_always(library: Library) -> bool:
     return bool(st.session_state.get(state.WRITE_ALWAYS, usual))
 
 
+def draw_choice(library: Library) -> None:
+    """Draw whether an answer is written with every search, where a model can write one."""
+    look = library.ollama.look()
+    if look and look.writers:
+        state.start(**{state.WRITE_ALWAYS: writes_always(library)})
+        st.toggle(
+            "Write an answer to every question", key=state.WRITE_ALWAYS, persist_state="session",
+            help="A model on this machine writes it from the passages that are found.",
+        )  # fmt: skip
+
+
 def draw(found: Stand) -> None:
     """Draw the written answer, which grows by itself while it is being written."""
     written, turn, writing = found.written, found.turn, found.writing

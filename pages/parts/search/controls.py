@@ -17,7 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts.common import frame, option_controls, state
 from pages.parts.common.markup import name, number, text
 from pages.parts.common.option_controls import control, search_controls
-from pages.parts.search import summary
+from pages.parts.search import answering, summary
 from ragkit.errors import QueryError, RagkitError
 from ragkit.library import Library
 from ragkit.options import (
@@ -84,6 +84,7 @@ def controls(library: Library, question: str) -> Controls:
     if options.open:
         with options:
             search_controls(first, OFFERED, option_controls.PREFIX, persist_state="session")
+            answering.draw_choice(library)
             changed = option_controls.changed(first) != first
             st.button("Reset options", on_click=state.forget_options, disabled=not changed)
             export = st.container()

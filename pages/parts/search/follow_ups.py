@@ -48,11 +48,11 @@ def take(library: Library) -> None:
     A model may take seconds to rewrite it. A thread without a question is opened at its last one;
     whoever empties the box leaves it.
     """
-    if not _question() and turns.current(library):
+    if not _question() and (opened := turns.current(library)):
         if st.session_state.get(state.TYPED):
             turns.leave()
-        elif (thread := turns.current(library)) and thread.turns:
-            st.session_state[state.QUESTION] = thread.turns[-1].asked
+        elif opened.turns:
+            st.session_state[state.QUESTION] = opened.turns[-1].asked
     last: Asked | None = st.session_state.get(_LAST)
     typed = str(st.session_state.pop(_TYPED, "")).strip()
     followed: Followed | None = st.session_state.pop(_REASK, None)

@@ -24,7 +24,8 @@ def threads_list(threads: Sequence[ThreadSummary], deleted: Thread | None = None
     gone = ""
     if deleted is not None:
         undo = action("thread-undo", "Undo", style="rk-inline")
-        gone = f'<p class="rk-soft" role="status">Deleted “<bdi>{name(deleted.title)}</bdi>”. {undo}</p>'
+        title = f"<bdi>{name(deleted.title)}</bdi>"
+        gone = f'<p class="rk-soft" role="status">Deleted “{title}”. {undo}</p>'
     rows = "".join(
         f'<li><a class="rk-home-name"{_opens(one)}><bdi>{name(one.title)}</bdi></a>'
         f'<span class="rk-soft">{plural(one.turns, "question")} · '
@@ -60,6 +61,11 @@ def act(library: Library, values: Mapping[str, str]) -> bool:
     except RagkitError as error:
         st.toast(markup.as_label(f"{error.message} {error.cure}"))
     return True
+
+
+def settle() -> None:
+    """Delete for good what was deleted: something else is being done."""
+    st.session_state.pop(_DELETED, None)
 
 
 def draw_dialog(library: Library) -> None:

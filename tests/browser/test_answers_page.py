@@ -1,0 +1,205 @@
+"""Written answers in a real browser: watched, followed to their sources, stopped, gone on from."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+from library_files import write_files
+from ollama_answers import sources_of
+from ollama_failures import described, passage_of
+from ollama_stand_in import OllamaStandIn
+from playwright.sync_api import expect
+from serving import Served, serving
+
+REFUND = "?q=how+long+may+a+customer+return+a+buoy%3F"
+HOSTILE = (
+    "<script>window.stolen = true</script> ![a picture](http://spy.invalid/p.png) [17]\n\n"
+    "```html\n<img src=http://spy.invalid/q.png onerror=alert(1)>\n```\n"
+    "[read on](javascript:alert(2)) and **bold** [1]"
+)
+
+
+class Writer:
+    """A model that quotes the sentence with a word, or says what it was told to say."""
+
+    def __init__(self) -> None:
+        self.word, self.says, self.sent_at = "", "", 0.0
+
+    def reply(self, messages: list[dict[str, str]]) -> str:
+        sources = sources_of(messages)
+        if not sources:
+            return str(described(passage_of(messages)))
+        self.sent_at = time.time()
+        number, said = next(
+            one for one in re.findall(r"^\[(\d+)\] (.*)$", sources, re.M) if self.word in one[1]
+        )
+        return self.says or f"{said} [{number}] It takes 45 days [{number}]."
+
+
+@pytest.fixture(scope="module")
+def writer() -> Writer:
+    return Writer()
+
+
+@pytest.fixture(scope="module")
+def ollama(writer: Writer) -> Iterator[OllamaStandIn]:
+    with OllamaStandIn(reply=writer.reply, pause=0.02) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def served(
+    tmp_path_factory: pytest.TempPathFactory, chromium: str, ollama: OllamaStandIn
+) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("documents") / "papers"
+    write_files(folder)
+    settings = {"RAGKIT_MODELS__OLLAMA_URL": ollama.url, "RAGKIT_MODELS__EMBED_TEXTS": "8"}
+    with serving(tmp_path_factory, folder, **settings) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _usual(writer, ollama):
+    writer.word, writer.says = "", ""
+    ollama.pause = 0.05
+
+
+def ask(page):
+    """Have an answer written, and return its element."""
+    page.locator("[data-rk=write]").click()
+    return page.locator(".rk-answer-written")
+
+
+def over(answer):
+    answer.locator(".rk-answer-foot").wait_for()
+
+
+def test_an_answer_is_watched_and_its_citation_opens_a_pdf_at_the_sentence(
+    open_page, writer, ollama
+):
+    writer.word, ollama.pause = "zanderfoil", 0.15
+    page = open_page("?q=zanderfoil")
+    page.locator("[data-rk=write]").wait_for()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("w")
+    answer = page.locator(".rk-answer-written")
+    answer.locator(".rk-answer-coming, .rk-answer-sentence").first.wait_for(timeout=9000)
+    assert time.time() - writer.sent_at < 1.5
+    expect(answer.get_by_role("status")).to_have_text("Writing")
+    expect(answer).to_have_attribute("aria-busy", "true")
+    over(answer)
+    expect(answer).to_contain_text("1 of 2 sentences holds")
+    expect(answer.locator(".rk-check")).to_have_text("45 is not in the source")
+    sources = answer.locator(".rk-answer-sources li")
+    expect(sources).to_have_count(1)
+    said = answer.locator(".rk-answer-text").text_content()
+    page.reload()
+    assert answer.locator(".rk-answer-text").text_content() == said
+    cite = answer.locator(".rk-cite").first
+    cite.focus()
+    expect(cite.get_by_role("tooltip")).to_contain_text("zanderfoil")
+    cite.click()
+    frame = page.locator(".rk-frame.rk-cited").first
+    expect(frame).to_be_in_viewport()
+    expect(page.locator('.rk-sheet[data-page="3"] .rk-frame.rk-cited')).not_to_have_count(0)
+    expect(page.locator(".rk-sheet:not([data-page='3']) .rk-frame")).to_have_count(0)
+    expect(page.locator(".rk-found-word")).to_have_count(0)
+    page.get_by_role("link", name="Back to the results").click()
+    expect(answer.locator(".rk-answer-text")).to_have_text(re.compile("zanderfoil"))
+
+
+def test_a_follow_up_is_understood_shown_and_taken_back(open_page, writer):
+    page = open_page(REFUND)
+    answer = ask(page)
+    over(answer)
+    first = answer.locator(".rk-answer-text").text_content()
+    box = page.get_by_label("Ask a follow-up")
+    box.fill("and for faulty ones?")
+    box.press("Enter")
+    question = page.get_by_label("Search your documents")
+    expect(question).to_have_value(re.compile("return a buoy.*faulty"))
+    page.locator(".rk-turn summary").click()
+    expect(page.locator(".rk-turn .rk-answer-text")).to_have_text(first)
+    over(answer)
+    address, said = page.url, answer.locator(".rk-answer-text").text_content()
+    assert "thread=" in address
+    page.reload()
+    assert answer.locator(".rk-answer-text").text_content() == said
+    expect(page.locator(".rk-said-of").first).to_contain_text("and for faulty ones?")
+    page.go_back()
+    expect(page.locator(".rk-turn")).to_have_count(0)
+    expect(answer.locator(".rk-answer-text")).to_have_text(first)
+    page.go_forward()
+    page.get_by_role("button", name="Search as typed").click()
+    expect(question).to_have_value("and for faulty ones?")
+    expect(page.locator(".rk-turn")).to_have_count(1)
+
+
+def test_what_is_being_written_stops_at_once_and_holds_nothing_up(open_page, writer, ollama):
+    ollama.pause = 0.1
+    writer.says = "A word and another " * 60
+    page = open_page("?q=refund")
+    answer = ask(page)
+    answer.locator(".rk-answer-coming").wait_for()
+    answer.get_by_role("button", name="Cancel").click()
+    expect(answer.get_by_role("status")).to_have_text("Stopped", timeout=2000)
+    expect(answer.locator(".rk-answer-text")).to_contain_text("A word")
+    kept = answer.locator(".rk-answer-text").text_content()
+    # Another question is answered while an answer is being written.
+    box = page.get_by_label("Search your documents")
+    box.fill("OAuth tokens")
+    box.press("Enter")
+    expect(page.locator(".rk-card").first).to_contain_text("Security")
+    expect(answer).to_have_count(0)
+    ask(page).locator(".rk-answer-coming").wait_for()
+    box.fill("harbour office")
+    box.press("Enter")
+    expect(page.locator(".rk-card").first).to_contain_text("harbour", timeout=4000)
+    expect(answer).to_have_count(0)
+    for _ in range(3):
+        page.go_back()
+    expect(answer.locator(".rk-answer-text")).to_have_text(kept)
+
+
+def test_what_a_model_writes_is_only_ever_text(open_page, writer):
+    writer.says = HOSTILE
+    page = open_page(REFUND)
+    answer = ask(page)
+    over(answer)
+    expect(answer).to_contain_text("<script>window.stolen = true</script>")
+    expect(answer).to_contain_text("(http://spy.invalid/p.png)")
+    expect(answer).to_contain_text("[read on](javascript:alert(2))")
+    assert answer.locator("img, script, strong, code, pre").count() == 0
+    assert answer.locator("a:not([href^='document?'])").count() == 0
+    assert page.evaluate("window.stolen") is None
+
+
+def test_threads_are_renamed_taken_away_deleted_and_brought_back(open_page, served):
+    page = open_page("?q=refund")
+    over(ask(page))
+    page.goto(served.url)
+    threads = page.get_by_role("region", name="Threads")
+    row = threads.locator("li").first
+    expect(row).to_contain_text("refund")
+    row.hover()
+    row.get_by_role("button", name="Rename").click()
+    page.get_by_label("Name", exact=True).fill("Money back")
+    page.get_by_label("Name", exact=True).press("Enter")
+    page.get_by_role("button", name="Rename", exact=True).click()
+    expect(row).to_contain_text("Money back")
+    row.hover()
+    with page.expect_download() as taken:
+        row.get_by_role("link", name="Export as Markdown").click()
+    assert "Money back" in taken.value.path().read_text("utf-8")
+    count = threads.locator("li").count()
+    row.hover()
+    row.get_by_role("button", name="Delete").click()
+    expect(threads.locator("li")).to_have_count(count - 1)
+    threads.get_by_role("button", name="Undo").click()
+    expect(threads.locator("li")).to_have_count(count)
+    row.locator(".rk-home-name").click()
+    expect(page.get_by_label("Search your documents")).to_have_value("refund")
+    expect(page.locator(".rk-answer-written .rk-answer-text")).to_be_visible()
