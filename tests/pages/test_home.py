@@ -8,6 +8,8 @@ import pytest
 from running import html, run
 
 from pages.parts.search import home
+from pages.parts.search.thread_list import threads_list
+from ragkit.answers import Thread, ThreadSummary
 from ragkit.errors import LibraryError
 from ragkit.indexing.writer import writer_lock
 from ragkit.library.names import NamedDocument
@@ -91,3 +93,14 @@ def test_searches_are_text_and_nothing_else():
 def test_nothing_is_said_of_searches_when_none_are_kept():
     assert home.searches_list((), kept=False) == ""
     assert 'data-rk="clear"' not in home.searches_list([PastSearch("kept", 2.0, True)])
+
+
+def test_threads_are_listed_with_their_tools_and_what_was_deleted_can_be_had_back():
+    assert threads_list(()) == ""
+    one = ThreadSummary(5, "<b>Refunds</b>", 2, 0.0, 0.0)
+    shown = threads_list((one,), Thread(6, "Gone <i>", ("default",)))
+    assert 'href="./?thread=5"' in shown
+    assert 'href="/_ragkit/threads/5.md"' in shown
+    assert "2 questions" in shown
+    assert "Deleted “<bdi>Gone &lt;i&gt;</bdi>”." in shown
+    assert "<b>" not in shown

@@ -12,6 +12,7 @@ from pages.parts.common.markup import (
     action,
     attributes,
     name,
+    notices,
     number,
     page_range,
     plural,
@@ -150,7 +151,7 @@ def earlier(turns: Sequence[Turn]) -> str:
 
 def written(answer: WrittenAnswer) -> str:
     """Return a written answer, as far as it is, without its state in words (``state_of``)."""
-    parts = [_banner(answer), _text(answer)]
+    parts = [_banner(answer), notices(answer.notices), _text(answer)]
     if is_over(answer):
         parts += [_figures(answer), _sources(answer)]
     return "".join(parts)
