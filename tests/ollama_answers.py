@@ -74,7 +74,7 @@ def spoilt_answer(failure: str, text: str) -> str:
         "wrong-numbers": re.sub(r"\[\d+\]", "[877]", text) + " It is so [878][879].",
         "no-numbers": re.sub(r" ?\[\d+\]", "", text),
         "changed-figures": _FIGURE.sub(lambda figure: str(int(figure[0]) + 1), text),
-        "invented-name": text.replace(" [", " by order of Mr Rumpelstiltskin [", 1),
+        "invented-name": f"It is an order of Mr Rumpelstiltskin [1]. {text}",
         "not-found": '**"The documents do not say"** [3]',
         "fence": f"Run this [1]:\n```html\n<b onclick=x()>[1]</b>\n```\n{text}",
         "picture": f"![a picture]({SECRET}) {text}",

@@ -82,7 +82,7 @@ class OllamaStandIn:
 
     ``pause`` is the time in seconds before each part of a stream but the first. One that
     ``refuses`` says so of a prompt longer than the window where it is not to be cut; an older
-    server reads a part of it.
+    server reads a part of it. ``window`` is the server's own, where it is not the one asked for.
     ``reply`` makes the answer of a chat from its messages; ``failure`` is one of
     ``ollama_failures.FAILURES`` and goes on until ``failures_left`` requests have failed (for
     ever when it is ``None``).
@@ -92,6 +92,7 @@ class OllamaStandIn:
     delay: float = 0.0
     pause: float = 0.0
     refuses: bool = True
+    window: int = 0
     reply: Callable[[Sequence[dict[str, str]]], str] | None = None
     failure: str = ""
     failures_left: int | None = None
@@ -118,7 +119,7 @@ class OllamaStandIn:
         if self._server is None:
             self.start()
         self.delay, self.failure, self.failures_left, self.reply = 0.0, "", None, None
-        self.pause, self.refuses = 0.0, True
+        self.pause, self.refuses, self.window = 0.0, True, 0
         self.version, self.dimensions, self.longest_input = "0.12.0", DIMENSIONS, 8000
         self.models = usual_models()
         self.requests.clear()
@@ -207,8 +208,8 @@ class OllamaStandIn:
             done = {"message": _said(""), "done": True, "done_reason": "load"}
             return _json({**head, **done})
         prompt = "".join(message["content"] for message in messages)
-        window = asked.body.get("options", {}).get("num_ctx", 4096)
-        if self.refuses and asked.body.get("truncate") is False and len(prompt) // 4 > window:
+        too_long = len(prompt) // 4 > self._window(asked.body)
+        if self.refuses and asked.body.get("truncate") is False and too_long:
             return _json({"error": "the input length exceeds the context length"}, 400)
         text = self._answer(messages, asked.body.get("format"))
         counts = self._counts(prompt, text, asked.body)
@@ -261,8 +262,11 @@ class OllamaStandIn:
             text = "This is about the quarterly report."
         return spoilt(self.current, text, passage_of(messages))
 
+    def _window(self, body: dict[str, Any]) -> int:
+        return int(self.window or body.get("options", {}).get("num_ctx", 4096))
+
     def _counts(self, prompt: str, text: str, body: dict[str, Any]) -> dict[str, Any]:
-        read = min(len(prompt) // 4, body.get("options", {}).get("num_ctx", 4096))
+        read = min(len(prompt) // 4, self._window(body))
         return {
             "done_reason": "length" if self.current in _CUT else "stop",
             "total_duration": 1_000_000,

@@ -24,10 +24,10 @@ _LEADING = re.compile(rf"(?:\s{{0,3}}{_MARK}){{1,16}}[:.]?\s*")
 _HELD = re.compile(r"\s*(?:\\|\\?[\[【［][^\[\]【】［］\n]{0,80})$")
 _PART = re.compile(r"(\d+)(?:\s*[–-]\s*(\d+))?")
 _WIDEST_RANGE = 12
-_LONGEST_SENTENCE = 2000
+_LONGEST_SENTENCE = 1200
 _LOOKED_AHEAD = 4
 _ENDS = re.compile(r"(?:^|[.!?…。！？\]】］][\"”’*)»」]{0,3})\s*$")
-_LONGEST_LINE = 4000
+_LONGEST_LINE = 1600
 
 _FENCE = re.compile(r"\s{0,8}(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)[\s#]*$")
@@ -270,6 +270,8 @@ class CitationReader:
             return
         self._block += self._gap
         self._gap = False
+        if is_not_found(plain):
+            cited = ()
         numbers = self.numbers.for_reader(cited)
         needs = _claims(plain) if claims is None else claims
         self.sentences.append(CitedSentence(plain, cited, numbers, self._block, self._item, needs))

@@ -163,14 +163,14 @@ def build_prompt(parts: PromptParts) -> AnswerPrompt:
 def _earlier(history: Sequence[Turn]) -> str:
     lines = []
     for turn in history[-_MOST_TURNS:]:
-        lines.append("Question: " + _seen(turn.asked or turn.question)[:_LONGEST_TURN])
+        lines.append("Question: " + as_data(turn.asked or turn.question)[:_LONGEST_TURN])
         if turn.written is not None:
             said = " ".join(sentence.text for sentence in turn.written.sentences)
-            lines.append("Answer: " + _seen(said)[:_LONGEST_TURN])
+            lines.append("Answer: " + as_data(said)[:_LONGEST_TURN])
     return "\n".join(lines)
 
 
-def _seen(text: str) -> str:
+def as_data(text: str) -> str:
     """Return a text on one line as the model sees it: it can neither hide nor cite anything."""
     return " ".join(_MARKS.sub(r"(\1)", without_unseen(text)).split())
 
@@ -194,7 +194,7 @@ class _Pages:
         lines = []
         for source in sources:
             where = source.url or (source.document.title if source.document else "")
-            named = _seen(" · ".join(filter(None, (source.title, where))))[:_PLACE]
+            named = as_data(" · ".join(filter(None, (source.title, where))))[:_PLACE]
             line = _shown(source.text) + (f" ({named})" if named else "")
             cost = estimate_tokens(line) + _TOKENS_A_NUMBER
             if cost > min(room, self.left) or len(self.sources) == MOST_SENTENCES:
@@ -236,7 +236,7 @@ class _Pages:
         for at in kept:
             entry = entries[at]
             lines += ["[…]"] if at != last + 1 else []
-            lines += [_seen(entry.before)[:_PLACE]] if entry.before else []
+            lines += [as_data(entry.before)[:_PLACE]] if entry.before else []
             near = [one.source.text for one in entries[max(0, at - 1) : at + 2]]
             ground = _ground(entry.source, [entry.before, entry.header, *near])
             lines.append(f"[{self._number(entry.source, ground)}] {_shown(entry.source.text)}")
@@ -317,16 +317,16 @@ def _line_cost(entry: _Entry) -> int:
 
 
 def _shown(text: str) -> str:
-    seen = _seen(text)
+    seen = as_data(text)
     return seen if len(seen) <= _LONGEST_SENTENCE else seen[: _LONGEST_SENTENCE - 1] + "…"
 
 
 def _head(found: FoundPassage) -> str:
     document, passage = found.document, found.passage
-    title = one_line(_seen(document.title or document.path), _TITLE)
+    title = one_line(as_data(document.title or document.path), _TITLE)
     facts = [f'Document "{title}"']
     facts += [document.date[:10]] if document.date else []
     if passage.heading_path:
-        facts.append("section " + one_line(_seen(" > ".join(passage.heading_path)), _PLACE))
+        facts.append("section " + one_line(as_data(" > ".join(passage.heading_path)), _PLACE))
     facts += [f"page {passage.page}"] if passage.page is not None else []
     return ", ".join(facts) + ":"

@@ -168,10 +168,13 @@ class _Pump:
     def stop(self) -> None:
         """Cut the connection, so that the server stops writing."""
         self._stopped.set()
+        self._cut()
+        self._thread.join(_JOIN_SECONDS)
+
+    def _cut(self) -> None:
         if self._socket is not None:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
-        self._thread.join(_JOIN_SECONDS)
 
     def _run(self) -> None:
         try:
@@ -207,8 +210,8 @@ class _Pump:
         """Keep the connection's socket: closing it elsewhere would not wake who reads from it."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._socket = info["return_value"].get_extra_info("socket")
-        if self._stopped.is_set():
-            raise _Left
+            if self._stopped.is_set():
+                self._cut()
 
     def _put(self, value: object) -> None:
         while not self._stopped.is_set():
@@ -224,40 +227,41 @@ class _Thoughts:
     def __init__(self) -> None:
         self._held = ""
         self._inside = False
-        self._began = False
+        self._looked = False
         self._said = ""
 
     def parts(self, content: str, *, last: bool = False) -> Iterator[StreamPart]:
         """Yield the parts of a piece of content; what may become a tag is held back."""
         self._held += content
-        if not self._began and not self._opened(last=last):
+        if not (self._looked or self._look(last=last)):
             return
         if self._inside:
-            closing = _CLOSING.search(self._held)
             if content:
                 yield StreamPart(thinking=True)
+            closing = _CLOSING.search(self._held)
             if closing is None:
                 self._held = "" if last else self._held[-_LONGEST_TAG:]
                 return
-            self._held, self._inside = self._held[closing.end() :].lstrip(), False
-        elif unannounced := _FIRST_CLOSING.search(self._said[-_LONGEST_TAG:] + self._held):
-            behind = self._said[-_LONGEST_TAG:] + self._held
-            self._held, self._said = behind[unannounced.end() :], ""
+            self._held, self._inside = self._held[closing.end() :], False
+        elif unannounced := _FIRST_CLOSING.search(self._said + self._held):
+            self._held = (self._said + self._held)[unannounced.end() :]
+            self._said = ""
             yield StreamPart(forget=True)
-        tag = -1 if last else self._held.rfind("<", -_LONGEST_TAG)
+        if not self._said:
+            self._held = self._held.lstrip()
+        tag = -1 if last else self._held.rfind("<", max(0, len(self._held) - _LONGEST_TAG))
         shown = self._held if tag < 0 else self._held[:tag]
         self._held = self._held[len(shown) :]
         if shown:
-            self._said = (self._said + shown)[-2 * _LONGEST_TAG :]
+            self._said = (self._said + shown)[-_LONGEST_TAG:]
             yield StreamPart(text=shown)
 
-    def _opened(self, *, last: bool) -> bool:
-        """Look at the beginning, until it is long enough to tell."""
+    def _look(self, *, last: bool) -> bool:
+        """Look for a tag at the beginning; return whether there is enough of it to tell."""
         opening = _OPENING.match(self._held)
         if opening:
-            self._held, self._inside, self._began = self._held[opening.end() :], True, True
-            return True
+            self._held, self._inside = self._held[opening.end() :], True
         begun = self._held.lstrip()
         waits = not begun or (begun[0] == "<" and ">" not in begun and len(begun) < _LONGEST_TAG)
-        self._began = last or not waits
-        return self._began
+        self._looked = last or bool(opening) or not waits
+        return self._looked
