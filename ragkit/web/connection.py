@@ -8,6 +8,7 @@ unpacks nothing, and writes no address (which holds the words) into a log, as ht
 from __future__ import annotations
 
 import queue
+import re
 import socket
 import threading
 import time
@@ -30,6 +31,8 @@ MOST_REDIRECTS = 3
 Resolver = Callable[..., Iterable[tuple[Any, ...]]]
 """What ``socket.getaddrinfo`` does."""
 
+# Where an error of the system comes from: nothing for people.
+_SYSTEM = re.compile(r"\[[^\]]*\] | \(_ssl\.c:\d+\)")
 _MOVED = frozenset((301, 302, 303, 307, 308))
 _SAME_METHOD = frozenset((307, 308))
 
@@ -248,7 +251,7 @@ class WebConnection:
             return self._late()
         if isinstance(error, httpcore.ConnectError):
             return WebError(
-                f"{where} cannot be reached: {str(error)[:200]}.",
+                f"{where} cannot be reached: {_SYSTEM.sub('', str(error))[:200]}.",
                 "Check url under [web] in the settings, and whether the service runs.",
             )
         if isinstance(error, httpcore.NetworkError | httpcore.ProtocolError | ValueError):
