@@ -209,8 +209,12 @@ def compared(library: Library, question: str, columns: list[SearchConfig]) -> Co
     if cached is None or cached[0] != key:
         with st.spinner(f"Searching with {plural(len(columns), 'setting')} …"):
             comparison = compare(library, question, columns)
-        # A failure of the reranking model is not kept: it may be fixed by then.
-        failed = any(column.rerank and column.rerank.failure for column in comparison.columns)
+        # A failure of a model is not kept: it may be fixed by then.
+        failed = any(
+            outcome and outcome.failure
+            for column in comparison.columns
+            for outcome in (column.rerank, column.phrasings)
+        )
         cached = (None if failed else key, comparison)
         st.session_state[_FOUND] = cached
     return cached[1]

@@ -34,7 +34,7 @@ from ragkit.catalog.judgments import Origin
 from ragkit.catalog.records import ContextRecord
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
-from ragkit.options import Contexts, Rerank, SearchOptions
+from ragkit.options import Contexts, Phrasings, Rerank, SearchOptions
 from ragkit.results import Answer, Result
 from ragkit.retrieval.excerpts import best_excerpts
 from ragkit.settings import parse_option
@@ -93,7 +93,8 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
         for opened in _OPENED:
             st.session_state[opened] = set()
     # A spinner is an element of its own, and shifts the others: only for what takes seconds.
-    waiting = st.spinner("Searching …") if options.rerank is not Rerank.NONE else nullcontext()
+    asks_model = options.rerank is not Rerank.NONE or options.phrasings is not Phrasings.NONE
+    waiting = st.spinner("Searching …") if asks_model else nullcontext()
     try:
         with waiting:
             answer = library.search(question, options)

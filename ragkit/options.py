@@ -63,6 +63,15 @@ class Rerank(Choice):
     MODEL = "model", "By a model", "reranked by a model"
 
 
+class Phrasings(Choice):
+    """In what other words of a model a question is asked besides its own."""
+
+    NONE = "none", "None", "asked as it is"
+    SEVERAL = "several", "Several phrasings", "several phrasings merged"
+    STEP_BACK = "step_back", "A more general question", "a more general question too"
+    HYDE = "hyde", "A hypothetical answer (HyDE)", "a hypothetical answer too"
+
+
 class Sort(Choice):
     """What decides the order of results."""
 
@@ -367,6 +376,12 @@ class SearchOptions:
         "A local model reads the best chunks with the question and reorders them. This takes "
         "seconds.",
         label="Rerank",
+    )
+    phrasings: Phrasings = option(
+        Phrasings.NONE,
+        "A local model puts the question in other words, which are searched for too. This takes "
+        "seconds.",
+        label="Ask in other words",
     )
     rerank_depth: int = option(
         20, "How many chunks are reranked.", bounds=(1, 100), phrase="{} chunks reranked".format

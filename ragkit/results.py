@@ -245,6 +245,33 @@ class RerankOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Phrasing:
+    """Another text that was searched for besides the question, and what it brought.
+
+    ``found`` counts the results that are among its own best; ``only`` are the documents of those
+    that came through it alone.
+    """
+
+    text: str
+    found: int = 0
+    only: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PhrasingOutcome:
+    """How a question was asked in other words, ``how`` as in ``SearchOptions.phrasings``.
+
+    ``failure`` says why only the question itself was asked; ``notice`` says so to the person.
+    """
+
+    how: str
+    model: str = ""
+    phrasings: tuple[Phrasing, ...] = ()
+    failure: str = ""
+    notice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """A phrase of a question, ``query[start:end]``, that can be read as filters, as typed.
 
@@ -270,7 +297,8 @@ class Spelling:
 class Answer:
     """Everything that a search returns. ``notices`` are sentences for the person.
 
-    ``rerank`` is the outcome of reranking, where it was asked for.
+    ``rerank`` is the outcome of reranking, and ``phrasings`` of asking in other words, where they
+    were asked for.
 
     ``document_ids`` are the documents, ascending, that pass the filters and either hold a word of
     the question or were found by meaning; of a question without words that the library knows, all
@@ -299,4 +327,5 @@ class Answer:
     listed: bool = False
     readings: tuple[Reading, ...] = ()
     spelled: tuple[Spelling, ...] = ()
+    phrasings: PhrasingOutcome | None = None
     document_ids: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)

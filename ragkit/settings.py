@@ -97,6 +97,9 @@ class ModelSettings(_Group):
         "", description='reranks: a model of Ollama\'s or "folder:PATH"; empty: that of contexts'
     )
     rerank_seconds: float = Field(20.0, gt=0, description="longest time for reranking a search")
+    phrasing_seconds: float = Field(
+        15.0, gt=0, description="longest wait for a question in other words"
+    )
     context_window: int = Field(8192, ge=1024, description="tokens of prompt and answer together")
     answer_tokens: int = Field(512, ge=64, description="longest answer, in tokens")
     keep_alive: str = Field("10m", min_length=1, description="how long Ollama keeps a model loaded")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragkit.indexing.writer import Writer
     from ragkit.models.context_checks import WrittenContext
     from ragkit.models.context_prompt import ContextKind, ContextRequest
+    from ragkit.retrieval.phrasings import OpenQueryWriter, QueryWriter
     from ragkit.retrieval.rerank import Grader, OpenGrader
     from ragkit.settings import ModelSettings
 
@@ -65,6 +66,18 @@ def context_models(writer: Writer) -> OpenModel:
         return ContextWriter.open(client, name, prompts)
 
     return open_model
+
+
+def query_writer_of(models: ModelSettings, catalog: Catalog) -> OpenQueryWriter:
+    """Return what opens the query writer of a library, once; it is the model of contexts."""
+
+    @cache
+    def opened() -> QueryWriter:
+        from ragkit.models.query_writer import OllamaQueryWriter
+
+        return OllamaQueryWriter(models, lambda: context_model_name(catalog, models))
+
+    return opened
 
 
 def grader_of(models: ModelSettings, catalog: Catalog) -> OpenGrader:

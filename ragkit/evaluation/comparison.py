@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 
 from ragkit.errors import EvaluationError, NotFoundError, QueryError, RagkitError
 from ragkit.evaluation.search_config import FEWEST, MOST, SearchConfig, names
-from ragkit.options import ChunkedOptions, Rerank
-from ragkit.results import Answer, DocumentRef, RerankOutcome, Result, Stage
+from ragkit.options import ChunkedOptions, Phrasings, Rerank
+from ragkit.results import Answer, DocumentRef, PhrasingOutcome, RerankOutcome, Result, Stage
 from ragkit.retrieval.multi_query import ChunkedSearch, SearchTarget
 from ragkit.retrieval.search import SearchEngine
 
@@ -71,6 +71,7 @@ class Column:
     notices: tuple[str, ...] = ()
     problem: str = ""
     rerank: RerankOutcome | None = None
+    phrasings: PhrasingOutcome | None = None
 
     @property
     def ms(self) -> float:
@@ -123,7 +124,12 @@ def compare(
     # answer cache. No model is asked twice.
     warming = [
         SearchConfig(
-            replace(column.options, rerank=Rerank.NONE, candidates=column.options.candidates + 1),
+            replace(
+                column.options,
+                rerank=Rerank.NONE,
+                phrasings=Phrasings.NONE,
+                candidates=column.options.candidates + 1,
+            ),
             embedder=column.embedder,
         )
         for column in columns
@@ -198,6 +204,7 @@ def aligned(
                 answer.trace.stages,
                 answer.notices,
                 rerank=answer.rerank,
+                phrasings=answer.phrasings,
             )
         )
     shared = tuple(document for document, count in column_counts.items() if count > 1)

@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from ragkit.background.context_model import WritesContexts, grader_of
+from ragkit.background.context_model import WritesContexts, grader_of, query_writer_of
 from ragkit.background.contexts import Backfill, Throttle
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import (
@@ -79,6 +79,7 @@ class EphemeralLibrary:
             self._indexes,
             self.embedder,
             grader_of(settings.models, self.catalog),
+            query_writer_of(settings.models, self.catalog),
         )
         self.collection: CollectionRecord = self.catalog.collections.ensure(COLLECTION)
 

@@ -35,7 +35,7 @@ from ragkit.evaluation.search_config import SearchConfig
 from ragkit.evaluation.set_files import counted
 from ragkit.indexes.protocol import IndexBackend
 from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.options import Rerank, SearchOptions
+from ragkit.options import Phrasings, Rerank, SearchOptions
 from ragkit.retrieval.multi_query import SearchTarget
 from ragkit.retrieval.search import SearchEngine
 from ragkit.settings import Settings
@@ -180,7 +180,9 @@ def judged_experiment(
         )
     # An engine of its own: the answer cache of the library's would falsify the times.
     usual = library.engine
-    engine = SearchEngine(catalog, library.indexes, usual.embedder, usual.open_grader)
+    engine = SearchEngine(
+        catalog, library.indexes, usual.embedder, usual.open_grader, usual.open_query_writer
+    )
     return _experiment(
         question_set or "judged", engine, catalog, record,
         tuple(Question(question.key, question.text) for question in judged.questions),
@@ -335,17 +337,19 @@ class _Session:
                 self.times.setdefault(name, []).append(ms)
 
     def _observe(self, question: Question) -> Any:
-        """Return the scorer's observation; where reranking fails at times, that without it."""
+        """Return the scorer's observation; where a model fails at times, that without it."""
         scorer, config = self.experiment.scorer, self.config
         try:
             return scorer.observe(question, config)
         except ModelError as error:
             # Figures of a model that has not answered at all would say nothing.
             nothing_reranked = len(self.not_reranked) == len(self.asked)
-            if config.options.rerank is Rerank.NONE or nothing_reranked:
+            options = config.options
+            asks_none = options.rerank is Rerank.NONE and options.phrasings is Phrasings.NONE
+            if asks_none or nothing_reranked:
                 raise
             self.not_reranked[question.id] = str(error)
-        options = replace(config.options, rerank=Rerank.NONE)
+        options = replace(options, rerank=Rerank.NONE, phrasings=Phrasings.NONE)
         return scorer.observe(question, replace(config, options=options))
 
     @property
@@ -366,7 +370,8 @@ class _Session:
         if self.not_reranked:
             last = list(self.not_reranked.values())[-1]
             count = f"{len(self.not_reranked)} of {len(self.asked)} questions"
-            yield f"{count} count as they were found without reranking. The last: {last}"
+            missing = "other words" if options.rerank is Rerank.NONE else "reranking"
+            yield f"{count} count as they were found without {missing}. The last: {last}"
         if partial:
             yield (
                 f"Stopped after {len(self.asked)} of {len(self.experiment.questions)} questions: "

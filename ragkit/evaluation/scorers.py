@@ -113,10 +113,11 @@ class DocumentScorer:
 
 
 def _answered(engine: SearchEngine, question: str, config: SearchConfig) -> Answer:
-    """Ask; the original order is no answer where a model was to rerank."""
+    """Ask; what is found without a model is no answer where one was to rerank, or to reword."""
     answer = ask(engine, question, config)
-    if answer.rerank is not None and answer.rerank.failure:
-        raise ModelError(answer.rerank.failure)
+    for outcome in (answer.rerank, answer.phrasings):
+        if outcome is not None and outcome.failure:
+            raise ModelError(outcome.failure)
     return answer
 
 

@@ -74,11 +74,14 @@ class SearchServices:
         """The search engine over these indexes, opened when first needed."""
         with self._guard:
             if self._engine is None:
-                from ragkit.background.context_model import grader_of
+                from ragkit.background.context_model import grader_of, query_writer_of
                 from ragkit.retrieval.search import SearchEngine
 
                 grader = grader_of(self._settings.models, self._catalog)
-                self._engine = SearchEngine(self._catalog, self.indexes, self.embedder, grader)
+                writer = query_writer_of(self._settings.models, self._catalog)
+                self._engine = SearchEngine(
+                    self._catalog, self.indexes, self.embedder, grader, writer
+                )
             return self._engine
 
 

@@ -1,8 +1,9 @@
-"""Listing: the documents that filters alone name, newest first."""
+"""Listing: documents by their dates, newest first: what filters alone name, or what is found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,10 +11,23 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.rows import Ids
 from ragkit.options import Filters
-from ragkit.retrieval.grouping import Group
+from ragkit.retrieval.grouping import Group, Grouping
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.scope import Scope
 from ragkit.types import Level
+
+_NEAR_BEST = 0.5
+
+
+def newest_first(catalog: Catalog, grouping: Grouping, limit: int) -> Grouping:
+    """Order the groups that come near the best by the dates of their documents."""
+    groups = grouping.groups
+    best = groups[0].hits[0].score if groups else 0.0
+    good = [own for own in groups if own.hits[0].score >= _NEAR_BEST * best]
+    dated = catalog.filters.newest_first({own.document_id for own in good})
+    places = {document: place for place, document in enumerate(dated)}
+    good.sort(key=lambda own: places.get(own.document_id, len(places)))
+    return replace(grouping, groups=tuple(good[:limit]))
 
 
 def newest_documents(

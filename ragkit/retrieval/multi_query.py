@@ -14,6 +14,7 @@ from ragkit.options import (
     CutMethod,
     Dedup,
     IndexMode,
+    Phrasings,
     Rerank,
     SearchOptions,
 )
@@ -54,6 +55,7 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 _WORDS_HIGHLIGHTED = 400
+_NOT_PHRASED = "Topics are asked in their own words only. Ask the question whole for others."
 _DEEPER = 4
 
 
@@ -189,6 +191,7 @@ class ChunkedSearch:
                 *topic_hits.notices,
                 *dict.fromkeys(timer.notices),
                 *([rerank.notice] if rerank else []),
+                *([_NOT_PHRASED] if options.phrasings is not Phrasings.NONE else []),
             ),
             rerank=rerank,
         )

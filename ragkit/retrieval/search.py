@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,34 +21,34 @@ from ragkit.indexes.protocol import EntryIndex, IndexBackend, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_brought
-from ragkit.options import Contexts, Rerank, SearchOptions, Sort
-from ragkit.results import Answer, Reading, RerankOutcome, Result, Trace
+from ragkit.options import Contexts, Phrasings, Rerank, SearchOptions, Sort
+from ragkit.results import Answer, PhrasingOutcome, Reading, RerankOutcome, Result, Trace
 from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.assembly import HitLookups, assemble
-from ragkit.retrieval.candidates import entry_filter, find_candidates, put_to
+from ragkit.retrieval.batch_search import BatchSearch
 from ragkit.retrieval.corrections import correct
 from ragkit.retrieval.fit import Fits, found_documents, judge
 from ragkit.retrieval.grouping import Group, Grouping, group
 from ragkit.retrieval.highlight import question_words
 from ragkit.retrieval.intent import read, with_filters
 from ragkit.retrieval.known_values import LibraryValues
-from ragkit.retrieval.listing import newest_documents
+from ragkit.retrieval.listing import newest_documents, newest_first
+from ragkit.retrieval.phrasings import Phrased, merged, phrased, with_brought
 from ragkit.retrieval.query import Query, QueryEncoder, Spell
 from ragkit.retrieval.query_parser import ParsedQuery
-from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit, prefer_finer, rank, with_places
-from ragkit.retrieval.scope import Scope, scope_of
+from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit
 from ragkit.retrieval.spelling import misspelled, respelled_text
 from ragkit.retrieval.stages import StageTimer
 from ragkit.types import Level
 
 if TYPE_CHECKING:
+    from ragkit.retrieval.phrasings import OpenQueryWriter
     from ragkit.retrieval.rerank import OpenGrader
 
 logger = logging.getLogger(__name__)
 
 _MOST_CANDIDATES = 1000
 _WIDEN = 4
-_NEAR_BEST = 0.5
 _CACHED_SECONDS = 300.0
 _REST_AFTER_FAILURE, _SLOW_SECONDS = 10, 1.0
 
@@ -62,13 +62,19 @@ class SearchEngine:
         indexes: IndexBackend,
         embedder: Embedder,
         open_grader: OpenGrader | None = None,
+        open_query_writer: OpenQueryWriter | None = None,
     ) -> None:
-        """``open_grader`` is called only by searches that rerank."""
+        """``open_grader`` is called only by searches that rerank.
+
+        ``open_query_writer`` is called only by those that ask in other words.
+        """
         self.open_grader = open_grader
+        self.open_query_writer = open_query_writer
         self._catalog = catalog
         self._indexes = indexes
         self.embedder = embedder
         self._encoder = QueryEncoder(catalog, embedder)
+        self._batches = BatchSearch(catalog, indexes)
         self._answers = AnswerCache()
 
     def search(self, question: str, options: SearchOptions) -> Answer:
@@ -107,7 +113,7 @@ class SearchEngine:
             stage.out = sum(len(query.token_ids) for query in queries)
             stage.note = queries[0].note
         options = replace(options, mode=queries[0].mode)
-        ranked, _searches = self._ranked(
+        ranked, _searches = self._batches.ranked(
             queries, max(options.candidates, options.limit), options, timer
         )
         lookups = self.lookups()
@@ -131,10 +137,11 @@ class SearchEngine:
         spell = self._spell(options, collections)
         (query,) = self._encoder.encode([ParsedQuery(text)], options, collections, spell)
         options = replace(options, mode=query.mode)
-        grouping, outcome, _searches = self._grouped(query, options, StageTimer())
-        if outcome and outcome.failure:
-            raise ModelError(outcome.failure)
-        return [best.hits[0] for best in grouping.groups]
+        found = self._grouped(query, options, StageTimer())
+        for outcome in (found.rerank, found.phrasings):
+            if outcome and outcome.failure:
+                raise ModelError(outcome.failure)
+        return [best.hits[0] for best in found.grouping.groups]
 
     def assemble(
         self, groups: Sequence[Group], options: SearchOptions, tokens: Sequence[str], text: str
@@ -223,17 +230,16 @@ class SearchEngine:
             query = self._encoder.parse(question, options, collections, spell)
             stage.out, stage.note = len(query.token_ids), query.note
         options = replace(options, mode=query.mode)
-        found: Ids | None = None
-        searches: list[IndexSearch] = []
-        outcome: RerankOutcome | None = None
+        document_ids: Ids | None = None
         if query.lists:
             with timer.stage("filters", 0) as stage:
-                scopes = self._scopes(query)
-                groups, found = newest_documents(self._catalog, scopes, options.limit)
-                grouping = Grouping(tuple(groups), ())
-                stage.out = len(found)
+                scopes = self._batches.scopes(query)
+                groups, document_ids = newest_documents(self._catalog, scopes, options.limit)
+                found = _Found(Grouping(tuple(groups), ()))
+                stage.out = len(document_ids)
         else:
-            grouping, outcome, searches = self._grouped(query, options, timer)
+            found = self._grouped(query, options, timer)
+        grouping = found.grouping
         with timer.stage("reconstruction", len(grouping.groups)) as stage:
             results = self.assemble(grouping.groups, options, query.tokens, query.text)
             stage.out = len(results)
@@ -242,42 +248,42 @@ class SearchEngine:
             with timer.stage("fit", len(results)) as stage:
                 calibrated = not is_brought(self.embedder.name)
                 fits = judge(
-                    results, grouping.groups, query, searches, calibrated=calibrated,
+                    results, grouping.groups, query, found.searches, calibrated=calibrated,
                     written=options.contexts is Contexts.MODEL,
                 )  # fmt: skip
-                found = found_documents(grouping, searches, options.mode)
+                document_ids = found_documents(grouping, found.searches, options.mode)
                 stage.out = sum(not result.weak for result in fits.results)
         trace = Trace(tuple(timer.stages), self._generation(query))
         seconds = 0.0 if query.trouble else _CACHED_SECONDS
-        if outcome and outcome.failure:
-            # A page is drawn often: what took long to fail is not tried each time.
-            took = sum(stage.ms for stage in trace.stages if stage.name == "reranking") / 1000
-            seconds = min(seconds, _REST_AFTER_FAILURE * took) if took > _SLOW_SECONDS else 0.0
+        for stage_name, asked in (("reranking", found.rerank), ("phrasings", found.phrasings)):
+            if asked and asked.failure:
+                # A page is drawn often: what took long to fail is not tried each time.
+                took = sum(one.ms for one in trace.stages if one.name == stage_name) / 1000
+                seconds = min(seconds, _REST_AFTER_FAILURE * took) if took > _SLOW_SECONDS else 0.0
         answer = Answer(
             question,
             fits.results,
             trace,
-            self._notices(query, timer, outcome),
-            outcome,
-            total_documents=0 if found is None else len(found),
+            self._notices(query, timer, found),
+            found.rerank,
+            total_documents=0 if document_ids is None else len(document_ids),
             missing_terms=fits.missing_terms,
             nothing_close=fits.nothing_close,
             listed=query.lists,
             spelled=query.spelled,
-            document_ids=found,
+            phrasings=found.phrasings,
+            document_ids=document_ids,
         )
         return query, answer, seconds
 
-    def _notices(
-        self, query: Query, timer: StageTimer, outcome: RerankOutcome | None
-    ) -> tuple[str, ...]:
+    def _notices(self, query: Query, timer: StageTimer, found: _Found) -> tuple[str, ...]:
         """Return the sentences for the person."""
         repairs = [self._indexes.pop_notice(collection) for collection in query.collections]
         return (
             *query.notices,
             *filter(None, repairs),
             *dict.fromkeys(timer.notices),
-            *([outcome.notice] if outcome and outcome.notice else ()),
+            *(one.notice for one in (found.phrasings, found.rerank) if one and one.notice),
         )
 
     def _generation(self, query: Query) -> str:
@@ -288,22 +294,10 @@ class SearchEngine:
             for collection in query.collections
         )
 
-    def _scopes(self, query: Query) -> list[tuple[CollectionRecord, Scope]]:
-        """Return the searched collections with what may be found in each."""
-        if not (query.filters or query.parsed.restricts):
-            return [(collection, Scope()) for collection in query.collections]
-        current = self._indexes.current
-        return [
-            (one, scope_of(self._catalog, current(one, Level.CHUNK), one, query))
-            for one in query.collections
-        ]
-
-    def _grouped(
-        self, query: Query, options: SearchOptions, timer: StageTimer
-    ) -> tuple[Grouping, RerankOutcome | None, list[IndexSearch]]:
+    def _grouped(self, query: Query, options: SearchOptions, timer: StageTimer) -> _Found:
         """Rank as deep as it takes to fill a page, group, and rerank where that is asked for.
 
-        Also returns the searches that found the hits.
+        Where it is asked for, what a model words anew is searched for in the same batch.
         """
         lookups = self.lookups()
         depth = max(options.candidates, options.limit)
@@ -311,81 +305,48 @@ class SearchEngine:
         if options.sort is Sort.DATE:
             # What is newest is chosen among all that are good.
             options = replace(options, limit=_MOST_CANDIDATES, mmr_lambda=None)
+        others = self._phrased(query, options, timer)
         while True:
-            (hits,), searches = self._ranked([query], depth, options, timer)
+            lists, searches = self._batches.ranked([query, *others.queries], depth, options, timer)
+            hits = merged(lists)
             grouping = _timed_group(hits, options, lookups, timer)
             short = len(grouping.groups) < limit and len(hits) >= depth
-            if not short or depth >= _MOST_CANDIDATES or self._all_found(query, grouping):
+            if not short or depth >= _MOST_CANDIDATES or self._batches.all_found(query, grouping):
                 break
             depth = min(depth * _WIDEN, _MOST_CANDIDATES)
+        outcome = others.outcome
+        if outcome is not None:
+            outcome = with_brought(outcome, lists, grouping.groups, limit)
         if options.sort is Sort.DATE:
-            return self._newest_first(grouping, limit), None, searches
+            return _Found(newest_first(self._catalog, grouping, limit), searches, None, outcome)
         if options.rerank is Rerank.NONE or not query.text:
-            return grouping, None, searches
+            return _Found(grouping, searches, None, outcome)
         from ragkit.retrieval.rerank import rerank, rerank_candidates
 
         with timer.stage("reranking", len(rerank_candidates(hits, options))) as stage:
-            hits, outcome = rerank(query.text, hits, options, lookups, self.open_grader)
-            stage.out, stage.note = outcome.graded, outcome.note
-        if outcome.graded:
+            hits, reranked = rerank(query.text, hits, options, lookups, self.open_grader)
+            stage.out, stage.note = reranked.graded, reranked.note
+        if reranked.graded:
             grouping = _timed_group(hits, options, lookups, timer)
-        return grouping, outcome, searches
+            if outcome is not None:
+                outcome = with_brought(outcome, lists, grouping.groups, limit)
+        return _Found(grouping, searches, reranked, outcome)
 
-    def _newest_first(self, grouping: Grouping, limit: int) -> Grouping:
-        """Order the groups that come near the best by the dates of their documents."""
-        groups = grouping.groups
-        best = groups[0].hits[0].score if groups else 0.0
-        good = [own for own in groups if own.hits[0].score >= _NEAR_BEST * best]
-        dated = self._catalog.filters.newest_first({own.document_id for own in good})
-        places = {document: place for place, document in enumerate(dated)}
-        good.sort(key=lambda own: places.get(own.document_id, len(places)))
-        return replace(grouping, groups=tuple(good[:limit]))
+    def _phrased(self, query: Query, options: SearchOptions, timer: StageTimer) -> Phrased:
+        """Return what else is asked, in other words of a model."""
+        if options.phrasings is Phrasings.NONE:
+            return Phrased()
 
-    def _ranked(
-        self, queries: Sequence[Query], depth: int, options: SearchOptions, timer: StageTimer
-    ) -> tuple[list[list[Hit]], list[IndexSearch]]:
-        """Return the best hits of each query of a batch, at every level, and how they were found.
+        def encode(texts: Sequence[str]) -> list[Query]:
+            parsed = [ParsedQuery(text) for text in texts]
+            return self._encoder.encode(parsed, options, query.collections)
 
-        All search the same collections under the same filters.
-        """
-        hits: list[list[Hit]] = [[] for _ in queries]
-        of_all_levels: list[IndexSearch] = []
-        scopes: list[tuple[CollectionRecord, Scope]] = []
-        levels = SEARCHED_LEVELS[options.granularity]
-        for level in levels:
-            suffix = "" if level is Level.CHUNK else f" ({level.value})"
-            with timer.stage(f"filters{suffix}", 0) as stage:
-                scopes = scopes or self._scopes(queries[0])
-                searches = [
-                    put_to(
-                        self._indexes.current(collection, level),
-                        queries,
-                        entry_filter(scope, level, options),
-                        options,
-                    )
-                    for collection, scope in scopes
-                ]
-                stage.out = sum(search.passing for search in searches)
-            of_all_levels += searches
-            candidates = find_candidates(searches, queries, depth, options, timer, suffix)
-            found = sum(len(of_kind.entry_ids) for of_kind in candidates.values())
-            with timer.stage(f"fusion{suffix}", found) as stage:
-                ranking = rank(candidates, searches, queries, options, level)
-                ranking = with_places(ranking, self._catalog.documents.by_path)
-                for of_query, best in zip(hits, ranking.hits(depth), strict=True):
-                    stage.out += len(best)
-                    of_query += best
-                shares = ", ".join(f"{part.index} {part.weights[-1]:.2f}" for part in ranking.parts)
-                stage.note = f"{options.fusion.value}: {shares}"
-        if len(levels) > 1:
-            hits = [prefer_finer(of_query) for of_query in hits]
-        return hits, of_all_levels
-
-    def _all_found(self, query: Query, grouping: Grouping) -> bool:
-        """Return whether every document there is has been found: looking deeper brings none."""
-        counts = self._catalog.documents.counts
-        indexed = sum(counts(collection.id).indexed for collection in query.collections)
-        return len({hit.document_id for hit in grouping.hits}) >= indexed
+        with timer.stage("phrasings", 1) as stage:
+            others = phrased(query, options.phrasings, self.open_query_writer, encode)
+            stage.out = len(others.queries)
+            if others.outcome is not None:
+                stage.note = others.outcome.model or "failed: only the question itself"
+        return others
 
     def _collections(self, options: SearchOptions) -> tuple[CollectionRecord, ...]:
         return tuple(self._catalog.collections.get(name) for name in options.collections)
@@ -394,12 +355,25 @@ class SearchEngine:
         self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
     ) -> object:
         """Return what an answer depends on."""
-        model = ""
+        model = writer = ""
         if options.rerank is not Rerank.NONE and self.open_grader is not None:
             with suppress(RagkitError):
                 model = self.open_grader().name
+        if options.phrasings is not Phrasings.NONE and self.open_query_writer is not None:
+            with suppress(RagkitError):
+                writer = self.open_query_writer().name
         versions = tuple((collection.id, collection.version) for collection in collections)
-        return (question, options, model, versions)
+        return (question, options, model, writer, versions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a query finds, the searches that found it, and what models did for it."""
+
+    grouping: Grouping
+    searches: Sequence[IndexSearch] = ()
+    rerank: RerankOutcome | None = None
+    phrasings: PhrasingOutcome | None = None
 
 
 def _timed_group(

@@ -32,6 +32,7 @@ def answer_as_json(answer: Answer) -> dict[str, Any]:
         "suggestion": answer.suggestion,
         "corrected": answer.corrected,
         "spelled": [asdict(spelling) for spelling in answer.spelled],
+        "phrasings": asdict(answer.phrasings) if answer.phrasings else None,
         "listed": answer.listed,
         "readings": [asdict(reading) for reading in answer.readings],
         "trace": trace_as_json(answer.trace),
@@ -135,6 +136,9 @@ def remarks(answer: Answer) -> Iterator[str]:
         yield read_as.format("read as" if reading.restricts else "could be read as")
     if any(reading.restricts for reading in answer.readings):
         yield "To search for these as words, add: -o read_filters=false"
+    for phrasing in answer.phrasings.phrasings if answer.phrasings else ():
+        only = f", {len(phrasing.only)} only by it" if phrasing.only else ""
+        yield f"Also asked: {plain(phrasing.text)} ({phrasing.found} of the results{only})"
     if answer.spelled:
         also = ", ".join(f"{one.meant} for {one.word}" for one in answer.spelled)
         yield f"Also searched: {plain(also)}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from running import html, run
 from small_library import add, write_files
 
 from pages.parts.search import summary
+from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
 from ragkit.results import Answer, Reading, Trace
 from ragkit.settings import load_settings
@@ -18,8 +21,9 @@ FILES = {
 
 
 @pytest.fixture
-def library(tmp_path, monkeypatch):
+def library(tmp_path, monkeypatch, server):
     monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
+    monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", server.url)
     opened = Library.open(load_settings(), create=True)
     add(opened, write_files(tmp_path / "files", FILES))
     yield opened
@@ -55,3 +59,29 @@ def test_what_is_only_offered_restricts_nothing(library):
     assert "Only <bdi>type:python</bdi>" in html(app)
     assert 'data-path="mill.md"' in html(app)
     assert "Only <bdi>" not in html(run(library, q="python example", read_filters="false"))
+
+
+def test_other_words_are_an_option_of_the_page_and_its_address(library, server):
+    server.reply = lambda _messages: json.dumps({"texts": ["wheels & oak"]})
+    app = run(library, q="turbine")
+    assert server.asked("/api/chat") == []
+    app.session_state["options_open"] = True
+    with writer_lock(library.paths.lock, "test"):
+        app.run()
+        app.selectbox(key="option_phrasings").select("step_back").run()
+    assert app.query_params["phrasings"] == "step_back"
+    assert "A more general question" in html(app)
+    assert "wheels &amp; oak" in html(app)
+    assert len(server.asked("/api/chat")) == 1
+    server.failure = "broken"
+    with writer_lock(library.paths.lock, "test"):
+        app.text_input(key="q").set_value("mill turbine").run()
+    assert "Only the question itself was asked: Ollama reported an error" in html(app)
+
+
+def test_a_compared_column_asks_in_other_words_and_says_what_they_brought(library, server):
+    server.reply = lambda _messages: json.dumps({"texts": ["wheels & oak"]})
+    app = run(library, "compare", q="turbine", c=["mode:hybrid", "mode:hybrid,phrasings:hyde"])
+    assert html(app).count("wheels &amp; oak") == 1
+    assert "a hypothetical answer too" in html(app)
+    assert len(server.asked("/api/chat")) == 1

@@ -113,7 +113,9 @@ def _about(column: Column, index: int, depth: int, baseline: str) -> str:
             f"</summary>{summary.trace_table(Trace(column.stages))}</details>"
         )
     notices = "".join(f'<p class="rk-soft">{text(notice)}</p>' for notice in column.notices)
-    return f'<p class="rk-soft">{agreement}</p>{took}{notices}'
+    titles = {one.result.document.id: one.result.document.title for one in column.results}
+    phrasings = summary.phrasings(column.phrasings, titles)
+    return f'<p class="rk-soft">{agreement}</p>{took}{notices}{phrasings}'
 
 
 def _item(comparison: Comparison, column: int, ranked: RankedResult, shown: Shown) -> str:
@@ -211,8 +213,8 @@ def tally(votes: Sequence[VoteRecord], comparison: Comparison) -> str:
 
 
 OFFERED = (
-    "mode", "contexts", "fusion", "rerank", "index", "granularity", "expansion", "per_document",
-    "near_duplicates", "semantic_threshold", "mmr_lambda", "read_filters",
+    "mode", "contexts", "fusion", "rerank", "phrasings", "index", "granularity", "expansion",
+    "per_document", "near_duplicates", "semantic_threshold", "mmr_lambda", "read_filters",
 )  # fmt: skip
 
 

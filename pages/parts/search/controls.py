@@ -27,6 +27,7 @@ from ragkit.options import (
     CutMethod,
     Dedup,
     IndexMode,
+    Phrasings,
     Rerank,
     SearchOptions,
 )
@@ -36,7 +37,8 @@ from ragkit.surfaces import render
 
 OFFERED = (
     "per_document", "chunk_aware", "expansion", "granularity", "contexts", "limit", "fusion",
-    "rerank", "min_score", "near_duplicates", "semantic_threshold", "mmr_lambda", "read_filters",
+    "rerank", "phrasings", "min_score", "near_duplicates", "semantic_threshold", "mmr_lambda",
+    "read_filters",
 )  # fmt: skip
 """What is offered behind *Options* on the Search page."""
 
@@ -232,8 +234,9 @@ def _counted(
     among = None
     if question.strip():
         # A model that reads results again finds no others; the answer is mostly kept already.
+        own_words = replace(options, rerank=Rerank.NONE, phrasings=Phrasings.NONE)
         with suppress(RagkitError):
-            among = library.search(question, replace(options, rerank=Rerank.NONE)).document_ids
+            among = library.search(question, own_words).document_ids
     totals: dict[tuple[str, str], Counter[str]] = {}
     for collection in dict.fromkeys(options.collections):
         facets = library.documents.facets(collection, among)

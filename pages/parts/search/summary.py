@@ -6,12 +6,12 @@ rewriting it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pages.parts.common.markup import action, name, notices, number, plural, text, took
 from ragkit.options import SEARCH_OPTIONS, SearchOptions, Sort
-from ragkit.results import Answer, Trace
+from ragkit.results import Answer, PhrasingOutcome, Trace
 from ragkit.retrieval.intent import with_filters
 from ragkit.retrieval.query_parser import parse_query
 
@@ -77,6 +77,9 @@ def head(answer: Answer, options: SearchOptions, tools: str = "") -> str:
         + notices(answer.notices)
         + _corrections(answer)
         + _nothing_close(answer)
+        + phrasings(
+            answer.phrasings, {one.document.id: one.document.title for one in answer.results}
+        )
     )
 
 
@@ -146,6 +149,27 @@ def _nothing_close(answer: Answer) -> str:
     if answer.nothing_close:
         parts.append("The nearest:")
     return f'<p class="rk-said-of" role="status">{" ".join(parts)}</p>' if parts else ""
+
+
+def phrasings(outcome: PhrasingOutcome | None, titles: Mapping[int, str]) -> str:
+    """Return what else a model had searched for, and what each text of its brought.
+
+    ``titles`` are those of the documents that are shown, by their ids.
+    """
+    if outcome is None or not outcome.phrasings:
+        return ""
+    items = []
+    for one in outcome.phrasings:
+        only = [titles[document] for document in one.only if document in titles]
+        brought = f"{plural(one.found, 'result')} here" if one.found else "nothing here"
+        named = ", ".join(f"<bdi>{name(title)}</bdi>" for title in only)
+        alone = f"; only by it: {named}" if only else ""
+        items.append(f'<li><bdi class="rk-quote">{name(one.text)}</bdi> · {brought}{alone}</li>')
+    label = SEARCH_OPTIONS["phrasings"].type(outcome.how).label
+    return (
+        f'<details class="rk-phrasings"><summary>Also asked: <span class="rk-ask">{text(label)}'
+        f"</span> · {text(outcome.model)}</summary><ul>{''.join(items)}</ul></details>"
+    )
 
 
 def _quoted(question: str) -> str:

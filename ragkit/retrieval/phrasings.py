@@ -1,0 +1,118 @@
+"""Phrasings: the same question asked in other words that a model wrote, the hits merged.
+
+What a model writes is text to be searched for; no filter is read from it. The question itself has
+half of each score, the phrasings share the other half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias
+
+from ragkit.errors import RagkitError
+from ragkit.options import Mode, Phrasings
+from ragkit.results import Phrasing, PhrasingOutcome
+from ragkit.retrieval.grouping import Group
+from ragkit.retrieval.merge import blend
+from ragkit.retrieval.query import Query
+from ragkit.retrieval.ranking import Hit
+
+_SHARE = 0.5
+_NOT_PHRASED = "Only the question itself was asked:"
+
+
+class QueryWriter(Protocol):
+    """Words questions anew. May be shared between threads."""
+
+    @property
+    def name(self) -> str:
+        """The model that is asked, as far as it is known."""
+        ...
+
+    def write(self, question: str, how: Phrasings) -> Sequence[str]:
+        """Return what else to search for.
+
+        Raises:
+            RagkitError: nothing usable was written, or not in time.
+        """
+        ...
+
+
+OpenQueryWriter: TypeAlias = Callable[[], QueryWriter]
+"""Returns the query writer of a library, or raises a RagkitError that says what is missing."""
+
+Encode: TypeAlias = Callable[[Sequence[str]], Sequence[Query]]
+"""Encodes plain texts as queries of the same collections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrased:
+    """The queries that are asked beside a question, and how they came about."""
+
+    queries: tuple[Query, ...] = ()
+    outcome: PhrasingOutcome | None = None
+
+
+def phrased(
+    query: Query, how: Phrasings, open_writer: OpenQueryWriter | None, encode: Encode
+) -> Phrased:
+    """Have a question worded anew; where that fails there is no other query, and a notice.
+
+    A hypothetical answer is searched for by its vector, beside the question's own words.
+    """
+    if how is Phrasings.NONE or not query.text:
+        return Phrased()
+    by_meaning = how is Phrasings.HYDE
+    if by_meaning and query.mode is Mode.KEYWORD:
+        return _failed(how, "a hypothetical answer is searched for by its meaning.")
+    if open_writer is None:
+        return _failed(how, "there is no model that words it anew.")
+    try:
+        writer = open_writer()
+        texts = writer.write(query.text, how)
+    except RagkitError as error:
+        return _failed(how, str(error))
+    queries = tuple(encode(texts))
+    if by_meaning:
+        queries = tuple(replace(query, vector=one.vector) for one in queries)
+    outcome = PhrasingOutcome(how.value, writer.name, tuple(map(Phrasing, texts)))
+    return Phrased(queries, outcome)
+
+
+def _failed(how: Phrasings, failure: str) -> Phrased:
+    notice = f"{_NOT_PHRASED} {failure}"
+    return Phrased((), PhrasingOutcome(how.value, failure=failure, notice=notice))
+
+
+def merged(lists: Sequence[list[Hit]]) -> list[Hit]:
+    """Return the hits of a question and its phrasings as one list, best first."""
+    first, *others = lists
+    if not others:
+        return first
+    together = others[0]
+    for count, hits in enumerate(others[1:], start=2):
+        together = blend(together, hits, 1 / count, outer=True)
+    return blend(first, together, _SHARE, outer=True)
+
+
+def with_brought(
+    outcome: PhrasingOutcome, lists: Sequence[Sequence[Hit]], groups: Sequence[Group], limit: int
+) -> PhrasingOutcome:
+    """Add what each phrasing brought: how many of the results are among its own first ``limit``.
+
+    ``only`` are those that neither the question nor another phrasing has among its own.
+    """
+    shown = [group.document_id for group in groups]
+    firsts = [_first_documents(hits, limit) for hits in lists]
+    phrasings = []
+    for at, phrasing in enumerate(outcome.phrasings, start=1):
+        elsewhere = set().union(*firsts[:at], *firsts[at + 1 :])
+        found = [document for document in dict.fromkeys(shown) if document in firsts[at]]
+        only = tuple(document for document in found if document not in elsewhere)
+        phrasings.append(replace(phrasing, found=len(found), only=only))
+    return replace(outcome, phrasings=tuple(phrasings))
+
+
+def _first_documents(hits: Sequence[Hit], limit: int) -> set[int]:
+    return set(list(dict.fromkeys(hit.document_id for hit in hits))[:limit])
