@@ -1,4 +1,4 @@
-"""Questions in other words of a model, over real libraries and a server that speaks as Ollama does."""
+"""Questions in other words of a model, over real libraries and a server that acts as Ollama."""
 
 from __future__ import annotations
 
