@@ -132,21 +132,24 @@ def _contexts(parts: Parts) -> Iterator[Finding]:
 
 def _models(parts: Parts) -> Iterator[Finding]:
     """Look whether the models in folders that are in use are there; their files are not read."""
-    names = [rerank_model_name(parts.catalog, parts.settings.models)]
+    used = {rerank_model_name(parts.catalog, parts.settings.models): "reranks"}
     choice = parts.catalog.embedders.choice()
     if choice is not None and not read_embedder_state(parts.catalog).message:
         # Otherwise documents wait for it, and that finding says why.
-        names += [choice.active.name, choice.target]
-    for name in dict.fromkeys(name for name in names if name.startswith(FOLDER)):
+        used |= dict.fromkeys((choice.active.name, choice.target), "embeds")
+    for name, does in used.items():
+        if not name.startswith(FOLDER):
+            continue
         try:
             folder = find_folder(name)
         except ModelFolderError as error:
-            yield Finding("models", False, error.message, error.cure)
+            text = f"The model that {does} cannot be used. {error.message}"
+            yield Finding("models", False, text, error.cure)
             continue
         if folder.static or is_installed():
-            yield Finding("models", True, f"The model in {folder.path} is in its place.")
+            yield Finding("models", True, f"The model that {does} is in its folder, {folder.path}.")
         else:
-            text = f"The model in {folder.path} needs onnxruntime, which is not installed."
+            text = f"The model that {does} needs onnxruntime, which is not installed."
             yield Finding("models", False, text, INSTALL)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.answers import AnswerState, WrittenAnswer
 from ragkit.errors import OllamaError
-from ragkit.models.factory import is_remote
+from ragkit.models.factory import is_brought
 
 if TYPE_CHECKING:
     from ragkit.answering.follow_up import FollowUp
@@ -37,7 +37,7 @@ class AnswerService:
 
         embedder = self._services.last_seen().embedder
         question = answer.corrected or answer.query
-        return quick_answer(question, answer, None if is_remote(embedder.name) else embedder)
+        return quick_answer(question, answer, None if is_brought(embedder.name) else embedder)
 
     def follow_up(self, thread: Thread, question: str, *, model: str | None = "") -> FollowUp:
         """Return a question of a thread as it stands alone, with the sentences it leans on.

@@ -13,7 +13,7 @@ from ragkit.errors import ModelFolderError
 from ragkit.models.base import to_unit_length
 from ragkit.models.factory import FOLDER
 from ragkit.models.model_folder import ModelFolder, ModelKind, find_folder
-from ragkit.models.onnx_model import OnnxModel, read_tokenizer
+from ragkit.models.onnx_model import OnnxModel, failed, raise_unless_foreign, read_tokenizer
 
 if TYPE_CHECKING:
     from ragkit.models.base import Embedder
@@ -84,20 +84,29 @@ class StaticEmbedder:
         Raises:
             ModelFolderError: they are damaged, or do not belong together.
         """
+        self._folder = folder
         self._tokenizer = read_tokenizer(folder)
         self._unknown = _unknown_token(self._tokenizer)
-        tokens = self._tokenizer.get_vocab_size()
+        tokens = max(self._tokenizer.get_vocab().values(), default=-1) + 1
         self._vectors, self._rows, self._weights = _read_tensors(folder, tokens)
         self.name = f"{FOLDER}{folder.path}"
         self.dimensions = int(self._vectors.shape[1])
         self.fingerprint = folder.fingerprint(self.dimensions)
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts to be searched, (n, d): unit rows, or zeros for one without known tokens."""
+        """Embed texts to be searched, (n, d): unit rows, or zeros for one without known tokens.
+
+        Raises:
+            ModelFolderError: the tokenizer fails.
+        """
         rows = np.zeros((len(texts), self.dimensions), np.float32)
         # Half characters stop some tokenizers.
         plain = [text[:_LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8") for text in texts]
-        encoded = self._tokenizer.encode_batch_fast(plain, add_special_tokens=False)
+        try:
+            encoded = self._tokenizer.encode_batch_fast(plain, add_special_tokens=False)
+        except BaseException as error:
+            raise_unless_foreign(error)
+            raise failed(self._folder, error) from error
         for row, each in enumerate(encoded):
             ids = np.array([number for number in each.ids if number != self._unknown], np.int64)
             if not len(ids):

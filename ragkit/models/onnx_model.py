@@ -73,11 +73,9 @@ class OnnxModel:
                 for name, kind in self._inputs.items()
             }
             output = np.asarray(self._session.run([self._output], fed)[0])
-        except Exception as error:  # both libraries raise bare exceptions of their own
-            raise ModelFolderError(
-                f"The model in {one_line(str(self.folder.path))} failed: {_why(error)}",
-                "See that all of its files are of one model.",
-            ) from error
+        except BaseException as error:
+            raise_unless_foreign(error)
+            raise failed(self.folder, error) from error
         if output.ndim == 0 or output.shape[0] != 1 or output.dtype.kind != "f":
             raise self._of_another_kind(output)
         return output.astype(np.float32, copy=False)
@@ -135,6 +133,23 @@ class OnnxModel:
         )
 
 
+def raise_unless_foreign(error: BaseException) -> None:
+    """Raise an error again that is not of a library's making, such as an interruption.
+
+    A panic of the tokenizers is no ``Exception``, and would end a thread without a word.
+    """
+    if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+        raise error
+
+
+def failed(folder: ModelFolder, error: BaseException) -> ModelFolderError:
+    """Return what is said of a model that fails with a text."""
+    return ModelFolderError(
+        f"The model in {one_line(str(folder.path))} failed: {_why(error)}",
+        "See that all of its files are of one model.",
+    )
+
+
 def grade_of(logit: float) -> float | None:
     """Return a grade from 0 to 10 for a logit, in the same order; ``None`` for no number."""
     if not math.isfinite(logit):
@@ -152,7 +167,8 @@ def read_tokenizer(folder: ModelFolder) -> Tokenizer:
 
     try:
         tokenizer = Tokenizer.from_file(str(folder.tokenizer))
-    except Exception as error:  # the library raises bare exceptions
+    except BaseException as error:
+        raise_unless_foreign(error)
         raise ModelFolderError(
             f"tokenizer.json is damaged: {_why(error)}", "Get the file again, whole."
         ) from error
@@ -176,8 +192,9 @@ def _session(folder: ModelFolder) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 4
     try:
+        # Its own second attempt would write to standard output.
         return onnxruntime.InferenceSession(
-            str(folder.weights), options, providers=["CPUExecutionProvider"]
+            str(folder.weights), options, providers=["CPUExecutionProvider"], enable_fallback=0
         )
     except Exception as error:  # the library raises exceptions of its own, not of one kind
         raise ModelFolderError(
@@ -186,7 +203,7 @@ def _session(folder: ModelFolder) -> Any:
         ) from error
 
 
-def _why(error: Exception) -> str:
+def _why(error: BaseException) -> str:
     """Return the last part of a message, which says what is wrong, as a sentence."""
     text = one_line(str(error), 600).rpartition("[ONNXRuntimeError]")[2].lstrip(" :")
     return one_line(text, 200).rstrip(".") + "."

@@ -184,12 +184,13 @@ def test_health_names_what_is_missing_once_and_says_what_to_do(library, tmp_path
         found = library.health.check(Depth.GLANCE)
         return [(one.ok, one.sentence, one.fix) for one in found if one.name == "models"]
 
-    assert findings() == [(True, f"The model in {folder} is in its place.", "")]
+    assert findings() == [(True, f"The model that reranks is in its folder, {folder}.", "")]
     monkeypatch.setattr("ragkit.health.environment.is_installed", lambda: False)
-    needs = f"The model in {folder} needs onnxruntime, which is not installed."
+    needs = "The model that reranks needs onnxruntime, which is not installed."
     assert findings() == [(False, needs, "Install it: python -m pip install onnxruntime")]
     (folder / "model.onnx").unlink()
     ((ok, text, fix),) = findings()
-    assert (ok, text) == (False, f"There is no model in {folder}.")
+    gone = f"There is no model in {folder}."
+    assert (ok, text) == (False, f"The model that reranks cannot be used. {gone}")
     assert "tokenizer.json and model.onnx" in fix
-    assert library.models.list()[0].trouble == f"{text} {fix}"
+    assert library.models.list()[0].trouble == f"{gone} {fix}"

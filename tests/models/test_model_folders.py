@@ -392,6 +392,34 @@ def test_vectors_that_are_not_those_of_the_tokenizer_are_refused(tmp_path, tenso
         opened(static_folder(tmp_path / "tiny", **tensors))
 
 
+def test_a_tokenizer_that_counts_further_or_fails_is_noticed(tmp_path):
+    folder = static_folder(tmp_path / "tiny")
+    file = folder / "tokenizer.json"
+    good = json.loads(file.read_text())
+    good["model"]["vocab"]["ragkit"] = 50
+    file.write_text(json.dumps(good))
+    with pytest.raises(ModelFolderError, match="not those of its tokenizer"):
+        opened(folder)
+    good["model"]["vocab"]["ragkit"] = 24
+    del good["model"]["vocab"]["[UNK]"]
+    file.write_text(json.dumps(good))
+    embedder = opened(folder)
+    assert embedder.embed_passages(["soup"]).any()
+    with pytest.raises(ModelFolderError, match=r"failed: .*UNK"):
+        embedder.embed_passages(["zeppelin"])
+
+
+def test_a_tokenizer_that_panics_is_a_failure_like_others(tmp_path):
+    folder = embedder_folder(tmp_path / "tiny")
+    file = folder / "tokenizer.json"
+    value = json.loads(file.read_text())
+    value["post_processor"]["single"][0]["SpecialToken"]["id"] = "[GONE]"
+    file.write_text(json.dumps(value))
+    with pytest.raises(ModelFolderError, match="failed: no entry found for key") as failed:
+        opened(folder)
+    assert failed.value.cure
+
+
 def test_a_cut_or_invented_file_of_vectors_is_refused(tmp_path):
     folder = static_folder(tmp_path / "tiny")
     _cut(folder / "model.safetensors", 0.8)
