@@ -265,6 +265,7 @@ def _figures(answer: WrittenAnswer) -> str:
     tools = []
     if answer.sentences and not answer.not_found:
         tools.append(action("copy-path", "Copy", data_text=as_text(answer)))
+    tools.append(action("write", "Write again"))
     return (
         f'<div class="rk-answer-foot"><span>{" · ".join(facts)}</span>'
         f"<span>{''.join(tools)}</span></div>"
