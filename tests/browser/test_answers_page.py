@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from library_files import write_files
-from ollama_answers import sources_of
+from ollama_answers import judged, sources_of
 from ollama_failures import described, passage_of
 from ollama_stand_in import OllamaStandIn
 from playwright.sync_api import expect
@@ -29,6 +29,8 @@ class Writer:
         self.word, self.says, self.sent_at = "", "", 0.0
 
     def reply(self, messages: list[dict[str, str]]) -> str:
+        if "<claims-" in messages[-1]["content"]:
+            return judged(messages)
         sources = sources_of(messages)
         if not sources:
             return str(described(passage_of(messages)))
@@ -115,6 +117,9 @@ def test_a_follow_up_is_understood_shown_and_taken_back(open_page, writer):
     page = open_page(REFUND)
     answer = ask(page)
     over(answer)
+    answer.get_by_role("button", name="Check each sentence").click()
+    expect(answer.locator(".rk-check-holds")).to_have_text(["supported"] * 2)
+    expect(answer.get_by_role("button", name="Check each sentence")).to_have_count(0)
     first = answer.locator(".rk-answer-text").text_content()
     box = page.get_by_label("Ask a follow-up")
     box.fill("and for faulty ones?")
@@ -143,7 +148,7 @@ def test_what_is_being_written_stops_at_once_and_holds_nothing_up(open_page, wri
     writer.says = "A word and another " * 60
     page = open_page("?q=refund")
     answer = ask(page)
-    answer.locator(".rk-answer-coming").wait_for()
+    expect(answer.locator(".rk-answer-coming")).to_contain_text("A word")
     answer.get_by_role("button", name="Cancel").click()
     expect(answer.get_by_role("status")).to_have_text("Stopped", timeout=2000)
     expect(answer.locator(".rk-answer-text")).to_contain_text("A word")

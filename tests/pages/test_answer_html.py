@@ -59,6 +59,8 @@ def test_a_written_answer_shows_citations_checks_and_figures():
     assert "2 citations of no source dropped" in shown
     assert "6 of 9 passages read" in shown
     assert "4.2 s" in shown
+    assert "Check each sentence" in shown
+    assert "Check each sentence" not in written(replace(BASE, judged=True))
     assert "erified" not in shown
     assert 'href="https://example.com/a" target="_blank" rel="noopener noreferrer"' in shown
 

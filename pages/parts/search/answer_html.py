@@ -263,6 +263,9 @@ def _figures(answer: WrittenAnswer) -> str:
     facts += [name(answer.model)] * bool(answer.model)
     facts += [f"{answer.seconds:.1f} s"] * bool(answer.seconds)
     tools = []
+    if answer.is_grounded and not (answer.judged or answer.failure):
+        judge = "Asks the model whether the cited sentences say what each sentence says"
+        tools.append(action("judge-answer", "Check each sentence", title=judge))
     if answer.sentences and not answer.not_found:
         tools.append(action("copy-path", "Copy", data_text=as_text(answer)))
     tools.append(action("write", "Write again"))

@@ -17,12 +17,12 @@ import streamlit as st
 from pages.parts.common import state
 from pages.parts.search import answer_html, follow_ups, turns, web
 from pages.parts.search.follow_ups import Asked
-from ragkit.answers import Turn, WrittenAnswer
+from ragkit.answers import AnswerState, Turn, WrittenAnswer
 from ragkit.library import Library
 from ragkit.settings import WriteWhen
 from ragkit.surfaces.http.writing import Begin, Writing, writings
 
-_WANTED, _WRITINGS = "answer_wanted", "answer_writings"
+_WANTED, _JUDGE, _WRITINGS = "answer_wanted", "answer_judge", "answer_writings"
 _MOST_WRITINGS = 30
 
 
@@ -61,6 +61,9 @@ def stand(library: Library, asked: Asked) -> Stand:
     if found.turn and found.writing and found.writing.is_over and found.turn.id < 0:
         turns.put(library, replace(found.turn, written=found.writing.answer))
     wanted = st.session_state.pop(_WANTED, "") == asked.question
+    judged = st.session_state.pop(_JUDGE, "") == asked.question
+    if judged and turn is not None and found.written is not None:
+        return replace(found, writing=_judge(library, turn, found.written))
     of_itself = found.written is None and offered and asked.is_new
     goes_on = followed is not None and any(one.written for one in before)
     if not asked.answer.results or not (
@@ -80,6 +83,16 @@ def stand(library: Library, asked: Asked) -> Stand:
 
     empty = WrittenAnswer(asked.question)
     return replace(found, turn=turn, writing=_start(library, turn, begin, empty))
+
+
+def _judge(library: Library, turn: Turn, written: WrittenAnswer) -> Writing:
+    """Begin to have a model judge each sentence of an answer; what is stopped stays as it was."""
+
+    def begin() -> Generator[WrittenAnswer, None, None]:
+        yield replace(written, state=AnswerState.CHECKING)
+        yield library.answers.judge(written)
+
+    return _start(library, turn, begin, replace(written, state=AnswerState.CHECKING))
 
 
 def writes_always(library: Library) -> bool:
@@ -121,6 +134,8 @@ def act(library: Library, values: Mapping[str, str]) -> bool:
     verb, question = values.get("rk", ""), st.session_state.get(state.QUESTION) or ""
     if verb == "write":
         st.session_state[_WANTED] = question
+    elif verb == "judge-answer":
+        st.session_state[_JUDGE] = question
     else:
         return follow_ups.act(library, values)
     return True

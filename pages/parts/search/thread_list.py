@@ -34,7 +34,8 @@ def threads_list(threads: Sequence[ThreadSummary], deleted: Thread | None = None
         for one in threads[:_SHOWN]
     )
     return (
-        '<section class="rk-threads" aria-label="Threads"><div class="rk-home-title"><h2>Threads</h2></div>'
+        '<section class="rk-threads" aria-label="Threads">'
+        '<div class="rk-home-title"><h2>Threads</h2></div>'
         f"{gone}<ul>{rows}</ul></section>"
     )
 
