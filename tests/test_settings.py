@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from ragkit.errors import SettingsError
-from ragkit.settings import Settings, load_settings, settings_file
+from ragkit.settings import AnswerSettings, Settings, load_settings, settings_file
 
 
 @pytest.fixture
@@ -236,3 +238,12 @@ def test_a_settings_file_that_cannot_be_opened_is_said(config, monkeypatch):
 
 def test_the_exit_code_tells_wrong_usage():
     assert SettingsError("x").exit_code == 2
+
+
+def test_the_readme_has_each_setting_of_answers_with_its_default():
+    readme = Path(__file__).resolve().parents[1] / "README.md"
+    table = readme.read_text("utf-8").split("| `[answers]` |")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| `(\w+)` \| `(.+?)` \|", table, re.M)
+    assert {name: tomllib.loads(f"v = {value}")["v"] for name, value in rows} == {
+        name: field.default for name, field in AnswerSettings.model_fields.items()
+    }

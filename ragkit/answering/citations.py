@@ -19,8 +19,14 @@ _MARK = (
     r"\\?[\[【［](?:\^|#|(?:[Ss]entences?|[Ss]ources?|[Nn]os?\.?)\s)?\s{0,2}"
     rf"({_NUMBERS})\s{{0,2}}(?:†[^\[\]【】\n]{{0,20}})?\\?[\]】］]"
 )
-_CITED = re.compile(rf"\s{{0,3}}{_MARK}")
+_ANOTHER = _MARK.replace(f"({_NUMBERS})", _NUMBERS)
+_CITED = re.compile(rf"\s{{0,3}}{_MARK}(?:\s{{0,2}}(?:[,;&]|and|und)(?=\s{{0,2}}{_ANOTHER}))?")
 _LEADING = re.compile(rf"(?:\s{{0,3}}{_MARK}){{1,16}}[:.]?\s*")
+_ACCORDING = re.compile(
+    r"\s*(?:According to|Based on|As (?:stated|mentioned|described|shown|said) in|Laut|Gemäß)\s+"
+    rf"(?:the\s+)?(?:[Ss]entences?\s+|[Ss]ources?\s+)?((?:{_ANOTHER}(?:,|\s|and|und){{0,6}}){{1,8}}),?\s*"
+    r"(?=[^\W_])"
+)
 _HELD = re.compile(r"\s*(?:\\|\\?[\[【［][^\[\]【】［］\n]{0,80})$")
 _PART = re.compile(r"(\d+)(?:\s*[–-]\s*(\d+))?")
 _WIDEST_RANGE = 12
@@ -166,7 +172,7 @@ class CitationReader:
             if _MAY_BE_ITEM.match(line):
                 return ""
             line = _ITEM.sub("", line, count=1)
-        return without_marks(_CITED.sub("", line))
+        return without_marks(_CITED.sub("", _ACCORDING.sub("", line, count=1)))
 
     # -- lines -----------------------------------------------------------------------------
 
@@ -291,8 +297,10 @@ def _first_sentence(line: str, *, ended: bool) -> tuple[str, list[str], str] | N
     """
     held = None if ended else _HELD.search(line)
     seen = line[: held.start()] if held else line
-    leading = _LEADING.match(seen)
-    start = leading.end() if leading else 0
+    clause = _ACCORDING.match(seen)
+    leading = None if clause else _LEADING.match(seen)
+    head = clause or leading
+    start = head.end() if head else 0
     if leading and start == len(seen):
         return ("", _CITED.findall(seen), "") if ended else None
     pieces: list[str] = []
@@ -315,8 +323,11 @@ def _first_sentence(line: str, *, ended: bool) -> tuple[str, list[str], str] | N
     cut = _raw_place(end, marks, start)
     if mine and mine[-1].end() > cut:
         cut = mine[-1].end()
-    own = _CITED.findall(leading[0]) if leading else []
-    return clean[:end], own + [mark[1] for mark in mine], "" if whole and ended else line[cut:]
+    own = _CITED.findall(seen[:start])
+    text = clean[:end]
+    if clause:
+        text = text[:1].upper() + text[1:]
+    return text, own + [mark[1] for mark in mine], "" if whole and ended else line[cut:]
 
 
 def _end_of_first(clean: str, marked: set[int], *, ended: bool) -> int | None:

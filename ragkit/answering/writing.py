@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -22,6 +23,8 @@ REDRAW_SECONDS = 0.1
 """The shortest time between two looks at an answer that is being written."""
 
 _SHRUNK = 0.7
+_NO_ROOM = 'The window of "{}" has no room for a passage.'
+_MORE_ROOM = "Raise models.context_window, or lower answers.answer_tokens."
 _ASKED_AGAIN = "The server had not read all of the prompt: it was asked again with less to read."
 _PARTLY_READ = (
     "The server did not read all of the prompt. Update Ollama, or lower models.context_window."
@@ -120,36 +123,53 @@ def write_answer(
         return
     try:
         room = _room(client, model, settings)
-        parts = replace(parts, room=room.prompt)
-        shrunk = 0
-        while True:
-            writing.begin(build_prompt(parts))
-            yield writing.answer()
-            try:
-                end = yield from _written(writing, client, room, cancelled)
-            except InputTooLongError:
-                fewer = parts.fewer(writing.prompt.read)
-                if fewer is None:
-                    raise
-                parts = fewer
-                continue
-            if end is None:
-                writing.reader.finish(whole=False)
-                yield writing.answer(state=AnswerState.CANCELLED)
-                return
-            cut = prompt_was_cut(writing.prompt.tokens, end.prompt_tokens, room.window)
-            if not cut or shrunk == _MOST_SHRUNK:
-                break
-            shrunk += 1
-            parts = replace(parts, room=int(parts.room * _SHRUNK))
-            writing.notices = (_ASKED_AGAIN,)
-        writing.reader.finish(whole=end.reason != "length")
-        if cut:
-            writing.notices = (_PARTLY_READ,)
-        yield writing.answer(state=AnswerState.DONE, cut=end.reason == "length")
+        end = yield from _asked(writing, replace(parts, room=room.prompt), client, room, cancelled)
     except OllamaError as error:
         writing.reader.finish(whole=False)
         yield writing.answer(state=AnswerState.FAILED, failure=error.message, cure=error.cure)
+        return
+    cut = end is not None and end.reason == "length"
+    writing.reader.finish(whole=end is not None and not cut)
+    state = AnswerState.CANCELLED if end is None else AnswerState.DONE
+    yield writing.answer(state=state, cut=cut)
+
+
+def _asked(
+    writing: _Writing,
+    parts: PromptParts,
+    client: OllamaClient,
+    room: _Room,
+    cancelled: Callable[[], bool],
+) -> Generator[WrittenAnswer, None, StreamEnd | None]:
+    """Ask with as much to read as the server takes; return how the model ended, as ``_written``.
+
+    Raises:
+        InputTooLongError: the window has no room for a passage.
+        OllamaError: nothing was written, or not to the end.
+    """
+    for shrunk in itertools.count():
+        while True:
+            prompt = build_prompt(parts)
+            if not prompt.sources:
+                raise InputTooLongError(_NO_ROOM.format(one_line(writing.model, 80)), _MORE_ROOM)
+            writing.begin(prompt)
+            yield writing.answer()
+            try:
+                end = yield from _written(writing, client, room, cancelled)
+                break
+            except InputTooLongError as error:
+                fewer = parts.fewer(prompt.read)
+                if fewer is None:
+                    raise InputTooLongError(error.message, _MORE_ROOM) from error
+                parts = fewer
+        if end is None or not prompt_was_cut(prompt.tokens, end.prompt_tokens, room.window):
+            break
+        parts = replace(parts, room=int(parts.room * _SHRUNK))
+        if shrunk == _MOST_SHRUNK or not build_prompt(parts).sources:
+            writing.notices = (_PARTLY_READ,)
+            break
+        writing.notices = (_ASKED_AGAIN,)
+    return end
 
 
 def _written(

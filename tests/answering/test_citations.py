@@ -49,6 +49,16 @@ def test_each_sentence_has_the_numbers_that_follow_it(text, expected):
     assert not any("[9" in words or "【" in words for words, _ in cited(text))
 
 
+def test_marks_in_the_flow_of_words_leave_no_trace():
+    assert cited(
+        "Take it [1], [2] and [3]. According to [4], ropes float. Laut [5][6] kostet es 5."
+    ) == [
+        ("Take it.", (1, 2, 3)),
+        ("Ropes float.", (4,)),
+        ("Kostet es 5.", (5, 6)),
+    ]
+
+
 def test_readers_see_numbers_by_first_use_and_unknown_ones_are_counted():
     reader = read("Last [20]. First [1]. Last again [20][99][0]. None [500-501].")
     assert [one.sources for one in reader.sentences] == [(1,), (2,), (1,), ()]

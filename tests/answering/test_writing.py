@@ -11,8 +11,10 @@ from ollama_answers import SECRET
 from ollama_stand_in import WRITER, Model
 from small_library import HANDBOOK, add, find, open_library, write_files
 
+from ragkit.answering.writing import write_answer
 from ragkit.answers import AnswerState, Check, CheckKind, Source, WrittenAnswer
 from ragkit.library import Library
+from ragkit.models.ollama import OllamaClient
 
 QUESTION = "How long may a customer ask for a refund?"
 FIRST = "A customer may ask for a refund within thirty days."
@@ -196,7 +198,7 @@ def test_a_length_that_is_always_refused_is_a_failure(library, server):
     server.window = 10
     answer = written(library)
     assert answer.state is AnswerState.FAILED
-    assert "too long" in answer.failure
+    assert "has no room for a passage" in answer.failure
     assert len(server.asked("/api/chat")) < 20
 
 
@@ -211,13 +213,30 @@ def test_an_older_server_that_cuts_in_silence_is_found_out(library, server):
 
 
 def test_the_window_is_that_of_the_model_and_never_overrun(library, server):
-    server.models[WRITER] = Model(("completion", "thinking"), 1024)
+    server.models[WRITER] = Model(("completion",), 1024)
     answer = written(library)
     body = server.asked("/api/chat")[0].body
     sent = "".join(message["content"] for message in body["messages"])
     assert (body["options"]["num_ctx"], body["options"]["num_predict"]) == (1024, 512 + 256)
-    assert len(sent) / 4 < 1024
-    assert answer.state in (AnswerState.DONE, AnswerState.FAILED)
+    assert len(sent) / 4 < 512
+    assert (answer.state, answer.passages_read) == (AnswerState.DONE, 3)
+
+
+def test_a_window_without_room_for_a_passage_is_a_failure_and_nothing_is_asked(library, server):
+    server.models[WRITER] = Model(("completion", "thinking"), 1024)
+    answer = written(library)
+    assert answer.failure == f'The window of "{WRITER}" has no room for a passage.'
+    assert "models.context_window" in answer.cure
+    assert server.asked("/api/chat") == []
+
+
+def test_looks_at_an_answer_are_at_most_ten_a_second(library, server):
+    server.reply = lambda messages: f"{FIRST} [1] " + "So it is. " * 20
+    found = find(library, QUESTION)
+    with OllamaClient(library.settings.models) as client:
+        settings = library.settings.answers
+        still = write_answer(QUESTION, found.results, client, WRITER, settings, clock=lambda: 0.0)
+        assert len([one for one in still if one.state is AnswerState.WRITING]) == 1
 
 
 # -- what a model gets wrong -------------------------------------------------------------------
