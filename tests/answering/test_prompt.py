@@ -139,8 +139,9 @@ def test_carried_sentences_come_first_and_keep_one_number():
         ("2", "It costs 5."),
         ("1", "It floats."),
         ("3", "It is red."),
-        ("4", "From elsewhere. (A page · https://a.example/)"),
+        ("4", "From elsewhere."),
     ]
+    assert 'Page of the web "A page":\n[4]' in user
     assert prompt.sources[0].text == "It floats."
     assert "It costs 5." in prompt.grounds[0]
     assert "Question: What is it?\nAnswer: A buoy." in user
