@@ -136,7 +136,7 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
     thread_list.settle()
     if answer.results:
         home.note(library, question)
-    web.draw(library, question)
+    web.draw(library, answer, found.turn, found.before)
 
 
 def indexing(library: Library) -> str:

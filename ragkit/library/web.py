@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from ragkit.errors import QueryError, WebError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragkit.catalog import Catalog
+    from ragkit.results import Reading
     from ragkit.settings import WebSettings
     from ragkit.web.results import WebAnswer, WebPreview
 
@@ -32,15 +35,17 @@ class WebService:
         """Whether the settings name a service."""
         return bool(self._settings.engine)
 
-    def preview(self, question: str) -> WebPreview:
+    def preview(self, question: str, readings: Sequence[Reading] = ()) -> WebPreview:
         """Return the words of a question that would be sent, and where; nothing is sent.
 
-        Filters, exclusions and names of collections are left out.
+        Filters, exclusions and names of collections are left out, and those of the ``readings`` of
+        a search for it that restricted it: what was read as a folder or a person of the library.
 
         Raises:
             WebError: web search is off, or its settings are wrong.
             QueryError: a filter in the question cannot be understood.
         """
+        from ragkit.retrieval.intent import with_filters
         from ragkit.retrieval.query_parser import parse_query
         from ragkit.web.addresses import SERVICES, address_of
         from ragkit.web.reading import visible
@@ -49,7 +54,8 @@ class WebService:
         host = address_of(self._settings).shown
         fields = self._catalog.filters.field_names
         known = {name for one in self._catalog.collections.all() for name in fields(one)}
-        words = visible(parse_query(question, sorted(known)).text)
+        filtered = with_filters(question, [one for one in readings if one.restricts])
+        words = visible(parse_query(filtered, sorted(known)).text)
         notices: tuple[str, ...] = ()
         if len(words) > LONGEST:
             words = words[: LONGEST + 1].rpartition(" ")[0] or words[:LONGEST]

@@ -73,6 +73,17 @@ def test_only_the_words_of_a_question_would_leave(
     assert httpserver.log == []
 
 
+def test_what_was_read_as_a_filter_stays_too(opened, searxng, tmp_path):
+    library = opened(**searxng)
+    write_files(tmp_path / "files", HANDBOOK)
+    add(library, tmp_path / "files")
+    question = "refund in the handbook"
+    answer = library.search(question)
+    assert [(one.filters, one.restricts) for one in answer.readings] == [("path:handbook/", True)]
+    assert library.web.preview(question, answer.readings).words == "refund"
+    assert library.web.preview(question).words == question
+
+
 def test_of_a_long_text_only_the_beginning_would_leave(opened, searxng):
     preview = opened(**searxng).web.preview("words of a long letter, " * 50)
     assert preview.words == ("words of a long letter, " * 13).removesuffix(" long letter, ")

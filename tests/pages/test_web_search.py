@@ -134,6 +134,18 @@ def test_a_model_that_writes_reads_what_the_web_has(page, server, monkeypatch):
     assert "A night costs 20 euros." not in prompt
 
 
+def test_words_of_a_model_are_not_offered(page, server, monkeypatch):
+    """What a model made of a follow-up may hold words of documents."""
+    monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", server.url)
+    server.reply = lambda messages: '{"question": "When does the harbour open at nine in winter?"}'
+    app = again(page("when does the harbour open?"))
+    app.session_state["follow_up_typed"] = "and in winter?"
+    again(app)
+    assert app.text_input(key="q").value == "When does the harbour open at nine in winter?"
+    assert "nine" not in words_in(app).value
+    assert {"harbour", "winter"} <= set(words_in(app).value.strip("?").split())
+
+
 def test_a_wrong_address_is_told_when_it_is_opened(page, monkeypatch):
     monkeypatch.setenv("RAGKIT_WEB__URL", "http://searx.example.com")
     said = html(again(page("harbour")))

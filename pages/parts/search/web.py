@@ -13,11 +13,12 @@ import streamlit as st
 from pages.parts.common import markup, state
 from pages.parts.common.markup import attributes, document_url, name, plural, text
 from pages.parts.rendering.canvas import safe_link
-from ragkit.answers import Source
+from ragkit.answering.follow_up import in_own_words
+from ragkit.answers import Source, Turn
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.library.web import LONGEST
-from ragkit.results import Contribution
+from ragkit.results import Answer, Contribution
 from ragkit.retrieval.highlight import highlight_question
 from ragkit.surfaces.render_web import WHY_FOLDED
 from ragkit.web.results import WebAnswer, WebPreview, WebResult, web_sources
@@ -27,17 +28,21 @@ _MOST_KEPT = 20
 _PART_NAMES = {"engine": "search engine", "web": "web"}
 
 
-def draw(library: Library, question: str) -> None:
-    """Draw the offer to search the web too, closed at first; nothing where it is off."""
+def draw(library: Library, answer: Answer, turn: Turn | None, before: Sequence[Turn]) -> None:
+    """Draw the offer to search the web too, closed at first; nothing where it is off.
+
+    ``turn`` is the one that the question is, ``before`` those that it follows.
+    """
     if not library.web.is_on:
         return
     state.start(**{_FOUND: {}})
     offer = st.expander("Search the web too", key=_OPEN, on_change="rerun")
     if not offer.open:
         return
+    question = answer.query
     with offer:
         try:
-            preview = library.web.preview(question)
+            preview = _preview(library, answer, turn, before)
         except RagkitError as error:
             st.html(_failure(error))
             return
@@ -51,6 +56,15 @@ def sources_for(question: str) -> tuple[Source, ...]:
     """Return the sentences of what the web has for a question, as far as a person searched it."""
     found = st.session_state.get(_FOUND, {}).get(question)
     return web_sources(found.results) if isinstance(found, WebAnswer) else ()
+
+
+def _preview(
+    library: Library, answer: Answer, turn: Turn | None, before: Sequence[Turn]
+) -> WebPreview:
+    """Return what would be sent: of a question that a model rewrote, what the person typed."""
+    if turn is not None and turn.question != answer.query:
+        return library.web.preview(in_own_words(turn.question, before))
+    return library.web.preview(answer.query, answer.readings)
 
 
 def _send(library: Library, question: str, preview: WebPreview) -> None:

@@ -265,7 +265,6 @@ def search(
     opened = open_library(library, collection)
     if web and (chunked or context):
         raise QueryError("--web takes a plain question.", "Leave out --chunked and --context.")
-    preview = opened.web.preview(text) if web else None
     options = opened.options(mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit)
     options = assigned(options, option, chunked=chunked)
     if chunked or context:
@@ -278,6 +277,7 @@ def search(
         return
     answer = opened.search(text, options)
     opened.contexts.note_hits(answer)
+    preview = opened.web.preview(text, answer.readings) if web else None
     if preview:
         from ragkit.surfaces.cli.web import put_web, web_json
     if json_:
