@@ -44,7 +44,8 @@ _ROW_RULE = re.compile(r"[\s|:-]+$")
 _RULE = re.compile(r"\s{0,3}(?:[-*_]\s*){3,}$")
 _TITLE = re.compile(r"\s*(\*\*|__)[^*_\n]{1,120}\1:?\s*$")
 _NO_END = re.compile(
-    r"(?:^|[\s(„“\"'])(?:[A-Za-zÄÖÜ]|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|Abb|Art|Abs|vs|cf|"
+    r"^(?:Yes|Ja|Nein|Oui|Non|Sí)\.$|(?:^|[\s(„“\"'])"
+    r"(?:[A-Za-zÄÖÜ]|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|Abb|Art|Abs|vs|cf|"
     r"e\.g|i\.e|z\. ?B|d\. ?h|u\. ?a|bzw|ca|approx|Jr|Sr|Vol|vol|pp?|Sec|Ch)\.$"
 )
 _MONTH_DAY = re.compile(

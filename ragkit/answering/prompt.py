@@ -47,6 +47,7 @@ exactly: {NOT_FOUND}"""
 _RESERVE = 0.9
 _TOKENS_A_NUMBER = 4
 _LONGEST_SENTENCE = 1500
+_LONGEST_GROUND = 3000
 _LONGEST_QUESTION = 2000
 _TITLE, _PLACE, _LONGEST_TURN = 160, 240, 500
 _MOST_TURNS = 3
@@ -285,7 +286,7 @@ def _ground(source: Source, near: Sequence[str]) -> str:
     named = [source.title, *source.heading_path]
     if source.document is not None:
         named += [source.document.title, source.document.date]
-    return "\n".join(filter(None, [*named, *near]))
+    return "\n".join(filter(None, [*named, *(one[:_LONGEST_GROUND] for one in near)]))
 
 
 def _kept(

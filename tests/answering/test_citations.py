@@ -39,6 +39,7 @@ def cited(text: str) -> list[tuple[str, tuple[int, ...]]]:
         ("One [Source 3], two [^4], three [5†page].", [(3, 4, 5)]),
         (r"Escaped \[9\]. Again [9][9].", [9, 9]),
         ("Dr. Smith came on 1. März 2025 [1]. Then e.g. Bob [2].", [1, 2]),
+        ("Yes. It is so [1]. No. It is not [2].", [1, 2]),
         ("A year [2024] is no number [1].", [1]),
         ("The call `a[1]` is code [2].", [2]),
     ],

@@ -152,6 +152,13 @@ def collect(seen: list[StreamPart], stream: Iterator[StreamPart]) -> None:
         seen.append(part)
 
 
+def test_an_answer_that_drips_without_an_end_is_given_up(server):
+    server.failure = "dripping"
+    settings = ModelSettings(ollama_url=server.url, chat_seconds=0.3)
+    with OllamaClient(settings) as client, pytest.raises(OllamaTimeoutError):
+        parts(client)
+
+
 def test_a_stream_without_an_end_is_given_up(ask, server, clock):
     server.pause = 0.01
     stream = ask(chat_seconds=10.0).stream(HELLO, WRITER, answer_tokens=50)
