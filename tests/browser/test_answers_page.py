@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from axe import AXE, EVERYTHING, broken
 from library_files import write_files
 from ollama_answers import judged, sources_of
 from ollama_failures import described, passage_of
@@ -120,6 +121,8 @@ def test_a_follow_up_is_understood_shown_and_taken_back(open_page, writer):
     answer.get_by_role("button", name="Check each sentence").click()
     expect(answer.locator(".rk-check-holds")).to_have_text(["supported"] * 2)
     expect(answer.get_by_role("button", name="Check each sentence")).to_have_count(0)
+    page.evaluate(AXE)
+    assert broken(page, EVERYTHING) == []
     first = answer.locator(".rk-answer-text").text_content()
     box = page.get_by_label("Ask a follow-up")
     box.fill("and for faulty ones?")
@@ -150,7 +153,7 @@ def test_what_is_being_written_stops_at_once_and_holds_nothing_up(open_page, wri
     answer = ask(page)
     expect(answer.locator(".rk-answer-coming")).to_contain_text("A word")
     answer.get_by_role("button", name="Cancel").click()
-    expect(answer.get_by_role("status")).to_have_text("Stopped", timeout=2000)
+    expect(answer.get_by_role("status")).to_have_text("Stopped", timeout=5000)
     expect(answer.locator(".rk-answer-text")).to_contain_text("A word")
     kept = answer.locator(".rk-answer-text").text_content()
     # Another question is answered while an answer is being written.
@@ -162,7 +165,7 @@ def test_what_is_being_written_stops_at_once_and_holds_nothing_up(open_page, wri
     ask(page).locator(".rk-answer-coming").wait_for()
     box.fill("harbour office")
     box.press("Enter")
-    expect(page.locator(".rk-card").first).to_contain_text("harbour", timeout=4000)
+    expect(page.locator(".rk-card").first).to_contain_text("harbour", timeout=10_000)
     expect(answer).to_have_count(0)
     for _ in range(3):
         page.go_back()

@@ -134,7 +134,7 @@ def earlier(turns: Sequence[Turn]) -> str:
             if turn.asked != turn.question
             else ""
         )
-        said = written(turn.written) if turn.written else quick(turn.quick, turn.asked)
+        said = written(turn.written, tools=False) if turn.written else quick(turn.quick, turn.asked)
         items.append(
             f'<details class="rk-turn"><summary dir="auto">{text(turn.question)}{asked}</summary>'
             f"{said or '<p class=rk-soft>No answer was written.</p>'}</details>"
@@ -149,11 +149,14 @@ def earlier(turns: Sequence[Turn]) -> str:
 # -- a written answer --------------------------------------------------------------------------
 
 
-def written(answer: WrittenAnswer) -> str:
-    """Return a written answer, as far as it is, without its state in words (``state_of``)."""
+def written(answer: WrittenAnswer, *, tools: bool = True) -> str:
+    """Return a written answer, as far as it is, without its state in words (``state_of``).
+
+    ``tools`` says whether more can be done with it than to copy it.
+    """
     parts = [_banner(answer), notices(answer.notices), _text(answer)]
     if is_over(answer):
-        parts += [_figures(answer), _sources(answer)]
+        parts += [_figures(answer, tools), _sources(answer)]
     return "".join(parts)
 
 
@@ -250,7 +253,7 @@ def _finding(check: Check) -> str:
 _JUDGED = (CheckKind.SUPPORTED, CheckKind.PARTLY, CheckKind.UNSUPPORTED)
 
 
-def _figures(answer: WrittenAnswer) -> str:
+def _figures(answer: WrittenAnswer, with_tools: bool) -> str:
     """Return the figures under an answer, and what can be done with it."""
     facts = []
     if answer.figure:
@@ -263,12 +266,13 @@ def _figures(answer: WrittenAnswer) -> str:
     facts += [name(answer.model)] * bool(answer.model)
     facts += [f"{answer.seconds:.1f} s"] * bool(answer.seconds)
     tools = []
-    if answer.is_grounded and not (answer.judged or answer.failure):
+    if with_tools and answer.is_grounded and not (answer.judged or answer.failure):
         judge = "Asks the model whether the cited sentences say what each sentence says"
         tools.append(action("judge-answer", "Check each sentence", title=judge))
     if answer.sentences and not answer.not_found:
         tools.append(action("copy-path", "Copy", data_text=as_text(answer)))
-    tools.append(action("write", "Write again"))
+    if with_tools:
+        tools.append(action("write", "Write again"))
     return (
         f'<div class="rk-answer-foot"><span>{" · ".join(facts)}</span>'
         f"<span>{''.join(tools)}</span></div>"
