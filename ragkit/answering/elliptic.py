@@ -24,15 +24,19 @@ _LEADING = re.compile(
 )
 _PLEONASTIC = re.compile(
     r"\bit\s+(?:is|was|be)?\s*(?:possible|necessary|allowed|true|required|worth)\b"
+    r"|\b(?:is|are|was|were)\s+there\b|\bthere\s+(?:is|are|was|were)\b"
     r"|\bes\s+(?:möglich|nötig|erlaubt|wahr)\b|\bgibt\s+es\b|\bes\s+gibt\b",
     re.IGNORECASE,
 )
+_FORMAL = re.compile("Sie|Ihnen|Ihr(?:e[nmrs]?)?")
 _THIS_TIME = re.compile(
     r"\b(?:this|that)\s+(?:year|month|week|quarter|morning|evening|spring|summer|autumn|winter)\b"
     r"|\bdies\w{1,2}\s+(?:jahr|monat|woche|quartal)\b",
     re.IGNORECASE,
 )
-_LONGEST_LEANING, _LONGEST_FRAGMENT, _LONGEST_BASE = 14, 6, 200
+_LONGEST_FRAGMENT, _LONGEST_BASE = 6, 200
+_MOST_SAID, _MOST_CARRIED = 3, 4
+"""Telling words before a pointer that leave it without a sense, and those that are added."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -54,7 +58,13 @@ _POINTERS = _set(
     "es er sie ihn ihm ihr ihnen ihre ihren dies diese dieser dieses diesen diesem jene jener "
     "dafür davon damit dabei dazu darauf darin daran danach dort solche solchen denen stattdessen"
 )
+_AUXILIARIES = _set(
+    "is are was were am do does did can could may might must shall should will would has have had "
+    "ist sind war waren hat haben hatte kann können darf dürfen muss müssen soll wird werden gibt "
+    "i we you wie ich wir"
+)
 _ONES = _set("one ones")
+_JOINING = _set("that one both such")
 _PREPOSITIONS = _set(
     "for in with without to from on at by before after during within under over until "
     "für im in mit ohne bei beim nach vor seit von vom aus auf zum zur bis während "
@@ -63,7 +73,10 @@ _PREPOSITIONS = _set(
 _CARRIED_NOT = _QUESTION_WORDS | _set(
     "may must many much long often far old big does did the and are was were will shall der die "
     "das den dem des ein eine einen einer eines ist sind war waren hat haben kann darf muss soll "
-    "wird werden man ich wir ihr sich nicht und oder ob viel viele lange oft zu im am"
+    "wird werden man ich wir ihr sich nicht und oder ob viel viele lange oft zu im am "
+    "i me my we our us you your can could would should have has had been any some please also "
+    "still not know think help tell see want need get give find mean understand explain say "
+    "describe"
 )
 
 
@@ -80,7 +93,7 @@ def stand_alone(question: str, turns: Sequence[Turn], known_fields: Sequence[str
         return question
     rest = _leading_cut(own.text)
     words = set(_words(rest))
-    if words & _QUESTION_WORDS or (_has_pointer(rest) and not words & _ONES):
+    if _is_sentence(rest) or (_has_pointer(rest) and not words & _ONES):
         base = _parsed(turns[-1].asked, known_fields)
         text = f"{rest}: {_telling(base.text, rest)}".removesuffix(": ")
     else:
@@ -98,14 +111,16 @@ def stand_alone(question: str, turns: Sequence[Turn], known_fields: Sequence[str
 def leans(question: str) -> bool:
     """Return whether a question, without its filters, cannot be understood alone."""
     words = _words(question)
-    if not words or len(words) > _LONGEST_LEANING:
+    if not words:
         return False
     if set(words) <= _AGREEMENTS or set(words) <= _CARRIED_NOT | _PREPOSITIONS:
         return True
-    if _leading_cut(question) != question.strip(" ?!.,;:"):
+    rest = _leading_cut(question)
+    if _has_pointer(rest):
         return True
-    fragment = len(words) <= _LONGEST_FRAGMENT and words[0] in _PREPOSITIONS
-    return (fragment and _QUESTION_WORDS.isdisjoint(words)) or _has_pointer(question)
+    if _is_sentence(rest) or len(words) > _LONGEST_FRAGMENT:
+        return False
+    return rest != question.strip(" ?!.,;:") or words[0] in _PREPOSITIONS
 
 
 def telling(text: str) -> frozenset[str]:
@@ -129,32 +144,45 @@ def _leading_cut(question: str) -> str:
     return (rest[match.end() :].strip() if match else rest) or rest
 
 
+def _is_sentence(rest: str) -> bool:
+    """Return whether a question has a verb or a word that asks, and is no mere fragment."""
+    words = _words(rest)
+    return bool(words) and (words[0] in _AUXILIARIES or not _QUESTION_WORDS.isdisjoint(words))
+
+
 def _has_pointer(question: str) -> bool:
-    """Return whether a word points to something that is not in the question."""
-    text = _THIS_TIME.sub(" ", question)
-    if _PLEONASTIC.search(text):
-        return False
-    shown = _WORD.findall(text)
-    # "IT" is a department. "that" joins clauses, but at the end or the beginning it points.
-    found = [word for word in shown if not (word.isupper() and len(word) > 1)]
-    edges = {word.casefold() for word in (found[:1] + found[-1:])}
-    inner = _POINTERS - {"that", "one", "both", "such"}
-    return any(word.casefold() in inner for word in found) or bool(
-        edges & (_POINTERS | {"das"}) and shown[-1].casefold() in _POINTERS | {"das"}
-    )
+    """Return whether a word points to something that is not in the question before it."""
+    shown = _PLEONASTIC.sub(" ", _THIS_TIME.sub(" ", question))
+    # "IT" is a department, and "Sie" inside a sentence is whoever is asked.
+    words = [
+        word
+        for at, word in enumerate(_WORD.findall(shown))
+        if not (word.isupper() and len(word) > 1) and not (at and _FORMAL.fullmatch(word))
+    ]
+    said = 0
+    for at, word in enumerate(words):
+        folded, edge = word.casefold(), at in (0, len(words) - 1)
+        # Inside, these join clauses and count; at the edges they point.
+        if folded in _POINTERS and (edge or folded not in _JOINING):
+            return True
+        if edge and at and folded == "das":
+            return True
+        said += any(True for _ in _kept(word))
+        if said > _MOST_SAID:
+            return False
+    return False
 
 
 def _telling(text: str, known: str) -> str:
     """Return the words of a question that carry its subject and that ``known`` lacks."""
     there = telling(known)
-    return " ".join(
-        word for word in dict.fromkeys(_kept(text)) if not there.issuperset(index_tokens(word))
-    )
+    words = [word for word in _kept(text) if not there.issuperset(index_tokens(word))]
+    return " ".join(list(dict.fromkeys(words))[:_MOST_CARRIED])
 
 
 def _kept(text: str) -> Iterator[str]:
     for word in _WORD.findall(text):
-        folded = word.casefold()
+        folded = re.split("['’]", word.casefold())[0]
         if folded not in _CARRIED_NOT | _POINTERS | _PREPOSITIONS and index_tokens(word):
             yield word
 

@@ -55,6 +55,8 @@ def turns(*asked: str | tuple[str, str]) -> list[Turn]:
         ("what happened this year?", None),
         ("Which rule says that buoys drift?", None),
         ("gift cards", None),
+        ("are there lamps with a discount?", None),
+        ("Do lactating mothers with allergies protect their babies?", None),
         ("?", None),
     ],
 )
@@ -70,6 +72,7 @@ def test_what_a_question_leaves_out_is_taken_from_the_one_before(question, alone
         ("Wer bezahlt das?", "Wer bezahlt das: Kunde Boje zurückgeben"),
         ("ja", "Wie lange kann ein Kunde eine Boje zurückgeben?"),
         ("Wie ist das Wetter in Berlin?", "Wie ist das Wetter in Berlin?"),
+        ("Haben Sie auch Lampen?", "Haben Sie auch Lampen?"),
     ],
 )
 def test_german_leans_in_its_own_way(question, alone):
