@@ -31,6 +31,7 @@ from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS, ChunkedOptions, Sear
 logger = logging.getLogger(__name__)
 
 _PREFIX = "RAGKIT_"
+_FOLDER = "folder:"
 
 
 class _Group(BaseModel):
@@ -113,6 +114,17 @@ class ModelSettings(_Group):
     retries: int = Field(2, ge=0, le=10, description="further tries after a passing failure")
     rest_after: int = Field(5, ge=1, description="failures in a row until Ollama is left alone")
     rest_seconds: float = Field(30.0, gt=0, description="how long it is then left alone")
+
+    @field_validator("embedder", "rerank_model")
+    @classmethod
+    def _folder_is_whole(cls, name: str) -> str:
+        name = name.strip()
+        if not name.startswith(_FOLDER):
+            return name
+        path = _expanded(Path(name.removeprefix(_FOLDER)))
+        if not path.is_absolute():
+            raise ValueError(f'"{_FOLDER}" wants the whole path of a folder on this machine')
+        return f"{_FOLDER}{path}"
 
 
 class WriteWhen(Choice):

@@ -131,6 +131,8 @@ _WRONG = {
     "collection = 5": "collection: must be text, not 5",
     "library = 5": "library: must be a path, not 5",
     "library = '~nobody-at-all/x'": "library: there is no home folder for ~nobody-at-all/x",
+    "[models]\nembedder = 'folder:x'": 'models.embedder: "folder:" wants the whole path',
+    "[models]\nrerank_model = 'folder:https://a/b'": 'models.rerank_model: "folder:" wants',
     "chunking = 3": "chunking: must be a table of settings, not 3",
     "nope = 1\n[search]\nlimit = 0": "; search.limit: must be at least 1, not 0",
 }
@@ -247,3 +249,9 @@ def test_the_readme_has_each_setting_of_answers_with_its_default():
     assert {name: tomllib.loads(f"v = {value}")["v"] for name, value in rows} == {
         name: field.default for name, field in AnswerSettings.model_fields.items()
     }
+
+
+def test_a_folder_with_a_model_is_named_by_its_whole_path(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    models = load_settings(models={"rerank_model": " folder:~/tiny/ "}).models
+    assert models.rerank_model == "folder:/home/me/tiny"
