@@ -88,11 +88,15 @@ def read(question: str, known: KnownValues, today: date) -> tuple[Reading, ...]:
         sure = phrase.sure and not (phrase.titled and known.has_title(phrase.titled))
         said = question[phrase.start : phrase.end]
         found.append(Reading(said, phrase.filters, sure, phrase.start, phrase.end))
-    sure_ones = [one for one in found if one.restricts]
-    if len(sure_ones) > 1 and not known.count(" ".join(one.filters for one in sure_ones)):
-        found = [replace(one, restricts=False) for one in found]
-    offered = [one for one in found if not one.restricts][:_MOST_OFFERED]
-    return tuple(one for one in found if one.restricts or one in offered)
+    kept: list[Reading] = []
+    for one in sorted(found, key=lambda one: not one.restricts):
+        # What fits none of the documents that those before leave is searched as words.
+        before = [other.filters for other in kept if other.restricts]
+        if before and not known.count(" ".join([*before, one.filters])):
+            continue
+        if one.restricts or sum(not other.restricts for other in kept) < _MOST_OFFERED:
+            kept.append(one)
+    return tuple(sorted(kept, key=lambda one: one.start))
 
 
 def with_filters(question: str, readings: Sequence[Reading]) -> str:

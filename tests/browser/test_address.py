@@ -53,6 +53,17 @@ def test_a_question_searched_for_as_typed_is_the_only_one(open_page):
     expect(page.get_by_text("Also searched: refund for refnd, policy for polcy.")).to_be_visible()
 
 
+def test_what_was_read_as_a_filter_is_searched_as_words_after_a_click(open_page):
+    page = open_page("?q=PDFs+about+drift")
+    page.get_by_role("button", name="Search for PDFs about as words").click()
+    expect(page.locator(".rk-card").nth(2)).to_be_visible()
+    expect(page.get_by_text("read as type:pdf")).to_have_count(0)
+    assert page.url.endswith("&as_typed=PDFs+about+drift")
+    page.go_back()
+    expect(page.get_by_text("read as type:pdf")).to_be_visible()
+    expect(page.locator(".rk-card")).to_have_count(1)
+
+
 def test_back_from_a_document_returns_to_the_place_in_the_results(open_page):
     page = open_page("?q=rule&limit=12&per_document=0")
     card = page.locator(".rk-card").nth(6)
