@@ -17,6 +17,7 @@ from ragkit.catalog.vectors import Embedders, Vectors
 
 if TYPE_CHECKING:
     from ragkit.catalog.contexts import Contexts
+    from ragkit.catalog.document_values import DocumentValuesCache
     from ragkit.catalog.filters import FilterQueries
     from ragkit.catalog.integrity import Integrity
     from ragkit.catalog.judgments import Judgments
@@ -53,6 +54,13 @@ class Catalog:
         from ragkit.catalog.retries import Retries
 
         return Retries(self.connections)
+
+    @cached_property
+    def values(self) -> DocumentValuesCache:
+        """What the documents are called, by whom, of which type and when."""
+        from ragkit.catalog.document_values import DocumentValuesCache
+
+        return DocumentValuesCache(self.connections)
 
     @cached_property
     def filters(self) -> FilterQueries:

@@ -25,14 +25,19 @@ if TYPE_CHECKING:
     from ragkit.indexes.rows import Ids
     from ragkit.options import Filters
 
-_DATE = (
+FIRST_DATE = (
     "CASE d.date WHEN '' THEN date(d.mtime_ns / 1000000000, 'unixepoch') "
     "ELSE substr(d.date, 1, 10) END"
 )
-_LAST_DATE = (
+"""The day of a document; of a conversation, its first."""
+
+LAST_DATE = (
     "CASE d.format WHEN 'conversation' THEN "
-    f"coalesce(substr(json_extract(d.metadata, '$.last_date'), 1, 10), {_DATE}) ELSE {_DATE} END"
+    f"coalesce(substr(json_extract(d.metadata, '$.last_date'), 1, 10), {FIRST_DATE}) "
+    f"ELSE {FIRST_DATE} END"
 )
+"""The same, of a conversation its last."""
+
 _SUFFIX = "folded(replace(d.path, rtrim(d.path, replace(d.path, '.', '')), ''))"
 _VALUE = (
     "folded(CASE {0}.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE {0}.value END) "
@@ -102,7 +107,6 @@ class FilterQueries:
         self._connections = connections
         self._facets = _ByVersion(self._read_facets)
         self._field_names = _ByVersion(self._read_field_names)
-        self._folders = _ByVersion(self._read_folders)
 
     def documents(self, collection_id: int, filters: Filters) -> NDArray[np.int64]:
         """Return ids of the collection's indexed documents that pass the filters, ascending."""
@@ -166,7 +170,7 @@ class FilterQueries:
         """Return ids of documents by their dates, the newest first; those of a day by path."""
         return self._connections.column(
             "SELECT d.id FROM documents d WHERE d.id IN (SELECT value FROM json_each(?)) "
-            f"ORDER BY {_LAST_DATE} DESC, d.path, d.id LIMIT ?",
+            f"ORDER BY {LAST_DATE} DESC, d.path, d.id LIMIT ?",
             (id_list(document_ids), limit),
         )
 
@@ -186,23 +190,14 @@ class FilterQueries:
         )
         return {suffix for suffix in found if suffix and "/" not in suffix}
 
-    def folders(self, collection: CollectionRecord) -> frozenset[str]:
-        """Return the folders that a collection's files lie in, each with its "/".
-
-        Read again only when the collection has another version.
-        """
-        return self._folders.of(collection)
-
-    def senders_with(self, collection_id: int, word: str) -> list[str]:
-        """Return who wrote or speaks in a collection's documents, with that in their names."""
-        author = "coalesce(json_extract(d.metadata, '$.author'), '')"
-        return self._connections.column(
-            f"SELECT DISTINCT {author} FROM documents d WHERE d.collection_id = ? "
-            f"AND d.status = 'indexed' AND instr(folded({author}), ?) UNION "
-            "SELECT DISTINCT v.speaker FROM speakers v JOIN documents d ON d.id = v.document_id "
-            "WHERE d.collection_id = ? AND instr(v.speaker, ?)",
-            (collection_id, folded(word), collection_id, speaker_key(word).strip()),
+    def folders(self, collection_id: int) -> set[str]:
+        """Return the folders that a collection's files lie in, each with its "/"."""
+        paths = self._connections.column(
+            "SELECT DISTINCT rtrim(path, replace(path, '/', '')) FROM documents "
+            "WHERE collection_id = ?",
+            (collection_id,),
         )
+        return {f"{part}/" for path in paths for part in path.split("/") if part}
 
     def field_names(self, collection: CollectionRecord) -> tuple[str, ...]:
         """Return every front-matter field that a document of the collection has, sorted.
@@ -219,14 +214,6 @@ class FilterQueries:
                 (collection_id,),
             )
         )
-
-    def _read_folders(self, collection_id: int) -> frozenset[str]:
-        paths = self._connections.column(
-            "SELECT DISTINCT rtrim(path, replace(path, '/', '')) FROM documents "
-            "WHERE collection_id = ?",
-            (collection_id,),
-        )
-        return frozenset(f"{part}/" for path in paths for part in path.split("/") if part)
 
     def _read_field_names(self, collection_id: int) -> tuple[str, ...]:
         return tuple(
@@ -251,7 +238,7 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
     def fold_all(values: Sequence[str]) -> list[str]:
         return [folded(value) for value in values]
 
-    either(_of_families(fold_all(filters.types)), f"? IN (folded(d.format), {_SUFFIX})")
+    either(with_families(fold_all(filters.types)), f"? IN (folded(d.format), {_SUFFIX})")
     either([_path(value) for value in filters.paths], "instr('/' || folded(d.path), ?)")
     either(fold_all(filters.titles), "instr(folded(d.title), ?)")
     either(fold_all(filters.sources), "instr(folded(s.root), ?)")
@@ -267,10 +254,10 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
         parts.append("d.id IN (SELECT value FROM json_each(?))")
         parameters.append(json.dumps(filters.documents))
     if filters.after:
-        parts.append(f"{_LAST_DATE} >= ?")
+        parts.append(f"{LAST_DATE} >= ?")
         parameters.append(filters.after)
     if filters.before:
-        parts.append(f"{_DATE} < ?")
+        parts.append(f"{FIRST_DATE} < ?")
         parameters.append(filters.before)
     if filters.speakers:
         conditions, values = _message_conditions(filters)
@@ -340,7 +327,7 @@ def _message_conditions(filters: Filters) -> tuple[str, list[str]]:
     return conditions, parameters
 
 
-def _of_families(types: Sequence[str]) -> list[str]:
+def with_families(types: Sequence[str]) -> list[str]:
     """Return types with all that belong to those that are families, such as "excel"."""
     return [kind for name in types for kind in (name, *type_families().get(name, ()))]
 

@@ -149,7 +149,7 @@ def _nearest_value(
     known: set[str] = set()
     for collection in collections:
         if name == "path":
-            known.update(catalog.filters.folders(collection))
+            known.update(catalog.filters.folders(collection.id))
         elif name == "has":
             known.add("attachment")
         else:

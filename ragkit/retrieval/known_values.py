@@ -7,51 +7,46 @@ from functools import cached_property
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.connection import folded
-from ragkit.catalog.document_writing import speaker_key
+from ragkit.catalog.document_values import DocumentValues
 from ragkit.catalog.records import CollectionRecord
 from ragkit.options import Filters
 from ragkit.retrieval.query_parser import parse_query
 
 
 class LibraryValues:
-    """Looked up in the catalog, each when it is asked for."""
+    """Looked up in what the catalog keeps in memory, when it is asked for."""
 
     def __init__(self, catalog: Catalog, collections: Sequence[CollectionRecord]) -> None:
         self._catalog = catalog
         self._collections = collections
 
     @cached_property
+    def _values(self) -> list[DocumentValues]:
+        return [self._catalog.values.of(one) for one in self._collections]
+
+    @property
     def total(self) -> int:
         """How many documents are indexed."""
-        counts = self._catalog.documents.counts
-        return sum(counts(one.id).indexed for one in self._collections)
+        return sum(one.total for one in self._values)
 
     def count(self, filters: str) -> int:
         """Return how many documents pass filters, as they are typed."""
-        return self._passing(parse_query(filters).filters)
+        parsed = parse_query(filters).filters
+        if parsed == Filters(types=parsed.types):
+            return sum(one.of_types(parsed.types) for one in self._values)
+        if parsed == Filters(after=parsed.after, before=parsed.before):
+            return sum(one.dated(parsed.after, parsed.before) for one in self._values)
+        documents = self._catalog.filters.documents
+        return sum(len(documents(one.id, parsed)) for one in self._collections)
 
     def is_sender(self, name: str) -> bool:
         """Return whether somebody who wrote or spoke here has all words of a name, side by side."""
-        key = speaker_key(name)
-        return bool(key) and any(
-            key in speaker_key(person)
-            for one in self._collections
-            for person in self._catalog.filters.senders_with(one.id, name)
-        )
+        return any(one.has_sender(name) for one in self._values)
 
     def has_folder(self, name: str) -> bool:
         """Return whether a folder is called so; case and accents do not matter."""
-        wanted = f"{folded(name)}/"
-        return any(
-            folded(folder) == wanted
-            for one in self._collections
-            for folder in self._catalog.filters.folders(one)
-        )
+        return any(folded(name) in one.folders for one in self._values)
 
     def has_title(self, phrase: str) -> bool:
         """Return whether the title of a document holds a phrase."""
-        return self._passing(Filters(titles=(phrase,))) > 0
-
-    def _passing(self, filters: Filters) -> int:
-        documents = self._catalog.filters.documents
-        return sum(len(documents(one.id, filters)) for one in self._collections)
+        return any(one.has_title(phrase) for one in self._values)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from small_library import add, open_library, write_files
 
+from ragkit.options import Filters
 from ragkit.retrieval.intent import read, with_filters
+from ragkit.retrieval.known_values import LibraryValues
+from ragkit.retrieval.query_parser import parse_query
 
 TODAY = date(2026, 11, 23)
 
@@ -131,3 +135,34 @@ def test_a_filter_that_leaves_nothing_or_everything_is_not_read():
     assert asked("mails from Anna", together) == ("from Anna type:mail", [])
     together = Known(none=["type:mail date:2025-03"])
     assert asked("mails about rain in March 2025", together) == ("rain in March 2025 type:mail", [])
+
+
+def test_what_is_known_of_a_library_is_what_its_filters_say(sample):
+    collection = sample.catalog.collections.get("default")
+    known = LibraryValues(sample.catalog, [collection])
+    documents = sample.catalog.filters.documents
+    assert known.total == len(documents(collection.id, Filters()))
+    for filters in (
+        "type:mail", "type:pdf,markdown", "type:MD", "type:excel", "type:zzz", "after:2026",
+        "before:2026-02", "date:2026-03", "date:2026-03-14", "after:2026-01 before:2026-03",
+        "from:ines", "path:handbook/", "type:mail after:2026-02",
+    ):  # fmt: skip
+        expected = len(documents(collection.id, parse_query(filters).filters))
+        assert (filters, known.count(filters)) == (filters, expected)
+    assert [known.is_sender(name) for name in ("Ines", "INES carvalho", "Ine", "Japan", "")] == [
+        True, True, False, False, False,
+    ]  # fmt: skip
+    assert [known.has_folder(name) for name in ("Handbook", "slack", "hand")] == [True, True, False]
+    assert [known.has_title(name) for name in ("REMOTE work", "work remote")] == [True, False]
+
+
+def test_what_is_known_follows_a_collection_that_changes(tmp_path, monkeypatch):
+    with open_library(tmp_path / "library", models={"embedder": "hash"}) as library:
+        add(library, write_files(tmp_path / "files", {"one.md": "# One\n\nText.\n"}))
+        collection = library.catalog.collections.get("default")
+        assert library.catalog.values.of(collection).total == 1
+        add(library, write_files(tmp_path / "files", {"two.md": "# Two\n\nText.\n"}))
+        changed = library.catalog.collections.get("default")
+        assert library.catalog.values.of(changed).total == 1
+        monkeypatch.setattr("ragkit.catalog.document_values._STALE_SECONDS", 0.0)
+        assert library.catalog.values.of(changed).total == 2
