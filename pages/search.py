@@ -81,7 +81,7 @@ def question_and_answer() -> None:
 
 
 def results(library: Library, question: str, choices: controls.Controls) -> None:
-    """Draw the answer to a question, or why there is none: one element, if nothing is written."""
+    """Search, and draw what was found, or why nothing was."""
     options = choices.options
     before = st.session_state[state.ASKED]
     # More results of the same question are no new answer.
@@ -104,39 +104,49 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
     if is_new:
         library.contexts.note_hits(answer)
     controls.offer_export(choices.export, answer)
-    chips = summary.chips(question, library.documents.field_names(options.collections))
     quick = library.answers.quick(answer)
     asked = follow_ups.Asked(question, answer, quick, options.collections, is_new)
     found = answering.stand(library, asked)
+    show(library, asked, options, found)
+    thread_list.settle()
+    if answer.results:
+        home.note(library, question)
+    web.draw(library, answer, found.turn, found.before)
+
+
+def show(
+    library: Library,
+    asked: follow_ups.Asked,
+    options: SearchOptions,
+    found: answering.Stand,
+) -> None:
+    """Draw the answer, and the results under it: as one element, if nothing is written."""
+    answer = asked.answer
+    chips = summary.chips(asked.question, library.documents.field_names(options.collections))
     above = [
         summary.filter_chips(chips),
         summary.reading_chips(answer),
         answer_html.earlier(found.before),
         answer_html.asked_as(found.turn),
-        answer_html.quick(quick, answer.corrected or answer.query),
+        answer_html.quick(asked.quick, answer.corrected or answer.query),
     ]
+    if found.turn is not None or follow_ups.is_open():
+        st.html("".join(above))
+        answering.draw(found)
+        follow_ups.draw(found.turn)
+        above = []
     tools = answer_html.offers(
         can_write=bool(found.offered) and not found.written,
-        follows=bool(quick) and found.turn is None,
+        follows=bool(asked.quick) and found.turn is None,
     )
     below = [summary.head(answer, options, tools), indexing(library)]
     if answer.results:
         below += [result_list(library, answer, options), summary.more(answer, options)]
     else:
-        below.append(summary.nothing_found(question, chips, options.mode.value))
-    if found.turn is None and not follow_ups.is_open():
-        st.html("".join(above + below))
-    else:
-        st.html("".join(above))
-        answering.draw(found)
-        follow_ups.draw(found.turn)
-        st.html("".join(below))
+        below.append(summary.nothing_found(asked.question, chips, options.mode.value))
+    st.html("".join(above + below))
     if found.offered is None:
         browser.pulse("offer-pulse", 1)
-    thread_list.settle()
-    if answer.results:
-        home.note(library, question)
-    web.draw(library, answer, found.turn, found.before)
 
 
 def indexing(library: Library) -> str:
