@@ -76,6 +76,11 @@ class Check:
         return self.kind is CheckKind.SUPPORTED
 
     @property
+    def is_verdict(self) -> bool:
+        """Whether a model says so that was asked to judge."""
+        return self.kind in (CheckKind.SUPPORTED, CheckKind.PARTLY, CheckKind.UNSUPPORTED)
+
+    @property
     def words(self) -> str:
         """What it says, such as "45 is not in the source"."""
         if self.kind is not CheckKind.NOT_IN_SOURCE:

@@ -108,15 +108,16 @@ class AnswerService:
         chosen = self._settings.answers.model
         return chosen or context_model_name(self._catalog, self._settings.models)
 
-    def judge(self, written: WrittenAnswer) -> WrittenAnswer:
+    def judge(self, written: WrittenAnswer, *, model: str = "") -> WrittenAnswer:
         """Return an answer with a model's verdict on each sentence that cites something.
 
-        Where the model fails, the answer comes back as it was, with a notice.
+        ``model`` is its name; without one it is that of ``model()``. Where the model fails, the
+        answer comes back as it was, with a notice.
         """
         from ragkit.answering.judging import judge_answer, not_judged
 
         try:
-            return judge_answer(written, self._client, self.model())
+            return judge_answer(written, self._client, self.model(model))
         except OllamaError as error:
             return not_judged(written, str(error))
 

@@ -140,6 +140,14 @@ def sentence_as_text(sentence: AnswerSentence) -> str:
     return f"{item}{_line(sentence.text)}{marks}{f'  ({words})' if words else ''}"
 
 
+def verdicts_as_text(written: WrittenAnswer) -> Iterator[str]:
+    """Yield what a model that judged an answer says of its sentences, a line each."""
+    for sentence in written.sentences:
+        for check in sentence.checks:
+            if check.is_verdict:
+                yield f"  {check.words}: {_line(sentence.text, _LONGEST_SHOWN)}"
+
+
 def after_sentences(written: WrittenAnswer) -> Iterator[str]:
     """Yield what stands below the sentences of an answer that has ended: figures and sources."""
     if written.not_found:

@@ -172,6 +172,32 @@ def test_checks_are_words_in_the_text(answering, server):
     assert lines[at + 4].startswith("1 of 3 sentences holds")
 
 
+def test_a_model_judges_on_request(answering, server):
+    def reply(messages):
+        if "Claim 1:" not in messages[-1]["content"]:
+            return "They have 30 days [1]. The buoy may float [2]."
+        verdicts = [{"claim": 1, "verdict": "supported"}, {"claim": 2, "verdict": "partly"}]
+        return json.dumps({"judgments": verdicts})
+
+    server.reply = reply
+    lines = answering("ask", ASKED, "--check").stdout.splitlines()
+    at = lines.index("  supported: They have 30 days.")
+    assert lines[at + 1] == "  partly supported: The buoy may float."
+    assert lines[at + 2].startswith("1 of 2 sentences holds")
+    value = json.loads(answering("ask", ASKED, "--check", "--json").stdout)
+    assert value["answer"]["judged"]
+    kinds = [[check["kind"] for check in one["checks"]] for one in value["answer"]["sentences"]]
+    assert kinds == [["supported"], ["partly_supported"]]
+
+
+def test_not_in_the_documents_is_said_in_one_line(answering, server):
+    server.reply = lambda _messages: "The documents do not say."
+    done = answering("ask", ASKED, "-n", "1")
+    assert done.returncode == 0
+    assert "Not in your documents: the model found no answer" in done.stdout
+    assert "The documents do not say." not in done.stdout
+
+
 def test_an_answer_that_breaks_off_is_shown_and_fails(answering, server):
     server.reply = lambda _messages: "They have thirty days [1]. " * 30
     server.failure = "stream-error"

@@ -25,7 +25,6 @@ from ragkit.answers import (
     AnswerSentence,
     AnswerState,
     Check,
-    CheckKind,
     Source,
     Turn,
     WrittenAnswer,
@@ -246,11 +245,8 @@ def _citation(number_: int, answer: WrittenAnswer) -> str:
 def _finding(check: Check) -> str:
     """Return the word of a check, and what it is about."""
     style = "rk-check rk-check-holds" if check.holds else "rk-check"
-    title = "What the model says that was asked to judge" if check.kind in _JUDGED else None
+    title = "What the model says that was asked to judge" if check.is_verdict else None
     return f"<span{attributes(class_=style, title=title)}>{text(check.words)}</span>"
-
-
-_JUDGED = (CheckKind.SUPPORTED, CheckKind.PARTLY, CheckKind.UNSUPPORTED)
 
 
 def _figures(answer: WrittenAnswer, with_tools: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -74,6 +74,9 @@ def ask(
     no_model: Annotated[
         bool, typer.Option("--no-model", help="Sentences of the documents alone.")
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Have the model judge each sentence it wrote.")
+    ] = False,
     thread: Annotated[
         int | None, typer.Option("--thread", metavar="ID", help="Ask on in a kept thread.")
     ] = None,
@@ -110,7 +113,7 @@ def ask(
         _put_found(asked)
     if preview is not None:
         asked.web = search_web(opened, preview, yes=yes)
-    interrupted = not no_model and _write(opened, asked, model, show=not json_)
+    interrupted = not no_model and _write(opened, asked, model, check=check, show=not json_)
     refused = _keep(opened, asked) if (followed is not None if keep is None else keep) else None
     if json_:
         console.put_json(_as_json(asked))
@@ -141,39 +144,63 @@ def _put_found(asked: _Asked) -> None:
     sys.stdout.flush()
 
 
-def _write(opened: Library, asked: _Asked, model: str, *, show: bool) -> bool:
-    """Have a model write the answer, and print it sentence by sentence; return if it was stopped.
-
-    A sentence is printed once the next one begins: a citation may follow its end.
-    """
-    turns = asked.thread.turns if asked.thread else ()
-    shown, stopped, last = 0, False, WrittenAnswer(asked.follow.rewritten)
+def _write(opened: Library, asked: _Asked, model: str, *, check: bool, show: bool) -> bool:
+    """Have a model write the answer, and judge it if ``check``; return whether it was stopped."""
     with console.waiting("the model") as watch:
-        try:
-            for last in opened.answers.write(
-                asked.follow.rewritten,
-                asked.answer,
-                carried=asked.follow.carried,
-                history=turns,
-                extra=web_sources(asked.web.results) if asked.web else (),
-                model=model,
-            ):
-                watch(Progress(last.state.value))
-                if show and len(last.sentences) - 1 > shown:
-                    shown = _put_sentences(last, shown, len(last.sentences) - 1)
-        except KeyboardInterrupt:
-            stopped, last = True, replace(last, state=AnswerState.CANCELLED)
-    asked.written = last
-    if not render_answers.has_text(last):
-        console.say(render.plain(f"No written answer: {last.failure} {last.cure}".strip()))
-    elif show:
+        stopped = _stream(opened, asked, model, watch, show=show)
+        written = asked.written
+        if check and written and written.is_grounded and written.state is AnswerState.DONE:
+            console.say("Checking the sentences …")
+            try:
+                asked.written = opened.answers.judge(written, model=model)
+            except KeyboardInterrupt:
+                stopped = True
+    written = asked.written
+    if written is not None and not render_answers.has_text(written):
+        console.say(render.plain(f"No written answer: {written.failure} {written.cure}".strip()))
+    elif written is not None and show:
+        console.put(*render_answers.verdicts_as_text(written))
+        console.put(*render_answers.after_sentences(written))
+    return stopped
+
+
+def _stream(
+    opened: Library,
+    asked: _Asked,
+    model: str,
+    watch: Callable[[Progress], Progress],
+    *,
+    show: bool,
+) -> bool:
+    """Have the answer written, and print each sentence once the next one begins.
+
+    A citation may follow the end of its sentence. Returns whether it was stopped.
+    """
+    shown, stopped, last = 0, False, WrittenAnswer(asked.follow.rewritten)
+    try:
+        for last in opened.answers.write(
+            asked.follow.rewritten,
+            asked.answer,
+            carried=asked.follow.carried,
+            history=asked.thread.turns if asked.thread else (),
+            extra=web_sources(asked.web.results) if asked.web else (),
+            model=model,
+        ):
+            watch(Progress(last.state.value))
+            if show:
+                shown = _put_sentences(last, shown, len(last.sentences) - 1)
+    except KeyboardInterrupt:
+        stopped, last = True, replace(last, state=AnswerState.CANCELLED)
+    if show and not last.not_found:
         _put_sentences(last, shown, len(last.sentences))
-        console.put(*render_answers.after_sentences(last))
+    asked.written = last
     return stopped
 
 
 def _put_sentences(written: WrittenAnswer, first: int, end: int) -> int:
     """Print some of the sentences of an answer, and return how many are printed then."""
+    if end <= first:
+        return first
     if not first:
         console.put("", f"{render.plain(written.model)} wrote:")
     console.put(*map(render_answers.sentence_as_text, written.sentences[first:end]))
