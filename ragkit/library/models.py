@@ -17,13 +17,13 @@ from ragkit.catalog.model_choice import (
 )
 from ragkit.errors import ModelFolderError, NotFoundError, SettingsError
 from ragkit.models.factory import FOLDER
-from ragkit.models.model_folder import ModelKind, find_folder, folder_name
+from ragkit.models.model_folder import ModelKind, find_folder, folder_name, short_name
 
 if TYPE_CHECKING:
     from ragkit.models.folder_model import FolderModel
     from ragkit.settings import Settings
 
-__all__ = ["AddedModel", "ListedModel", "ModelService"]
+__all__ = ["AddedModel", "ListedModel", "ModelService", "short_name"]
 
 
 @dataclass(frozen=True, slots=True)

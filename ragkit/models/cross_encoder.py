@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from ragkit.errors import ModelFolderError
-from ragkit.models.model_folder import ModelKind, find_folder
+from ragkit.models.model_folder import ModelKind, find_folder, short_name
 from ragkit.models.ollama_text import one_line
 from ragkit.models.onnx_model import OnnxModel, grade_of
 
@@ -33,7 +33,7 @@ class CrossEncoder:
     @property
     def name(self) -> str:
         """The folder's own name."""
-        return one_line(self._folder.replace("\\", "/").rstrip("/").rpartition("/")[2], 80)
+        return one_line(short_name(self._folder), 80)
 
     def grade(self, question: str, passages: Sequence[str]) -> list[float | None]:
         """Return a grade from 0 to 10 for each passage; ``None`` where the model gives no number.

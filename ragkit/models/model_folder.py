@@ -136,6 +136,17 @@ def folder_name(name: str) -> str:
     return FOLDER + os.path.abspath(Path(path).expanduser())  # noqa: PTH100 - links stay
 
 
+def short_name(name: str) -> str:
+    """Return what a folder's model is called for short: the last part of its path.
+
+    In a cache of the Hub that is a number; the model's name stands two folders above.
+    """
+    path = Path(name.removeprefix(FOLDER))
+    if path.parent.name == "snapshots":
+        return path.parents[1].name.rpartition("--")[2]
+    return path.name
+
+
 def find_folder(name: str) -> ModelFolder:
     """Find the files of a folder's model.
 
@@ -201,7 +212,7 @@ def _found(path: Path) -> ModelFolder:
         external,
         pooling=pooling,
         pooling_stated=stated,
-        prefixes=_prefixes(path, name if isinstance(name, str) and name else path.name),
+        prefixes=_prefixes(path, name if isinstance(name, str) and name else short_name(str(path))),
         longest=_longest(path, config),
     )
 

@@ -31,7 +31,7 @@ from ragkit.errors import ModelFolderError, ModelUnsuitableError
 from ragkit.models.cross_encoder import CrossEncoder
 from ragkit.models.factory import full_name, open_known, open_named
 from ragkit.models.folder_model import describe_folder
-from ragkit.models.model_folder import ModelKind, find_folder
+from ragkit.models.model_folder import ModelKind, find_folder, short_name
 from ragkit.models.onnx_model import grade_of
 from ragkit.settings import ModelSettings
 
@@ -98,6 +98,15 @@ def test_a_model_without_prompts_has_those_known_of_its_name(tmp_path):
     stated = embedder_folder(tmp_path / "e5-other", prompts={"query": "", "document": "d: "})
     prefixes = find_folder(f"folder:{stated}").prefixes
     assert (prefixes.query, prefixes.passage) == ("", "d: ")
+
+
+def test_in_a_cache_of_the_hub_the_name_stands_two_folders_above(tmp_path):
+    folder = tmp_path / "models--somebody--e5-tiny" / "snapshots" / "0f1e2d"
+    embedder_folder(folder)
+    (folder / "onnx/model.onnx").rename(tmp_path / "blob")
+    (folder / "onnx/model.onnx").symlink_to(tmp_path / "blob")
+    assert short_name(f"folder:{folder}") == "e5-tiny"
+    assert opened(folder)._prefixes.query == "query: "
 
 
 def test_a_model2vec_folder_takes_weighted_means_without_unknown_words(tmp_path):

@@ -13,7 +13,12 @@ import pytest
 
 from pages.parts.common import markup
 from pages.parts.document import reader
-from pages.parts.library import collection_dialogs, folder_chooser, upload_tray
+from pages.parts.library import (
+    collection_dialogs,
+    embedder_choice,
+    folder_chooser,
+    upload_tray,
+)
 from pages.parts.library import source_tables as tables
 from pages.parts.search import summary
 from ragkit.catalog.records import (
@@ -369,3 +374,16 @@ def test_the_window_has_few_rows_of_a_long_table():
     assert (start.start, text[: start.end].count("|")) == (0, 2 * reader.ROWS)
     whole = reader.with_fewer_rows(text, reader.Window(0, len(text)), 0, after=9)
     assert whole == reader.Window(0, len(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("wordllama", "WordLlama"),
+        ("ollama:nomic-embed-text:latest", "nomic-embed-text (Ollama)"),
+        ("folder:/drive/models/e5-small", "e5-small (folder)"),
+        ("folder:/hub/models--who--bge-m3/snapshots/0f1e2d", "bge-m3 (folder)"),
+    ],
+)
+def test_an_embedder_is_called_as_people_know_it(name, shown):
+    assert embedder_choice.label(name) == shown

@@ -12,6 +12,7 @@ from pages.parts.common.markup import name as shown_name
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.library.embedders import BackgroundPhase, EmbedderOffer, EmbedderState, Offers
+from ragkit.library.models import short_name
 
 _KIND, _OFFERS, _COSTS = "embedder", "embedder_offers", "embedder_costs"
 _CHOSEN, _OUTCOME = "embedder_chosen", "embedder_said"
@@ -27,7 +28,7 @@ def label(embedder: str) -> str:
     if embedder.startswith("ollama:"):
         return f"{embedder.removeprefix('ollama:').removesuffix(':latest')} (Ollama)"
     if embedder.startswith("folder:"):
-        return f"{embedder.rpartition('/')[2] or embedder} (folder)"
+        return f"{short_name(embedder)} (folder)"
     return embedder
 
 
