@@ -10,18 +10,30 @@ from ragkit.results import DocumentRef, Passage, Result
 
 
 def sentences_of(passage: Passage, document: DocumentRef) -> Iterator[Source]:
-    """Yield the sentences, rows and lines of code of a passage, in order, headings left out."""
+    """Yield the sentences, rows and lines of code of a passage, in order.
+
+    Headings are left out; those inside of the passage are in the path of what follows them.
+    """
+    path = passage.heading_path
     for unit in text_units(passage.text, code=document.format == "code"):
         if unit.kind == "heading":
+            path = _under(path, passage.text[unit.start : unit.end])
             continue
         yield Source(
             text=passage.text[unit.start : unit.end],
             start=passage.start + unit.start,
             end=passage.start + unit.end,
             document=document,
-            heading_path=passage.heading_path,
+            heading_path=path,
             page=passage.page,
         )
+
+
+def _under(path: tuple[str, ...], heading: str) -> tuple[str, ...]:
+    """Return the path of what follows a heading; a line that names a speaker changes none."""
+    title = heading.lstrip("#")
+    level = len(heading) - len(title)
+    return (*path[: level - 1], title.strip()) if level else path
 
 
 def found_sentences(results: Sequence[Result]) -> Iterator[Source]:

@@ -1,0 +1,22 @@
+"""The sentences of a passage, each under the headings that it stands under."""
+
+from __future__ import annotations
+
+from ragkit.answering.sentences import sentences_of
+from ragkit.results import DocumentRef, Passage
+
+TEXT = "It rained.\n\n## Decisions\n\nWe pay. We wait.\n\n### Later\n\nWe ask.\n\n# Other\n\nWe go."
+
+
+def test_a_sentence_is_a_span_under_the_headings_before_it():
+    document = DocumentRef(1, "a.md", "A", "default", "markdown", 0, 1, "/a.md")
+    passage = Passage(100, 100 + len(TEXT), TEXT, ("Review", "What happened"))
+    found = list(sentences_of(passage, document))
+    assert [(one.text, one.heading_path) for one in found] == [
+        ("It rained.", ("Review", "What happened")),
+        ("We pay.", ("Review", "Decisions")),
+        ("We wait.", ("Review", "Decisions")),
+        ("We ask.", ("Review", "Decisions", "Later")),
+        ("We go.", ("Other",)),
+    ]
+    assert all(TEXT[one.start - 100 : one.end - 100] == one.text for one in found)
