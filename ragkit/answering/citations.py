@@ -44,7 +44,7 @@ _ROW_RULE = re.compile(r"[\s|:-]+$")
 _RULE = re.compile(r"\s{0,3}(?:[-*_]\s*){3,}$")
 _TITLE = re.compile(r"\s*(\*\*|__)[^*_\n]{1,120}\1:?\s*$")
 _NO_END = re.compile(
-    r"^(?:Yes|Ja|Nein|Oui|Non|Sí)\.$|(?:^|[\s(„“\"'])"
+    r"^(?:\d{1,2}|Yes|Ja|Nein|Oui|Non|Sí)\.$|(?:^|[\s(„“\"'])"
     r"(?:[A-Za-zÄÖÜ]|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|Abb|Art|Abs|vs|cf|"
     r"e\.g|i\.e|z\. ?B|d\. ?h|u\. ?a|bzw|ca|approx|Jr|Sr|Vol|vol|pp?|Sec|Ch)\.$"
 )
@@ -340,7 +340,8 @@ def _end_of_first(clean: str, marked: set[int], *, ended: bool) -> int | None:
         if not marked.isdisjoint((end - 1, end)) or not _goes_on(clean, end):
             return end
     if len(clean) > _LONGEST_SENTENCE:
-        return _LONGEST_SENTENCE
+        border = clean.rfind(" ", 0, _LONGEST_SENTENCE)
+        return border if border > 0 else _LONGEST_SENTENCE
     return len(clean) if ended else None
 
 

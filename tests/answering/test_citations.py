@@ -148,6 +148,14 @@ def test_a_sentence_that_says_more_than_the_literal_one_needs_a_source():
     assert [read(text).sentences[0].claims for text in said] == [False, True, True]
 
 
+def test_a_sentence_without_an_end_is_divided_between_words():
+    sentences = read("word " * 1000 + "[1]").sentences
+    assert {word for one in sentences for word in one.text.split()} == {"word"}
+    assert sum(len(one.text.split()) for one in sentences) == 1000
+    assert len(sentences) > 3
+    assert sentences[-1].cited == (1,)
+
+
 @pytest.mark.parametrize(
     "piece", ["[", "a [1", "[1] ", "word ", "a. ", "`a[1]`", "**a ", "|", "[a](", "- ", "*", "#"]
 )
