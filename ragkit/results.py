@@ -329,3 +329,17 @@ class Answer:
     spelled: tuple[Spelling, ...] = ()
     phrasings: PhrasingOutcome | None = None
     document_ids: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def understood(self) -> tuple[str, ...]:
+        """Sentences on how the question was read where that is not as it is typed."""
+        said = [
+            f'"{one.words}" {"read" if one.restricts else "could be read"} as {one.filters}'
+            for one in self.readings
+        ]
+        if self.spelled:
+            also = ", ".join(f"{one.meant} for {one.word}" for one in self.spelled)
+            said.append(f"Also searched: {also}")
+        elif self.corrected:
+            said.append(f"Showing results for: {self.corrected}")
+        return tuple(said)

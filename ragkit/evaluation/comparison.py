@@ -202,7 +202,7 @@ def aligned(
                 overlap(rankings[0], documents, depth),
                 rank_biased_overlap(_once(rankings[0]), _once(documents)),
                 answer.trace.stages,
-                answer.notices,
+                (*answer.understood, *answer.notices),
                 rerank=answer.rerank,
                 phrasings=answer.phrasings,
             )

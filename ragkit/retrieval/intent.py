@@ -212,11 +212,13 @@ def _types_in(text: _Text, noun: re.Match[str], *, described: bool) -> Iterator[
 
 
 def _times(text: _Text, today: date) -> Iterator[Phrase]:
-    """Yield times, those counted from today as sure."""
+    """Yield times, most of those counted from today as sure."""
     rules = _rules()
     for match in rules["relative"].finditer(text.plain):
         filters = _relative(match.lastgroup or "", match[0], today)
-        yield Phrase(match.start(), match.end(), filters, sure=True, titled=match[0])
+        # "Today" is mostly said of these days.
+        sure = filters != f"after:{today.isoformat()}"
+        yield Phrase(match.start(), match.end(), filters, sure, match[0])
     for match in rules["absolute"].finditer(text.plain):
         filters = _absolute(match, text.written, today)
         if filters and not rules["titled"].match(text.plain, match.end()):

@@ -69,8 +69,9 @@ ABOUT = (
 
 ONLY_ABOUT = "about|regarding|concerning|mentioning|containing|uber|concernant|sobre|acerca de"
 
-CODE_FILES = "files?|scripts?|modules?|dateien?|skripte?|fichiers?|archivos?"
+CODE_FILES = "files|scripts|modules|dateien|skripte|fichiers|archivos"
 CODE_PARTS = (
+    "file|script|module|datei|skript|fichier|archivo|"
     "examples?|code|snippets?|functions?|class(?:es)?|samples?|beispiele?|exemples?|ejemplos?"
 )
 

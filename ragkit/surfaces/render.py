@@ -131,19 +131,12 @@ def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
 def remarks(answer: Answer) -> Iterator[str]:
     """Yield what a person should know of an answer before its results, a sentence each."""
     yield from answer.notices
-    for reading in answer.readings:
-        read_as = f"{plain(reading.words)!r} {{}} {plain(reading.filters)}"
-        yield read_as.format("read as" if reading.restricts else "could be read as")
+    yield from map(plain, answer.understood)
     if any(reading.restricts for reading in answer.readings):
         yield "To search for these as words, add: -o read_filters=false"
     for phrasing in answer.phrasings.phrasings if answer.phrasings else ():
         only = f", {len(phrasing.only)} only by it" if phrasing.only else ""
         yield f"Also asked: {plain(phrasing.text)} ({phrasing.found} of the results{only})"
-    if answer.spelled:
-        also = ", ".join(f"{one.meant} for {one.word}" for one in answer.spelled)
-        yield f"Also searched: {plain(also)}"
-    elif answer.corrected:
-        yield f"Showing results for: {plain(answer.corrected)}"
     if answer.corrected:
         yield "To search for it as typed, add: -o correct_spelling=false"
     elif answer.suggestion:

@@ -61,6 +61,16 @@ def test_what_is_only_offered_restricts_nothing(library):
     assert "Only <bdi>" not in html(run(library, q="python example", read_filters="false"))
 
 
+def test_a_compared_column_says_how_it_read_the_question(library):
+    columns = ["mode:hybrid", "mode:hybrid,read_filters:false"]
+    app = run(library, "compare", q="python files with a turbne", c=columns)
+    first, second = html(app).split('<section class="rk-column"')[1:]
+    assert "&quot;python files&quot; read as type:python" in first
+    assert "Also searched: turbine for turbne" in first
+    assert "read as type:python" not in second
+    assert "nothing read as filters" in second
+
+
 def test_other_words_are_an_option_of_the_page_and_its_address(library, server):
     server.reply = lambda _messages: json.dumps({"texts": ["wheels & oak"]})
     app = run(library, q="turbine")

@@ -190,7 +190,7 @@ def test_plain_words_are_read_as_filters_and_say_so(sample):
     (reading,) = answer.readings
     assert (reading.words, reading.filters, reading.restricts) == ("mails about", "type:mail", True)
     assert answer.query == "mails about the lease"
-    assert "'mails about' read as type:mail" in list(remarks(answer))
+    assert '"mails about" read as type:mail' in list(remarks(answer))
     assert answer_as_json(answer)["readings"] == [
         {"words": "mails about", "filters": "type:mail", "restricts": True, "start": 0, "end": 11}
     ]
