@@ -57,6 +57,27 @@ def test_a_follow_up_is_asked_so_that_it_stands_alone_and_kept_with_its_thread(f
     assert f'<summary dir="auto">{FIRST}</summary>' in html(again)
 
 
+def test_a_thread_that_cannot_be_kept_lasts_as_long_as_the_tab(filled, monkeypatch):
+    from ragkit.catalog import threads
+
+    app = run(filled, q=FIRST)
+    follow(app, filled, "and faulty ones?")
+    monkeypatch.setattr(threads, "MOST_TURNS", 2)
+    said = follow(app, filled, "and new ones?")
+    assert [one.value for one in app.toast] == [
+        "Not kept: The thread has 2 questions. Begin another thread."
+    ]
+    assert "new" in app.text_input(key="q").value
+    assert f'<summary dir="auto">{FIRST}</summary>' in said
+    assert "thread" not in app.query_params
+    assert len(turns(filled)[0]) == 2
+    # Where none can be kept at all, the first question is as well asked on.
+    monkeypatch.setattr(threads, "MOST_THREADS", 1)
+    other = run(filled, q=FIRST)
+    assert f'<summary dir="auto">{FIRST}</summary>' in follow(other, filled, "and faulty ones?")
+    assert len(turns(filled)) == 1
+
+
 def test_another_question_leaves_the_thread(filled):
     app = run(filled, q=FIRST)
     follow(app, filled, "and faulty ones?")

@@ -50,18 +50,25 @@ def upto(thread: Thread, asked: str) -> tuple[tuple[Turn, ...], Turn | None]:
 def add(
     library: Library, thread: Thread | None, turn: Turn, collections: Sequence[str]
 ) -> tuple[Thread, Turn]:
-    """Add a turn to a thread, or begin one with it; return both as they are kept."""
-    if not library.threads.kept and (thread is None or not thread.id):
-        thread = thread or Thread(0, turn.question, tuple(collections))
-        # Ids of its own: those of kept turns are above 0.
-        turn = replace(turn, id=-1 - len(thread.turns))
-        thread = replace(thread, turns=(*thread.turns, turn))
-        st.session_state[_OWN] = thread
-        return thread, turn
-    thread = thread or library.threads.begin(turn.question, collections)
-    st.session_state[state.THREAD] = thread.id
-    turn = library.threads.add(thread.id, turn)
-    return replace(thread, turns=(*thread.turns, turn)), turn
+    """Add a turn to a thread, or begin one with it; return both as they are kept.
+
+    What cannot be kept, as in a thread that is full, lasts as long as the tab.
+    """
+    if library.threads.kept or (thread is not None and thread.id):
+        try:
+            begun = thread or library.threads.begin(turn.question, collections)
+            kept = library.threads.add(begun.id, turn)
+        except RagkitError as error:
+            st.toast(f"Not kept: {error}")
+        else:
+            st.session_state[state.THREAD] = begun.id
+            return replace(begun, turns=(*begun.turns, kept)), kept
+    own = replace(thread, id=0) if thread else Thread(0, turn.question, tuple(collections))
+    # Ids of its own: those of kept turns are above 0.
+    turn = replace(turn, id=-1 - len(own.turns))
+    own = replace(own, turns=(*own.turns, turn))
+    st.session_state[state.THREAD], st.session_state[_OWN] = None, own
+    return own, turn
 
 
 def put(library: Library, turn: Turn) -> None:
