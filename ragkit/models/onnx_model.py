@@ -190,6 +190,8 @@ def _session(folder: ModelFolder) -> Any:
     options.inter_op_num_threads = 1
     # Threads that wait for the next operator by spinning double the processor time.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # A plan of memory for each length of text would be kept: 56 MB for a model of 23 MB.
+    options.enable_mem_pattern = False
     options.log_severity_level = 4
     try:
         # Its own second attempt would write to standard output.
