@@ -207,7 +207,7 @@ class Settings(_Group):
 
     library: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("ragkit", False)))
     collection: str = Field("default", min_length=1)
-    search_history: bool = Field(True, description="keep recent and pinned searches, on this disk")
+    search_history: bool = Field(True, description="keep searches, and threads of the pages")
     chunking: ChunkingSettings = ChunkingSettings.model_construct()
     reading: ReadingSettings = ReadingSettings.model_construct()
     sources: SourceSettings = SourceSettings.model_construct()

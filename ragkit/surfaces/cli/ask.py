@@ -35,7 +35,7 @@ from ragkit.surfaces.cli.options import (
 )
 from ragkit.surfaces.cli.web import search_web
 from ragkit.surfaces.render_web import web_as_json, web_as_text
-from ragkit.web.results import WebAnswer, web_sources
+from ragkit.web.results import WebAnswer, WebPreview, web_sources
 
 _STOPPED = 130
 
@@ -104,11 +104,10 @@ def ask(
     follow = FollowUp(text, text)
     if followed is not None and not as_typed:
         follow = opened.answers.follow_up(followed, text, model=None if no_model else model)
-    turns = followed.turns if followed is not None and not as_typed else ()
-    preview = opened.web.preview(in_own_words(text, turns)) if web else None
     answer = opened.search(follow.rewritten, options)
     opened.contexts.note_hits(answer)
     asked = _Asked(follow, answer, opened.answers.quick(answer), followed, options.collections)
+    preview = _preview(opened, asked) if web else None
     if not json_:
         _put_found(asked)
     if preview is not None:
@@ -127,6 +126,15 @@ def ask(
     if written is not None and written.state is AnswerState.FAILED:
         # Without a model there is still the quick answer, unless one was named.
         raise typer.Exit(1 if model or render_answers.has_text(written) else 0)
+
+
+def _preview(opened: Library, asked: _Asked) -> WebPreview:
+    """Return what would be sent to the web: the question in the person's own words."""
+    follow = asked.follow
+    if follow.rewritten == follow.question:
+        return opened.web.preview(follow.question, asked.answer.readings)
+    turns = asked.thread.turns if asked.thread else ()
+    return opened.web.preview(in_own_words(follow.question, turns))
 
 
 def _put_found(asked: _Asked) -> None:
