@@ -61,6 +61,11 @@ def answering(here, server, monkeypatch):
     return here
 
 
+def number_of(messages, words: str) -> str:
+    """The number under which a prompt shows the sentence with these words."""
+    return re.search(rf"\[(\d+)\][^\n]*{words}", messages[-1]["content"])[1]
+
+
 def thread_of(done) -> str:
     return done.stderr.split("Kept in thread ")[1].split(".")[0]
 
@@ -161,7 +166,11 @@ def test_a_written_answer_cites_what_is_stored(answering, texts):
 
 
 def test_checks_are_words_in_the_text(answering, server):
-    server.reply = lambda _messages: "They have 30 days [1].\nOr 45 days, says Anna [1]. Perhaps."
+    def reply(messages):
+        days = number_of(messages, "within 30 days of")
+        return f"They have 30 days [{days}].\nOr 45 days, says Anna [{days}]. Perhaps."
+
+    server.reply = reply
     lines = answering("ask", ASKED).stdout.splitlines()
     at = lines.index("llama3.2:3b wrote:")
     assert lines[at + 1 : at + 4] == [
@@ -175,7 +184,8 @@ def test_checks_are_words_in_the_text(answering, server):
 def test_a_model_judges_on_request(answering, server):
     def reply(messages):
         if "Claim 1:" not in messages[-1]["content"]:
-            return "They have 30 days [1]. The buoy may float [2]."
+            days = number_of(messages, "within 30 days of")
+            return f"They have 30 days [{days}]. The buoy may float [{days}]."
         verdicts = [{"claim": 1, "verdict": "supported"}, {"claim": 2, "verdict": "partly"}]
         return json.dumps({"judgments": verdicts})
 
@@ -226,7 +236,7 @@ def test_stopping_keeps_what_was_written(place, server):
         env=environment,
     )
     for line in process.stdout:
-        if line == "They have thirty days. [1]\n":
+        if line.startswith("They have thirty days. [1]"):
             break
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
