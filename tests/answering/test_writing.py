@@ -269,6 +269,13 @@ def test_changed_figures_are_named(library, server):
     assert buoy.checks == ()
 
 
+def test_a_model_that_changes_figures_is_found_out_by_each_of_them(library, server):
+    server.failure = "changed-figures"
+    question = "What does a buoy cost?"
+    found = [c.detail for one in written(library, question).sentences for c in one.checks]
+    assert "2,201" in found
+
+
 def test_an_invented_name_is_named(library, server):
     server.failure = "invented-name"
     first, *others = written(library).sentences
