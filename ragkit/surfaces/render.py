@@ -135,8 +135,8 @@ def remarks(answer: Answer) -> Iterator[str]:
     if any(reading.restricts for reading in answer.readings):
         yield "To search for these as words, add: -o read_filters=false"
     for phrasing in answer.phrasings.phrasings if answer.phrasings else ():
-        only = f", {len(phrasing.only)} only by it" if phrasing.only else ""
-        yield f"Also asked: {plain(phrasing.text)} ({phrasing.found} of the results{only})"
+        alone = f", {len(phrasing.only)} alone" if phrasing.only else ""
+        yield f"Also asked: {plain(phrasing.text)} (finds {phrasing.found} of these{alone})"
     if answer.corrected:
         yield "To search for it as typed, add: -o correct_spelling=false"
     elif answer.suggestion:

@@ -130,14 +130,12 @@ def test_what_was_asked_is_said_as_text(library, server):
     html = summary.head(answer, SearchOptions())
     assert "Several phrasings" in html
     assert "timber &lt;img src=x&gt;" in html
-    assert "only by it: <bdi>Timber</bdi>" in html
-    assert "Also asked: timber <img src=x> (1 of the results, 1 only by it)" in list(
-        remarks(answer)
-    )
+    assert "finds 1 of these, alone: <bdi>Timber</bdi>" in html
+    assert "Also asked: timber <img src=x> (finds 1 of these, 1 alone)" in list(remarks(answer))
     written = answer_as_json(answer)["phrasings"]
     assert written["model"] == WRITER
     assert [one["text"] for one in written["phrasings"]] == ["timber <img src=x>", "oak"]
     assert answer_as_json(find(library, QUESTION))["phrasings"] is None
     nothing = summary.phrasings(answer.phrasings, {})
-    assert "only by it" not in nothing
+    assert "alone" not in nothing
     assert Phrasing("oak").only == ()

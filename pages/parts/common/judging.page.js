@@ -141,3 +141,5 @@ sized.observe(document.body);
 draw();
 const listeners = [["keydown", press], ["click", clicked], ["focusin", focused], ["mouseover", same]];
 for (const [name, handle] of listeners) document.addEventListener(name, handle);
+// What is unfolded in one column moves the results of all.
+document.addEventListener("toggle", draw, true);

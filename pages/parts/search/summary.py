@@ -161,9 +161,9 @@ def phrasings(outcome: PhrasingOutcome | None, titles: Mapping[int, str]) -> str
     items = []
     for one in outcome.phrasings:
         only = [titles[document] for document in one.only if document in titles]
-        brought = f"{plural(one.found, 'result')} here" if one.found else "nothing here"
+        brought = f"finds {one.found} of these" if one.found else "finds none of these"
         named = ", ".join(f"<bdi>{name(title)}</bdi>" for title in only)
-        alone = f"; only by it: {named}" if only else ""
+        alone = f", alone: {named}" if only else ""
         items.append(f'<li><bdi class="rk-quote">{name(one.text)}</bdi> · {brought}{alone}</li>')
     label = SEARCH_OPTIONS["phrasings"].type(outcome.how).label
     return (
