@@ -131,9 +131,10 @@ def show(
         answer_html.quick(asked.quick, answer.corrected or answer.query),
     ]
     if found.turn is not None or follow_ups.is_open():
+        follow_ups.draw_change(found.turn)
         st.html("".join(above))
         answering.draw(found)
-        follow_ups.draw(found.turn)
+        follow_ups.draw()
         above = []
     tools = answer_html.offers(
         can_write=bool(found.offered) and not found.written,

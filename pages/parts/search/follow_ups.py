@@ -109,20 +109,24 @@ def is_open() -> bool:
     return bool(st.session_state.get(_OPEN)) and _question() == st.session_state[_OPEN]
 
 
-def draw(turn: Turn | None) -> None:
-    """Draw the box for a question that follows; before it, one to change how a turn is asked."""
-    with st.container(key="follow-ups"):
-        if turn is not None and st.session_state.get(_CHANGE) == turn.id:
-            key = f"asked_as_{turn.id}"
-            state.start(**{key: turn.asked})
-            st.text_input(
-                "Search instead for", key=key,
-                on_change=lambda: _ask_again(turn, str(st.session_state.get(key) or "")),
-            )  # fmt: skip
-        st.text_input(
-            "Ask a follow-up", key=_BOX, placeholder="Ask a follow-up …",
-            label_visibility="collapsed", on_change=_typed,
-        )  # fmt: skip
+def draw_change(turn: Turn | None) -> None:
+    """Draw the box in which a turn is asked in other words, if that was asked for."""
+    if turn is None or st.session_state.get(_CHANGE) != turn.id:
+        return
+    key = f"asked_as_{turn.id}"
+    state.start(**{key: turn.asked})
+    st.text_input(
+        "Search instead for", key=key,
+        on_change=lambda: _ask_again(turn, str(st.session_state.get(key) or "")),
+    )  # fmt: skip
+
+
+def draw() -> None:
+    """Draw the box for a question that follows."""
+    st.text_input(
+        "Ask a follow-up", key=_BOX, placeholder="Ask a follow-up …",
+        label_visibility="collapsed", on_change=_typed,
+    )  # fmt: skip
 
 
 def act(library: Library, values: Mapping[str, str]) -> bool:
