@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from dataclasses import replace
 
@@ -223,3 +224,16 @@ def test_a_thread_as_markdown():
         "",
         "No answer.",
     ]
+
+
+def test_no_text_makes_markup_wherever_it_stands():
+    chance = random.Random(5)
+    for _ in range(500):
+        signs = chance.choices("\\`*_{}[]()<>#|!~&$-+=.:/ @1wh\n\t\"'", k=chance.randrange(1, 25))
+        text = f"w{''.join(signs)}"[chance.randrange(2) :]
+        shown = escape_markdown(text)
+        blocks = MarkdownIt("commonmark").parse(f"> {shown} [1]\n\n{shown} *x*\n\n- {shown}\n")
+        kinds = {re.sub("_(open|close)$", "", block.type) for block in blocks}
+        assert kinds <= {"blockquote", "paragraph", "inline", "bullet_list", "list_item"}, text
+        inside = {token.type for block in blocks for token in block.children or ()}
+        assert inside <= {"text", "code_inline", "text_special", "em_open", "em_close"}, text
