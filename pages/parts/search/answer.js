@@ -43,9 +43,11 @@ class Answer {
     this.over = over;
     if (version === this.version) return;
     this.version = version;
-    if (this.state.textContent !== state) this.state.textContent = state;
+    const words = state || (over ? "The answer is complete." : "");
+    if (this.state.textContent !== words) this.state.textContent = words;
     this.stop.hidden = over;
-    this.head.hidden = over && !state;
+    // Who sees the answer sees that it is complete; to others it is said.
+    this.head.classList.toggle("rk-unseen", over && !state);
     this.root.setAttribute("aria-busy", String(!over));
     this.body.innerHTML = html;
   }
