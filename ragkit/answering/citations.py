@@ -42,7 +42,7 @@ _MAY_BE_ITEM = re.compile(r"\s*(?:[-*+•–#|`~]{1,6}|\d{1,2}[.)]?)?\s*(?:\[[ x
 _ROW = re.compile(r"\s{0,3}\|")
 _ROW_RULE = re.compile(r"[\s|:-]+$")
 _RULE = re.compile(r"\s{0,3}(?:[-*_]\s*){3,}$")
-_TITLE = re.compile(r"\s*(\*\*|__)[^*_\n]{1,120}\1:?\s*$")
+_TITLE = re.compile(r"\s*(\*\*|__)[^*_\n]{0,119}[^*_\n.!?…。]\1:?\s*$")
 _NO_END = re.compile(
     r"^(?:\d{1,2}|Yes|Ja|Nein|Oui|Non|Sí)\.$|(?:^|[\s(„“\"'])"
     r"(?:[A-Za-zÄÖÜ]|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|Abb|Art|Abs|vs|cf|"
@@ -215,7 +215,9 @@ class CitationReader:
         if heading or _TITLE.match(line):
             self._end_row(rule=False)
             self._gap, self._item = True, False
-            self._add(heading[1] if heading else line, claims=False)
+            text = heading[1] if heading else line
+            # What ends as a sentence says something, however large it is written.
+            self._add(text, claims=None if text.endswith((".", "!", "。")) else False)
             self._gap = True
             return True
         return bool(_RULE.match(line))

@@ -88,6 +88,16 @@ def test_what_else_a_model_writes_becomes_plain_text():
     assert blocks == [1, 2, 3, 4, 5, 6, 7, 8, 8]
 
 
+def test_only_a_heading_that_is_no_sentence_needs_no_source():
+    text = "**Returns**\n**They last 45 days.**\n## They last 45 days.\n### Costs [1]\n"
+    assert [(one.text, one.cited, one.claims) for one in read(text).sentences] == [
+        ("Returns", (), False),
+        ("They last 45 days.", (), True),
+        ("They last 45 days.", (), True),
+        ("Costs", (1,), False),
+    ]
+
+
 def test_a_block_of_code_is_one_sentence_in_which_brackets_are_code():
     intro, code, after = read(
         "Run this [2]:\n```python\na[1] = 2\n\nb\n```\nThen [3].", 1
