@@ -1,12 +1,12 @@
 """Phrasings: the same question asked in other words that a model wrote, the hits merged.
 
-What a model writes is text to be searched for; no filter is read from it. The question itself has
-half of each score, the phrasings share the other half.
+What a model writes is text to be searched for; no filter is read from it. The question itself
+counts three times as much as a phrasing, so that one beside the point does little harm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
@@ -18,7 +18,12 @@ from ragkit.retrieval.merge import blend
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.ranking import Hit
 
-_SHARE = 0.5
+_QUESTION_COUNTS: Mapping[Phrasings, float] = {
+    Phrasings.SEVERAL: 3.0,
+    Phrasings.STEP_BACK: 3.0,
+    # It has the question's own words, and only the vector of another text.
+    Phrasings.HYDE: 1.0,
+}
 _NOT_PHRASED = "Only the question itself was asked:"
 
 
@@ -85,7 +90,7 @@ def _failed(how: Phrasings, failure: str) -> Phrased:
     return Phrased((), PhrasingOutcome(how.value, failure=failure, notice=notice))
 
 
-def merged(lists: Sequence[list[Hit]]) -> list[Hit]:
+def merged(lists: Sequence[list[Hit]], how: Phrasings) -> list[Hit]:
     """Return the hits of a question and its phrasings as one list, best first."""
     first, *others = lists
     if not others:
@@ -93,7 +98,8 @@ def merged(lists: Sequence[list[Hit]]) -> list[Hit]:
     together = others[0]
     for count, hits in enumerate(others[1:], start=2):
         together = blend(together, hits, 1 / count, outer=True)
-    return blend(first, together, _SHARE, outer=True)
+    share = len(others) / (len(others) + _QUESTION_COUNTS[how])
+    return blend(first, together, share, outer=True)
 
 
 def with_brought(

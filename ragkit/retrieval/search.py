@@ -308,7 +308,7 @@ class SearchEngine:
         others = self._phrased(query, options, timer)
         while True:
             lists, searches = self._batches.ranked([query, *others.queries], depth, options, timer)
-            hits = merged(lists)
+            hits = merged(lists, options.phrasings)
             grouping = _timed_group(hits, options, lookups, timer)
             short = len(grouping.groups) < limit and len(hits) >= depth
             if not short or depth >= _MOST_CANDIDATES or self._batches.all_found(query, grouping):
