@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 from contextlib import closing
 
 import pytest
@@ -92,16 +93,22 @@ def test_the_first_token_is_handed_on_before_the_second_is_sent(library, server)
 def test_cancelling_keeps_what_is_there(library, server):
     server.pause = 0.05
     seen: list[WrittenAnswer] = []
-    answers = library.answers.write(
-        QUESTION, find(library, QUESTION), cancelled=lambda: bool(seen and seen[-1].unfinished)
-    )
-    seen.extend(itertools.islice(answers, 0))
-    for one in answers:
+    for one in library.answers.write(
+        QUESTION, find(library, QUESTION), cancelled=lambda: bool(seen[-1].unfinished)
+    ):
         seen.append(one)
     assert states(seen) == ["reading", "writing", "cancelled"]
     assert FIRST.startswith(seen[-1].unfinished)
     assert seen[-1].unfinished
     assert seen[-1].failure == ""
+
+
+def test_cancelling_does_not_wait_for_the_first_word(library, server):
+    server.delay = 3
+    answers = library.answers.write(QUESTION, find(library, QUESTION), cancelled=lambda: True)
+    before = time.monotonic()
+    assert states(list(answers)) == ["reading", "cancelled"]
+    assert time.monotonic() - before < 3
 
 
 def test_a_stream_that_breaks_off_keeps_what_is_there(library, server):
