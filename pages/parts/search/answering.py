@@ -57,7 +57,10 @@ def stand(library: Library, asked: Asked) -> Stand:
         for turn_id, other in kept.items():
             if turn is None or turn_id != turn.id:
                 other.cancel()
-    found = Stand(before, turn, kept.get(turn.id) if turn else None, offered)
+    writing = kept.get(turn.id) if turn else None
+    if writing is not None and writing.answer.question != asked.question:
+        writing = None  # of the turn as it was asked before
+    found = Stand(before, turn, writing, offered)
     if found.turn and found.writing and found.writing.is_over and found.turn.id < 0:
         turns.put(library, replace(found.turn, written=found.writing.answer))
     wanted = st.session_state.pop(_WANTED, "") == asked.question
