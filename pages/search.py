@@ -120,7 +120,7 @@ def show(
     options: SearchOptions,
     found: answering.Stand,
 ) -> None:
-    """Draw the answer, and the results under it: as one element, if nothing is written."""
+    """Draw the answer, and the results under it."""
     answer = asked.answer
     chips = summary.chips(asked.question, library.documents.field_names(options.collections))
     above = [
@@ -130,12 +130,6 @@ def show(
         answer_html.asked_as(found.turn),
         answer_html.quick(asked.quick, answer.corrected or answer.query),
     ]
-    if found.turn is not None or follow_ups.is_open():
-        follow_ups.draw_change(found.turn)
-        st.html("".join(above))
-        answering.draw(found)
-        follow_ups.draw()
-        above = []
     tools = answer_html.offers(
         can_write=bool(found.offered) and not found.written,
         follows=bool(asked.quick) and found.turn is None,
@@ -145,7 +139,17 @@ def show(
         below += [result_list(library, answer, options), summary.more(answer, options)]
     else:
         below.append(summary.nothing_found(asked.question, chips, options.mode.value))
-    st.html("".join(above + below))
+    # The results have a place of their own: they stay while an answer begins above them.
+    with st.container(key="answer-area"):
+        writes = found.turn is not None or follow_ups.is_open()
+        if writes:
+            follow_ups.draw_change(found.turn)
+        if any(above):
+            st.html("".join(above))
+        if writes:
+            answering.draw(found)
+            follow_ups.draw()
+    st.html("".join(below))
     if found.offered is None:
         browser.pulse("offer-pulse", 1)
 
