@@ -76,6 +76,9 @@ def format_filters(filters: Filters, collections: Sequence[str] = ()) -> str:
 
 def format_filter(name: str, values: Sequence[str]) -> str:
     """Format a filter, by its name or that of a field, as it would be typed."""
+    if name == "tag":
+        # The sign before a tag is left out when it is read.
+        values = [f"#{value}" if value.startswith("#") else value for value in values]
     written = ",".join(_quoted(value) for value in values if value)
     return f"{_as_word(name.removeprefix('='))}:{written}"
 

@@ -6,7 +6,7 @@ import time
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragkit.errors import QueryError
@@ -402,6 +402,7 @@ dates = st.sampled_from(["", "2025", "2025-01", "2025-01-31"])
     ),
     several,
 )  # fmt: skip
+@example(Filters(tags=("#", "##x")), ())
 def test_written_filters_are_read_back(filters, collections):
     parsed = parse_query(format_filters(filters, collections), FIELDS)
     assert parsed == ParsedQuery(text="", filters=filters, collections=collections)
