@@ -22,7 +22,8 @@ class Source:
 
     It is the slice ``text == stored_text[start:end]`` of a ``document``. A sentence of the web has
     no document, but a ``url`` and the ``title`` of its page. ``page`` is the number of the page on
-    which its passage starts. ``changed`` says that the document no longer says this there.
+    which its passage starts. ``header`` is the header line of the table that it is a row of.
+    ``changed`` says that the document no longer says this there.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Source:
     url: str = ""
     title: str = ""
     changed: bool = False
+    header: str = ""
 
     @property
     def place(self) -> str:

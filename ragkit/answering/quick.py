@@ -1,86 +1,142 @@
-"""The quick answer: which sentences of the found passages answer a question best."""
+"""The quick answer: which sentences of the found passages answer a question best, if any do.
+
+Each sentence has a score, a weighted sum of what speaks for it (``evidence.py``), which orders
+sentences of one question. Whether the best is good enough is another question, which compares
+questions: how sure the answer is decides it (``_sureness``). How both were chosen and measured:
+docs/decisions.md and docs/measurements.md.
+"""
 
 from __future__ import annotations
 
-import heapq
-import math
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import islice
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from ragkit.answering.sentences import found_sentences
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.answering.evidence import Evidence, evidence
+from ragkit.answering.meaning import Meaning
+from ragkit.answering.questions import Kind, Question
 from ragkit.answers import Source
-from ragkit.indexes.tokenizer import index_tokens
-from ragkit.models.base import Embedder
 from ragkit.results import Answer
 from ragkit.retrieval.query_parser import parse_query
 
 MOST = 3
-"""How many sentences a quick answer has at most."""
+"""How many sentences a quick answer has at most, not counting those that they follow on."""
 
-_RESULTS = 5
-_READ = 1000
-_EMBEDDED = 64
-_COSINE = 0.5
+_WEIGHTS: Mapping[str, float] = {
+    "like": 3.0, "wide": 4.5, "alike": 5.0, "alike_around": 4.5, "placed": 1.5, "chunk": 1.2,
+    "kind": 1.0, "asks": -2.0, "leads": -1.5, "long": -1.0, "short": -2.0,
+}  # fmt: skip
+_FURTHER = 5.0
+"""How far below the best score another sentence may be."""
+
+_SURE = 2.6
+"""How sure it must be; in cosines and shares, as ``_sureness`` adds them."""
+
+_YES_NO, _AMOUNT, _NO_AMOUNT = 1.6, 1.2, 3.2
+"""How much surer it must be of a yes or no, of an amount, and of one that is not in sight."""
+_SHORT_FOLLOWER = 200
+_HEADING = re.compile(r"[^\n.!?。！？]{1,70}\n\s*(?=[^\sa-z])")
+_NO_LETTERS = re.compile(r"[\W_]*\n\s*")
 
 
-@dataclass(slots=True)
-class _Candidate:
-    """A sentence with the words of the question in it, and how well it answers."""
-
-    source: Source
-    held: frozenset[str]
-    score: float
-
-
-def quick_answer(question: str, answer: Answer, embedder: Embedder | None) -> tuple[Source, ...]:
+def quick_answer(question: str, answer: Answer, meaning: Meaning) -> tuple[Source, ...]:
     """Return the one to three sentences that answer a question best, best first, or none.
 
-    ``answer`` is what a search found for it. ``embedder`` made its vectors; without one, as where
-    a server would have to be waited for, words alone decide. What is read and embedded is bounded.
+    ``answer`` is what a search found for it. What is read and compared is bounded.
     """
     if answer.listed or answer.nothing_close:
         return ()
-    question = parse_query(question).text
-    candidates = _candidates(frozenset(index_tokens(question)), answer)
-    if embedder is not None and candidates:
-        candidates = heapq.nlargest(_EMBEDDED, candidates, key=lambda one: one.score)
-        vectors = embedder.embed_passages([one.source.text for one in candidates])
-        cosines = vectors @ embedder.embed_queries([question])[0]
-        for one, cosine in zip(candidates, cosines, strict=True):
-            one.score += _COSINE * float(cosine)
-    chosen: dict[str, Source] = {}
-    for one in sorted(candidates, key=lambda one: -one.score):
-        chosen.setdefault(one.source.text, one.source)
-        if len(chosen) == MOST:
+    asked = Question(parse_query(question).text)
+    found = evidence(asked, answer.results, meaning)
+    if not found.sentences or not asked.words:
+        return ()
+    scores = _scores(found)
+    if _sureness(asked, found, int(np.argmax(scores)), answer) < _SURE:
+        return ()
+    return tuple(_without_heading(source) for source in _chosen(found, scores))
+
+
+def _scores(found: Evidence) -> NDArray[np.float64]:
+    """Return how well each sentence answers, compared with the others of this question."""
+    scores = np.full(len(found.sentences), -np.inf)
+    rows = found.compared
+    scores[rows] = sum(found.columns[name][rows] * weight for name, weight in _WEIGHTS.items())
+    return scores
+
+
+def _sureness(asked: Question, found: Evidence, best: int, answer: Answer) -> float:
+    """Return how sure it is that the best sentence answers, whatever the question.
+
+    The fit of a result is that of the library's embedder; where there is none, words decide.
+    """
+    columns = found.columns
+    fit = answer.results[found.result[best]].fit
+    if fit is None:
+        fit = float(columns["held"][best])
+    like, wide = (float(columns[name][best]) for name in ("like", "wide"))
+    harder = _YES_NO if asked.kind is Kind.YES_NO else 0.0
+    if asked.kind is Kind.AMOUNT:
+        harder = _AMOUNT if columns["kind"][best] else _NO_AMOUNT
+    return 3.7 * fit + 2.7 * like + 2.0 * wide - harder
+
+
+def _chosen(found: Evidence, scores: NDArray[np.float64]) -> Iterator[Source]:
+    """Yield the best sentences, none twice, each with what it follows on or leads to."""
+    order = [int(row) for row in np.argsort(-scores, kind="stable")]
+    texts: set[str] = set()
+    used: set[int] = set()
+    lowest = scores[order[0]] - _FURTHER
+    for row in order:
+        text = " ".join(found.sentences[row].text.split())
+        if len(texts) == MOST or scores[row] < lowest:
+            return
+        if text in texts or row in used:
+            continue
+        first, last = _together(found, _first_place(found, row))
+        texts.add(text)
+        used.update(range(first, last + 1))
+        yield _joined(found, first, last)
+
+
+def _first_place(found: Evidence, row: int) -> int:
+    """Return the first row of the same document that says the same."""
+    wanted = found.sentences[row]
+    same = [
+        at
+        for at, one in enumerate(found.sentences)
+        if one.text == wanted.text and one.document == wanted.document
+    ]
+    return min(same, key=lambda at: found.sentences[at].start)
+
+
+def _together(found: Evidence, row: int) -> tuple[int, int]:
+    """Return the rows that are shown for one: with its predecessor, or what follows on it."""
+    if found.stand_together(row - 1, row) and (found.follows_on(row) or found.leads_in(row - 1)):
+        return row - 1, row
+    if found.stand_together(row, row + 1):
+        short = len(found.sentences[row + 1].text) < _SHORT_FOLLOWER
+        if found.leads_in(row) or (found.follows_on(row + 1) and short):
+            return row, row + 1
+    return row, row
+
+
+def _joined(found: Evidence, first: int, last: int) -> Source:
+    """Return neighbouring sentences as one slice."""
+    passage = found.passages[found.group[first]]
+    start, end = found.sentences[first].start, found.sentences[last].end
+    text = passage.text[start - passage.start : end - passage.start]
+    return replace(found.sentences[first], text=text, start=start, end=end)
+
+
+def _without_heading(source: Source) -> Source:
+    """Leave out lines above a sentence that are its heading, where no mark says that they are."""
+    text = source.text
+    while True:
+        heading = _HEADING.match(text) or _NO_LETTERS.match(text)
+        if heading is None or len(heading.group().strip()) * 2 > len(text) - heading.end():
             break
-    return tuple(chosen.values())
-
-
-def _candidates(wanted: frozenset[str], answer: Answer) -> list[_Candidate]:
-    """Return the sentences of the first results, by the question's words and their result."""
-    results = answer.results[:_RESULTS]
-    scores = {result.document.id: result.score for result in results}
-    read = [
-        (source, wanted.intersection(index_tokens(source.text)))
-        for source in islice(found_sentences(results), _READ)
-    ]
-    weights = _rarity([held for _source, held in read])
-    total = sum(weights.values()) or 1.0
-    return [
-        _Candidate(
-            source, held, sum(weights[word] for word in held) / total + _score(source, scores)
-        )
-        for source, held in read
-    ]
-
-
-def _score(source: Source, scores: dict[int, float]) -> float:
-    return scores[source.document.id] if source.document else 0.0
-
-
-def _rarity(sentences: Sequence[frozenset[str]]) -> dict[str, float]:
-    """Return a weight for each word: high when few of the sentences have it."""
-    counts = Counter(word for held in sentences for word in held)
-    return {word: math.log(1 + len(sentences) / count) for word, count in counts.items()}
+        text = text[heading.end() :]
+    return replace(source, text=text, start=source.end - len(text))

@@ -26,6 +26,7 @@ def sentences_of(passage: Passage, document: DocumentRef) -> Iterator[Source]:
             document=document,
             heading_path=path,
             page=passage.page,
+            header=passage.text[slice(*unit.header)] if unit.header else "",
         )
 
 

@@ -18,6 +18,13 @@ _IMPORT = re.compile(
 )
 _SPEAKER = re.compile(r"\*\*[^*\n]{1,80}\*\* · \d{4}-\d\d-\d\d")
 _WORD = re.compile(r"\w")
+# Initials, and what is written short before a capital or a number: the sentence goes on.
+_NO_END = re.compile(
+    r"(?:\b[A-Z]\w*\.?[^\S\n]+[A-HJ-Z]|\b[A-Z]\.[A-Z]"
+    r"|(?<!\w)(?:[Ee]\.g|[Ii]\.e|[zZ]\. ?B|[dD]\. ?h|et al|Mrs?|Ms|Dr|Prof|St|Lt|Col|Gen|Capt"
+    r"|Gov|Sen|Rep|Hon|Mgr|Jr|vs|cf|ca|approx|bzw|ggf|Nr|Abs|Nos?|Figs?|Eqs?|Vol|pp))\s?\.[^\S\n]+$"
+)
+_LONGEST_SHORT = 20
 
 
 class Unit(NamedTuple):
@@ -87,6 +94,8 @@ def _kind(words: str, code: bool) -> str:
 def _sentences(value: str, start: int, end: int, block: int) -> Iterator[Unit]:
     """Yield the sentences of a paragraph; its line breaks are no borders."""
     for match in SENTENCE_END.finditer(value, start, end):
+        if _NO_END.search(value, max(start, match.start() - _LONGEST_SHORT), match.end()):
+            continue
         last = match.start() + len(match.group().rstrip())
         if last > start:
             yield Unit(start, last, "prose", block)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from ragkit.answers import AnswerState, WrittenAnswer
 from ragkit.errors import OllamaError
-from ragkit.models.factory import is_brought
+from ragkit.models.factory import EMBEDDERS, local_embedder
 
 if TYPE_CHECKING:
     from ragkit.answering.follow_up import FollowUp
+    from ragkit.answering.meaning import Meaning
     from ragkit.answers import Source, Thread, Turn
     from ragkit.catalog import Catalog
     from ragkit.library.services import ActiveServices
@@ -27,6 +28,7 @@ class AnswerService:
         self._settings = settings
         self._catalog = catalog
         self._services = services
+        self._meaning: tuple[str, Meaning] | None = None
 
     def quick(self, answer: Answer) -> tuple[Source, ...]:
         """Return the one to three sentences that answer best, best first; none if none is good.
@@ -35,9 +37,19 @@ class AnswerService:
         """
         from ragkit.answering.quick import quick_answer
 
+        return quick_answer(answer.corrected or answer.query, answer, self._quick_meaning())
+
+    def _quick_meaning(self) -> Meaning:
+        """Return vectors that are there at once: the library's own, or else the built-in ones."""
+        from ragkit.answering.meaning import Meaning
+
         embedder = self._services.last_seen().embedder
-        question = answer.corrected or answer.query
-        return quick_answer(question, answer, None if is_brought(embedder.name) else embedder)
+        if embedder.name not in EMBEDDERS:
+            embedder = local_embedder()
+        kept = self._meaning
+        if kept is None or kept[0] != embedder.fingerprint:
+            kept = self._meaning = embedder.fingerprint, Meaning(embedder)
+        return kept[1]
 
     def follow_up(self, thread: Thread, question: str, *, model: str | None = "") -> FollowUp:
         """Return a question of a thread as it stands alone, with the sentences it leans on.

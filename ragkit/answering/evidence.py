@@ -1,0 +1,293 @@
+"""What speaks for each sentence of found passages as an answer, in columns.
+
+A sentence is read where it stands: words of its headings, of a table's header, of the line that
+leads into it and of the sentences around it count for it too, the less the farther away they are.
+Words are compared as they are written and by their meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.answering.meaning import Meaning
+from ragkit.answering.questions import Question
+from ragkit.answering.sentences import sentences_of
+from ragkit.answers import Source
+from ragkit.indexes.analyzer import STOP_WORDS
+from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
+from ragkit.results import Passage, Result
+
+_RESULTS = 5
+_MOST_READ = 20_000
+"""Characters of passages that are read."""
+_LONGEST = 2_000
+_FARTHEST = 6
+_COMPARED = 32
+_ENOUGH = 40
+_RARITY_POWER = 1.5
+_FADES = 0.75
+_OF_HEADINGS = 0.5
+_SHORT_LEAD = 60
+_SHORT, _LONG = 40, 600
+_MOST_WORDS = 60
+
+_BORDER = re.compile(r"\n|[.!?] ")
+_LEADS_IN = re.compile(r"[:?：？][\s*_.\"”)]*$")
+_BETWEEN = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
+_FOLLOWS_ON = re.compile(
+    r"(?:It|Its|This|They|These|Those|He|She|His|Her|Their|Both|Such|That|There|Then|However|Also|But|So|Thus"
+    r"|Therefore|Moreover|Otherwise|In (?:it|this|these|his|her|their|addition)|By (?:this|doing)"
+    r"|Er|Sie|Es|Dies\w*|Diese\w*|Dabei|Dann|Sonst|Il|Elle|Ils|Elles|Ce(?:la|tte|s)?)\b"
+)
+
+Column = NDArray[np.float64]
+
+
+@dataclass(slots=True, eq=False)
+class Evidence:
+    """Sentences and what speaks for each, a row each.
+
+    ``group`` and ``result`` say by number of which of the ``passages`` and results a sentence is.
+    ``columns`` hold shares from 0 to 1 by name; ``weights`` are the rarities of the question's
+    words, and ``held`` says which of them a sentence has. ``compared`` are the rows that were
+    compared by their meaning.
+    """
+
+    sentences: list[Source]
+    words: list[set[str]]
+    passages: list[Passage]
+    group: list[int]
+    result: list[int]
+    weights: Column
+    held: NDArray[np.bool_]
+    columns: dict[str, Column] = field(default_factory=dict)
+    compared: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def same_passage(self, first: int, last: int) -> bool:
+        """Return whether two rows are sentences of one passage."""
+        within = 0 <= first < len(self.group) and 0 <= last < len(self.group)
+        return within and self.group[first] == self.group[last]
+
+    def stand_together(self, first: int, last: int) -> bool:
+        """Return whether two rows follow one another, with at most a list's mark between."""
+        if not self.same_passage(first, last):
+            return False
+        passage = self.passages[self.group[first]]
+        between = passage.text[
+            self.sentences[first].end - passage.start : self.sentences[last].start - passage.start
+        ]
+        return bool(_BETWEEN.fullmatch(between))
+
+    def leads_in(self, row: int) -> bool:
+        """Return whether a sentence leads into the next one: it ends in a colon or asks."""
+        return bool(_LEADS_IN.search(self.sentences[row].text))
+
+    def follows_on(self, row: int) -> bool:
+        """Return whether a sentence begins with a word that points back."""
+        return bool(_FOLLOWS_ON.match(self.sentences[row].text))
+
+
+def evidence(question: Question, results: Sequence[Result], meaning: Meaning) -> Evidence:
+    """Return the sentences of the first results with what speaks for each."""
+    results = results[:_RESULTS]
+    found = _read(question, results)
+    if not found.sentences or not question.words:
+        return found
+    columns = found.columns
+    weights, total = found.weights, found.weights.sum() or 1.0
+    held = found.held.astype(np.float64)
+    placed = _placed(found, held, results, question)
+    columns["held"] = held @ weights / total
+    columns["placed"] = _faded(placed, found.group) @ weights / total
+    columns["chunk"] = _chunk_scores(found, results)
+    _of_form(found, question)
+    rough = 2 * columns["placed"] + columns["held"] + columns["chunk"] / 2
+    found.compared = np.sort(np.argsort(-rough, kind="stable")[:_COMPARED])
+    _compare(found, question, meaning, held, placed)
+    return found
+
+
+def _read(question: Question, results: Sequence[Result]) -> Evidence:
+    """Return the sentences of the first passages, with the question's words in each."""
+    found = Evidence([], [], [], [], [], np.zeros(0), np.zeros((0, 0), np.bool_))
+    tokens = list(question.words)[:_MOST_WORDS]
+    numbers = {token: number for number, token in enumerate(tokens)}
+    # Most words of a text come several times; each is looked at once.
+    known: dict[str, tuple[int, ...]] = {}
+    rows: list[set[int]] = []
+    left = _MOST_READ
+    passages = [(place, one) for place, result in enumerate(results) for one in result.passages]
+    for number, (place, passage) in enumerate(passages):
+        near = _near(passage, results[place], left)
+        left -= len(near.text)
+        found.passages.append(near)
+        for source in sentences_of(near, results[place].document):
+            folded = fold(source.text[:_LONGEST])
+            words = set(word_pattern(ascii_only=folded.isascii()).findall(folded))
+            for word in words.difference(known):
+                of_word = (numbers.get(token, -1) for token in index_tokens(word))
+                known[word] = tuple(one for one in of_word if one >= 0)
+            rows.append({one for word in words for one in known[word]})
+            found.sentences.append(source)
+            found.words.append(words)
+            found.group.append(number)
+            found.result.append(place)
+        if left <= 0:
+            break
+    found.held = np.zeros((len(rows), len(tokens)), np.bool_)
+    for row, of_row in enumerate(rows):
+        found.held[row, list(of_row)] = True
+    found.weights = _rarities(question, found)
+    return found
+
+
+def _near(passage: Passage, result: Result, most: int) -> Passage:
+    """Return a passage that is short enough to be read, else the part at its best chunk."""
+    if len(passage.text) <= most:
+        return passage
+    spans = [chunk.span for chunk in result.matched_chunks if chunk.span is not None]
+    starts = (one.start for one in spans if passage.start <= one.start < passage.end)
+    at = next(starts, passage.start) - passage.start
+    first = max(0, min(at - most // 4, len(passage.text) - most))
+    if first:
+        # From the next line or sentence on.
+        border = _BORDER.search(passage.text, first, first + most // 4)
+        first = border.end() if border else first
+    text = passage.text[first : first + most]
+    start = passage.start + first
+    return replace(passage, start=start, end=start + len(text), text=text, highlights=())
+
+
+def _rarities(question: Question, found: Evidence) -> Column:
+    """Return a weight for each word: high where few sentences of the best results have it.
+
+    A word that none has may still be there by its meaning.
+    """
+    best = 0
+    places = np.array(found.result)
+    while np.count_nonzero(places <= best) < min(_ENOUGH, len(places)):
+        best += 1
+    counts = found.held[places <= best].sum(axis=0) if len(places) else np.zeros(0)
+    total = np.count_nonzero(places <= best)
+    rarities = np.log1p(total / (np.maximum(counts, 1) + 0.5)) ** _RARITY_POWER
+    weights: Column = rarities * np.array(question.factors()[: len(counts)])
+    return weights
+
+
+def _placed(found: Evidence, held: Column, results: Sequence[Result], question: Question) -> Column:
+    """Return the words of each sentence with those of what it stands under and follows from."""
+    placed = held.copy()
+    tokens = list(question.words)[: held.shape[1]]
+    heads: dict[tuple[int, tuple[str, ...]], Column] = {}
+    for row, source in enumerate(found.sentences):
+        key = found.result[row], source.heading_path
+        if key not in heads:
+            title = results[key[0]].document.title
+            have = set(index_tokens(" ".join((title, *source.heading_path))))
+            heads[key] = _OF_HEADINGS * np.array([token in have for token in tokens], np.float64)
+        placed[row] = np.maximum(placed[row], heads[key])
+        before = row - 1 if found.same_passage(row - 1, row) else -1
+        if source.header:
+            have = set(index_tokens(source.header))
+            header = _OF_HEADINGS * np.array([token in have for token in tokens], np.float64)
+            placed[row] = np.maximum(placed[row], header)
+        elif before >= 0 and (
+            found.leads_in(before)
+            or len(found.sentences[before].text) < _SHORT_LEAD
+            or found.follows_on(row)
+        ):
+            placed[row] = np.maximum(placed[row], held[before])
+    return placed
+
+
+def _faded(words: Column, group: Sequence[int]) -> Column:
+    """Return the words of each sentence and, the fainter the farther away, of those around it."""
+    faded = words.copy()
+    of = np.array(group)
+    for distance in range(1, min(_FARTHEST, len(of) - 1) + 1):
+        near = _FADES**distance * (of[distance:] == of[:-distance])[:, None]
+        np.maximum(faded[distance:], words[:-distance] * near, out=faded[distance:])
+        np.maximum(faded[:-distance], words[distance:] * near, out=faded[:-distance])
+    return faded
+
+
+def _chunk_scores(found: Evidence, results: Sequence[Result]) -> Column:
+    """Return the score of the matched chunk that each sentence is of, as a share of the best."""
+    scores = np.zeros(len(found.sentences))
+    best = max((result.score for result in results), default=0.0) or 1.0
+    for row, source in enumerate(found.sentences):
+        for chunk in results[found.result[row]].matched_chunks:
+            span = chunk.span
+            if span is not None and span.start < source.end and source.start < span.end:
+                scores[row] = max(scores[row], chunk.score / best)
+    return scores
+
+
+def _of_form(found: Evidence, question: Question) -> None:
+    """Add what a sentence is like, whatever its words: what it asks or leads to, its length."""
+    texts = [source.text for source in found.sentences]
+    rows = len(texts)
+    last = [text.rstrip(' *_"”)') for text in texts]
+    forms = {
+        "asks": (text.endswith(("?", "？")) for text in last),
+        "leads": (
+            text.endswith((":", ":.", "：")) or (text.startswith("|") and not source.header)
+            for text, source in zip(last, found.sentences, strict=True)
+        ),
+        "short": (len(text) < _SHORT for text in texts),
+        "long": (len(text) > _LONG for text in texts),
+        "kind": map(question.is_met_by, texts),
+    }
+    for name, values in forms.items():
+        found.columns[name] = np.fromiter(values, np.float64, rows)
+
+
+def _compare(
+    found: Evidence, question: Question, meaning: Meaning, held: Column, placed: Column
+) -> None:
+    """Add how like the compared sentences, and those with their neighbours, are to the question."""
+    asked = meaning.question(question.text)
+    compared = found.compared.tolist()
+    around = [
+        [row for row in (at - 1, at, at + 1) if found.same_passage(row, at)] for at in compared
+    ]
+    texts = [source.text[:_LONGEST] for source in found.sentences]
+    wide = [" ".join(texts[row] for row in rows) for rows in around]
+    for name, read in (("like", [texts[row] for row in compared]), ("wide", wide)):
+        found.columns[name] = np.zeros(len(texts))
+        found.columns[name][found.compared] = meaning.sentences(read) @ asked
+    near = sorted(set(chain(*around)))
+    words = [_telling(found.words[row]) for row in near]
+    alike = held.copy()
+    likest = _alike(question, words, meaning)[:, : held.shape[1]]
+    alike[near] = np.maximum(alike[near], likest)
+    total = found.weights.sum() or 1.0
+    found.columns["alike"] = alike @ found.weights / total
+    around_alike = _faded(np.maximum(alike, placed), found.group)
+    found.columns["alike_around"] = around_alike @ found.weights / total
+
+
+def _alike(question: Question, words: Sequence[set[str]], meaning: Meaning) -> Column:
+    """Return for each text how like its likest word is to each of the question's, squared."""
+    distinct = list(dict.fromkeys(word for of_text in words for word in of_text))
+    numbers = {word: number for number, word in enumerate(distinct)}
+    asked = meaning.words(list(question.words.values()))
+    cosines = np.clip(asked @ meaning.words(distinct).T, 0.0, 1.0) ** 2
+    # A text of no words has that one column of zeros.
+    cosines = np.hstack([cosines, np.zeros((len(asked), 1))])
+    places = [[numbers[word] for word in of_text] or [len(distinct)] for of_text in words]
+    starts = np.cumsum([0, *map(len, places[:-1])])
+    alike: Column = np.maximum.reduceat(cosines[:, list(chain(*places))], starts, axis=1).T
+    return alike
+
+
+def _telling(words: set[str]) -> set[str]:
+    """Return the words in small letters, without stop words and what is too long for a word."""
+    small = (word.casefold() for word in words if len(word) <= _SHORT)
+    return {word for word in small if word not in STOP_WORDS}
