@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.answers import AnswerState, WrittenAnswer
 from ragkit.errors import OllamaError
-from ragkit.models.factory import EMBEDDERS, local_embedder
+from ragkit.models.factory import local_embedder
 
 if TYPE_CHECKING:
     from ragkit.answering.follow_up import FollowUp
@@ -28,7 +28,6 @@ class AnswerService:
         self._settings = settings
         self._catalog = catalog
         self._services = services
-        self._meaning: tuple[str, Meaning] | None = None
 
     def quick(self, answer: Answer) -> tuple[Source, ...]:
         """Return the one to three sentences that answer best, best first; none if none is good.
@@ -37,19 +36,14 @@ class AnswerService:
         """
         from ragkit.answering.quick import quick_answer
 
-        return quick_answer(answer.corrected or answer.query, answer, self._quick_meaning())
+        return quick_answer(answer.corrected or answer.query, answer, self._meaning)
 
-    def _quick_meaning(self) -> Meaning:
-        """Return vectors that are there at once: the library's own, or else the built-in ones."""
+    @cached_property
+    def _meaning(self) -> Meaning:
+        """The built-in vectors, which are there at once whatever the library's embedder is."""
         from ragkit.answering.meaning import Meaning
 
-        embedder = self._services.last_seen().embedder
-        if embedder.name not in EMBEDDERS:
-            embedder = local_embedder()
-        kept = self._meaning
-        if kept is None or kept[0] != embedder.fingerprint:
-            kept = self._meaning = embedder.fingerprint, Meaning(embedder)
-        return kept[1]
+        return Meaning(local_embedder())
 
     def follow_up(self, thread: Thread, question: str, *, model: str | None = "") -> FollowUp:
         """Return a question of a thread as it stands alone, with the sentences it leans on.
