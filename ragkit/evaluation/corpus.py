@@ -62,7 +62,8 @@ class QuestionSet:
 
     ``judgments`` hold for a question's id the relevance of rows (above 0: relevant).
     ``notices`` are sentences on what was left out. ``same`` maps a row's id to the id that
-    represents all rows which count as the same.
+    represents all rows which count as the same. ``unanswerable`` are questions that nothing
+    answers, as ``metadata.answerability`` of ``queries.jsonl`` says.
     """
 
     name: str
@@ -72,6 +73,7 @@ class QuestionSet:
     same: Mapping[str, str] = field(default_factory=dict)
     excerpts: Mapping[str, tuple[Excerpt, ...]] = field(default_factory=dict)
     folder: Path = Path()
+    unanswerable: tuple[Question, ...] = ()
     notices: tuple[str, ...] = ()
 
 
@@ -90,7 +92,7 @@ def load_question_set(
     if not folder.is_dir():
         raise NotFoundError(f"Folder not found: {folder}.", "Choose one that has corpus.jsonl.")
     notices: list[str] = []
-    lines = read_objects(questions or folder / "queries.jsonl")
+    lines = list(read_objects(questions or folder / "queries.jsonl"))
     asked = _distinct(
         (Question(_text(line, "_id"), _text(line, "text")) for _, line in lines),
         "questions",
@@ -104,14 +106,26 @@ def load_question_set(
         excerpts = _excerpts(folder / "excerpts.jsonl")
     else:
         paths = _paths(folder / "documents.jsonl")
-        lines = read_objects(folder / "corpus.jsonl")
-        rows = _distinct((_row(line, paths) for _, line in lines), "rows of the corpus", notices)
+        corpus = read_objects(folder / "corpus.jsonl")
+        rows = _distinct((_row(line, paths) for _, line in corpus), "rows of the corpus", notices)
         judgments = _judgments(qrels or qrels_of(folder), {row.id for row in rows}, notices)
         same = _same(folder / "dups_by_content.json")
     kept = _judged(asked, excerpts or judgments, notices)[:limit]
-    return QuestionSet(
-        folder.name, tuple(rows), kept, judgments, same, excerpts, folder, tuple(notices)
+    silent = tuple(
+        Question(_text(line, "_id"), _text(line, "text"))
+        for _, line in lines
+        if _is_unanswerable(line)
     )
+    return QuestionSet(
+        folder.name, tuple(rows), kept, judgments, same, excerpts, folder, silent[:limit],
+        tuple(notices),
+    )  # fmt: skip
+
+
+def _is_unanswerable(line: Mapping[str, Any]) -> bool:
+    metadata = line.get("metadata")
+    said = metadata.get("answerability") if isinstance(metadata, dict) else None
+    return "UNANSWERABLE" in (said if isinstance(said, list) else [said])
 
 
 def _text(line: Mapping[str, Any], name: str) -> str:

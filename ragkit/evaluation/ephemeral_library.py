@@ -187,6 +187,21 @@ class RowPlaces:
             self._keys[row.id] = key
             self._twins.setdefault(key, []).append(row.id)
 
+    def documents(self, judgments: Mapping[str, Mapping[str, int]]) -> dict[str, set[int]]:
+        """Return for each question the documents that hold a relevant row."""
+        holding: dict[str, set[int]] = {}
+        for (document, _), row in self._rows.items():
+            holding.setdefault(row, set()).add(document)
+        return {
+            question: {
+                document
+                for row, relevance in rows.items()
+                if relevance > 0
+                for document in holding.get(row, ())
+            }
+            for question, rows in judgments.items()
+        }
+
     def ranking(self, chunks: Iterable[tuple[int, int]]) -> list[str]:
         """Return the rows of ranked chunks, each once; rows of the same text follow each other.
 

@@ -14,6 +14,7 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord, ContextCounts
 from ragkit.errors import EvaluationError, ModelError, QueryError
+from ragkit.evaluation.answers import AnswerQuestion
 from ragkit.evaluation.comparison import ask
 from ragkit.evaluation.corpus import Question, QuestionSet
 from ragkit.evaluation.ephemeral_library import (
@@ -28,6 +29,7 @@ from ragkit.evaluation.scorers import (
     DocumentScorer,
     RowScorer,
     Scorer,
+    Spans,
     SpanScorer,
     right_places,
 )
@@ -46,11 +48,13 @@ class Experiment:
     """A question set and the library that answers it.
 
     ``contexts`` counts the model contexts of its chunks, ``tokens`` is what they cost.
-    ``kinds`` holds the type of each question's id, where there are types.
+    ``kinds`` holds the type of each question's id, where there are types. ``answers`` are the
+    questions with the places that answer them, and then those that nothing answers.
     """
 
     name: str
     engine: SearchEngine
+    catalog: Catalog
     collection: str
     questions: tuple[Question, ...]
     scorer: Scorer
@@ -61,6 +65,13 @@ class Experiment:
     index_seconds: float = 0.0
     notices: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
+    answers: tuple[AnswerQuestion, ...] = ()
+
+    def first(self, count: int) -> Experiment:
+        """Return the experiment with its first questions alone, of each kind of answers."""
+        answered = [one for one in self.answers if one.places][:count]
+        silent = [one for one in self.answers if not one.places][:count]
+        return replace(self, questions=self.questions[:count], answers=(*answered, *silent))
 
 
 @contextmanager
@@ -94,10 +105,12 @@ def ephemeral_experiment(
     try:
         started = time.perf_counter()
         scorer: Scorer
+        marked: Mapping[str, Spans]
         if questions.excerpts:
             library.add_folder(questions.folder / "docs", reporter)
             right, lost = right_places(library.catalog, library.collection.id, questions.excerpts)
             scorer = SpanScorer(library.engine, right)
+            marked = right
             if lost:
                 notices.append(f"{lost} excerpts do not stand in the text as it was read.")
         else:
@@ -105,6 +118,10 @@ def ephemeral_experiment(
                 questions.rows, reporter, whole=whole_rows, rows_as=rows_as, structural=structural
             )
             scorer = RowScorer(library.engine, places, questions.judgments, questions.same)
+            marked = {
+                question: {library.catalog.documents.get(one).path: () for one in documents}
+                for question, documents in places.documents(questions.judgments).items()
+            }
             if places.blank:
                 notices.append(f"{places.blank} rows of the corpus hold no text and are left out.")
         seconds = time.perf_counter() - started
@@ -117,6 +134,10 @@ def ephemeral_experiment(
         yield _experiment(
             questions.name, library.engine, library.catalog, library.collection,
             questions.questions, scorer, index_seconds=seconds, notices=tuple(notices),
+            answers=(
+                *(AnswerQuestion(one.text, marked.get(one.id, {})) for one in questions.questions),
+                *(AnswerQuestion(one.text, {}) for one in questions.unanswerable),
+            ),
         )  # fmt: skip
     finally:
         library.close()
@@ -134,7 +155,7 @@ def _experiment(
     """Build an experiment over a collection as it is, with what its contexts cost."""
     counts = catalog.documents.counts(collection.id)
     return Experiment(
-        name, engine, collection.name, questions, scorer, counts.indexed, counts.chunks,
+        name, engine, catalog, collection.name, questions, scorer, counts.indexed, counts.chunks,
         catalog.contexts.counts(collection.id), catalog.contexts.tokens(collection.id), **others,
     )  # fmt: skip
 
@@ -189,6 +210,10 @@ def judged_experiment(
         DocumentScorer(engine, judged.qrels),
         notices=(*judged.notices, *([optimism_notice(judged.writers)] if judged.writers else [])),
         kinds={question.key: question.kind for question in judged.questions},
+        answers=(
+            *(AnswerQuestion(one.text, one.places) for one in judged.questions),
+            *(AnswerQuestion(text, {}) for text in judged.unanswerable),
+        ),
     )  # fmt: skip
 
 

@@ -43,6 +43,17 @@ class JudgedQuestion:
         return next((judgment.record.judged.writer for judgment in self.judgments), "")
 
     @property
+    def places(self) -> dict[str, list[tuple[int, int]]]:
+        """The slices that are right, by path; none of a document that is right as a whole."""
+        places: dict[str, list[tuple[int, int]]] = {}
+        for judgment in self.judgments:
+            if judgment.grade > 0:
+                spans = places.setdefault(judgment.path, [])
+                if judgment.span is not None:
+                    spans.append((judgment.span.start, judgment.span.end))
+        return places
+
+    @property
     def documents(self) -> dict[str, int]:
         """The relevance of each document, by path: of the whole, or of its best passage."""
         whole: dict[str, int] = {}
@@ -58,11 +69,15 @@ class JudgedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """The current state of a question set; ``notices`` say what of it cannot be used."""
+    """The current state of a question set; ``notices`` say what of it cannot be used.
+
+    ``unanswerable`` are the texts of questions of which everything rated is not relevant.
+    """
 
     name: str
     questions: tuple[JudgedQuestion, ...]
     notices: tuple[str, ...] = ()
+    unanswerable: tuple[str, ...] = ()
 
     @property
     def writers(self) -> tuple[str, ...]:
@@ -108,6 +123,7 @@ def collect(catalog: Catalog, collection_id: int, name: str = COLLECTED) -> Judg
         grouped.setdefault((judged.key, judged.question), []).append(judgment)
     notices = Notices()
     questions = []
+    unanswerable = []
     for (key, text), judgments in grouped.items():
         usable = tuple(judgment for judgment in judgments if judgment.state is not PlaceState.STALE)
         for judgment in judgments:
@@ -115,12 +131,14 @@ def collect(catalog: Catalog, collection_id: int, name: str = COLLECTED) -> Judg
                 notices.add("Not used: the rated passage is gone", judgment.why.rstrip("."))
         if not any(judgment.grade > 0 for judgment in usable):
             notices.add("Not used, since nothing right is known for them", f'"{text[:80]}"')
+            if all(judgment.grade == 0 for judgment in judgments):
+                unanswerable.append(text)
             continue
         kinds = (judgment.record.judged.kind for judgment in judgments)
         questions.append(
             JudgedQuestion(key or _key(text), text, next(filter(None, kinds), ""), usable)
         )
-    return JudgedSet(name, tuple(questions), notices.sentences)
+    return JudgedSet(name, tuple(questions), notices.sentences, tuple(unanswerable))
 
 
 def _key(question: str) -> str:

@@ -266,7 +266,7 @@ class Library:
         """Answers to questions, made of what a search found."""
         from ragkit.library.answers import AnswerService
 
-        return AnswerService(self.settings, self.catalog, self._services)
+        return AnswerService(self.settings, self.catalog)
 
     @cached_property
     def threads(self) -> ThreadService:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ragkit.answering.meaning import Meaning
     from ragkit.answers import Source, Thread, Turn
     from ragkit.catalog import Catalog
-    from ragkit.library.services import ActiveServices
     from ragkit.models.ollama import OllamaClient
     from ragkit.results import Answer
     from ragkit.settings import Settings
@@ -24,10 +23,9 @@ if TYPE_CHECKING:
 class AnswerService:
     """Makes answers of what a search found. Safe to share between threads."""
 
-    def __init__(self, settings: Settings, catalog: Catalog, services: ActiveServices) -> None:
+    def __init__(self, settings: Settings, catalog: Catalog) -> None:
         self._settings = settings
         self._catalog = catalog
-        self._services = services
 
     def quick(self, answer: Answer) -> tuple[Source, ...]:
         """Return the one to three sentences that answer best, best first; none if none is good.

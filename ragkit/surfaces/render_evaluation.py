@@ -17,6 +17,7 @@ from ragkit import __version__
 if TYPE_CHECKING:
     from ragkit.catalog.runs import RunRecord
     from ragkit.evaluation.ablation import Ablation
+    from ragkit.evaluation.answers import AnswerFigures, Figures, Share
     from ragkit.evaluation.experiments import Evaluation
     from ragkit.evaluation.runs import Difference
 
@@ -24,6 +25,14 @@ _MOST_QUESTIONS = 10
 _SIGNIFICANT = 0.05
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 760, 250, 70, 24, 56
 _REASON_CHARACTERS = 64
+_SHARES = {
+    "first": "right place in the first sentence",
+    "three": "right place in the first three",
+    "document": "right document in the first sentence",
+    "silent": "no answer, though there is one",
+    "refused": "no answer where there is none",
+    "exact": "sentences that stand as shown",
+}
 _STYLE = (
     "text{font:13px system-ui,sans-serif;fill:#1f2328}.soft{fill:#656d76}.head{font-weight:600}"
     ".axis{stroke:#d0d7de}.range{stroke:#0b6e99;stroke-width:2}.dot{fill:#0b6e99}"
@@ -68,6 +77,74 @@ def evaluation_as_text(evaluation: Evaluation) -> list[str]:
     lines += ["", f"{'stage, ms':<18}{'p50':>8}{'p95':>9}"]
     lines += [f"{stage.name:<18}{stage.p50:>8.2f}{stage.p95:>9.2f}" for stage in evaluation.stages]
     return lines
+
+
+# -- answers -------------------------------------------------------------------------------------
+
+
+def answers_as_json(figures: AnswerFigures) -> dict[str, Any]:
+    """Return the figures of answers; shares as ``{count, of, value}``."""
+    written = figures.written
+    return {
+        "name": figures.name,
+        "questions": figures.questions,
+        "unanswerable": figures.unanswerable,
+        "quick": _shares_as_json(figures.quick),
+        "written": None
+        if written is None
+        else {
+            "model": written.model,
+            **_shares_as_json(written),
+            "holding": _share_as_json(written.holding),
+            "findings": dict(written.findings),
+            "dropped": written.dropped,
+            "failed": written.failed,
+            "failure": written.failure,
+        },
+        "notices": list(figures.notices),
+        "partial": figures.partial,
+    }
+
+
+def _shares_as_json(figures: Figures) -> dict[str, Any]:
+    return {name: _share_as_json(getattr(figures, name)) for name in _SHARES}
+
+
+def _share_as_json(share: Share) -> dict[str, Any]:
+    return {"count": share.count, "of": share.of, "value": share.value}
+
+
+def answers_as_text(figures: AnswerFigures) -> list[str]:
+    """Return a table of the figures of answers, one column for each kind."""
+    answerable = figures.questions - figures.unanswerable
+    written = figures.written
+    lines = [
+        f"{figures.name}: {answerable} questions with an answer, {figures.unanswerable} without",
+        "",
+        f"{'':<46}{'quick':>16}" + (f"{'written':>16}" if written else ""),
+    ]
+    columns = [figures.quick, *([written] if written else [])]
+    for name, words in _SHARES.items():
+        cells = "".join(f"{_share_as_text(getattr(one, name)):>16}" for one in columns)
+        lines.append(f"{words:<46}{cells}")
+    if written:
+        found = ", ".join(
+            f"{kind.replace('_', ' ')} {count}" for kind, count in sorted(written.findings.items())
+        )
+        lines += [
+            "",
+            f"{written.model} wrote: {_share_as_text(written.holding)} sentences hold; "
+            f"findings: {found or 'none'}; numbers never given: {written.dropped}; "
+            f"failed: {written.failed}",
+        ]
+        if written.failure:
+            lines.append(f"The last failure: {written.failure}")
+    return lines
+
+
+def _share_as_text(share: Share) -> str:
+    value = "" if share.value is None else f"{share.value:.3f} "
+    return f"{value}({share.count}/{share.of})"
 
 
 # -- kept runs -----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import inspect
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +21,7 @@ from ragkit.surfaces.cli.options import CollectionOption, LibraryOption
 if TYPE_CHECKING:
     from ragkit.evaluation.experiments import Experiment
     from ragkit.indexing.progress import Reporter
+    from ragkit.library.answers import AnswerService
 
 SetOption = Annotated[
     str,
@@ -91,13 +92,14 @@ def takes_request(command: Callable[..., None]) -> Callable[..., None]:
 class OpenExperiment:
     """An experiment that is ready; ``plain`` is the same set with only its texts indexed.
 
-    ``library`` is the person's own, when that is asked. ``options`` returns the search options of
-    the settings, or of the collection, with changes.
+    ``library`` is the person's own, when that is asked; ``answers`` answers from what is found.
+    ``options`` returns the search options of the settings, or of the collection, with changes.
     """
 
     experiment: Experiment
     plain: Experiment | None
     library: Library | None
+    answers: AnswerService
     options: Callable[..., SearchOptions]
 
 
@@ -116,13 +118,14 @@ def open_experiment(
         library = Library.open(settings)
         experiment = library.experiment(settings.collection, request.question_set)
         if request.limit is not None:
-            experiment = replace(experiment, questions=experiment.questions[: request.limit])
-        yield OpenExperiment(experiment, None, library, library.options)
+            experiment = experiment.first(request.limit)
+        yield OpenExperiment(experiment, None, library, library.answers, library.options)
         return
 
     from ragkit.evaluation.corpus import load_question_set
     from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
     from ragkit.evaluation.experiments import ephemeral_experiment
+    from ragkit.library.answers import AnswerService
 
     questions = load_question_set(request.corpus, request.questions, request.qrels, request.limit)
     contexts = load_contexts(request.contexts, questions.rows) if request.contexts else None
@@ -144,4 +147,5 @@ def open_experiment(
                 questions, settings, root / "texts", reporter, structural=False, **how
             )
             texts = stack.enter_context(bare)
-        yield OpenExperiment(experiment, texts, None, settings.search.options)
+        answers = AnswerService(settings, experiment.catalog)
+        yield OpenExperiment(experiment, texts, None, answers, settings.search.options)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragkit import __version__
-from ragkit.errors import EvaluationError, SettingsError
+from ragkit.errors import EvaluationError, OllamaError, SettingsError
 from ragkit.indexing.progress import Reporter
 from ragkit.library import Library
 from ragkit.options import SEARCH_OPTIONS, Expansion, Mode, SearchOptions
@@ -70,6 +72,15 @@ def evaluate_questions(
         str | None, typer.Option(help="Metric by which questions count as better or worse.")
     ] = None,
     runs: Annotated[bool, typer.Option("--runs", help="Only list the saved runs.")] = False,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Evaluate the answers, not the order of results.")
+    ] = False,
+    model: Annotated[
+        str, typer.Option("--model", metavar="NAME", help="With --answers: the model that writes.")
+    ] = "",
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="With --answers: sentences of the documents alone.")
+    ] = False,
     json_: JsonOption = False,
 ) -> None:
     """Evaluate search with a question set of the library, or with a published one.
@@ -85,6 +96,17 @@ def evaluate_questions(
         "mode": mode, "fusion": fusion, "limit": results, "expansion": expansion,
         "per_document": per_document, "rerank": rerank,
     }  # fmt: skip
+    if answers:
+        if keep or against is not None or metric or fail_under or request.contexts:
+            raise SettingsError(
+                "--answers goes with none of --keep, --against, --metric, --fail-under and "
+                "--contexts.",
+                "Leave them out.",
+            )
+        with console.progress_bar() as watch, open_experiment(request, Reporter(watch)) as opened:
+            options = assigned(opened.options(**changes), option)
+            _evaluate_answers(opened, options, None if no_model else model, Reporter(watch), json_)
+        return
     if against is not None:
         # Better now than after everything has been asked.
         open_library(request.library, request.collection).runs.get(against)
@@ -111,6 +133,48 @@ def evaluate_questions(
     if evaluation.partial or (table is not None and table.partial):
         raise typer.Exit(_STOPPED)
     _check(evaluation, floors)
+
+
+def _evaluate_answers(
+    opened: OpenExperiment,
+    options: SearchOptions,
+    model: str | None,
+    reporter: Reporter,
+    json_: bool,
+) -> None:
+    """Answer the questions, with a model where one answers (``None``: without), and print."""
+    from ragkit.evaluation.answers import Write, measure_answers
+
+    experiment, service = opened.experiment, opened.answers
+    options = replace(options, collections=(experiment.collection,))
+    write: Write | None = None
+    notice = "" if model is not None else "No written answers were asked for."
+    if model is not None:
+        try:
+            model = service.model(model)
+            write = partial(service.write, model=model)
+        except OllamaError as error:
+            if model:
+                raise
+            notice = f"No written answers: {error}"
+    figures = measure_answers(
+        experiment.name,
+        experiment.answers,
+        lambda question: experiment.engine.search(question, options),
+        service.quick,
+        experiment.catalog.documents.text,
+        write=write,
+        model=model or "",
+        reporter=reporter,
+    )
+    if json_:
+        console.put_json({"version": __version__, **render.answers_as_json(figures)})
+    else:
+        console.put("\n".join(render.answers_as_text(figures)))
+    for one in (*experiment.notices, *figures.notices, *filter(None, [notice])):
+        console.say(one)
+    if figures.partial:
+        raise typer.Exit(_STOPPED)
 
 
 def _list_runs(library: Library, collection: str | None, *, json_: bool) -> None:
