@@ -38,6 +38,21 @@ class AnswerQuestion:
         return any(start < source.end and source.start < end for start, end in spans)
 
 
+def answer_questions(
+    answered: Iterable[tuple[str, Mapping[str, Sequence[tuple[int, int]]]]],
+    unanswerable: Iterable[str],
+) -> tuple[AnswerQuestion, ...]:
+    """Return questions with the places that answer them, then those that nothing answers."""
+    with_places = (AnswerQuestion(text, places) for text, places in answered if places)
+    return (*with_places, *(AnswerQuestion(text, {}) for text in unanswerable))
+
+
+def first_questions(questions: Sequence[AnswerQuestion], count: int) -> tuple[AnswerQuestion, ...]:
+    """Return the first so many of those with an answer, and of those without."""
+    answered = [one for one in questions if one.places][:count]
+    return (*answered, *[one for one in questions if not one.places][:count])
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """So many of so many."""

@@ -14,7 +14,7 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord, ContextCounts
 from ragkit.errors import EvaluationError, ModelError, QueryError
-from ragkit.evaluation.answers import AnswerQuestion
+from ragkit.evaluation.answers import AnswerQuestion, answer_questions, first_questions
 from ragkit.evaluation.comparison import ask
 from ragkit.evaluation.corpus import Question, QuestionSet
 from ragkit.evaluation.ephemeral_library import (
@@ -69,9 +69,8 @@ class Experiment:
 
     def first(self, count: int) -> Experiment:
         """Return the experiment with its first questions alone, of each kind of answers."""
-        answered = [one for one in self.answers if one.places][:count]
-        silent = [one for one in self.answers if not one.places][:count]
-        return replace(self, questions=self.questions[:count], answers=(*answered, *silent))
+        answers = first_questions(self.answers, count)
+        return replace(self, questions=self.questions[:count], answers=answers)
 
 
 @contextmanager
@@ -134,9 +133,9 @@ def ephemeral_experiment(
         yield _experiment(
             questions.name, library.engine, library.catalog, library.collection,
             questions.questions, scorer, index_seconds=seconds, notices=tuple(notices),
-            answers=(
-                *(AnswerQuestion(one.text, marked.get(one.id, {})) for one in questions.questions),
-                *(AnswerQuestion(one.text, {}) for one in questions.unanswerable),
+            answers=answer_questions(
+                ((one.text, marked.get(one.id, {})) for one in questions.questions),
+                (one.text for one in questions.unanswerable),
             ),
         )  # fmt: skip
     finally:
@@ -210,9 +209,8 @@ def judged_experiment(
         DocumentScorer(engine, judged.qrels),
         notices=(*judged.notices, *([optimism_notice(judged.writers)] if judged.writers else [])),
         kinds={question.key: question.kind for question in judged.questions},
-        answers=(
-            *(AnswerQuestion(one.text, one.places) for one in judged.questions),
-            *(AnswerQuestion(text, {}) for text in judged.unanswerable),
+        answers=answer_questions(
+            ((one.text, one.places) for one in judged.questions), judged.unanswerable
         ),
     )  # fmt: skip
 

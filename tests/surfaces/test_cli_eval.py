@@ -239,3 +239,72 @@ def test_a_published_set_is_answered_well():
     command = ["eval", "--corpus", str(folder), "--limit", "60", "--fail-under", "pass@10=0.85"]
     run = CliRunner().invoke(app, command)
     assert run.exit_code == 0, run.output
+
+
+# -- answers -----------------------------------------------------------------------------------
+
+ASKED = [
+    {"id": "a", "text": "How long may a customer ask for a refund?",
+     "relevant": [{"path": "handbook/refunds.md", "quote": "ask for a refund within thirty days"}]},
+    {"id": "b", "text": "When does the OAuth token expire?",
+     "relevant": [{"path": "handbook/login.md"}]},
+    {"id": "c", "text": "How many moons circle Saturn?",
+     "relevant": [{"path": "handbook/login.md", "grade": 0}]},
+]  # fmt: skip
+
+
+@pytest.fixture
+def answerable(ragkit, tmp_path, monkeypatch):
+    """The same with questions whose places are marked; nothing answers at Ollama's address."""
+    monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", "http://127.0.0.1:9")
+    (tmp_path / "asked.jsonl").write_text("\n".join(map(json.dumps, ASKED)), "utf-8")
+    assert ragkit("judgments", "import", tmp_path / "asked.jsonl").returncode == 0
+    return ragkit
+
+
+def test_answers_are_measured_without_a_model_and_it_says_so(answerable):
+    done = answerable("eval", "--answers", "--set", "asked", "--json")
+    assert done.returncode == 0
+    value = json.loads(done.stdout)
+    assert (value["questions"], value["unanswerable"], value["written"]) == (3, 1, None)
+    quick = value["quick"]
+    assert quick["first"] == {"count": 1, "of": 1, "value": 1.0}
+    assert quick["document"] == {"count": 2, "of": 2, "value": 1.0}
+    assert quick["silent"] == {"count": 0, "of": 2, "value": 0.0}
+    assert quick["refused"] == {"count": 1, "of": 1, "value": 1.0}
+    assert quick["exact"]["value"] == 1.0
+    assert "No written answers: Ollama does not answer" in done.stderr
+    lines = answerable("eval", "--answers", "--set", "asked", "--no-model").stdout.splitlines()
+    assert lines[0] == "asked: 2 questions with an answer, 1 without"
+    assert " ".join(lines[3].split()) == "right place in the first sentence 1.000 (1/1)"
+
+
+def test_answers_of_a_model_are_measured_and_it_is_named(answerable, server, monkeypatch):
+    monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", server.url)
+    server.reply = lambda _messages: "The customer has thirty days [1]. Or 45 [1]."
+    done = answerable("eval", "--answers", "--set", "asked", "--limit", "1", "--json")
+    written = json.loads(done.stdout)["written"]
+    assert written["model"] == "llama3.2:3b"
+    assert written["first"]["value"] == 1.0
+    assert written["refused"]["of"] == 1
+    assert written["exact"]["value"] == 1.0
+    assert written["findings"]["not_in_source"] >= 1
+    text = answerable("eval", "--answers", "--set", "asked", "--limit", "1").stdout
+    assert "llama3.2:3b wrote: " in text
+    assert answerable("eval", "--answers", "--model", "nobody", "--set", "asked").returncode == 1
+
+
+def test_a_published_set_with_unanswerable_questions_is_measured(ragkit, tmp_path):
+    folder = write_published(tmp_path / "published")
+    with (folder / "queries.jsonl").open("a") as file:
+        silent = {"_id": "q9", "text": "Who mines coal on Mars?"}
+        file.write(json.dumps({**silent, "metadata": {"answerability": ["UNANSWERABLE"]}}) + "\n")
+    done = ragkit("eval", "--corpus", folder, "--answers", "--no-model", "--json")
+    value = json.loads(done.stdout)
+    assert (value["questions"], value["unanswerable"]) == (5, 1)
+    assert value["quick"]["refused"]["value"] == 1.0
+    assert value["quick"]["first"]["of"] == 0
+    assert value["quick"]["document"]["count"] >= 2
+    refused = ragkit("eval", "--corpus", folder, "--answers", "--keep")
+    assert refused.returncode != 0
+    assert "--answers goes with none of" in refused.stderr
