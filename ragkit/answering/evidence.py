@@ -8,7 +8,7 @@ Words are compared as they are written and by their meaning.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -24,7 +24,7 @@ from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
 
 _RESULTS = 5
-_MOST_READ = 20_000
+_MOST_READ = 12_000
 """Characters of passages that are read."""
 _LONGEST = 2_000
 _FARTHEST = 6
@@ -120,6 +120,7 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
     numbers = {token: number for number, token in enumerate(tokens)}
     # Most words of a text come several times; each is looked at once.
     known: dict[str, tuple[int, ...]] = {}
+    starts = {token[:2] for token in tokens}
     rows: list[set[int]] = []
     left = _MOST_READ
     passages = [(place, one) for place, result in enumerate(results) for one in result.passages]
@@ -127,12 +128,16 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         near = _near(passage, results[place], left)
         left -= len(near.text)
         found.passages.append(near)
-        for source in sentences_of(near, results[place].document):
+        sources = list(sentences_of(near, results[place].document))
+        for source, after in zip(sources, [*sources[1:], *sources[-1:]], strict=True):
+            if not source.header and after.header == source.text:
+                # The header of a table answers nothing.
+                continue
             folded = fold(source.text[:_LONGEST])
             words = set(word_pattern(ascii_only=folded.isascii()).findall(folded))
             for word in words.difference(known):
-                of_word = (numbers.get(token, -1) for token in index_tokens(word))
-                known[word] = tuple(one for one in of_word if one >= 0)
+                held = () if _is_other(word, starts) else index_tokens(word)
+                known[word] = tuple(numbers[token] for token in held if token in numbers)
             rows.append({one for word in words for one in known[word]})
             found.sentences.append(source)
             found.words.append(words)
@@ -145,6 +150,12 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         found.held[row, list(of_row)] = True
     found.weights = _rarities(question, found)
     return found
+
+
+def _is_other(word: str, starts: Collection[str]) -> bool:
+    """Return whether a plain word begins otherwise than all tokens, so that it is none of them."""
+    plain = word.isascii() and word.isalpha() and (word.islower() or word[1:].islower())
+    return plain and word[:2].lower() not in starts
 
 
 def _near(passage: Passage, result: Result, most: int) -> Passage:
@@ -262,11 +273,10 @@ def _compare(
     for name, read in (("like", [texts[row] for row in compared]), ("wide", wide)):
         found.columns[name] = np.zeros(len(texts))
         found.columns[name][found.compared] = meaning.sentences(read) @ asked
-    near = sorted(set(chain(*around)))
-    words = [_telling(found.words[row]) for row in near]
+    words = [_telling(found.words[row]) for row in compared]
     alike = held.copy()
     likest = _alike(question, words, meaning)[:, : held.shape[1]]
-    alike[near] = np.maximum(alike[near], likest)
+    alike[compared] = np.maximum(alike[compared], likest)
     total = found.weights.sum() or 1.0
     found.columns["alike"] = alike @ found.weights / total
     around_alike = _faded(np.maximum(alike, placed), found.group)

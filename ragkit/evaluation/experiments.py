@@ -67,6 +67,10 @@ class Experiment:
     kinds: Mapping[str, str] = field(default_factory=dict)
     answers: tuple[AnswerQuestion, ...] = ()
 
+    def text_of(self, document_id: int) -> str:
+        """Return the stored text of a document."""
+        return self.catalog.documents.text(document_id)
+
     def first(self, count: int) -> Experiment:
         """Return the experiment with its first questions alone, of each kind of answers."""
         answers = first_questions(self.answers, count)

@@ -15,9 +15,15 @@ if TYPE_CHECKING:
     from ragkit.answering.meaning import Meaning
     from ragkit.answers import Source, Thread, Turn
     from ragkit.catalog import Catalog
+    from ragkit.evaluation.experiments import Experiment
     from ragkit.models.ollama import OllamaClient
     from ragkit.results import Answer
     from ragkit.settings import Settings
+
+
+def answers_of(experiment: Experiment, settings: Settings) -> AnswerService:
+    """Return what answers the questions of an experiment."""
+    return AnswerService(settings, experiment.catalog)
 
 
 class AnswerService:

@@ -125,7 +125,7 @@ def open_experiment(
     from ragkit.evaluation.corpus import load_question_set
     from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
     from ragkit.evaluation.experiments import ephemeral_experiment
-    from ragkit.library.answers import AnswerService
+    from ragkit.library.answers import answers_of
 
     questions = load_question_set(request.corpus, request.questions, request.qrels, request.limit)
     contexts = load_contexts(request.contexts, questions.rows) if request.contexts else None
@@ -147,5 +147,5 @@ def open_experiment(
                 questions, settings, root / "texts", reporter, structural=False, **how
             )
             texts = stack.enter_context(bare)
-        answers = AnswerService(settings, experiment.catalog)
+        answers = answers_of(experiment, settings)
         yield OpenExperiment(experiment, texts, None, answers, settings.search.options)

@@ -162,7 +162,7 @@ def _evaluate_answers(
         experiment.answers,
         lambda question: experiment.engine.search(question, options),
         service.quick,
-        experiment.catalog.documents.text,
+        experiment.text_of,
         write=write,
         model=model or "",
         reporter=reporter,

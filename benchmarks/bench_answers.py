@@ -1,0 +1,163 @@
+"""Quick answers: which of them are right, and what they cost beside the search.
+
+python benchmarks/bench_answers.py [--chunks 100000] [--questions 200] [--json]
+
+Asks ``../shared/data/chroma_chunking`` (a right excerpt overlapped by the first sentence, and by
+one of three; ``chosen`` is the half on which weights were chosen), ``../shared/data/mtrag_pool``
+(last turns as they are; silence where nothing answers and where something does, in halves of whole
+conversations) and ``../shared/data/scifact`` (claims with evidence, none of them chosen on), with
+the options that a library has at first. ``cpu`` is that of this process, of a question to the
+library of ``bench_search.py``: it counts the work on a busy machine as well. ``--chunks 0`` leaves
+that out.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench_excerpts import overlaps, scifact
+from bench_search import library_of, lines, questions
+from common import SHARED, arguments, median, percentile, report
+
+from ragkit.answers import Source
+from ragkit.library import Library
+from ragkit.settings import load_settings
+
+CHROMA, MTRAG = SHARED / "chroma_chunking", SHARED / "mtrag_pool"
+Figures = dict[str, float | int]
+
+
+def library_with(folder: Path) -> Library:
+    """Index the files of a folder into a library beside it."""
+    settings = load_settings(library=folder.parent / "library")
+    library = Library.open(settings, create=True)
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
+    return library
+
+
+def chosen_on(number: int) -> bool:
+    """Whether a question of chroma_chunking is one of the 240 that weights were chosen on."""
+    return number % 59 < 30
+
+
+def chroma(files: Path) -> Figures:
+    for file in (CHROMA / "docs").iterdir():
+        (files / file.name).write_bytes(file.read_bytes())
+    gold: dict[str, list[dict]] = {}
+    for row in lines(CHROMA / "excerpts.jsonl"):
+        gold.setdefault(row["query"], []).append(row)
+
+    def right(source: Source, question: str) -> bool:
+        return any(
+            f"{row['doc']}.md" == source.document.path
+            and source.start < row["end"]
+            and row["start"] < source.end
+            for row in gold[question]
+        )
+
+    figures: Figures = {}
+    with library_with(files) as library:
+        asked = list(lines(CHROMA / "queries.jsonl"))
+        for name, half in (("chosen", True), ("other", False)):
+            rows = [row for number, row in enumerate(asked) if chosen_on(number) is half]
+            answers = [library.answers.quick(library.search(row["text"])) for row in rows]
+            hits = [
+                [right(source, row["_id"]) for source in sources]
+                for row, sources in zip(rows, answers, strict=True)
+            ]
+            figures[f"chroma_chunking, {name}: questions"] = len(rows)
+            figures[f"chroma_chunking, {name}: first"] = mean(any(one[:1]) for one in hits)
+            figures[f"chroma_chunking, {name}: one of three"] = mean(map(any, hits))
+            figures[f"chroma_chunking, {name}: silent"] = mean(not one for one in answers)
+    return figures
+
+
+def mtrag(files: Path) -> Figures:
+    for number, row in enumerate(lines(MTRAG / "corpus.jsonl")):
+        title = f"# {row['title']}\n\n" if row["title"] else ""
+        (files / f"{number:04d}.md").write_text(title + row["text"], "utf-8")
+    silent: dict[str, list[bool]] = {}
+    with library_with(files) as library:
+        for row in lines(MTRAG / "queries.jsonl"):
+            kind = (row["metadata"].get("answerability") or [""])[0]
+            if kind in ("ANSWERABLE", "UNANSWERABLE"):
+                conversation = row["_id"].split("<::>")[0]
+                half = "other" if zlib.crc32(conversation.encode()) % 2 else "chosen"
+                sources = library.answers.quick(library.search(row["text"]))
+                silent.setdefault(f"mtrag_pool, {half}: {kind.lower()}", []).append(not sources)
+    figures: Figures = {}
+    for name in sorted(silent):
+        figures[name] = len(silent[name])
+        figures[f"{name}, silent"] = mean(silent[name])
+    return figures
+
+
+def claims(files: Path) -> Figures:
+    asked = list(scifact(files))
+    first, three = [], []
+    with library_with(files) as library:
+        for claim, gold in asked:
+            hits = [
+                overlaps(source.text, gold.get(Path(source.document.path).stem, []))
+                for source in library.answers.quick(library.search(claim))
+            ]
+            first.append(any(hits[:1]))
+            three.append(any(hits))
+    return {
+        "scifact: claims": len(asked),
+        "scifact: first": mean(first),
+        "scifact: one of three": mean(three),
+    }
+
+
+def mean(values: Iterator[bool] | list[bool]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed)
+
+
+def cost(chunks: int, count: int) -> Figures:
+    place, _ = library_of(chunks)
+    searching, answering = [], []
+    with Library.open(load_settings(library=place)) as library:
+        asked = questions(count + 20, random.Random(7))
+        for question in asked:
+            began = time.process_time()
+            answer = library.search(question)
+            found = time.process_time()
+            library.answers.quick(answer)
+            searching.append((found - began) * 1000)
+            answering.append((time.process_time() - found) * 1000)
+    # The first ones open files and meet their words for the first time.
+    searching, answering = searching[20:], answering[20:]
+    return {
+        "chunks": chunks,
+        "search, cpu ms": median(searching),
+        "quick answer, cpu ms": median(answering),
+        "quick answer, cpu ms, p95": percentile(answering, 0.95),
+        "quick_to_search": median(answering) / median(searching),
+    }
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--questions", type=int, default=200)
+    given = parser.parse_args()
+    figures: Figures = {}
+    for make in (chroma, mtrag, claims):
+        with tempfile.TemporaryDirectory() as folder:
+            files = Path(folder) / "files"
+            files.mkdir()
+            figures |= make(files)
+    if given.chunks:
+        figures |= cost(given.chunks, given.questions)
+    report(figures, given.json)
+
+
+if __name__ == "__main__":
+    main()
