@@ -54,7 +54,7 @@ def quick_answer(question: str, answer: Answer, meaning: Meaning) -> tuple[Sourc
     if not found.sentences or not asked.words:
         return ()
     scores = _scores(found)
-    if _sureness(asked, found, int(np.argmax(scores)), answer) < _SURE:
+    if _sureness(asked, found, scores, answer) < _SURE:
         return ()
     return tuple(_without_heading(source) for source in _chosen(found, scores))
 
@@ -67,19 +67,23 @@ def _scores(found: Evidence) -> NDArray[np.float64]:
     return scores
 
 
-def _sureness(asked: Question, found: Evidence, best: int, answer: Answer) -> float:
+def _sureness(
+    asked: Question, found: Evidence, scores: NDArray[np.float64], answer: Answer
+) -> float:
     """Return how sure it is that the best sentence answers, whatever the question.
 
     The fit of a result is that of the library's embedder; where there is none, words decide.
     """
     columns = found.columns
+    shown = np.argsort(-scores, kind="stable")[:MOST]
+    best = int(shown[0])
     fit = answer.results[found.result[best]].fit
     if fit is None:
         fit = float(columns["held"][best])
     like, wide = (float(columns[name][best]) for name in ("like", "wide"))
     harder = _YES_NO if asked.kind is Kind.YES_NO else 0.0
     if asked.kind is Kind.AMOUNT:
-        harder = _AMOUNT if columns["kind"][best] else _NO_AMOUNT
+        harder = _AMOUNT if columns["kind"][shown].any() else _NO_AMOUNT
     return 3.7 * fit + 2.7 * like + 2.0 * wide - harder
 
 
