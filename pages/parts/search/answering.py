@@ -23,6 +23,7 @@ from ragkit.settings import WriteWhen
 from ragkit.surfaces.http.writing import Begin, Writing, writings
 
 _WANTED, _JUDGE, _WRITINGS = "answer_wanted", "answer_judge", "answer_writings"
+_WAITING = "answer_waiting"
 _MOST_WRITINGS = 30
 
 
@@ -63,15 +64,11 @@ def stand(library: Library, asked: Asked) -> Stand:
     found = Stand(before, turn, writing, offered)
     if found.turn and found.writing and found.writing.is_over and found.turn.id < 0:
         turns.put(library, replace(found.turn, written=found.writing.answer))
-    wanted = st.session_state.pop(_WANTED, "") == asked.question
     judged = st.session_state.pop(_JUDGE, "") == asked.question
     if judged and turn is not None and found.written is not None:
         return replace(found, writing=_judge(library, turn, found.written))
-    of_itself = found.written is None and offered and asked.is_new
     goes_on = followed is not None and any(one.written for one in before)
-    if not asked.answer.results or not (
-        wanted or (of_itself and (goes_on or writes_always(library)))
-    ):
+    if not asked.answer.results or not _is_wanted(found, asked, goes_on or writes_always(library)):
         return found
     if turn is None:
         whole = Turn(asked.question, asked.question, asked.quick)
@@ -86,6 +83,18 @@ def stand(library: Library, asked: Asked) -> Stand:
 
     empty = WrittenAnswer(asked.question)
     return replace(found, turn=turn, writing=_start(library, turn, begin, empty))
+
+
+def _is_wanted(found: Stand, asked: Asked, of_itself: bool) -> bool:
+    """Return whether to begin to write: asked for by hand, or ``of_itself`` with a new question.
+
+    A question that is asked before Ollama was looked for stays new until then.
+    """
+    by_hand = st.session_state.pop(_WANTED, "") == asked.question
+    is_new = asked.is_new or st.session_state.pop(_WAITING, "") == asked.question
+    if is_new and found.offered is None:
+        st.session_state[_WAITING] = asked.question
+    return by_hand or (of_itself and is_new and bool(found.offered) and found.written is None)
 
 
 def _judge(library: Library, turn: Turn, written: WrittenAnswer) -> Writing:
