@@ -65,7 +65,7 @@ def test_a_warm_search_asks_nothing_extra_for_the_embedder(library):
 def test_another_process_makes_another_embedder_active(library, monkeypatch):
     opened = []
 
-    def opens(name, fingerprint, dimensions, models):
+    def opens(name, fingerprint, dimensions, models, name_now):
         from ragkit.models.hashing import HashEmbedder
 
         opened.append(dimensions)
