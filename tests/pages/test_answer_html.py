@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -44,6 +45,14 @@ def test_a_quick_answer_is_its_sentences_with_marks_and_links_to_their_places():
     assert "<script" not in hostile
     assert "<img" not in hostile
     assert 'href="javascript' not in hostile
+
+
+def test_a_row_is_shown_with_the_names_of_its_columns():
+    row = Source("| Basic | never |", 0, 17, PAPER, header="| Tariff | Cancelling |")
+    shown = quick((row,), "basic tariff")
+    said = re.sub(r"<[^>]*>", "", shown)
+    assert "Tariff: Basic · Cancelling: never" in said
+    assert "<mark>Basic</mark>" in shown
 
 
 def test_a_written_answer_shows_citations_checks_and_figures():

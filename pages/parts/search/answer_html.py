@@ -20,7 +20,7 @@ from pages.parts.common.markup import (
     text,
 )
 from pages.parts.rendering import Kind, kind_of, snippet
-from pages.parts.rendering.canvas import safe_link
+from pages.parts.rendering.canvas import Span, safe_link
 from ragkit.answers import (
     AnswerSentence,
     AnswerState,
@@ -57,10 +57,20 @@ def sentence(source: Source, question: str, longest: int) -> str:
     """Return a sentence of a document without its markup, the words of the question marked."""
     marks = highlight_question(source.text, question)
     start, end = best_window(source.text, marks, longest)
-    shown = snippet(source.text, (start, end), marks, _kind(source)) or text(source.text[start:end])
+    shown = _drawn(source, (start, end), marks) or text(source.text[start:end])
     cut = f"{'… ' if start else ''}{shown}{' …' if end < len(source.text) else ''}"
     style = ' class="rk-code"' if _kind(source).form == "code" else ""
     return f'<span dir="auto"{style}>{cut}</span>'
+
+
+def _drawn(source: Source, span: Span, marks: Sequence[Span]) -> str:
+    """Return a part of a sentence without markup; a row names its columns by their header."""
+    if not source.header:
+        return snippet(source.text, span, marks, _kind(source))
+    rule = "|" + " --- |" * max(1, source.header.count("|") - 1)
+    above = f"{source.header}\n{rule}\n"
+    moved = [(start + len(above), end + len(above)) for start, end in (span, *marks)]
+    return snippet(f"{above}{source.text}", moved[0], moved[1:], _kind(source))
 
 
 def place_link(source: Source, question: str) -> str:
