@@ -53,6 +53,8 @@ def test_a_row_is_shown_with_the_names_of_its_columns():
     said = re.sub(r"<[^>]*>", "", shown)
     assert "Tariff: Basic · Cancelling: never" in said
     assert "<mark>Basic</mark>" in shown
+    sheet = replace(row, document=replace(PAPER, format="xlsx"), page=2)
+    assert "</bdi>, sheet 2" in quick((sheet,), "basic")
 
 
 def test_a_written_answer_shows_citations_checks_and_figures():

@@ -14,7 +14,6 @@ from pages.parts.common.markup import (
     name,
     notices,
     number,
-    page_range,
     plural,
     source_url,
     text,
@@ -29,8 +28,10 @@ from ragkit.answers import (
     Turn,
     WrittenAnswer,
 )
+from ragkit.reading.formats import Format
 from ragkit.retrieval.highlight import best_window, highlight_question
 
+_PAGE_WORDS: dict[str, str] = {Format.XLSX: "sheet", Format.PPTX: "slide"}
 _LONGEST_QUICK, _LONGEST_SOURCE = 360, 420
 _HOLDS = (
     "A sentence holds if it names a source that was given and its figures, dates, names and "
@@ -90,7 +91,8 @@ def place_of(source: Source) -> str:
     if own:
         parts.append(f" › <bdi>{name(own[-1][:70])}</bdi>")
     if source.page is not None:
-        parts.append(f", {page_range(source.page, source.page)}")
+        word = _PAGE_WORDS.get(document.format, "p.") if document else "p."
+        parts.append(f", {word} {source.page}")
     if document is None:
         parts.append(' <span class="rk-soft">(web)</span>')
     return "".join(parts)
