@@ -130,9 +130,10 @@ def collect(catalog: Catalog, collection_id: int, name: str = COLLECTED) -> Judg
             if judgment.state is PlaceState.STALE:
                 notices.add("Not used: the rated passage is gone", judgment.why.rstrip("."))
         if not any(judgment.grade > 0 for judgment in usable):
-            notices.add("Not used, since nothing right is known for them", f'"{text[:80]}"')
-            if all(judgment.grade == 0 for judgment in judgments):
-                unanswerable.append(text)
+            nothing = all(judgment.grade == 0 for judgment in judgments)
+            unanswerable += [text] if nothing else []
+            used = "Asked for their answers alone" if nothing else "Not used"
+            notices.add(f"{used}, since nothing right is known for them", f'"{text[:80]}"')
             continue
         kinds = (judgment.record.judged.kind for judgment in judgments)
         questions.append(

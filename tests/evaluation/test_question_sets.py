@@ -61,7 +61,10 @@ def test_a_set_grows_with_judgments(catalog, shelf, papers):
         {"handbook/refunds.md": 2, "notes/harbour.txt": 0},
     )
     assert found.qrels == {question.key: question.documents}
-    assert found.notices == ('Not used, since nothing right is known for them: "moon?".',)
+    assert found.notices == (
+        'Asked for their answers alone, since nothing right is known for them: "moon?".',
+    )
+    assert found.unanswerable == ("moon?",)
     key = question.key
     judging.judge(here, "harbour?", harbour, 2)
     judging.judge(here, "refund?", refunds, 0)
