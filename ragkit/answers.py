@@ -22,7 +22,7 @@ class Source:
 
     It is the slice ``text == stored_text[start:end]`` of a ``document``. A sentence of the web has
     no document, but a ``url`` and the ``title`` of its page. ``page`` is the number of the page on
-    which its passage starts. ``header`` is the header line of the table that it is a row of.
+    which it starts. ``header`` is the header line of the table that it is a row of.
     ``changed`` says that the document no longer says this there.
     """
 
@@ -176,7 +176,7 @@ class WrittenAnswer:
         """How many sentences hold, in words; empty where none says anything."""
         if not self.claims or self.not_found:
             return ""
-        verb = "holds" if self.holding == 1 else "hold"
+        verb = "holds" if 1 in (self.holding, self.claims) else "hold"
         return f"{self.holding} of {plural(self.claims, 'sentence')} {verb}"
 
     @property

@@ -107,8 +107,9 @@ class Passage:
 
     ``highlights`` are the spans of matched words, as offsets into ``text``; a search leaves
     them to be found when they are first looked at. ``page`` is the number of the page on which
-    it starts. ``chunks`` are the first and last index of the chunks that it shows. ``cut`` is
-    True when a budget ended it before its section did.
+    it starts, ``later_pages`` are those that begin inside of it, each as its offset in the
+    document and its number. ``chunks`` are the first and last index of the chunks that it shows.
+    ``cut`` is True when a budget ended it before its section did.
     """
 
     start: int
@@ -119,6 +120,12 @@ class Passage:
     highlights: Sequence[tuple[int, int]] = ()
     chunks: tuple[int, int] = (0, 0)
     cut: bool = False
+    later_pages: tuple[tuple[int, int], ...] = ()
+
+    def page_at(self, offset: int) -> int | None:
+        """Return the number of the page on which an offset in the document is."""
+        begun = [number for start, number in self.later_pages if start <= offset]
+        return begun[-1] if begun else self.page
 
 
 @dataclass(frozen=True, slots=True)

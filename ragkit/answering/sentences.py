@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ragkit.answers import Source
 from ragkit.chunking.units import text_units
-from ragkit.results import DocumentRef, Passage, Result
+from ragkit.results import DocumentRef, Passage
 
 
 def sentences_of(passage: Passage, document: DocumentRef) -> Iterator[Source]:
@@ -25,7 +25,7 @@ def sentences_of(passage: Passage, document: DocumentRef) -> Iterator[Source]:
             end=passage.start + unit.end,
             document=document,
             heading_path=path,
-            page=passage.page,
+            page=passage.page_at(passage.start + unit.start),
             header=passage.text[slice(*unit.header)] if unit.header else "",
         )
 
@@ -35,10 +35,3 @@ def _under(path: tuple[str, ...], heading: str) -> tuple[str, ...]:
     title = heading.lstrip("#")
     level = len(heading) - len(title)
     return (*path[: level - 1], title.strip()) if level else path
-
-
-def found_sentences(results: Sequence[Result]) -> Iterator[Source]:
-    """Yield the sentences of all passages of some results, in their order."""
-    for result in results:
-        for passage in result.passages:
-            yield from sentences_of(passage, result.document)

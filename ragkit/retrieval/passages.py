@@ -6,7 +6,7 @@ Chunks hold every character that is not blank, so chunks whose indexes follow ea
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -367,9 +367,12 @@ def _passage(part: _Interval, chunks: _Chunks, matched: set[int], pages: Sequenc
     """Locate a span: by its first matched chunk, and the page that it starts on."""
     indexes = range(part.first, part.last + 1)
     leading = next((index for index in indexes if index in matched), part.first)
+    later: tuple[tuple[int, int], ...] = ()
     if pages:
-        row = bisect_right(pages, part.start, key=lambda page: page.start) - 1
-        page: int | None = pages[max(row, 0)].number
+        row = bisect_right(pages, part.start, key=lambda page: page.start)
+        page: int | None = pages[max(row - 1, 0)].number
+        end = bisect_left(pages, part.end, key=lambda page: page.start)
+        later = tuple((one.start, one.number) for one in pages[row:end])
     else:
         numbers = chunks[part.first].pages if part.first in chunks else None
         page = numbers[0] if numbers else None
@@ -379,6 +382,7 @@ def _passage(part: _Interval, chunks: _Chunks, matched: set[int], pages: Sequenc
         text="",
         heading_path=chunks[leading].heading_path,
         page=page,
+        later_pages=later,
         chunks=(part.first, part.last),
         cut=part.cut,
     )

@@ -20,3 +20,11 @@ def test_a_sentence_is_a_span_under_the_headings_before_it():
         ("We go.", ("Other",)),
     ]
     assert all(TEXT[one.start - 100 : one.end - 100] == one.text for one in found)
+
+
+def test_a_sentence_is_on_the_page_where_it_starts():
+    document = DocumentRef(1, "a.pdf", "A", "default", "pdf", 4, 1, "/a.pdf")
+    text = "First one. Second one. Third one."
+    passage = Passage(50, 50 + len(text), text, page=2, later_pages=((61, 3), (75, 4)))
+    found = {one.text: one.page for one in sentences_of(passage, document)}
+    assert found == {"First one.": 2, "Second one.": 3, "Third one.": 3}

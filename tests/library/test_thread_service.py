@@ -8,7 +8,7 @@ import pytest
 from small_library import HANDBOOK, add, do, open_library, sync, write_files
 
 import ragkit
-from ragkit.answering.sentences import found_sentences
+from ragkit.answering.sentences import sentences_of
 from ragkit.answers import AnswerSentence, AnswerState, Source, Turn, WrittenAnswer
 from ragkit.library import Library
 
@@ -22,7 +22,8 @@ def library(tmp_path):
 
 
 def quoted(library: Library, words: str = "refund within thirty days") -> tuple[Source, ...]:
-    sources = tuple(found_sentences(library.search(words, limit=1).results))
+    result = library.search(words, limit=1).results[0]
+    sources = tuple(sentences_of(result.passages[0], result.document))
     assert len(sources) > 1
     return sources
 

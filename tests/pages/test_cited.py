@@ -10,7 +10,7 @@ from running import html, run
 
 from pages.parts.common.markup import mark_of, source_url
 from pages.parts.document.cited import CHANGED, MOVED, find, span_of
-from ragkit.answering.sentences import found_sentences
+from ragkit.answering.sentences import sentences_of
 from ragkit.answers import Source
 
 TEXT = "# Refunds\n\nPaid in full. Paid within 30 days.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
@@ -51,8 +51,9 @@ def test_the_document_page_marks_exactly_the_sentence_in_both_views(library, tmp
     before = "".join(f"## Part {n}\n\n{'filler words and more ' * 40}\n\n" for n in range(60))
     (folder / "refunds.md").write_text(f"{before}{TEXT}")
     library.jobs.wait(library.sources.sync(library.sources.add_folder(folder)))
-    found = library.search("paid within 30 days").results
-    source = next(one for one in found_sentences(found) if one.text == DAYS)
+    found = library.search("paid within 30 days").results[0]
+    sources = [one for each in found.passages for one in sentences_of(each, found.document)]
+    source = next(one for one in sources if one.text == DAYS)
     address = source_url(source, "paid days")
     query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
     for view in ("rendered", "text"):

@@ -339,7 +339,11 @@ def test_a_passage_is_named_by_its_first_matched_chunk_and_starts_on_its_own_pag
         [MatchedChunk(4, 0.9)], paper.chunks, paper.sections, 900, NEIGHBOURS, 0, pages=pages
     )
     assert exact is not None
-    assert exact.passages[0].page == 8
+    passage = exact.passages[0]
+    assert passage.page == 8
+    assert passage.start < 500 < passage.end < 900
+    assert passage.later_pages == ((500, 9),)
+    assert [passage.page_at(at) for at in (passage.start, 499, 500)] == [8, 8, 9]
 
 
 def test_a_document_without_pages_has_none():

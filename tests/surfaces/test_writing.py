@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from support import until
 
 from ragkit.answers import AnswerSentence, AnswerState, WrittenAnswer
-from ragkit.errors import OllamaError
+from ragkit.errors import LibraryError, OllamaError
 from ragkit.surfaces.http import writing as module
 from ragkit.surfaces.http.writing import Writing, routes, writings
 
@@ -113,3 +113,16 @@ def test_an_answer_that_nobody_looks_at_is_stopped(monkeypatch):
     until(lambda: one.is_over)
     assert one.answer.state is AnswerState.CANCELLED
     assert model.closed.wait(5)
+
+
+def test_an_answer_that_cannot_be_kept_says_why():
+    def full(written):
+        raise LibraryError("No space is left on the disk.", "Free some space.")
+
+    model = Model(DONE)
+    draw = lambda answer: {"html": answer.unfinished, "state": answer.state}  # noqa: E731
+    writing = writings().start(Writing(model.states_of, draw, full, FIRST))
+    model.go.release()
+    until(lambda: writing.not_kept)
+    assert writing.not_kept == "No space is left on the disk. Free some space."
+    assert writing.answer == DONE

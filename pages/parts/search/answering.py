@@ -63,7 +63,7 @@ def stand(library: Library, asked: Asked) -> Stand:
         writing = None  # of the turn as it was asked before
     found = Stand(before, turn, writing, offered)
     if found.turn and found.writing and found.writing.is_over and found.turn.id < 0:
-        turns.put(library, replace(found.turn, written=found.writing.answer))
+        turns.put_or_say(library, replace(found.turn, written=found.writing.answer))
     judged = st.session_state.pop(_JUDGE, "") == asked.question
     if judged and turn is not None and found.written is not None:
         return replace(found, writing=_judge(library, turn, found.written))

@@ -98,7 +98,7 @@ def turn_of(
     turn = Turn(followed.question, asked.question, asked.quick, id=followed.replaces)
     places = [place for place, one in enumerate(thread.turns) if one.id == followed.replaces]
     if places:
-        turns.put(library, turn)
+        turns.put_or_say(library, turn)
         return thread.turns[: places[0]], turn, followed
     _, turn = turns.add(library, thread, turn, asked.collections)
     return thread.turns, turn, followed

@@ -13,8 +13,9 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.parts.common import state
+from pages.parts.common.markup import as_label
 from ragkit.answers import Thread, Turn, WrittenAnswer
-from ragkit.errors import RagkitError
+from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import Library
 
 _OWN = "own_thread"
@@ -29,7 +30,7 @@ def current(library: Library) -> Thread | None:
     try:
         return library.threads.get(named)
     except RagkitError as error:
-        st.toast(str(error))
+        st.toast(as_label(str(error)))
         leave()
         return None
 
@@ -59,7 +60,7 @@ def add(
             begun = thread or library.threads.begin(turn.question, collections)
             kept = library.threads.add(begun.id, turn)
         except RagkitError as error:
-            st.toast(f"Not kept: {error}")
+            say_not_kept(str(error))
         else:
             st.session_state[state.THREAD] = begun.id
             return replace(begun, turns=(*begun.turns, kept)), kept
@@ -71,11 +72,28 @@ def add(
     return own, turn
 
 
+def say_not_kept(why: str) -> None:
+    """Say that what is shown lasts only as long as the tab."""
+    st.toast(as_label(f"Not kept: {why}"))
+
+
+def put_or_say(library: Library, turn: Turn) -> None:
+    """Keep a turn in place of the one with its id, or say why it cannot be kept."""
+    try:
+        put(library, turn)
+    except RagkitError as error:
+        say_not_kept(str(error))
+
+
 def put(library: Library, turn: Turn) -> None:
-    """Keep a turn in place of the one with its id; nothing happens where that is gone."""
+    """Keep a turn in place of the one with its id; nothing happens where that is gone.
+
+    Raises:
+        RagkitError: it cannot be written.
+    """
     if turn.id > 0:
         # Its thread may have been deleted meanwhile.
-        with suppress(RagkitError):
+        with suppress(NotFoundError):
             library.threads.replace(turn)
         return
     own: Thread | None = st.session_state.get(_OWN)
@@ -85,6 +103,10 @@ def put(library: Library, turn: Turn) -> None:
 
 
 def keep_written(library: Library, turn: Turn, written: WrittenAnswer) -> None:
-    """Keep the answer to a turn that has ended; runs in a thread without a session."""
+    """Keep the answer to a turn that has ended; runs in a thread without a session.
+
+    Raises:
+        RagkitError: it cannot be written.
+    """
     if turn.id > 0:
         put(library, replace(turn, written=written))

@@ -41,6 +41,8 @@ logger = logging.getLogger(__name__)
 class Writing:
     """An answer on its way. ``draw`` makes what the page is told of it, ``keep`` is told its end.
 
+    ``not_kept`` says why it could not be kept, or is empty.
+
     Safe to share between threads. One that nobody looks at for a minute is stopped.
     """
 
@@ -48,6 +50,7 @@ class Writing:
     draw: Draw
     keep: Callable[[WrittenAnswer], None]
     answer: WrittenAnswer
+    not_kept: str = ""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     _version: int = 0
     _seen_at: float = field(default_factory=time.monotonic)
@@ -87,7 +90,11 @@ class Writing:
             self._fail("Something unexpected went wrong.", "The server's log says what happened.")
         if not self.is_over:
             self._fail("The answer broke off.", "Ask for it again.")
-        self.keep(self.answer)
+        try:
+            self.keep(self.answer)
+        except RagkitError as error:
+            logger.warning("an answer is not kept: %s", error)
+            self.not_kept = str(error)
 
     def _fail(self, failure: str, cure: str) -> None:
         self._become(replace(self.answer, state=AnswerState.FAILED, failure=failure, cure=cure))
