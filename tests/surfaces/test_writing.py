@@ -31,11 +31,13 @@ class Model:
         self.closed = threading.Event()
 
     def states_of(self):
+        last = self.states[0]
         try:
             for state in self.states:
                 while not self.go.acquire(timeout=0.02):
-                    yield self.states[0]
+                    yield last
                 yield state
+                last = state
             if self.error:
                 raise self.error
         finally:
