@@ -38,7 +38,7 @@ _LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 ONLY_IN = {
     "llama_index": {"indexing/pipeline.py"},
-    "faiss": {"indexes/local/vector.py", "indexes/local/hnsw.py"},
+    "faiss": {"indexes/local/load_faiss.py"},
     "bm25s": {"indexes/local/keyword.py"},
     "sqlite3": {"catalog/"},
     "streamlit": {"surfaces/http/server.py"},

@@ -57,7 +57,7 @@ def test_words_of_contexts_and_questions_are_found_at_once(library):
 
 
 def test_vectors_of_questions_lead_to_their_chunk(library):
-    question = "Which wholly unusual thing happened yesterday?"
+    question = "Which wholly unusual thing happened upstairs?"
 
     def write(request):
         asked = (question,) if request.document_title == "Logging in" else ()

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.local.files import FileRecord, fault_of, flush_folder, record
+from ragkit.indexes.local.load_faiss import load_faiss
 
 GRAPH_FORMAT = 1
 """Changes whenever graphs of an older version could not be read; they are then built again."""
@@ -65,7 +66,7 @@ class Graph:
         The ``width`` best found so far lead on to others. ``bits`` says, one bit a position,
         little end first, which may be found. Queries are shared out among ``threads``.
         """
-        faiss = _faiss()
+        faiss = load_faiss()
         faiss.omp_set_num_threads(threads)
         parameters = faiss.SearchParametersHNSW(efSearch=max(width, fetch))
         if bits is not None:
@@ -90,7 +91,7 @@ def build_graph(
     Raises:
         OSError: the file cannot be written.
     """
-    faiss = _faiss()
+    faiss = load_faiss()
     faiss.omp_set_num_threads(1)
     index = faiss.IndexHNSWSQ(
         vectors.shape[1],
@@ -117,7 +118,7 @@ def load_graph(path: Path, flat: Any) -> Graph:
     Raises:
         OSError, ValueError: the file is not a graph of that index.
     """
-    faiss = _faiss()
+    faiss = load_faiss()
     try:
         index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC | faiss.IO_FLAG_SKIP_STORAGE)
     except RuntimeError as error:
@@ -237,10 +238,3 @@ def _check(folder: Path, about: GraphAbout, vectors: FileRecord, *, checksums: b
 
 def _corrupt(folder: Path, what: str) -> IndexCorruptError:
     return IndexCorruptError(f"The graph of {folder.name} does not fit: {what}.", _CURE)
-
-
-def _faiss() -> Any:
-    """Return the module as untyped: its own types are wrong for graphs."""
-    import faiss
-
-    return faiss

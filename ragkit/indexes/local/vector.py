@@ -18,6 +18,7 @@ from ragkit.errors import IndexCorruptError
 from ragkit.indexes.local.files import FileRecord
 from ragkit.indexes.local.hnsw import GRAPH_ABOUT, Graph, open_graph
 from ragkit.indexes.local.int8_prefilter import Int8Prefilter
+from ragkit.indexes.local.load_faiss import load_faiss
 from ragkit.indexes.protocol import SearchStrategy, VectorSearch
 from ragkit.indexes.rows import Bools, Ids, positions_in
 from ragkit.options import IndexMode
@@ -126,8 +127,7 @@ class VectorIndex:
     @cached_property
     def usable_vectors(self) -> NDArray[np.float16]:
         """The vectors of the rows that can be found, in their order; a view of the index."""
-        import faiss
-
+        faiss = load_faiss()
         count = len(self._rows)
         if not count:
             return np.zeros((0, self.dimensions), np.float16)
@@ -223,8 +223,7 @@ class VectorIndex:
         self, queries: NDArray[np.float32], fetch: int, allowed: Bools | None
     ) -> list[RankedRows]:
         """Return the best positions and their scores from faiss, in one pass for all queries."""
-        import faiss
-
+        faiss = load_faiss()
         index, parameters, near = self._index, None, None
         threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
         size = len(self._rows) * self.dimensions
@@ -238,7 +237,7 @@ class VectorIndex:
         elif allowed is not None:
             bits = np.packbits(allowed, bitorder="little")
             selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
-            parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
+            parameters = faiss.SearchParameters(sel=selector)
         # The setting is one of the calling thread's. One query is many times slower in two
         # threads; several queries are shared out among them.
         faiss.omp_set_num_threads(threads)
@@ -256,8 +255,7 @@ class VectorIndex:
 
     def save(self, path: Path) -> None:
         """Write the faiss index; which rows have vectors is kept by the caller."""
-        import faiss
-
+        faiss = load_faiss()
         faiss.write_index(self._index, str(path))
 
     @classmethod
@@ -269,8 +267,7 @@ class VectorIndex:
         Raises:
             OSError, ValueError: the file is not what ``save`` wrote for these rows.
         """
-        import faiss
-
+        faiss = load_faiss()
         try:
             # Adding to a mapped index kills the process; nothing ever adds to this one.
             index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
@@ -325,8 +322,7 @@ def _found(scores: NDArray[np.float32], positions: Ids) -> list[RankedRows]:
 
 def _scalar_index(vectors: NDArray[np.float16]) -> Any:
     """Build a faiss index of contiguous vectors (n, d)."""
-    import faiss
-
+    faiss = load_faiss()
     index = faiss.IndexScalarQuantizer(
         vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
     )
