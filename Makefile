@@ -11,7 +11,7 @@ MOUNTS ?= 0
 # Each of the hundreds of processes of a test run would compile all that it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test lint format bench lock chaos clean
+.PHONY: help setup run onnx test lint format bench lock chaos clean
 
 help: ## Say what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,9 @@ setup: $(APP_READY) ## Make .venv with .venv/bin/ragkit
 
 run: setup ## Index sample_data the first time and open the app on http://localhost:8501
 	$(BIN)/ragkit serve --sample
+
+onnx: setup ## Install what models in ONNX files need
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/onnx.txt
 
 test: $(DEV_READY) ## Run every check and test, a real Chromium included
 	@bash .ci/chromium
@@ -47,6 +50,7 @@ chaos: $(DEV_READY) ## Kill whatever works on a library KILLS=200 times, do OPER
 lock: ## Write the locked requirements anew (needs uv)
 	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" pyproject.toml requirements/build.in -o requirements/run.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" --extra dev --extra onnx -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" -c requirements/dev.txt requirements/onnx.in -o requirements/onnx.txt
 
 clean: ## Remove .venv and caches (never your library)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
