@@ -37,6 +37,8 @@ _SURE = 2.6
 
 _YES_NO, _AMOUNT, _NO_AMOUNT = 1.6, 1.2, 3.2
 """How much surer it must be of a yes or no, of an amount, and of one that is not in sight."""
+_ALIKE = 0.6
+"""The share of their words that sentences have in common of which only the best is shown."""
 _SHORT_FOLLOWER = 200
 _HEADING = re.compile(r"[^\n.!?。！？]{1,70}\n\s*(?=[^\sa-z])")
 _NO_LETTERS = re.compile(r"[\W_]*\n\s*")
@@ -88,21 +90,29 @@ def _sureness(
 
 
 def _chosen(found: Evidence, scores: NDArray[np.float64]) -> Iterator[Source]:
-    """Yield the best sentences, none twice, each with what it follows on or leads to."""
+    """Yield the best sentences, none nearly twice, each with what it follows on or leads to."""
     order = [int(row) for row in np.argsort(-scores, kind="stable")]
-    texts: set[str] = set()
+    chosen: list[set[str]] = []
     used: set[int] = set()
     lowest = scores[order[0]] - _FURTHER
     for row in order:
-        text = " ".join(found.sentences[row].text.split())
-        if len(texts) == MOST or scores[row] < lowest:
+        words = found.words[row]
+        if len(chosen) == MOST or scores[row] < lowest:
             return
-        if text in texts or row in used:
+        if row in used or any(_are_alike(words, other) for other in chosen):
             continue
         first, last = _together(found, _first_place(found, row))
-        texts.add(text)
+        chosen.append(words)
         used.update(range(first, last + 1))
         yield _joined(found, first, last)
+
+
+def _are_alike(one: set[str], other: set[str]) -> bool:
+    """Return whether two sentences say nearly the same: most of their words, all their figures."""
+    apart = one ^ other
+    if len(apart) > (1 - _ALIKE) * len(one | other):
+        return False
+    return not any(character.isdecimal() for word in apart for character in word)
 
 
 def _first_place(found: Evidence, row: int) -> int:

@@ -154,6 +154,20 @@ def test_no_sentence_comes_twice_and_there_are_three_at_most(tmp_path):
     assert len(texts) == len(set(texts)) <= 3
 
 
+def test_of_sentences_that_say_nearly_the_same_only_the_best_is_shown(tmp_path):
+    settings = load_settings(library=tmp_path / "library", reading={"processes": 1})
+    files = {
+        "a.txt": "The lock gate at the old pier opens at seven on every working day.",
+        "b.txt": "The lock gate at the old pier opens at seven on each working day.",
+        "c.txt": "The lock gate at the old pier opens at 9 on each working day.",
+    }
+    with Library.open(settings, create=True) as library:
+        add(library, write_files(tmp_path / "files", files))
+        found = [one.document.path for one in quick(library, "When does the lock gate open?")]
+    assert len(found) == 2
+    assert "c.txt" in found
+
+
 # -- without a library ----------------------------------------------------------------------------
 
 
