@@ -109,7 +109,9 @@ class Passage:
     them to be found when they are first looked at. ``page`` is the number of the page on which
     it starts, ``later_pages`` are those that begin inside of it, each as its offset in the
     document and its number. ``chunks`` are the first and last index of the chunks that it shows.
-    ``cut`` is True when a budget ended it before its section did.
+    ``cut`` is True when a budget ended it before its section did. ``headings`` are the heading
+    paths of its chunks, each with the offset from which it holds, where they differ; its
+    ``heading_path`` is that of the first chunk that matched.
     """
 
     start: int
@@ -121,6 +123,7 @@ class Passage:
     chunks: tuple[int, int] = (0, 0)
     cut: bool = False
     later_pages: tuple[tuple[int, int], ...] = ()
+    headings: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
     def page_at(self, offset: int) -> int | None:
         """Return the number of the page on which an offset in the document is."""

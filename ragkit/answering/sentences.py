@@ -14,8 +14,10 @@ def sentences_of(passage: Passage, document: DocumentRef) -> Iterator[Source]:
 
     Headings are left out; those inside of the passage are in the path of what follows them.
     """
-    path = passage.heading_path
+    path, changes = passage.heading_path, list(reversed(passage.headings))
     for unit in text_units(passage.text, code=document.format == "code"):
+        while changes and changes[-1][0] <= passage.start + unit.start:
+            path = changes.pop()[1]
         if unit.kind == "heading":
             path = _under(path, passage.text[unit.start : unit.end])
             continue

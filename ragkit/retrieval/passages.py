@@ -363,6 +363,16 @@ def _merge(intervals: Sequence[_Interval]) -> list[_Interval]:
     return merged
 
 
+def _headings(part: _Interval, chunks: _Chunks) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """Return where in a span the headings change that its chunks stand under."""
+    changes: list[tuple[int, tuple[str, ...]]] = []
+    for index in range(part.first, part.last + 1):
+        path = chunks[index].heading_path if index in chunks else None
+        if path is not None and (not changes or changes[-1][1] != path):
+            changes.append((chunks[index].start, path))
+    return tuple(changes) if len(changes) > 1 else ()
+
+
 def _passage(part: _Interval, chunks: _Chunks, matched: set[int], pages: Sequence[Page]) -> Passage:
     """Locate a span: by its first matched chunk, and the page that it starts on."""
     indexes = range(part.first, part.last + 1)
@@ -383,6 +393,7 @@ def _passage(part: _Interval, chunks: _Chunks, matched: set[int], pages: Sequenc
         heading_path=chunks[leading].heading_path,
         page=page,
         later_pages=later,
+        headings=_headings(part, chunks),
         chunks=(part.first, part.last),
         cut=part.cut,
     )

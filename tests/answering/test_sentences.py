@@ -28,3 +28,15 @@ def test_a_sentence_is_on_the_page_where_it_starts():
     passage = Passage(50, 50 + len(text), text, page=2, later_pages=((61, 3), (75, 4)))
     found = {one.text: one.page for one in sentences_of(passage, document)}
     assert found == {"First one.": 2, "Second one.": 3, "Third one.": 3}
+
+
+def test_a_sentence_stands_under_the_headings_of_its_chunk_where_text_has_no_marks():
+    document = DocumentRef(1, "a.pdf", "A", "default", "pdf", 4, 1, "/a.pdf")
+    text = "We saw drift.\n5 Conclusion\nIt can be removed."
+    headings = ((50, ("4 Results",)), (64, ("5 Conclusion",)))
+    passage = Passage(50, 50 + len(text), text, ("5 Conclusion",), headings=headings)
+    found = {one.text: one.heading_path for one in sentences_of(passage, document)}
+    assert found == {
+        "We saw drift.": ("4 Results",),
+        "5 Conclusion\nIt can be removed.": ("5 Conclusion",),
+    }

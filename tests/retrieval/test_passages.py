@@ -334,6 +334,9 @@ def test_a_passage_is_named_by_its_first_matched_chunk_and_starts_on_its_own_pag
     assert shown(plan) == [(3, 5)]
     assert plan.passages[0].heading_path == ("Paper", "Section 1")
     assert plan.passages[0].page == 1
+    assert plan.passages[0].headings == (
+        (3 * 102, ("Paper", "Section 0")), (4 * 102, ("Paper", "Section 1")),
+    )  # fmt: skip
     pages = [Page(7, "vii", 0, 306), Page(8, "viii", 306, 500), Page(9, "ix", 500, 900)]
     exact = plan_document(
         [MatchedChunk(4, 0.9)], paper.chunks, paper.sections, 900, NEIGHBOURS, 0, pages=pages
