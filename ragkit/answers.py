@@ -38,14 +38,23 @@ class Source:
     header: str = ""
 
     @property
+    def own_headings(self) -> tuple[str, ...]:
+        """The headings above it, without what the title of the document says already."""
+        title = self.document.title if self.document else self.title
+        if not title:
+            return self.heading_path
+        return tuple(
+            one for one in self.heading_path if not (title.startswith(one) or one.startswith(title))
+        )
+
+    @property
     def place(self) -> str:
         """Where it stands, as it is written: title, headings, page and path, or an address."""
         document = self.document
         if document is None:
             return " · ".join(filter(None, (self.title, self.url, "web")))
         title = document.title or document.path
-        own = (one for one in self.heading_path if not title.startswith(one))
-        headings = " › ".join([title, *own])
+        headings = " › ".join([title, *self.own_headings])
         page = "" if self.page is None else f"p. {self.page}"
         path = "" if document.path == title else document.path
         return " · ".join(filter(None, (headings, page, path)))

@@ -237,3 +237,12 @@ def test_no_text_makes_markup_wherever_it_stands():
         assert kinds <= {"blockquote", "paragraph", "inline", "bullet_list", "list_item"}, text
         inside = {token.type for block in blocks for token in block.children or ()}
         assert inside <= {"text", "code_inline", "text_special", "em_open", "em_close"}, text
+
+
+def test_headings_that_say_what_the_title_says_are_left_out():
+    document = DocumentRef(1, "a.pdf", "On drift", "default", "pdf", 2, 1, "/a.pdf")
+    source = Source("It ends.", 0, 8, document, ("On drift in lakes", "On", "6 End"), 2)
+    assert source.place == "On drift › 6 End · p. 2 · a.pdf"
+    assert replace(source, document=replace(document, title="")).place == (
+        "a.pdf › On drift in lakes › On › 6 End · p. 2"
+    )

@@ -87,9 +87,8 @@ def place_of(source: Source) -> str:
     document = source.document
     title = source.title or source.url if document is None else document.title or document.path
     parts = [f"<bdi>{name(title[:90])}</bdi>"]
-    own = [one for one in source.heading_path if not title.startswith(one)]
-    if own:
-        parts.append(f" › <bdi>{name(own[-1][:70])}</bdi>")
+    if source.own_headings:
+        parts.append(f" › <bdi>{name(source.own_headings[-1][:70])}</bdi>")
     if source.page is not None:
         word = _PAGE_WORDS.get(document.format, "p.") if document else "p."
         parts.append(f", {word} {source.page}")
