@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import Format
+from ragkit.reading.heads import with_head
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.office import convert
@@ -59,13 +60,14 @@ def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Readin
     language = _LANGUAGE.search(head)
     body = to_markdown(text)
     shown = one_line(clean(unescape(title[1]))) if title else ""
+    metadata = _metadata(head)
     return Reading(
-        text=body,
+        text=with_head(shown, metadata, body),
         title=shown or first_heading(body) or stem(name),
         format=file_format,
         markup=Markup.MARKDOWN,
         language=language[1] if language else "",
-        metadata=_metadata(head),
+        metadata=metadata,
     )
 
 

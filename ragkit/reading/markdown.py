@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.formats import Format
+from ragkit.reading.heads import with_head
 from ragkit.reading.reading_parts import iso_date, lines_at, one_line, stem
 from ragkit.types import Markup, Reading
 
@@ -34,7 +35,10 @@ _LONGEST_STATEMENT = 200
 
 
 def read_markdown(text: str, name: str, file_format: Format = Format.MARKDOWN) -> Reading:
-    """Read cleaned Markdown text. Front matter is kept as metadata, not as searchable text."""
+    """Read cleaned Markdown text. Front matter is kept as metadata.
+
+    Where it says more than the text below it, the text begins with what it says.
+    """
     front = read_front_matter(text)
     body = text[front.end :].lstrip("\n") if front.end else text
     if file_format is Format.MDX:
@@ -42,7 +46,7 @@ def read_markdown(text: str, name: str, file_format: Format = Format.MARKDOWN) -
     body = strip_embedded(body)
     title = front.title or first_heading(body) or stem(name)
     return Reading(
-        text=body,
+        text=with_head(front.title, front.metadata, body),
         title=title,
         format=file_format,
         markup=Markup.MARKDOWN,

@@ -36,3 +36,9 @@ def test_deeply_nested_html_keeps_its_words(tmp_path):
         tmp_path, "a.html", "<html>" + "<div>" * 20_000 + "deep words" + "</div>" * 20_000
     )
     assert reading.text == "deep words"
+
+
+def test_a_page_with_a_title_alone_is_found_by_it(tmp_path):
+    head = "<title>Lake levels</title><meta name=description content='Since 1990.'>"
+    reading = read(tmp_path, "a.html", f"<html><head>{head}</head><body><div id=app></div></body>")
+    assert (reading.title, reading.text) == ("Lake levels", "# Lake levels\n\nSince 1990.")

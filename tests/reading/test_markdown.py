@@ -98,3 +98,22 @@ def test_a_rule_at_the_top_is_no_front_matter(tmp_path):
     reading = read(tmp_path, "a.md", source)
     assert reading.text == source
     assert reading.warnings == ()
+
+
+HEAD = "---\ntitle: st.badge\ndescription: Shows a coloured label.\nkeywords: tag, chip\n---\n"
+SAID = "Shows a coloured label.\n\nKeywords: tag, chip"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (HEAD, f"# st.badge\n\n{SAID}"),
+        (f'{HEAD}\n<Reference of="st.badge" />\n', f'{SAID}\n\n<Reference of="st.badge" />\n'),
+        (f"{HEAD}\nOne two three four five six seven.\n", "One two three four five six seven.\n"),
+        ("---\ntitle: Only a title\n---\n", "# Only a title"),
+        ("---\ntitle: T\n---\n<Toc />\n", "<Toc />\n"),
+        ("# Only a heading\n", "# Only a heading\n"),
+    ],
+)
+def test_a_head_that_says_more_than_the_body_is_text(tmp_path, source, text):
+    assert read(tmp_path, "badge.md", source).text == text
