@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from ragkit.answering.elliptic import leans, stand_alone, telling
+from ragkit.answering.elliptic import stand_alone
 from ragkit.answers import Source, Turn
 from ragkit.errors import ContextRejectedError, OllamaError, QueryError
 from ragkit.models.context_checks import check_harmless, check_says_something, clean
@@ -20,6 +20,7 @@ from ragkit.models.context_prompt import fenced
 from ragkit.models.context_writer import writing_model
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_text import JsonObject, Message
+from ragkit.retrieval.leaning import leans, telling
 from ragkit.retrieval.query_parser import parse_query, without_quotes
 
 MOST_CARRIED = 8

@@ -1,8 +1,9 @@
 """Cutting a long question: the topics of a text, and the segments that ask for each of them.
 
-A message of a conversation is a unit; where there are none, a paragraph, and in one long
-paragraph a sentence. Neighbouring units that speak of the same thing make a topic. Each segment of
-a topic asks for itself, so that no topic is averaged away by the others.
+Of several questions each asks for itself. Else a message of a conversation is a unit; where there
+are none, a paragraph, and in one long paragraph a sentence. Neighbouring units that speak of the
+same thing make a topic. Each segment of a topic asks for itself, so that no topic is averaged away
+by the others.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.options import ChunkedOptions, CutMethod
+from ragkit.retrieval.exchanges import Exchange, backgrounds, exchanges_of
+from ragkit.retrieval.question_units import find_sentences
 from ragkit.retrieval.topic_names import telling_tokens
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -26,6 +29,7 @@ MOST_SEGMENTS = 60
 """A text is asked in no more segments than this; of more, the longest ones."""
 
 _SHORT_WORDS = 60
+_WORDS_PER_QUESTION = 200
 _LONGEST_TEXT = 2_000_000
 _NAME_CHARACTERS = 80
 _TELLING = 40
@@ -96,7 +100,13 @@ def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tup
     if options.method is CutMethod.FIXED:
         return _topics([[segment] for segment in _fixed(text, options)], budget=None)
     units = find_units(text)
-    if options.method is CutMethod.WHOLE or (len(units) < 2 or _is_short(text, units)):
+    if options.method is CutMethod.WHOLE or len(units) < 2:
+        return _topics([[Segment(0, len(text), text.strip())]])
+    if not any(unit.role for unit in units):
+        asked = exchanges_of(find_sentences(text, _begin(text)))
+        if len(asked) >= max(2, len(text.split()) / _WORDS_PER_QUESTION):
+            return _topics([[segment] for segment in _asked(asked)[-MOST_SEGMENTS:]])
+    if _is_short(text, units):
         return _topics([[Segment(0, len(text), text.strip())]])
     open_questions = _open_questions(units)
     if open_questions:
@@ -111,8 +121,7 @@ def is_cut(text: str) -> bool:
 
 def find_units(text: str) -> list[Unit]:
     """Split a text into messages where it has them, else paragraphs, else sentences."""
-    front = _FRONT_MATTER.match(text)
-    begin = front.end() if front else 0
+    begin = _begin(text)
     for pattern in (_ROLE, _AUTHOR):
         heads = list(pattern.finditer(text, begin))
         if len(heads) >= 2:
@@ -127,6 +136,11 @@ def find_units(text: str) -> list[Unit]:
     ]
 
 
+def _begin(text: str) -> int:
+    front = _FRONT_MATTER.match(text)
+    return front.end() if front else 0
+
+
 def _messages(text: str, heads: Sequence[re.Match[str]], begin: int) -> list[Unit]:
     units = []
     before = _HEADINGS.sub("", text[begin : heads[0].start()]).strip()
@@ -139,6 +153,13 @@ def _messages(text: str, heads: Sequence[re.Match[str]], begin: int) -> list[Uni
         if body:
             units.append(Unit(head.start(), end, body, role))
     return units
+
+
+def _asked(exchanges: Sequence[Exchange]) -> list[Segment]:
+    return [
+        Segment(one.start, one.end, one.question, background)
+        for one, background in zip(exchanges, backgrounds(exchanges), strict=True)
+    ]
 
 
 def _is_short(text: str, units: Sequence[Unit]) -> bool:

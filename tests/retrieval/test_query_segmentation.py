@@ -126,3 +126,50 @@ def test_topics_are_in_order_apart_and_inside_the_text(said):
         assert end <= topic.start < topic.end <= len(text)
         end = topic.end
         assert all(segment.text in text for segment in topic.segments)
+
+
+def asked(text: str) -> list[str]:
+    topics = cut_question(text, EMBED, ADAPTIVE)
+    return [segment.text for topic in topics for segment in topic.segments]
+
+
+@pytest.mark.parametrize("between", [" ", "\n", "\n\n"])
+def test_of_two_or_more_questions_each_asks_for_itself(between):
+    said = ["What is a heat pump?", "Who built the old harbour?", "Tell me how to bake rye bread."]
+    assert asked(between.join(said)) == said
+    topics = cut_question(between.join(said), EMBED, ADAPTIVE)
+    assert [len(topic.segments) for topic in topics] == [1, 1, 1]
+
+
+def test_a_question_that_leans_on_the_one_before_is_asked_with_it():
+    first, second = cut_question(
+        "What is a heat pump? How long does it last? Thanks!", EMBED, ADAPTIVE
+    )
+    assert first.segments[0].background == ""
+    assert second.segments[0].text == "How long does it last?"
+    assert second.segments[0].background == "What is a heat pump? How long does it last?"
+
+
+def test_a_question_that_leans_on_what_leads_to_it_is_asked_with_that():
+    text = "We have a sauna. How long does it last? Also, where can I buy a canoe?"
+    first, second = cut_question(text, EMBED, ADAPTIVE)
+    assert first.segments[0].background == "We have a sauna. How long does it last?"
+    assert second.segments[0].background == ""
+    assert (first.start, second.end) == (0, len(text))
+
+
+def test_a_note_of_a_few_words_asks_beside_questions_and_a_greeting_does_not():
+    text = (
+        "Hello Anna,\n\nWhat is a heat pump?\nferry times Lisbon\nWho built the harbour?\n\nBest,"
+    )
+    assert asked(text) == ["What is a heat pump?", "ferry times Lisbon", "Who built the harbour?"]
+
+
+def test_a_long_text_with_one_question_is_cut_by_its_topics():
+    text = "\n\n".join([TRAVEL] * 4 + [BUG] * 4 + ["Is the dough ready?"])
+    assert asked(text) == [TRAVEL, BUG, "Is the dough ready?"]
+
+
+def test_a_document_with_a_few_questions_in_it_is_no_message_of_questions():
+    text = "\n\n".join([TRAVEL] * 30 + ["Is the dough ready?"] + [BUG] * 30 + ["Who made it?"])
+    assert TRAVEL in asked(text)

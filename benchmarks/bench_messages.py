@@ -1,0 +1,154 @@
+"""Messages of several questions: what each way of writing them down finds.
+
+python benchmarks/bench_messages.py [--half first|second] [--only NAME] [--json]
+
+The joined conversations of ``../shared/data/mtrag_pool``, each passage a document of its own, are
+asked as they are given, without roles, under other names, with their last question answered, and
+as their three last questions alone. Each figure is recall@10 of a half of the 150 messages, with
+the interval that holds 95 % of 2,000 resamples.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bench_chunked import SET, passages
+from bench_search import lines
+from common import arguments, report
+
+from ragkit.library import Library
+from ragkit.options import ChunkedOptions
+
+SHOWN = 10
+_TURN = re.compile(r"^(user|agent): ", re.MULTILINE)
+
+Turn = tuple[str, str]
+Written = Callable[[Sequence[Sequence[Turn]]], str]
+"""Writes conversations, each a list of (user or agent, text), as one message."""
+
+
+def conversations(row: Mapping[str, Any], asked: Mapping[str, Any]) -> list[list[Turn]]:
+    """The conversations of a message; the answer to the last turn of each is its last item."""
+    joined = []
+    for aspect in row["metadata"]["aspects"]:
+        of_question = asked[aspect["q"]]["metadata"]
+        parts = _TURN.split(of_question["full_conversation"])[1:]
+        turns = [(who, text.strip()) for who, text in zip(parts[::2], parts[1::2], strict=True)]
+        joined.append(
+            [*turns, ("agent", of_question.get("answer", "").strip() or "I do not know.")]
+        )
+    return joined
+
+
+def said(
+    template: str, user: str, agent: str, *, answered: bool = False, between: str = "\n"
+) -> Written:
+    """Turns written by a template of {who} and {text}."""
+    names = {"user": user, "agent": agent}
+
+    def write(joined: Sequence[Sequence[Turn]]) -> str:
+        return between.join(
+            template.format(who=names[who], text=text)
+            for turns in joined
+            for who, text in (turns if answered else turns[:-1])
+        )
+
+    return write
+
+
+def one_paragraph(joined: Sequence[Sequence[Turn]]) -> str:
+    return " ".join(" ".join(text.split()) for turns in joined for _, text in turns[:-1])
+
+
+def quoted(joined: Sequence[Sequence[Turn]]) -> str:
+    """As in a mail: what was answered before is quoted below each question."""
+    return "\n\n".join(
+        text if who == "user" else "\n".join(f"> {line}" for line in text.splitlines())
+        for turns in joined
+        for who, text in turns[:-1]
+    )
+
+
+def last_turns(between: str, number: str = "") -> Written:
+    def write(joined: Sequence[Sequence[Turn]]) -> str:
+        last = [turns[-2][1] for turns in joined]
+        return between.join(number.format(at) + " ".join(t.split()) for at, t in enumerate(last, 1))
+
+    return write
+
+
+def own_turns(joined: Sequence[Sequence[Turn]]) -> str:
+    return "\n".join(
+        " ".join(text.split()) for turns in joined for who, text in turns[:-1] if who == "user"
+    )
+
+
+VARIANTS: Mapping[str, Written] = {
+    "roles as given": said("{who}: {text}", "user", "agent"),
+    "one paragraph": one_paragraph,
+    "blank lines": said("{text}", "", "", between="\n\n"),
+    "Me/Support": said("{who}: {text}", "Me", "Support"),
+    "You said": said("{who} said:\n{text}", "You", "ChatGPT", between="\n\n"),
+    "## User": said("## {who}\n\n{text}", "User", "Assistant", between="\n\n"),
+    "names": said("{who}: {text}", "Anna", "Ben", between="\n\n"),
+    "[names] with times": said("[14:05] {who}: {text}", "Anna K.", "Ben", between="\n"),
+    "quoted": quoted,
+    "last answered": said("{who}: {text}", "user", "agent", answered=True),
+    "names, last answered": said("{who}: {text}", "Anna", "Ben", answered=True),
+    "blank lines, last answered": said("{text}", "", "", answered=True, between="\n\n"),
+    "last three, one line": last_turns(" "),
+    "last three, lines": last_turns("\n"),
+    "last three, blank lines": last_turns("\n\n"),
+    "last three, numbered": last_turns("\n", "{}. "),
+    "own turns, lines": own_turns,
+}
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """The bounds of 95 % of the means of 2,000 resamples."""
+    own = np.array(values)
+    drawn = np.random.default_rng(7).integers(0, len(own), (2000, len(own)))
+    low, high = np.percentile(own[drawn].mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def recalls(library: Library, half: str, only: str) -> dict[str, Any]:
+    asked = {row["_id"]: row for row in lines(SET / "queries.jsonl")}
+    rows = list(lines(SET / "queries_multi.jsonl"))
+    rows = rows[: len(rows) // 2] if half == "first" else rows[len(rows) // 2 :]
+    figures: dict[str, Any] = {}
+    for name, write in VARIANTS.items():
+        if only not in name:
+            continue
+        found = []
+        for row in rows:
+            text = write(conversations(row, asked))
+            answer = library.search_chunked(text, chunked=ChunkedOptions(limit=SHOWN))
+            paths = {Path(one.result.document.path).stem for one in answer.results[:SHOWN]}
+            gold = {passage for aspect in row["metadata"]["aspects"] for passage in aspect["gold"]}
+            found.append(len(paths & gold) / len(gold))
+        low, high = interval(found)
+        figures[name] = float(np.mean(found))
+        figures[f"{name}: interval"] = f"{low:.3f} to {high:.3f}"
+    return figures
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--half", choices=("first", "second"), default="second")
+    parser.add_argument("--only", default="", help="variants whose name holds this")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        library = passages(Path(folder))
+        figures = recalls(library, given.half, given.only)
+        library.close()
+    report(figures, given.json)
+
+
+if __name__ == "__main__":
+    main()
