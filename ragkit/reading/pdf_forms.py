@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from ragkit.reading.decode import clean
 from ragkit.reading.limits import MEGABYTE, too_much_text
+from ragkit.reading.pdf_contents import sound
 from ragkit.reading.reading_parts import one_line, tidy
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
 
     from ragkit.reading.limits import Limits
-
-_T = TypeVar("_T")
 
 _HEAD = "Form fields:"
 _MOST_ANNOTATIONS = 20_000
@@ -42,24 +41,14 @@ def filled_in(reader: PdfReader, limits: Limits) -> dict[int, str]:
     lines: dict[int, list[str]] = {}
     left = [_MOST_ANNOTATIONS]
     for index, page in enumerate(reader.pages):
-        found = _sound(partial(_on_page, page, left))
+        found = sound(partial(_on_page, page, left))
         if found:
             lines[index] = found
-    if not lines and (values := _sound(partial(_xfa_values, reader))):
+    if not lines and (values := sound(partial(_xfa_values, reader))):
         lines = {0: values}
     if sum(len(line) for found in lines.values() for line in found) > limits.max_text_mb * MEGABYTE:
         raise too_much_text(limits)
     return {index: "\n".join((_HEAD, *found)) for index, found in lines.items()}
-
-
-def _sound(read: Callable[[], _T]) -> _T | None:
-    """Return what is read; nothing where a file is broken, which must not cost the others."""
-    try:
-        return read()
-    except MemoryError:
-        raise
-    except Exception:  # noqa: BLE001 - pypdf raises anything
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +69,7 @@ def _on_page(page: PageObject, left: list[int]) -> list[str]:
         left[0] -= 1
         if left[0] < 0:
             break
-        field = _sound(partial(_field, page, reference))
+        field = sound(partial(_field, page, reference))
         if field is not None and field.value:
             found.setdefault(field.path or str(field.place), field)
     drawn = _drawn(page) if found else []

@@ -5,12 +5,13 @@ import io
 import pytest
 from pypdf import PdfReader, PdfWriter
 from pypdf.constants import PageLabelStyle
+from pypdf.generic import DecodedStreamObject, NameObject
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen import canvas
 
 from ragkit.errors import ReadingError
-from ragkit.reading import read_file
-from ragkit.reading.pdf import flow, words_of
+from ragkit.reading import pdf_pdfium, read_file
+from ragkit.reading.pdf_paragraphs import flow, words_of
 from ragkit.settings import ReadingSettings
 
 SETTINGS = ReadingSettings()
@@ -105,7 +106,7 @@ def test_lines_are_joined_into_paragraphs():
         "- second item\n"
     )
     known = words_of(["state-of-the-art", "x"])
-    text = flow(page, known)
+    text = flow(page.split("\n"), known)
     assert "until the margin of the page" in text
     assert "it ends.\n\nA new paragraph" in text
     assert "it is state-of-the-art prose" in text
@@ -118,8 +119,8 @@ def test_a_hyphen_that_the_word_has_elsewhere_stays():
         "known to all of the readers of this page.\n"
         "Third line of the page, long enough to count here."
     )
-    assert "well-known to all" in flow(page, words_of(["a well-known fact"]))
-    assert "wellknown to all" in flow(page, frozenset())
+    assert "well-known to all" in flow(page.split("\n"), words_of(["a well-known fact"]))
+    assert "wellknown to all" in flow(page.split("\n"), frozenset())
 
 
 def test_east_asian_lines_are_joined_without_a_space():
@@ -128,13 +129,13 @@ def test_east_asian_lines_are_joined_without_a_space():
         "ています。これも長い行であり、次の行に続くものとして書かれています\n"
         "が、ここで終わります。"
     )
-    assert "書いています。" in flow(page, frozenset())
+    assert "書いています。" in flow(page.split("\n"), frozenset())
 
 
 def test_a_lone_page_number_is_dropped():
     lines = [LONG] * 5
-    assert flow("\n".join([*lines, "17"]), frozenset()).endswith("runs on")
-    assert flow("17\n18\n19", frozenset()) == "17\n18\n19"
+    assert flow([*lines, "17"], frozenset()).endswith("runs on")
+    assert flow(["17", "18", "19"], frozenset()) == "17\n18\n19"
 
 
 def test_a_scanned_pdf_asks_for_ocr(tmp_path):
@@ -184,6 +185,70 @@ def test_damaged_pdfs_say_so(tmp_path, cut, capsys):
 def test_too_much_text_is_refused_page_by_page(tmp_path):
     with pytest.raises(ReadingError, match=r"more than 0\.01 MB of text"):
         read(tmp_path, make_pdf([[LONG] * 40] * 8), ReadingSettings(max_text_mb=0.01))
+
+
+def test_a_file_with_something_before_it_is_read(tmp_path):
+    assert read(tmp_path, b"x" * 3000 + make_pdf([["Some words"]])).text == "Some words"
+
+
+def test_what_pdfium_cannot_open_is_read_by_pypdf(tmp_path, monkeypatch):
+    monkeypatch.setattr(pdf_pdfium, "contents_of", lambda data, limits: None)
+    marks = [(1, 1, "Second page")]
+    reading = read(tmp_path, make_pdf([["First page"], ["Second page"]], marks, title="A Paper"))
+    assert reading.text == "First page\n\nSecond page"
+    assert [page.label for page in reading.pages] == ["1", "2"]
+    assert (reading.title, reading.outline[0].offset) == ("A Paper", 12)
+    assert reading.metadata["author"] == "Ann Lee"
+
+
+def test_both_readers_find_the_same_in_a_plain_file(tmp_path, monkeypatch):
+    data = make_pdf([[LONG, LONG, "Fin."], [LONG]], [(1, 1, "Fin")], title="A Paper")
+    first = read(tmp_path, data)
+    monkeypatch.setattr(pdf_pdfium, "contents_of", lambda data, limits: None)
+    assert read(tmp_path, data) == first
+
+
+def test_arabic_words_are_read_from_their_first_letter(tmp_path):
+    # What programs draw: letters from left to right, each in the form that it has at its place.
+    drawn = "\ufe93\ufeae\ufef4\ufea4\ufe92\ufedf\ufe8d"
+    codes = "".join(f"<{65 + at:02x}> <{ord(one):04x}>\n" for at, one in enumerate(drawn))
+    spaces = "1 begincodespacerange\n<00> <ff>\nendcodespacerange"
+    cmap = DecodedStreamObject()
+    cmap.set_data(f"{spaces}\n{len(drawn)} beginbfchar\n{codes}endbfchar".encode())
+    writer = PdfWriter(clone_from=io.BytesIO(make_pdf([["ABCDEFG"]])))
+    for font in writer.pages[0]["/Resources"]["/Font"].values():
+        font.get_object()[NameObject("/ToUnicode")] = writer._add_object(cmap)
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    assert read(tmp_path, buffer.getvalue()).text == "\u0627\u0644\u0628\u062d\u064a\u0631\u0629"
+
+
+@pytest.mark.parametrize(
+    ("written", "date"),
+    [
+        ("D:20240229120000+01'00'", "2024-02-29T12:00:00+01:00"),
+        ("D:20240229120000Z", "2024-02-29T12:00:00+00:00"),
+        ("D:20230410074654Z07'46'", "2023-04-10T07:46:54+00:00"),
+        ("D:2024", "2024-01-01T00:00:00"),
+        ("20241340", ""),
+        ("yesterday", ""),
+    ],
+)
+def test_dates_are_read(tmp_path, written, date):
+    writer = PdfWriter(clone_from=io.BytesIO(make_pdf([["Some words"]])))
+    writer.add_metadata({"/CreationDate": written, "/ModDate": ""})
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    assert read(tmp_path, buffer.getvalue()).metadata.get("date", "") == date
+
+
+def test_a_small_picture_does_not_make_a_page_a_scan(tmp_path):
+    buffer = io.BytesIO()
+    sheet = canvas.Canvas(buffer)
+    sheet.drawString(50, 700, "Hello")
+    sheet.drawImage(picture(), 300, 300, 40, 40)
+    sheet.save()
+    assert read(tmp_path, buffer.getvalue()).text == "Hello"
 
 
 def test_the_helper_makes_what_it_claims():
