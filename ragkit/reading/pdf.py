@@ -1,23 +1,21 @@
 """PDF: pages with their labels, the outline, and hard-wrapped lines joined into paragraphs.
 
-The text comes from pdfium (``pdf_pdfium``); pypdf (``pdf_pypdf``) reads forms, pages in Arabic, and
-what pdfium cannot open.
+The text comes from pdfium (``pdf_pdfium``); pypdf (``pdf_pypdf``) reads forms, and what pdfium
+cannot open.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ragkit.errors import ReadingError
 from ragkit.reading import pdf_pdfium, pdf_pypdf
 from ragkit.reading.decode import clean
 from ragkit.reading.formats import Format
-from ragkit.reading.limits import MEGABYTE, damaged, no_text, too_much_text
-from ragkit.reading.pdf_contents import Contents, Line, letters, sound
+from ragkit.reading.limits import damaged, no_text
+from ragkit.reading.pdf_contents import Contents, letters, sound
 from ragkit.reading.pdf_forms import filled_in
 from ragkit.reading.pdf_paragraphs import flow, words_of
 from ragkit.reading.reading_parts import iso_date, joined, one_line, put, stem, tidy, tile
@@ -40,8 +38,6 @@ _FILE_LIKE = re.compile(
 _DATE = re.compile(
     r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)[\d']*|([+-]\d\d)'?(\d\d)?'?)?"
 )
-_ARABIC = re.compile("[\u0600-\u06ff\ufb50-\ufdff\ufe70-\ufefc]")
-_ARABIC_FORMS = re.compile("[\ufb50-\ufdfb\ufe70-\ufefc]+")
 
 
 def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
@@ -101,8 +97,6 @@ class _File:
         contents = pdf_pdfium.contents_of(self._data, self._limits)
         if contents is None or len(contents.lost) == len(contents.pages):
             contents = pdf_pypdf.contents_of(self._pypdf(), self._limits)
-        else:
-            self._read_arabic(contents.pages)
         self._has_form = contents.has_form
         return contents
 
@@ -117,29 +111,6 @@ class _File:
         if self._reader is None:
             self._reader = pdf_pypdf.opened(self._data)
         return self._reader
-
-    def _lines(self, index: int) -> list[Line]:
-        return pdf_pypdf.lines_of(self._pypdf().pages[index])
-
-    def _read_arabic(self, pages: list[list[Line]]) -> None:
-        """Have pypdf read the pages in Arabic: pdfium turns some of their words around."""
-        left = self._limits.max_text_mb * MEGABYTE
-        for index, lines in enumerate(pages):
-            text = "".join(line.text for line in lines)
-            if len(_ARABIC.findall(text)) * 4 < letters(text) or not text:
-                continue
-            # What pdfium read is better than nothing.
-            found = sound(partial(self._lines, index)) or []
-            left -= sum(len(line.text) for line in found)
-            if left < 0:
-                raise too_much_text(self._limits)
-            if any(letters(line.text) for line in found):
-                pages[index] = [Line(_ARABIC_FORMS.sub(_plain_form, line.text)) for line in found]
-
-
-def _plain_form(shaped: re.Match[str]) -> str:
-    """Return the letters of what stands as shaped for its place in a word."""
-    return unicodedata.normalize("NFKC", shaped.group())
 
 
 def _outline(

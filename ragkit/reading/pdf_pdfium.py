@@ -9,6 +9,8 @@ import contextlib
 import ctypes
 import re
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.formats import Format
@@ -32,6 +34,7 @@ _HYPHEN = "\ufffe"
 """Stands for a hyphen at a line's end; the line break is left out."""
 _UNSEEN = dict.fromkeys(range(32), " ") | {0xFFFE: "-", 0x02: "-", 0xAD: "-"}
 _LINE = re.compile("[^\r\n\ufffe\x02]*[\ufffe\x02]?")
+_FROM_RIGHT = re.compile("[\u0590-\u065f\u066e-\u06ef\u06fa-\u08ff]{2,}")
 _PICTURES = 3
 _SCAN = 0.25
 """So much of a scanned page is covered by its pictures."""
@@ -125,6 +128,7 @@ class _Reader:
             if not inner:
                 continue
             first = match.start() + len(words) - len(words.lstrip())
+            inner = _FROM_RIGHT.sub(partial(self._from_right, textpage, first), inner)
             edges = self._around(textpage, first, first + len(inner) - 1)
             lines.append(Line(inner, *turned.edges(*edges)))
         return lines
@@ -141,6 +145,22 @@ class _Reader:
             max(right, box.right),
             max(top, box.top),
         )
+
+    def _from_right(self, textpage: Any, first: int, word: re.Match[str]) -> str:
+        """Return a word that is written from the right from its first letter on.
+
+        pdfium has some of these words in the order of their places, and the letters of what is
+        drawn as one sign in the wrong order.
+        """
+        places = range(first + word.start(), first + word.end())
+        drawn = [
+            (self._around(textpage, at, at), one)
+            for at, one in zip(places, word.group(), strict=True)
+        ]
+        if drawn[0][0][0] < drawn[-1][0][0]:
+            drawn.reverse()
+        signs = ([letter for _, letter in sign] for _, sign in groupby(drawn, key=itemgetter(0)))
+        return "".join("".join(reversed(sign)) for sign in signs)
 
     def _is_picture(self, page: Any) -> bool:
         """Return whether pictures cover much of a page, or are drawn through a form."""

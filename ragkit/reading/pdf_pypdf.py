@@ -1,4 +1,4 @@
-"""What pypdf reads: forms, pages in Arabic, and whole files that pdfium cannot open.
+"""What pypdf reads: forms, and whole files that pdfium cannot open.
 
 It takes some ten times as long as pdfium, and knows no places.
 """

@@ -208,19 +208,38 @@ def test_both_readers_find_the_same_in_a_plain_file(tmp_path, monkeypatch):
     assert read(tmp_path, data) == first
 
 
-def test_arabic_words_are_read_from_their_first_letter(tmp_path):
-    # What programs draw: letters from left to right, each in the form that it has at its place.
-    drawn = "\ufe93\ufeae\ufef4\ufea4\ufe92\ufedf\ufe8d"
-    codes = "".join(f"<{65 + at:02x}> <{ord(one):04x}>\n" for at, one in enumerate(drawn))
+def arabic(drawn):
+    """Write a page of signs of one or more letters, each drawn by itself at (place, sign)."""
+    codes = {letter: chr(65 + at) for at, letter in enumerate(sorted({one for _, one in drawn}))}
+    buffer = io.BytesIO()
+    sheet = canvas.Canvas(buffer)
+    for place, letter in drawn:
+        sheet.drawString(place, 700, codes[letter])
+    sheet.save()
+    mapped = "".join(
+        f"<{ord(code):02x}> <{one.encode('utf-16-be').hex()}>\n" for one, code in codes.items()
+    )
     spaces = "1 begincodespacerange\n<00> <ff>\nendcodespacerange"
     cmap = DecodedStreamObject()
-    cmap.set_data(f"{spaces}\n{len(drawn)} beginbfchar\n{codes}endbfchar".encode())
-    writer = PdfWriter(clone_from=io.BytesIO(make_pdf([["ABCDEFG"]])))
+    cmap.set_data(f"{spaces}\n{len(codes)} beginbfchar\n{mapped}endbfchar".encode())
+    writer = PdfWriter(clone_from=io.BytesIO(buffer.getvalue()))
     for font in writer.pages[0]["/Resources"]["/Font"].values():
         font.get_object()[NameObject("/ToUnicode")] = writer._add_object(cmap)
-    buffer = io.BytesIO()
-    writer.write(buffer)
-    assert read(tmp_path, buffer.getvalue()).text == "\u0627\u0644\u0628\u062d\u064a\u0631\u0629"
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def test_arabic_words_are_read_from_their_first_letter(tmp_path):
+    word = "\u0643\u0627\u0646\u062a"
+    places = [(200 - 7 * at, letter) for at, letter in enumerate(word)]
+    # Programs draw a word from its first letter, at the right, or from the left.
+    assert read(tmp_path, arabic(places)).text == word
+    assert read(tmp_path, arabic(places[::-1])).text == word
+    # Lam and alef are one sign.
+    signs = ["\u0645", "\u0644\u0627", "\u0633"]
+    places = [(200 + 7 * at, sign) for at, sign in enumerate(signs)]
+    assert read(tmp_path, arabic(places)).text == "\u0633\u0644\u0627\u0645"
 
 
 @pytest.mark.parametrize(
