@@ -8,7 +8,7 @@ READER_VERSION = "5"
 CHUNKER_VERSION = "2"
 """Bump when the same reading and settings are divided differently."""
 
-TOKENIZER_VERSION = "2"
+TOKENIZER_VERSION = "3"
 """Bump when the same text has other tokens; indexes are then rebuilt."""
 
 ENTRIES_VERSION = "4"

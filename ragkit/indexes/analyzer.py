@@ -28,6 +28,9 @@ STOP_WORDS = frozenset(_STOP.split())
 
 _LONGEST_WORD = 1000
 _CONNECTOR = re.compile(CONNECTORS)
+_EDGES = ".'-/\\@&:"
+# A token of these alone is none.
+_SIGNS = _EDGES + "_"
 # "well-known": its words say it all; an identifier has a digit, a dot or another sign.
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _SEPARATORS = re.compile(r"[/\\@]")
@@ -38,6 +41,7 @@ _VERSION = re.compile(r"[vV](\d+(?:\.\d+)+)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
 _ELISION = re.compile(r"(?:[ldjmtsnc]|qu|dell|nell|all|sull|dall|un)'(?=\w{2})", re.IGNORECASE)
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_BLANK = re.compile("_{3,}")
 _PLURAL_CAPITALS = re.compile(r"[A-Z]{2,}s")
 # Scripts written without spaces: Han, kana, Hangul, bopomofo; Thai, Lao, Burmese, Khmer.
 _SPACELESS = (
@@ -63,7 +67,7 @@ def analyse(word: str) -> tuple[Piece, ...]:
     if word.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):
         return (Piece(_stem(word.lower()), 0, len(word)),)
     pieces = dict.fromkeys(_pieces(word))
-    return tuple(piece for piece in pieces if piece.token)
+    return tuple(piece for piece in pieces if piece.token.strip(_SIGNS))
 
 
 def tokens_of(word: str) -> tuple[str, ...]:
@@ -82,7 +86,8 @@ def content_tokens(word: str) -> tuple[str, ...]:
         return () if lower in STOP_WORDS else (_stem(lower),)
     if not word.isascii() and _RUN.search(word):
         return tokens_of(word)
-    if word.isascii() and len(word) <= _LONGEST_WORD and _PATH.fullmatch(word):
+    short = word.isascii() and len(word) <= _LONGEST_WORD
+    if short and _PATH.fullmatch(word) and "__" not in word and word.strip(_SIGNS):
         segments = filter(None, _SEPARATORS.split(word))
         whole = _bounded(word.replace("\\", "/").casefold())
         return (whole, *chain.from_iterable(map(_content_of_segment, segments)))
@@ -99,12 +104,15 @@ def _content(word: str, pieces: Iterable[Piece]) -> tuple[str, ...]:
     return tuple(
         piece.token
         for piece in pieces
-        if word[piece.start : piece.end].casefold() not in STOP_WORDS
+        if piece.token.strip(_SIGNS) and word[piece.start : piece.end].casefold() not in STOP_WORDS
     )
 
 
 def _pieces(word: str) -> Iterator[Piece]:
     """Yield the pieces of runs without spaces, and of the rest."""
+    if "___" in word:
+        yield from _beside_blanks(word)
+        return
     if word.isascii():
         is_name = len(word) <= _LONGEST_WORD and word.replace("_", "a").isalnum()
         yield from _name(word, 0) if is_name else _compound(word, 0)
@@ -118,9 +126,19 @@ def _pieces(word: str) -> Iterator[Piece]:
     yield from _between(word, last, len(word))
 
 
+def _beside_blanks(word: str) -> Iterator[Piece]:
+    """Yield the pieces of a word with blanks to fill in, such as ``Name_____``; they end words."""
+    for part, at in _split(word, _BLANK):
+        inner = part.strip(_EDGES)
+        if any(map(str.isalnum, inner)):
+            at += part.index(inner)
+            for token, start, end in _pieces(inner):
+                yield Piece(token, at + start, at + end)
+
+
 def _between(word: str, start: int, end: int) -> Iterator[Piece]:
     """Yield the pieces beside a run, without the connectors next to it."""
-    inner = word[start:end].strip(".'-/\\@&:")
+    inner = word[start:end].strip(_EDGES)
     if inner:
         yield from _compound(inner, word.index(inner, start))
 
@@ -209,10 +227,21 @@ def _name(word: str, at: int) -> Iterator[Piece]:
     yield Piece(_stem(whole) if whole.isalpha() else _bounded(whole), at, at + size)
     if plain and (len(parts) != 1 or parts[0][0] == word):
         return
-    for part, offset in parts:
+    for i, (part, offset) in enumerate(parts):
+        if _before_number(parts, i):
+            continue
         lower = part.casefold()
         token = _stem(lower) if lower.isalpha() else _bounded(lower)
         yield Piece(token, at + offset, at + offset + len(part))
+
+
+def _before_number(parts: Sequence[tuple[str, int]], i: int) -> bool:
+    """Return whether a part is two letters of a number: the ``FY`` of ``FY2022`` is no word."""
+    part, start = parts[i]
+    if len(part) != 2 or not part.isalpha() or i + 1 == len(parts):
+        return False
+    following, at = parts[i + 1]
+    return at == start + 2 and following.isdigit()
 
 
 def _parts(name: str) -> list[tuple[str, int]]:

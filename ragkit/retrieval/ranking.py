@@ -7,7 +7,6 @@ by the same factor, so that scores stay between 0 and 1.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -22,6 +21,7 @@ from ragkit.indexes.rows import Ids
 from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
 from ragkit.results import Contribution, Later
 from ragkit.retrieval.candidates import exact_scores, places_of, ranks_of, take_rows
+from ragkit.retrieval.identifiers import holds_identifier
 from ragkit.retrieval.proximity import Scores, phrase_shares, shares_in, title_shares
 from ragkit.retrieval.query import Query
 from ragkit.types import LEVEL_CODES, Field, Level
@@ -49,7 +49,6 @@ ExactScores: TypeAlias = Callable[[IndexKind, Ids, Ids], Scores]
 _LEVELS = {code: level for level, code in LEVEL_CODES.items()}
 _FINENESS = {Level.DOCUMENT: 0, Level.SECTION: 1}
 _FINEST = 2
-_IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|\w_\w|[A-Za-z]\d|\d[A-Za-z]|\w\.\w|::")
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,12 +308,12 @@ def with_part(
 def index_weights(query: str, options: SearchOptions) -> tuple[float, float]:
     """Return the weights of vectors and keywords for a query.
 
-    Static vectors know little of identifiers, such as ``snake_case``, ``camelCase``, ``os.path`` or
-    ``utf8``: where there is one, ``IDENTIFIER_SHARE`` of their weight stays and keywords get the
-    rest, unless one index is switched off.
+    Static vectors know little of identifiers (``holds_identifier``): where there is one,
+    ``IDENTIFIER_SHARE`` of their weight stays and keywords get the rest, unless one index is
+    switched off.
     """
     vector, keyword = options.vector_weight, options.keyword_weight
-    if not options.adaptive or vector <= 0 or keyword <= 0 or not _IDENTIFIER.search(query):
+    if not options.adaptive or vector <= 0 or keyword <= 0 or not holds_identifier(query):
         return vector, keyword
     left = vector * IDENTIFIER_SHARE
     return left, keyword + vector - left

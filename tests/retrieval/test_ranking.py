@@ -227,21 +227,6 @@ WEIGHTED = fused(
 )
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["use st.cache_data", "camelCase", "os.path", "utf8", "4K screens", "std::vector", "v2.0.1"],
-)
-def test_identifiers_are_seen(question):
-    assert index_weights(question, SearchOptions()) == (0.2, 0.8)
-
-
-@pytest.mark.parametrize(
-    "question", ["How does caching work?", "The end. A start", "well-known", "", "in 2024 we"]
-)
-def test_ordinary_questions_hold_no_identifier(question):
-    assert index_weights(question, SearchOptions()) == (0.5, 0.5)
-
-
 def test_words_count_more_where_there_is_an_identifier():
     assert index_weights("how to cache", SearchOptions()) == (0.5, 0.5)
     assert index_weights("the cache_data", SearchOptions()) == (0.2, 0.8)
