@@ -175,7 +175,8 @@ class SearchOptions:
     The fields declared by ``option`` say how to search. ``collections`` and ``filters`` say where.
     ``vector_levels`` names which of a chunk's vectors besides its own are searched, and
     ``field_weights`` how much a word counts in which field; both are for measurements, and
-    ``None`` leaves them at their defaults.
+    ``None`` leaves them at their defaults. ``judged_depth`` has that many results listed, also for
+    measurements: those of ``limit``, and after them what else the same candidates hold.
 
     ``title_weight``, ``phrase_weight`` and ``document_weight`` act when two indexes are fused by
     weights. Scores are exact whatever ``nprobe`` and ``overfetch`` are, and a reranker leaves them
@@ -351,6 +352,7 @@ class SearchOptions:
     )
     vector_levels: tuple[Level, ...] | None = None
     field_weights: tuple[tuple[Field, float], ...] | None = None
+    judged_depth: int | None = None
     index: IndexMode = option(
         IndexMode.AUTO,
         "How vectors are searched. Automatic: by the approximate index of a large collection "

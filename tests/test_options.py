@@ -19,7 +19,7 @@ from ragkit.settings import apply_options, dump_options, load_settings, parse_op
 from ragkit.surfaces.cli.options import assigned
 
 _ROOT = Path(__file__).resolve().parents[1]
-_WHERE = {"collections", "filters", "vector_levels", "field_weights"}
+_WHERE = {"collections", "filters", "vector_levels", "field_weights", "judged_depth"}
 """What says where to search, and what only measurements set."""
 
 DECLARED = [

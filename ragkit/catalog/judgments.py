@@ -16,7 +16,7 @@ from ragkit.catalog.connection import Connections, conditions, id_list
 
 _COLUMNS = (
     "question_set, question_key, question, kind, document_id, path, content_hash, start, stop, "
-    "quote, grade, origin, at, writer"
+    "quote, grade, origin, at, writer, filter"
 )
 _SAME_PLACE = "collection_id, question_set, question_key, question, document_id, start, stop"
 _MARKS = ", ".join("?" * (len(_COLUMNS.split(",")) + 1))
@@ -40,6 +40,7 @@ class JudgmentDraft:
     of the file's bytes then. ``grade`` is 2 (right), 1 (partly) or 0 (not). ``key`` is the
     question's id in the set that it was imported with; ``question_set`` is empty for what was
     judged on the pages. ``writer`` is the model that wrote the question, empty where none did.
+    ``filter`` is what the question is restricted to, in the query language.
     """
 
     question: str
@@ -56,6 +57,7 @@ class JudgmentDraft:
     kind: str = ""
     at: float = 0.0
     writer: str = ""
+    filter: str = ""
 
     @property
     def whole(self) -> bool:
@@ -103,6 +105,7 @@ class Judgments:
                         collection_id, draft.question_set, draft.key, draft.question, draft.kind,
                         draft.document_id, draft.path, draft.content_hash, draft.start, draft.end,
                         draft.quote, draft.grade, draft.origin.value, draft.at or now, draft.writer,
+                        draft.filter,
                     ),
                 )  # fmt: skip
                 judgment_ids.append(int(cursor.lastrowid or 0))
@@ -236,9 +239,9 @@ class Judgments:
 
 def _judgment(row: Sequence[Any]) -> JudgmentRecord:
     (identity, set_, key, question, kind, document, path, hash_, start, stop, quote, grade, origin,
-     at, writer) = row  # fmt: skip
+     at, writer, filter_) = row  # fmt: skip
     draft = JudgmentDraft(
         question, document, path, hash_, start, stop, quote, grade, Origin(origin), set_, key, kind,
-        at, writer,
+        at, writer, filter_,
     )  # fmt: skip
     return JudgmentRecord(int(identity), draft)

@@ -66,11 +66,12 @@ class RunDraft:
 
 @dataclass(frozen=True, slots=True)
 class QuestionValues:
-    """The metrics of one question. ``key`` is its id in the set."""
+    """The metrics of one question. ``key`` is its id in the set, ``filter`` what restricted it."""
 
     key: str
     question: str
     values: Mapping[str, float] = field(default_factory=dict)
+    filter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,12 @@ class Runs:
             )  # fmt: skip
             identity = int(cursor.lastrowid or 0)
             connection.executemany(
-                "INSERT INTO run_values VALUES (?, ?, ?, ?)",
-                [(identity, row.key, row.question, _packed(row.values)) for row in values],
+                "INSERT INTO run_values (run_id, question_key, question, found, filter) "
+                "VALUES (?, ?, ?, ?, ?)",
+                [
+                    (identity, row.key, row.question, _packed(row.values), row.filter)
+                    for row in values
+                ],
             )
         return self.get(identity)
 
@@ -130,11 +135,14 @@ class Runs:
     def values(self, run_id: int) -> list[QuestionValues]:
         """Return the metrics of each question of a run, by key."""
         rows = self._connections.rows(
-            "SELECT question_key, question, found FROM run_values WHERE run_id = ? "
+            "SELECT question_key, question, found, filter FROM run_values WHERE run_id = ? "
             "ORDER BY question_key",
             (run_id,),
         )
-        return [QuestionValues(key, question, json.loads(packed)) for key, question, packed in rows]
+        return [
+            QuestionValues(key, question, json.loads(packed), filter_)
+            for key, question, packed, filter_ in rows
+        ]
 
     def remove(self, run_id: int) -> None:
         """Delete a run."""

@@ -380,6 +380,17 @@ CREATE INDEX turns_by_thread ON turns (thread_id, id)
 """
 
 
+def m012_question_filters(connection: sqlite3.Connection) -> None:
+    """Say what a question of a set is restricted to, also where it was asked for a run."""
+    _execute(connection, _QUESTION_FILTERS)
+
+
+_QUESTION_FILTERS = """
+ALTER TABLE judgments ADD COLUMN filter TEXT NOT NULL DEFAULT '';
+ALTER TABLE run_values ADD COLUMN filter TEXT NOT NULL DEFAULT ''
+"""
+
+
 def _execute(connection: sqlite3.Connection, statements: str) -> None:
     """Run statements one by one: ``executescript`` would end the transaction that they are in."""
     for statement in statements.split(";\n"):
@@ -399,6 +410,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m009_file_stamps,
     m010_retries,
     m011_threads,
+    m012_question_filters,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 
 from ragkit.answers import AnswerState, Check, Source, WrittenAnswer
 from ragkit.errors import EvaluationError, QueryError
+from ragkit.evaluation.corpus import Question
 from ragkit.indexing.progress import JobCancelled, Reporter
+from ragkit.options import Filters
 from ragkit.results import Answer
 
-Ask = Callable[[str], Answer]
+Ask = Callable[[str, Filters], Answer]
 Quick = Callable[[Answer], tuple[Source, ...]]
 Write = Callable[[str, Answer], Iterable[WrittenAnswer]]
+
+_ALL = Filters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +25,12 @@ class AnswerQuestion:
     """A question with the places that answer it: slices by a document's path, or all of it.
 
     ``places`` holds no slices for a document that is right as a whole. It is empty where it is
-    known that nothing answers.
+    known that nothing answers. It is asked under ``filters``.
     """
 
     text: str
     places: Mapping[str, Sequence[tuple[int, int]]]
+    filters: Filters = _ALL
 
     @property
     def marked(self) -> bool:
@@ -39,12 +44,12 @@ class AnswerQuestion:
 
 
 def answer_questions(
-    answered: Iterable[tuple[str, Mapping[str, Sequence[tuple[int, int]]]]],
-    unanswerable: Iterable[str],
+    answered: Iterable[tuple[Question, Mapping[str, Sequence[tuple[int, int]]]]],
+    unanswerable: Iterable[Question],
 ) -> tuple[AnswerQuestion, ...]:
     """Return questions with the places that answer them, then those that nothing answers."""
-    with_places = (AnswerQuestion(text, places) for text, places in answered if places)
-    return (*with_places, *(AnswerQuestion(text, {}) for text in unanswerable))
+    with_places = (AnswerQuestion(one.text, at, one.filters) for one, at in answered if at)
+    return (*with_places, *(AnswerQuestion(one.text, {}, one.filters) for one in unanswerable))
 
 
 def first_questions(questions: Sequence[AnswerQuestion], count: int) -> tuple[AnswerQuestion, ...]:
@@ -193,7 +198,7 @@ def measure_answers(
         reporter.start("Answering", len(questions))
         for question in questions:
             try:
-                answer = ask(question.text)
+                answer = ask(question.text, question.filters)
             except QueryError:
                 unread += 1
                 continue

@@ -163,7 +163,7 @@ def ask(engine: SearchEngine, question: str, column: SearchConfig) -> Answer:
     """
     if not column.chunked:
         return engine.search(question, column.options)
-    chunked = ChunkedOptions(limit=column.options.limit)
+    chunked = ChunkedOptions(limit=max(column.options.limit, column.options.judged_depth or 0))
     answer = ChunkedSearch(engine).search(question, column.options, chunked)
     results = tuple(merged.result for merged in answer.results)
     notices = (answer.summary, *answer.notices)

@@ -1,9 +1,12 @@
-"""Published question sets: folders in the layout of BEIR.
+"""Published question sets: folders in the layout of BEIR (docs/question_sets.md).
 
 ``corpus.jsonl`` holds rows ``{_id, title, text, metadata}``, ``queries.jsonl`` ``{_id, text}``,
 and ``qrels.tsv`` (or ``qrels/test.tsv``) ``query-id corpus-id score``, tab-separated below a
-header. Where rows are parts of files, ``documents.jsonl`` may hold ``{_id, metadata: {path}}``
-for the ``metadata.doc`` of each row; the path is then the title of a row that has none.
+header. A question may have a ``filter`` in the query language, ``path:reports/2021 type:pdf``: it
+is asked with these filters, as a person sets them. ``metadata.path`` of a row is the file that it
+is a part of, by which ``path:`` and ``type:`` find it; rows of one file are one document. Or
+``documents.jsonl`` holds ``{_id, metadata: {path}}`` for the ``metadata.doc`` of each row. The path
+is the title of a row that has none.
 ``dups_by_content.json`` holds lists of ids of rows that count as the same. ``excerpts.jsonl``
 ``{query, doc, start, end, text}`` marks the right places in the files of ``docs/``.
 """
@@ -17,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragkit.errors import EvaluationError, NotFoundError
+from ragkit.evaluation.restriction import read_filter
 from ragkit.evaluation.set_files import (
     counted,
     qrels_of,
@@ -24,23 +28,35 @@ from ragkit.evaluation.set_files import (
     read_qrels,
     read_text,
 )
+from ragkit.options import Filters
+
+_ALL = Filters()
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a corpus. Rows that share a non-empty title belong to one document."""
+    """One row of a corpus, of the file at ``path`` where that is known.
+
+    Rows of one file belong to one document; of none, those that share a title do.
+    """
 
     id: str
     title: str
     text: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its id in the set."""
+    """A question with its id in the set.
+
+    ``filter`` is what it is restricted to, as it is written, and ``filters`` what that means.
+    """
 
     id: str
     text: str
+    filter: str = ""
+    filters: Filters = _ALL
 
 
 Item = TypeVar("Item", Row, Question)
@@ -93,11 +109,7 @@ def load_question_set(
         raise NotFoundError(f"Folder not found: {folder}.", "Choose one that has corpus.jsonl.")
     notices: list[str] = []
     lines = list(read_objects(questions or folder / "queries.jsonl"))
-    asked = _distinct(
-        (Question(_text(line, "_id"), _text(line, "text")) for _, line in lines),
-        "questions",
-        notices,
-    )
+    asked = _distinct((_question(*one) for one in lines), "questions", notices)
     rows: list[Row] = []
     judgments: dict[str, dict[str, int]] = {}
     same: dict[str, str] = {}
@@ -111,11 +123,7 @@ def load_question_set(
         judgments = _judgments(qrels or qrels_of(folder), {row.id for row in rows}, notices)
         same = _same(folder / "dups_by_content.json")
     kept = _judged(asked, excerpts or judgments, notices)[:limit]
-    silent = tuple(
-        Question(_text(line, "_id"), _text(line, "text"))
-        for _, line in lines
-        if _is_unanswerable(line)
-    )
+    silent = tuple(_question(*one) for one in lines if _is_unanswerable(one[1]))
     return QuestionSet(
         folder.name, tuple(rows), kept, judgments, same, excerpts, folder, silent[:limit],
         tuple(notices),
@@ -133,11 +141,25 @@ def _text(line: Mapping[str, Any], name: str) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
+def _question(where: str, line: Mapping[str, Any]) -> Question:
+    """Return the question of a line.
+
+    Raises:
+        EvaluationError: its filter is invalid.
+    """
+    written = _text(line, "filter").strip()
+    try:
+        filters = read_filter(written)
+    except EvaluationError as error:
+        raise EvaluationError(f"{where}: {error.message}", error.cure) from error
+    return Question(_text(line, "_id"), _text(line, "text"), written, filters)
+
+
 def _row(line: Mapping[str, Any], paths: Mapping[str, str]) -> Row:
     metadata = line.get("metadata")
-    document = metadata.get("doc", "") if isinstance(metadata, dict) else ""
-    title = _text(line, "title") or paths.get(str(document), "")
-    return Row(_text(line, "_id"), title, _text(line, "text"))
+    metadata = metadata if isinstance(metadata, dict) else {}
+    path = _text(metadata, "path") or paths.get(_text(metadata, "doc"), "")
+    return Row(_text(line, "_id"), _text(line, "title") or path, _text(line, "text"), path)
 
 
 def _distinct(items: Iterable[Item], what: str, notices: list[str]) -> list[Item]:

@@ -10,10 +10,11 @@ indexed in the same way.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ragkit.background.context_model import WritesContexts, grader_of, query_writer_of
@@ -108,7 +109,9 @@ class EphemeralLibrary:
         rows_as: RowsAs = RowsAs.JOINED,
         structural: bool = True,
     ) -> RowPlaces:
-        """Index rows: those that share a title are the chunks of one document, unless apart.
+        """Index rows: those of one file are the chunks of one document, unless apart.
+
+        Of rows without a file, those that share a title are.
 
         A row that is longer than a chunk is split like any text, unless rows stay ``whole``.
         Without ``structural`` context, only the text of a row is indexed, not its title.
@@ -124,7 +127,8 @@ class EphemeralLibrary:
         places = RowPlaces()
         reporter.start("Indexing", len(rows))
         apart = ([row] for row in rows)
-        grouped = _by_title(rows) if rows_as is RowsAs.JOINED else apart
+        grouped = _by_document(rows) if rows_as is RowsAs.JOINED else apart
+        paths = _Paths()
         for number, groups in enumerate(_batches(grouped)):
             files, rows_of = [], []
             for place, group in enumerate(groups):
@@ -133,10 +137,10 @@ class EphemeralLibrary:
                 if not document.chunks:
                     places.blank += len(group)
                     continue
-                path = f"{number:05d}/{place:05d}"
-                state = FileState(path, 0, 0)
+                name = f"{number:05d}/{place:05d}"
+                state = FileState(paths.own(group[0].path) or name, 0, 0)
                 files.append(
-                    ReadFile(source.id, self.collection.id, state, path, fingerprint, document)
+                    ReadFile(source.id, self.collection.id, state, name, fingerprint, document)
                 )
                 rows_of.append([group[part] for part in of_chunk])
             drafts = pipeline.run(files)
@@ -217,11 +221,28 @@ class RowPlaces:
         return list(ranking)
 
 
-def _by_title(rows: Sequence[Row]) -> Iterator[list[Row]]:
+def _by_document(rows: Sequence[Row]) -> Iterator[list[Row]]:
     groups: dict[str, list[Row]] = {}
     for number, row in enumerate(rows):
-        groups.setdefault(row.title or f"\0{number}", []).append(row)
+        groups.setdefault(row.path or row.title or f"\0{number}", []).append(row)
     yield from groups.values()
+
+
+class _Paths:
+    """Gives each document a path of its own, as a folder would."""
+
+    def __init__(self) -> None:
+        self._taken: Counter[str] = Counter()
+
+    def own(self, path: str) -> str:
+        """Return a relative path, numbered before its suffix where it is taken."""
+        parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+        whole = PurePosixPath(*parts)
+        self._taken[str(whole)] += 1
+        number = self._taken[str(whole)]
+        if not parts or number == 1:
+            return str(whole) if parts else ""
+        return self.own(str(whole.with_name(f"{whole.stem} {number}{whole.suffix}")))
 
 
 def _batches(groups: Iterable[list[Row]]) -> Iterator[list[list[Row]]]:

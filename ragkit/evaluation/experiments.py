@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +24,8 @@ from ragkit.evaluation.ephemeral_library import (
     RowsAs,
 )
 from ragkit.evaluation.metrics import Metric, TypeFigures, Values, figures_by_type, summarise
-from ragkit.evaluation.question_sets import collect, optimism_notice
+from ragkit.evaluation.question_sets import JudgedQuestion, collect, optimism_notice
+from ragkit.evaluation.restriction import read_filter
 from ragkit.evaluation.scorers import (
     DocumentScorer,
     RowScorer,
@@ -138,8 +139,8 @@ def ephemeral_experiment(
             questions.name, library.engine, library.catalog, library.collection,
             questions.questions, scorer, index_seconds=seconds, notices=tuple(notices),
             answers=answer_questions(
-                ((one.text, marked.get(one.id, {})) for one in questions.questions),
-                (one.text for one in questions.unanswerable),
+                ((one, marked.get(one.id, {})) for one in questions.questions),
+                questions.unanswerable,
             ),
         )  # fmt: skip
     finally:
@@ -203,20 +204,41 @@ def judged_experiment(
             " ".join(judged.notices) or "Rate some results as relevant.",
         )
     # An engine of its own: the answer cache of the library's would falsify the times.
+    asked, notices = _restricted((*judged.questions, *judged.unanswerable), catalog, record)
     usual = library.engine
     engine = SearchEngine(
         catalog, library.indexes, usual.embedder, usual.open_grader, usual.open_query_writer
     )
     return _experiment(
         question_set or "judged", engine, catalog, record,
-        tuple(Question(question.key, question.text) for question in judged.questions),
+        tuple(asked[one.key] for one in judged.questions if one.key in asked),
         DocumentScorer(engine, judged.qrels),
-        notices=(*judged.notices, *([optimism_notice(judged.writers)] if judged.writers else [])),
+        notices=(
+            *judged.notices, *notices,
+            *([optimism_notice(judged.writers)] if judged.writers else []),
+        ),
         kinds={question.key: question.kind for question in judged.questions},
         answers=answer_questions(
-            ((one.text, one.places) for one in judged.questions), judged.unanswerable
+            ((asked[one.key], one.places) for one in judged.questions if one.key in asked),
+            (asked[one.key] for one in judged.unanswerable if one.key in asked),
         ),
     )  # fmt: skip
+
+
+def _restricted(
+    judged: Iterable[JudgedQuestion], catalog: Catalog, collection: CollectionRecord
+) -> tuple[dict[str, Question], list[str]]:
+    """Return questions with what their filters mean, by key; the rest is told."""
+    fields = catalog.filters.field_names(collection)
+    questions, refused = {}, []
+    for one in judged:
+        try:
+            filters = read_filter(one.filter, fields)
+        except EvaluationError:
+            refused.append(one.key)
+            continue
+        questions[one.key] = Question(one.key, one.text, one.filter, filters)
+    return questions, counted(refused, "questions have an invalid filter and are not asked")
 
 
 # -- measuring -----------------------------------------------------------------------------------
@@ -238,7 +260,8 @@ class Evaluation:
     ``values`` holds each metric for each question's id and ``asked`` the texts of the questions
     that were asked; ``partial``: these are not all ``questions``. ``tokens`` is what models read
     and wrote for the contexts that were searched, ``seconds`` the time of all searches.
-    ``kinds`` has the metrics by question type, where there are several.
+    ``filters`` are those of the asked questions that have one, as they are written. ``kinds`` has
+    the metrics by question type, where there are several.
     """
 
     name: str
@@ -258,6 +281,7 @@ class Evaluation:
     seconds: float = 0.0
     generation: str = ""
     kinds: tuple[TypeFigures, ...] = ()
+    filters: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def config(self) -> SearchConfig:
@@ -309,6 +333,11 @@ def measure(
         seconds,
         session.generation,
         figures_by_type(values, experiment.kinds),
+        {
+            one.id: one.filter
+            for one in experiment.questions
+            if one.filter and one.id in session.asked
+        },
     )
 
 
@@ -344,13 +373,17 @@ class _Session:
     def _ask(self, question: Question) -> None:
         """Observe one question; its times are those of a search as a person makes it.
 
-        The deeper search of the scorer goes first: it pays for what is opened only once.
+        The longer list of the scorer goes first: it pays for what is opened only once.
         """
         answer = None
+        options = self.config.options
+        if question.filter:
+            options = replace(options, filters=question.filters)
+        config = replace(self.config, options=options)
         try:
-            self.observed[question.id] = self._observe(question)
+            self.observed[question.id] = self._observe(question, config)
             if self.timed:
-                answer = ask(self.experiment.engine, question.text, self.config)
+                answer = ask(self.experiment.engine, question.text, config)
         except QueryError:
             self.refused.append(question.id)
             self.observed[question.id] = self.experiment.scorer.nothing
@@ -363,9 +396,9 @@ class _Session:
             for name, ms in times.items():
                 self.times.setdefault(name, []).append(ms)
 
-    def _observe(self, question: Question) -> Any:
+    def _observe(self, question: Question, config: SearchConfig) -> Any:
         """Return the scorer's observation; where a model fails at times, that without it."""
-        scorer, config = self.experiment.scorer, self.config
+        scorer = self.experiment.scorer
         try:
             return scorer.observe(question, config)
         except ModelError as error:

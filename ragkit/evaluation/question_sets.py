@@ -21,6 +21,7 @@ from ragkit.evaluation.judging import (
     find_quote,
     normalised_question,
 )
+from ragkit.evaluation.restriction import read_filter
 from ragkit.evaluation.set_files import Notices, read_set
 from ragkit.types import Status
 
@@ -41,6 +42,11 @@ class JudgedQuestion:
     def writer(self) -> str:
         """The model that wrote it; empty when none did."""
         return next((judgment.record.judged.writer for judgment in self.judgments), "")
+
+    @property
+    def filter(self) -> str:
+        """What it is restricted to, in the query language."""
+        return next((judgment.record.judged.filter for judgment in self.judgments), "")
 
     @property
     def places(self) -> dict[str, list[tuple[int, int]]]:
@@ -71,13 +77,13 @@ class JudgedQuestion:
 class JudgedSet:
     """The current state of a question set; ``notices`` say what of it cannot be used.
 
-    ``unanswerable`` are the texts of questions of which everything rated is not relevant.
+    ``unanswerable`` are questions of which everything rated is not relevant.
     """
 
     name: str
     questions: tuple[JudgedQuestion, ...]
     notices: tuple[str, ...] = ()
-    unanswerable: tuple[str, ...] = ()
+    unanswerable: tuple[JudgedQuestion, ...] = ()
 
     @property
     def writers(self) -> tuple[str, ...]:
@@ -125,20 +131,21 @@ def collect(catalog: Catalog, collection_id: int, name: str = COLLECTED) -> Judg
     questions = []
     unanswerable = []
     for (key, text), judgments in grouped.items():
+        kinds = (judgment.record.judged.kind for judgment in judgments)
         usable = tuple(judgment for judgment in judgments if judgment.state is not PlaceState.STALE)
+        question = JudgedQuestion(
+            key or _key(text), text, next(filter(None, kinds), ""), usable or tuple(judgments)
+        )
         for judgment in judgments:
             if judgment.state is PlaceState.STALE:
                 notices.add("Not used: the rated passage is gone", judgment.why.rstrip("."))
         if not any(judgment.grade > 0 for judgment in usable):
             nothing = all(judgment.grade == 0 for judgment in judgments)
-            unanswerable += [text] if nothing else []
+            unanswerable += [question] if nothing else []
             used = "Asked for their answers alone" if nothing else "Not used"
             notices.add(f"{used}, since nothing right is known for them", f'"{text[:80]}"')
             continue
-        kinds = (judgment.record.judged.kind for judgment in judgments)
-        questions.append(
-            JudgedQuestion(key or _key(text), text, next(filter(None, kinds), ""), usable)
-        )
+        questions.append(question)
     return JudgedSet(name, tuple(questions), notices.sentences, tuple(unanswerable))
 
 
@@ -163,7 +170,14 @@ def import_set(
     documents = _DocumentsByPath(catalog.documents.list(collection_id, status=Status.INDEXED))
     texts: dict[int, str] = {}
     drafts: list[JudgmentDraft] = []
+    fields = catalog.filters.field_names(catalog.collections.of_id(collection_id))
     for question in imported:
+        try:
+            read_filter(question.filter, fields)
+        except EvaluationError as error:
+            told = f"{question.where} ({error.message.rstrip('.')})"
+            notices.add("Left out, since the filter is invalid", told)
+            continue
         before = len(drafts)
         for judgment in question.judgments:
             document = documents.find(judgment.path)
@@ -187,6 +201,7 @@ def import_set(
                     start, end, quote, judgment.grade,
                     Origin.MODEL if question.writer else Origin.IMPORT,
                     title, question.key, question.kind, writer=question.writer,
+                    filter=question.filter,
                 )
             )  # fmt: skip
         if len(drafts) == before:
@@ -247,9 +262,12 @@ def export_set(catalog: Catalog, collection_id: int, judged: JudgedSet, folder: 
             about = {"kind": one.kind, "written_by": one.writer}
             about = {name: value for name, value in about.items() if value}
             metadata = {"metadata": about} if about else {}
-            queries.append({"_id": one.key, "text": one.text, **metadata})
+            where = {"filter": one.filter} if one.filter else {}
+            queries.append({"_id": one.key, "text": one.text, **where, **metadata})
             relevant = [_judgment_as_json(judgment) for judgment in one.judgments]
-            questions.append({"id": one.key, "text": one.text, **about, "relevant": relevant})
+            questions.append(
+                {"id": one.key, "text": one.text, **where, **about, "relevant": relevant}
+            )
             rows += [f"{one.key}\t{path}\t{grade}" for path, grade in one.documents.items()]
         _write_lines(folder / "queries.jsonl", queries)
         _write_lines(folder / "questions.jsonl", questions)

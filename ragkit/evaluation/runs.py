@@ -37,7 +37,10 @@ def keep(catalog: Catalog, evaluation: Evaluation, collection_id: int | None = N
     )  # fmt: skip
     values = [
         QuestionValues(
-            key, text, {name: of[key] for name, of in evaluation.values.items() if key in of}
+            key,
+            text,
+            {name: of[key] for name, of in evaluation.values.items() if key in of},
+            evaluation.filters.get(key, ""),
         )
         for key, text in evaluation.asked.items()
     ]
@@ -145,18 +148,25 @@ def difference(
 ) -> Difference:
     """Compare a run with an earlier one, question by question.
 
+    A question that was restricted otherwise in the other run is another question.
+
     Raises:
         NotFoundError: there is no such run.
         EvaluationError: the two have no question in common, or not that metric.
     """
     earlier = catalog.runs.get(before)
-    old = {(row.key, row.question): row.values for row in catalog.runs.values(before)}
-    new = {(row.key, row.question): row.values for row in catalog.runs.values(after.id)}
-    both = [question for question in new if question in old]
+    old_rows = {(row.key, row.question): row for row in catalog.runs.values(before)}
+    new_rows = {(row.key, row.question): row for row in catalog.runs.values(after.id)}
+    asked = [question for question in new_rows if question in old_rows]
+    both = [one for one in asked if old_rows[one].filter == new_rows[one].filter]
     if not both:
+        under = " under the same filters" if asked else ""
         raise EvaluationError(
-            f"Run {before} has none of these questions.", "Compare runs of one question set."
+            f"Run {before} has none of these questions{under}.",
+            "Compare runs of one question set.",
         )
+    old = {question: old_rows[question].values for question in both}
+    new = {question: new_rows[question].values for question in both}
     shared = [name for name, *_ in after.run.metrics if name in earlier.run.means]
     chosen = metric or main_metric(shared)
     if chosen not in shared:
@@ -180,7 +190,7 @@ def difference(
         ),
         tuple(change for change in changes if change.after - change.before > SAME),
         tuple(change for change in changes if change.before - change.after > SAME),
-        tuple(_notices(earlier, after, len(both))),
+        tuple(_notices(earlier, after, len(both), len(asked) - len(both))),
     )
 
 
@@ -192,15 +202,18 @@ def _metric_change(
     return MetricChange(name, before, after, paired_p([new - old for old, new in values]))
 
 
-def _notices(before: RunRecord, after: RunRecord, both: int) -> list[str]:
+def _notices(before: RunRecord, after: RunRecord, both: int, refiltered: int) -> list[str]:
     """Name what else differs, so that nobody attributes it to the settings."""
     old, new = before.run, after.run
     notices = []
     if old.question_set != new.question_set:
         notices.append(f'Run {before.id} is of another set, "{old.question_set}".')
+    if refiltered:
+        notices.append(f"{refiltered} questions had other filters and are not compared.")
     for run, name in ((old, before.id), (new, after.id)):
-        if run.asked > both:
-            notices.append(f"{run.asked - both} questions of run {name} are not in the other.")
+        if run.asked > both + refiltered:
+            missing = run.asked - both - refiltered
+            notices.append(f"{missing} questions of run {name} are not in the other.")
         if run.partial:
             notices.append(f"Run {name} was stopped before its end.")
     if old.collection_id == new.collection_id and old.version != new.version:

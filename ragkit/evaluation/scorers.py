@@ -122,10 +122,12 @@ def _answered(engine: SearchEngine, question: str, config: SearchConfig) -> Answ
 
 
 def _deep(options: SearchOptions) -> SearchOptions:
-    """Ask for a hundred results without the text around matches."""
-    return replace(
-        options, limit=DEPTH, candidates=max(options.candidates, DEPTH), expansion=Expansion.CHUNK
-    )
+    """Ask as a person would, without the text around matches, and list what comes next as well.
+
+    Metrics that look further than a page, such as recall@100, need more than ``limit`` results.
+    How deep is searched stays as it is: what is judged is what a person would see.
+    """
+    return replace(options, judged_depth=DEPTH, expansion=Expansion.CHUNK)
 
 
 # -- spans ---------------------------------------------------------------------------------------

@@ -33,13 +33,18 @@ class ImportedJudgment:
 
 @dataclass(frozen=True, slots=True)
 class ImportedQuestion:
-    """A question as a file states it: ``key`` is its id there, ``writer`` the model behind it."""
+    """A question as a file states it: ``key`` is its id there, ``writer`` the model behind it.
+
+    ``filter`` is what it is restricted to, in the query language, ``where`` the line it stands in.
+    """
 
     key: str
     text: str
     kind: str = ""
     judgments: tuple[ImportedJudgment, ...] = ()
     writer: str = ""
+    filter: str = ""
+    where: str = ""
 
 
 @dataclass
@@ -213,14 +218,14 @@ def _csv(place: Path, notices: Notices) -> list[ImportedQuestion]:
     header = text.partition("\n")[0]
     delimiter = max(",;\t", key=header.count)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    judgments: dict[str, list[ImportedJudgment]] = {}
-    kinds: dict[str, str] = {}
+    judgments: dict[tuple[str, str], list[ImportedJudgment]] = {}
+    firsts: dict[tuple[str, str], tuple[str, str]] = {}
     try:
         names = [name.strip().casefold() for name in next(rows, [])]
         if "question" not in names or "path" not in names:
             raise EvaluationError(
                 f"{place.name} lacks the columns question and path.",
-                "Its first line must name the columns: question,path,grade.",
+                "Its first line must name the columns: question,path,grade,filter.",
             )
         for row in rows:
             cells = dict(zip(names, (cell.strip() for cell in row), strict=False))
@@ -234,14 +239,18 @@ def _csv(place: Path, notices: Notices) -> list[ImportedQuestion]:
             grade = _grade(cells.get("grade", ""), where, notices)
             if grade is not None:
                 judgment = ImportedJudgment(path, grade, cells.get("quote", ""))
-                judgments.setdefault(question, []).append(judgment)
-                kinds.setdefault(question, cells.get("kind", ""))
+                key = question, cells.get("filter", "")
+                judgments.setdefault(key, []).append(judgment)
+                firsts.setdefault(key, (cells.get("kind", ""), where))
     except csv.Error as error:
         notices.add("Read only up to what is no CSV", f"line {rows.line_num} ({error})")
     return [
-        ImportedQuestion(f"q{number}", question, kinds[question], tuple(of_question))
-        for number, (question, of_question) in enumerate(judgments.items(), start=1)
-    ]
+        ImportedQuestion(
+            f"q{number}", question, firsts[question, filter_][0], tuple(of_question),
+            filter=filter_, where=firsts[question, filter_][1],
+        )
+        for number, ((question, filter_), of_question) in enumerate(judgments.items(), start=1)
+    ]  # fmt: skip
 
 
 def _jsonl(place: Path, notices: Notices) -> list[ImportedQuestion]:
@@ -261,6 +270,7 @@ def _jsonl(place: Path, notices: Notices) -> list[ImportedQuestion]:
             ImportedQuestion(
                 str(line.get("id") or where), str(line.get("text") or ""),
                 str(line.get("kind") or ""), tuple(judgments), str(line.get("written_by") or ""),
+                str(line.get("filter") or ""), where,
             )
         )  # fmt: skip
     return questions
@@ -278,8 +288,9 @@ def _beir(folder: Path, notices: Notices) -> list[ImportedQuestion]:
         metadata = query.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         kind, writer = str(metadata.get("kind") or ""), str(metadata.get("written_by") or "")
-        text = str(query.get("text") or "")
-        questions.append(ImportedQuestion(key, text, kind, tuple(judgments.get(key, ())), writer))
+        text, written = str(query.get("text") or ""), str(query.get("filter") or "")
+        relevant = tuple(judgments.get(key, ()))
+        questions.append(ImportedQuestion(key, text, kind, relevant, writer, written, where))
     asked = {question.key for question in questions}
     for key in judgments:
         if key not in asked:

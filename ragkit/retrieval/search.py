@@ -234,7 +234,7 @@ class SearchEngine:
         if query.lists:
             with timer.stage("filters", 0) as stage:
                 scopes = self._batches.scopes(query)
-                groups, document_ids = newest_documents(self._catalog, scopes, options.limit)
+                groups, document_ids = newest_documents(self._catalog, scopes, _listed(options))
                 found = _Found(Grouping(tuple(groups), ()))
                 stage.out = len(document_ids)
         else:
@@ -302,6 +302,8 @@ class SearchEngine:
         lookups = self.lookups()
         depth = max(options.candidates, options.limit)
         limit = options.limit
+        listed = _listed(options)
+        options = replace(options, limit=listed)
         if options.sort is Sort.DATE:
             # What is newest is chosen among all that are good.
             options = replace(options, limit=_MOST_CANDIDATES, mmr_lambda=None)
@@ -318,7 +320,7 @@ class SearchEngine:
         if outcome is not None:
             outcome = with_brought(outcome, lists, grouping.groups, limit)
         if options.sort is Sort.DATE:
-            return _Found(newest_first(self._catalog, grouping, limit), searches, None, outcome)
+            return _Found(newest_first(self._catalog, grouping, listed), searches, None, outcome)
         if options.rerank is Rerank.NONE or not query.text:
             return _Found(grouping, searches, None, outcome)
         from ragkit.retrieval.rerank import rerank, rerank_candidates
@@ -374,6 +376,11 @@ class _Found:
     searches: Sequence[IndexSearch] = ()
     rerank: RerankOutcome | None = None
     phrasings: PhrasingOutcome | None = None
+
+
+def _listed(options: SearchOptions) -> int:
+    """Return how many results are listed; how deep is searched for them is up to ``limit``."""
+    return max(options.limit, options.judged_depth or 0)
 
 
 def _timed_group(

@@ -100,15 +100,15 @@ def test_processes_that_open_a_fresh_library_at_once_all_succeed(library_paths):
 
 
 def test_a_migration_that_is_added_in_between_is_made_up_for(library_paths, monkeypatch):
-    without = tuple(step for step in MIGRATIONS if step.__name__ != "m005_runs")
+    without = tuple(step for step in MIGRATIONS if step.__name__ != "m010_retries")
     assert len(without) == len(MIGRATIONS) - 1
     monkeypatch.setattr("ragkit.catalog.schema.MIGRATIONS", without)
     Catalog.open(library_paths.catalog, create=True).close()
     monkeypatch.undo()
     opened = Catalog.open(library_paths.catalog)
-    assert opened.connections.rows("SELECT id FROM runs") == []
+    assert opened.connections.rows("SELECT document_id FROM retries") == []
     assert opened.connections.row("PRAGMA user_version") == (len(MIGRATIONS),)
     names = dict(opened.connections.rows("SELECT key, value FROM meta"))
-    assert names["migration 005"].startswith("m005_runs ")
-    assert names["migration 006"].startswith("m006_embedder_choice ")
+    assert names["migration 010"].startswith("m010_retries ")
+    assert names["migration 011"].startswith("m011_threads ")
     opened.close()

@@ -14,6 +14,7 @@ from ragkit.answers import (
 )
 from ragkit.errors import EvaluationError, QueryError
 from ragkit.evaluation.answers import AnswerQuestion, Share, measure_answers
+from ragkit.options import Filters
 from ragkit.results import Answer, DocumentRef, Trace
 
 TEXT = "The berth costs 240 euros. The crane is free. The gate opens at seven."
@@ -34,7 +35,7 @@ BERTH, CRANE, GATE = (
 )
 
 
-def _ask(question: str) -> Answer:
+def _ask(question: str, filters: Filters | None = None) -> Answer:
     return Answer(question, (), Trace())
 
 
@@ -100,7 +101,7 @@ def test_written_answers_are_counted_with_their_findings():
 
 
 def test_questions_that_cannot_be_asked_are_told_and_stopping_keeps_the_rest():
-    def ask(question):
+    def ask(question, filters):
         if question == "harbour?":
             raise QueryError("No such date.")
         if question == "moon?":

@@ -8,6 +8,7 @@ import pytest
 
 from ragkit.errors import EvaluationError, NotFoundError
 from ragkit.evaluation.corpus import Excerpt, Question, Row, load_question_set
+from ragkit.options import Filters
 
 
 def write(folder, **files):
@@ -99,6 +100,45 @@ def test_excerpts_are_read_unless_judgments_are_named(tmp_path):
     assert found.excerpts == {"q1": (Excerpt("d", 1, 4, "abc"),)}
     assert found.questions == (Question("q1", "one?"),)
     assert load_question_set(folder, qrels=folder / "qrels.tsv").excerpts == {}
+
+
+def test_rows_may_name_their_file_and_questions_what_they_are_restricted_to(tmp_path):
+    folder = good(
+        tmp_path,
+        corpus_jsonl=[
+            {"_id": "a", "title": "T", "text": "one", "metadata": {"path": "reports/a.pdf"}},
+            {"_id": "b", "text": "three", "metadata": {"path": 7}},
+        ],
+        queries_jsonl=[
+            {"_id": "q1", "text": "one?", "filter": " path:reports/ type:pdf "},
+            {"_id": "q2", "text": "three?", "filter": None},
+        ],
+    )
+    found = load_question_set(folder)
+    assert found.rows == (Row("a", "T", "one", "reports/a.pdf"), Row("b", "7", "three", "7"))
+    filters = Filters(paths=("reports/",), types=("pdf",))
+    assert found.questions == (
+        Question("q1", "one?", "path:reports/ type:pdf", filters),
+        Question("q2", "three?"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("filter_", "said"),
+    [
+        ("date:2021-13", 'queries.jsonl, line 2: Invalid filter: Invalid date: "2021-13".'),
+        ("paht:reports/", 'line 2: Invalid filter: There is no filter "paht:".'),
+        ("type:pdf reports", 'line 2: Invalid filter: "type:pdf reports" holds words'),
+        ("-type:pdf", 'line 2: Invalid filter: "-type:pdf" holds words, phrases, exclusions'),
+        ("collection:other", "or a collection."),
+    ],
+)
+def test_a_filter_that_is_none_is_named_with_its_line(tmp_path, filter_, said):
+    lines = [{"_id": "q1", "text": "one?"}, {"_id": "q2", "text": "x", "filter": filter_}]
+    with pytest.raises(EvaluationError) as caught:
+        load_question_set(good(tmp_path, queries_jsonl=lines))
+    assert said in caught.value.message
+    assert caught.value.cure
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,11 @@ import pytest
 
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Excerpt, Question, QuestionSet, Row
+from ragkit.evaluation.ephemeral_library import EphemeralLibrary, RowsAs
 from ragkit.evaluation.experiments import ephemeral_experiment, measure
+from ragkit.evaluation.restriction import read_filter
 from ragkit.evaluation.search_config import SearchConfig
+from ragkit.indexing.progress import Reporter
 from ragkit.options import SearchOptions
 from ragkit.settings import load_settings
 
@@ -74,6 +77,55 @@ def test_a_question_with_a_bad_filter_is_said_and_finds_nothing(tmp_path):
     alone = question_set(questions=questions[:1])
     with pytest.raises(EvaluationError, match="No question could be searched"):
         evaluated(tmp_path / "other", alone)
+
+
+def test_questions_are_asked_under_their_filters_of_files(tmp_path):
+    text = "The revenue of the group grew in this year."
+    rows = tuple(
+        Row(f"{year}{part}", "", f"{text} {part} {year}", f"/reports/{year}.pdf")
+        for year in (2020, 2021)
+        for part in ("North", "South")
+    )
+    questions = tuple(
+        Question(f"q{number}", "revenue of the group", written, read_filter(written))
+        for number, written in enumerate(("path:reports/2021", "type:docx", ""), start=1)
+    )
+    judgments = {one.id: {"2021North": 1, "2021South": 1} for one in questions}
+    given = QuestionSet("filed", rows, questions, judgments)
+    found = evaluated(tmp_path / "library", given)
+    assert found.documents == 2
+    assert found.values["recall@5"] == {"q1": 1.0, "q2": 0.0, "q3": 1.0}
+    assert found.values["precision@5"]["q1"] == 0.4
+    assert found.values["ndcg@10"]["q1"] == 1.0
+    assert found.filters == {"q1": "path:reports/2021", "q2": "type:docx"}
+
+
+def test_rows_apart_have_a_path_each(tmp_path):
+    rows = [Row(str(at), "", f"The lamp number {at}", "../a\\lamp.txt") for at in range(3)]
+    library = EphemeralLibrary(tmp_path, load_settings())
+    library.add_rows(rows, Reporter(), rows_as=RowsAs.APART)
+    paths = [one.path for one in library.catalog.documents.list()]
+    library.close()
+    assert sorted(paths) == ["a/lamp 2.txt", "a/lamp 3.txt", "a/lamp.txt"]
+
+
+def test_what_is_judged_is_what_a_search_with_the_same_candidates_finds(tmp_path):
+    rows = tuple(
+        Row(str(at), "", f"The lamp of keeper {at} burns{' oil' * (at % 7)}.") for at in range(60)
+    )
+    given = question_set(rows=rows, questions=(Question("q1", "lamp oil"),), judgments={})
+    with ephemeral_experiment(given, load_settings(), tmp_path) as experiment:
+        options = SearchOptions(
+            collections=(experiment.collection,), candidates=5, limit=3, per_document=0
+        )
+        ranking = experiment.scorer.observe(given.questions[0], SearchConfig(options))
+        answer = experiment.engine.search("lamp oil", options)
+        shown = experiment.scorer.places.ranking(
+            (one.document.id, one.matched_chunks[0].index) for one in answer.results
+        )
+    assert len(shown) == 3
+    assert ranking[:3] == shown
+    assert len(ranking) == 5
 
 
 def test_passages_are_held_against_excerpts(tmp_path):

@@ -142,6 +142,33 @@ def test_what_got_better_and_worse_is_said(library, monkeypatch):
         difference(catalog, first.id, strangers)
 
 
+def test_questions_under_other_filters_are_not_compared(library):
+    found = measure(experiment_of(library), KEYWORD)
+    one, other, *rest = found.asked
+    catalog = library.catalog
+    first = keep(catalog, replace(found, filters={one: "type:md", other: "type:md"}))
+    second = keep(catalog, replace(found, filters={one: "type:md", other: "type:pdf"}))
+    assert [row.filter for row in catalog.runs.values(first.id) if row.filter] == ["type:md"] * 2
+    told = difference(catalog, first.id, second)
+    assert told.questions == len(rest) + 1
+    assert told.notices == ("1 questions had other filters and are not compared.",)
+    third = keep(catalog, replace(found, filters=dict.fromkeys(found.asked, "type:txt")))
+    with pytest.raises(EvaluationError, match="none of these questions under the same filters"):
+        difference(catalog, first.id, third)
+
+
+def test_a_judged_set_is_asked_under_its_filters(library, tmp_path):
+    home, catalog = home_of(library), library.catalog
+    path = RIGHT["OAuth token"]
+    (tmp_path / "filed.csv").write_text(
+        f"question,path,filter\nOAuth token,{path},path:handbook/\nOAuth token,{path},type:csv\n"
+    )
+    import_set(catalog, home, tmp_path / "filed.csv")
+    found = measure(judged_experiment(library, catalog, "default", "filed"), KEYWORD)
+    assert found.values["hit@10"] == {"q1": 1.0, "q2": 0.0}
+    assert found.filters == {"q1": "path:handbook/", "q2": "type:csv"}
+
+
 def test_other_causes_of_a_change_are_said(library, tmp_path, monkeypatch):
     first = keep(library.catalog, measure(experiment_of(library), KEYWORD), home_of(library))
     write_files(tmp_path / "files", {"new.txt": "Something else altogether.\n"})

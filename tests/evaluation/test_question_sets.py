@@ -64,7 +64,7 @@ def test_a_set_grows_with_judgments(catalog, shelf, papers):
     assert found.notices == (
         'Asked for their answers alone, since nothing right is known for them: "moon?".',
     )
-    assert found.unanswerable == ("moon?",)
+    assert [one.text for one in found.unanswerable] == ["moon?"]
     key = question.key
     judging.judge(here, "harbour?", harbour, 2)
     judging.judge(here, "refund?", refunds, 0)
@@ -107,6 +107,29 @@ def test_a_csv_is_taken_over(catalog, shelf, papers, tmp_path):
     assert kinds == {"refund, when?": "number", "opening": ""}
     assert catalog.judgments.kinds(shelf.collection_id, "other") == {}
     assert collect(catalog, shelf.collection_id).questions == ()
+
+
+def test_filters_of_questions_go_in_and_out(catalog, shelf, papers, tmp_path):
+    file = put(
+        tmp_path,
+        "filed.csv",
+        "question,path,filter\nwhen?,harbour.txt,path:notes/\nwhen?,refunds.md,type:md\n"
+        "when?,harbour.txt,\nwhat?,harbour.txt,after:soon\n",
+    )
+    found = take(catalog, shelf, file)
+    assert (found.questions, found.judgments) == (3, 3)
+    said = 'line 5 (Invalid filter: Invalid date: "soon")'
+    assert found.notices == (f"Left out, since the filter is invalid: {said}.",)
+    given = collect(catalog, shelf.collection_id, "filed")
+    assert [(one.text, one.filter) for one in given.questions] == [
+        ("when?", "path:notes/"), ("when?", "type:md"), ("when?", ""),
+    ]  # fmt: skip
+    export_set(catalog, shelf.collection_id, given, tmp_path / "out")
+    again = load_question_set(tmp_path / "out")
+    assert [one.filter for one in again.questions] == ["path:notes/", "type:md", ""]
+    for place in (tmp_path / "out", tmp_path / "out" / "questions.jsonl"):
+        read, _ = read_set(place)
+        assert [one.filter for one in read] == ["path:notes/", "type:md", ""]
 
 
 def test_the_good_rest_of_a_bad_csv_is_kept(catalog, shelf, papers, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
@@ -29,3 +31,17 @@ def test_it_is_that_of_the_search(library, mode, limit, candidates):
     found = library.engine.best_hits("refund of 7 days", options)
     assert [(hit.document_id, hit.chunk_index) for hit in found] == expected
     assert len(expected) >= 5
+
+
+def test_what_else_the_candidates_hold_is_listed_for_measurements(library):
+    shown = library.options(limit=5, candidates=8, per_document=0, expansion=Expansion.CHUNK)
+    judged = replace(shown, judged_depth=100)
+    first, more = (
+        [hit.entry_id for hit in library.engine.best_hits("refund of 7 days", one)]
+        for one in (shown, judged)
+    )
+    assert len(first) == 5
+    assert more[:5] == first
+    assert len(more) == 8
+    answer = library.engine.search("refund of 7 days", judged)
+    assert len(answer.results) == 8

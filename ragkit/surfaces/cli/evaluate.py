@@ -160,7 +160,9 @@ def _evaluate_answers(
     figures = measure_answers(
         experiment.name,
         experiment.answers,
-        lambda question: experiment.engine.search(question, options),
+        lambda question, filters: experiment.engine.search(
+            question, replace(options, filters=filters)
+        ),
         service.quick,
         experiment.text_of,
         write=write,
