@@ -69,13 +69,17 @@ class Level(StrEnum):
 
 
 class Field(StrEnum):
-    """The separately weighted parts of an entry in the keyword index."""
+    """The separately weighted parts of an entry in the keyword index.
+
+    TITLE has the words of headings and of the file's name as well, FOLDERS those of its folders.
+    """
 
     TEXT = "text"
     TITLE = "title"
     CONTEXT = "context"
     KEYWORDS = "keywords"
     QUESTIONS = "questions"
+    FOLDERS = "folders"
 
 
 LEVEL_CODES = {
@@ -103,6 +107,7 @@ FIELD_CODES = {
     Field.KEYWORDS: 2,
     Field.QUESTIONS: 3,
     Field.TITLE: 4,
+    Field.FOLDERS: 5,
 }
 """The code of each field in the catalog and in index files; defined only here."""
 

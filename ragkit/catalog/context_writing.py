@@ -161,12 +161,12 @@ def _copy_chunk_entry(scope: _Scope, old_id: int, tokens: Mapping[int, list[str]
     """Copy a chunk's own entry, with these words in the fields of its context."""
     import numpy as np
 
-    kept = (FIELD_CODES[Field.TEXT], FIELD_CODES[Field.TITLE])
+    kept = [FIELD_CODES[field] for field in (Field.TEXT, Field.TITLE, Field.FOLDERS)]
     new_id = copy_entry(scope.connection, old_id)
     scope.connection.execute(
         "INSERT INTO entry_tokens SELECT ?, field, ids FROM entry_tokens "
-        "WHERE entry_id = ? AND field IN (?, ?)",
-        (new_id, old_id, *kept),
+        "WHERE entry_id = ? AND field IN (SELECT value FROM json_each(?))",
+        (new_id, old_id, id_list(kept)),
     )
     ids = scope.ids.of(scope.connection, {word for words in tokens.values() for word in words})
     scope.connection.executemany(

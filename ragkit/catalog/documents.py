@@ -17,6 +17,7 @@ from ragkit.catalog.document_writing import (
     upsert_document,
 )
 from ragkit.catalog.lineage import next_version
+from ragkit.catalog.moves import move_entries
 from ragkit.catalog.records import (
     ChunkRecord,
     Counts,
@@ -289,18 +290,21 @@ class Documents:
                 ],
             )
 
-    def rename(self, document_id: int, path: str, *, stale: bool) -> None:
+    def rename(self, document_id: int, path: str, folders: Sequence[str] | None) -> None:
         """Follow a file that was moved within its source: the document keeps its id.
 
-        ``stale`` means that its path or name is part of what was indexed, so that it is read
-        again, by this sync or, after a crash, by the next.
+        ``folders`` are the tokens of the folders that it is in now. ``None`` means that more of its
+        path is part of what was indexed, so that it is read again, by this sync or, after a crash,
+        by the next.
         """
-        with self._connections.write() as connection:
+        with self._vocabulary.transaction() as token_ids, self._connections.write() as connection:
             connection.execute(
                 "UPDATE documents SET path = ?, recipe = CASE WHEN ? THEN '' ELSE recipe END "
                 "WHERE id = ?",
-                (path, stale, document_id),
+                (path, folders is None, document_id),
             )
+            if folders is not None:
+                move_entries(connection, token_ids, document_id, folders)
 
     def touch(self, document_id: int, file: FileState) -> None:
         """Store a file's new size, time and stamp when its bytes are the same."""

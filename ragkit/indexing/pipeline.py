@@ -169,21 +169,26 @@ def _entry_drafts(
 ) -> Iterator[EntryDraft]:
     """Yield the entries; the words of a section or document are those of its chunks.
 
-    Title and headings stand before the text and count twice, and a chunk has them in a field of
-    their own as well; pages are not searched for.
+    Title, headings and the file's name stand before the text and count twice, and a chunk has them
+    in a field of their own as well; pages are not searched for. Every entry has the folders in a
+    field; the first of each level also has them before all else, so that documents are found by
+    their folders although words of folders are no commoner in texts for it (``move_entries``).
     """
     words = document.words
     texts = [np.array(indices, dtype=np.uint32) for indices in words.texts]
     headings = [np.array(indices, dtype=np.uint32) for indices in words.headings]
+    folders = np.array(words.folders, dtype=np.uint32)
     for entry in entries:
         first = entry.chunks[0]
         heading = headings[first.index]
         text = np.concatenate([texts[chunk.index] for chunk in entry.chunks])
         if len(entry.chunks) > 1:
             text = text[:_MOST_COARSE_WORDS]
-        numbers = np.concatenate([heading, heading, text])
+        cover = folders if first.index == 0 else folders[:0]
+        numbers = np.concatenate([cover, heading, heading, text])
         tokens: dict[int, list[str] | NumberedTokens] = {
-            FIELD_CODES[Field.TEXT]: NumberedTokens(words.words, numbers)
+            FIELD_CODES[Field.TEXT]: NumberedTokens(words.words, numbers),
+            FIELD_CODES[Field.FOLDERS]: NumberedTokens(words.words, folders),
         }
         if entry.level is Level.CHUNK:
             tokens[FIELD_CODES[Field.TITLE]] = NumberedTokens(words.words, heading)

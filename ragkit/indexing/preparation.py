@@ -24,7 +24,8 @@ from ragkit.chunking.structural_context import (
     text_hash,
 )
 from ragkit.indexes.tokenizer import index_tokens
-from ragkit.types import Chunk, Divided, Level, Reading, Section
+from ragkit.indexing.names import folder_tokens, name_tokens
+from ragkit.types import Chunk, Divided, Level, Markup, Reading, Section
 
 _KEY_BYTES = 16
 _LARGEST = 2**53
@@ -34,13 +35,15 @@ _LARGEST = 2**53
 class DocumentWords:
     """The words of a document's chunks as indices into ``words``, which holds each word once.
 
-    ``texts`` and ``headings`` have one array per chunk. ``keys`` are the content keys of chunks,
+    ``texts`` and ``headings`` have one array per chunk; ``headings`` begin with the words of the
+    file's name. ``folders`` are those of its folders. ``keys`` are the content keys of chunks,
     sections and the document by their spans (see ``content_key``).
     """
 
     words: tuple[str, ...]
     texts: tuple[array[int], ...]
     headings: tuple[array[int], ...]
+    folders: array[int]
     keys: Mapping[tuple[int, int], bytes]
 
 
@@ -64,14 +67,14 @@ def prepare(reading: Reading, path: str, divided: Divided) -> PreparedDocument:
     name = document_name(reading.title, reading.markup, path)
     chunks = divided.chunks
     contexts = tuple(structural_context(name, chunk, reading.pages) for chunk in chunks)
-    words = _find_words(reading, chunks, contexts)
+    words = _find_words(reading, path, chunks, contexts)
     return PreparedDocument(reading, name, divided.sections, chunks, contexts, words)
 
 
 def _find_words(
-    reading: Reading, chunks: Sequence[Chunk], contexts: Sequence[str]
+    reading: Reading, path: str, chunks: Sequence[Chunk], contexts: Sequence[str]
 ) -> DocumentWords:
-    """Tokenise chunks and their headings; page numbers are not searched for."""
+    """Tokenise chunks, headings and the file's path; page numbers are not searched for."""
     indices: dict[str, int] = {}
 
     def numbered(tokens: Iterable[str]) -> array[int]:
@@ -79,12 +82,21 @@ def _find_words(
 
     text = reading.text
     texts = tuple(numbered(index_tokens(text[chunk.start : chunk.end])) for chunk in chunks)
+    named = name_tokens(path, reading.metadata)
     headings = tuple(
-        numbered(index_tokens(_heading(reading, chunk, context)))
+        numbered(_with_name(named, index_tokens(_heading(reading, chunk, context))))
         for chunk, context in zip(chunks, contexts, strict=True)
     )
+    # The path of source code is its title.
+    folders = numbered(() if reading.markup is Markup.CODE else folder_tokens(path))
     keys = {(start, end): content_key(text[start:end]) for start, end in _spans(chunks)}
-    return DocumentWords(tuple(indices), texts, headings, keys)
+    return DocumentWords(tuple(indices), texts, headings, folders, keys)
+
+
+def _with_name(named: Sequence[str], heading: Sequence[str]) -> list[str]:
+    """Put those words of a name before a heading that it does not hold."""
+    there = frozenset(heading)
+    return [*(token for token in named if token not in there), *heading]
 
 
 def _heading(reading: Reading, chunk: Chunk, context: str) -> str:
@@ -178,9 +190,11 @@ def pack(prepared: PreparedDocument) -> tuple[dict[str, Any], bytes]:
         "words": words.words,
         "texts": [len(indices) for indices in words.texts],
         "headings": [len(indices) for indices in words.headings],
+        "folders": len(words.folders),
         "keys": [(start, end, key.hex()) for (start, end), key in words.keys.items()],
     }
-    return header, b"".join(indices.tobytes() for indices in (*words.texts, *words.headings))
+    parts = (*words.texts, *words.headings, words.folders)
+    return header, b"".join(indices.tobytes() for indices in parts)
 
 
 def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> PreparedDocument:
@@ -202,15 +216,15 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> Prepared
         (name,) = _strings([header["name"]])
         contexts = _strings(header["contexts"])
         words = _strings(header["words"])
-        texts, headings = header["texts"], header["headings"]
+        texts, headings, folders = header["texts"], header["headings"], header["folders"]
         keys = {(int(start), int(end)): bytes.fromhex(key) for start, end, key in header["keys"]}
         numbers = array("I", data)
         sound = (
             len(texts) == len(headings) == len(contexts) == len(chunks)
             and max(map(len, contexts), default=0) <= CONTEXT_CHARACTERS
-            and sum(texts) + sum(headings) == len(numbers)
+            and sum(texts) + sum(headings) + folders == len(numbers)
             and max(numbers, default=-1) < len(words)
-            and min((*texts, *headings), default=0) >= 0
+            and min((*texts, *headings, folders)) >= 0
             and all(0 <= section.start <= section.end <= length for section in sections)
             and all(0 <= chunk.start <= chunk.end <= length for chunk in chunks)
             and all(0 <= chunk.section < len(sections) for chunk in chunks)
@@ -221,8 +235,9 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> Prepared
         raise ValueError("parts are missing") from error
     if not sound:
         raise ValueError("parts do not fit")
-    parts = _split(numbers, [*texts, *headings])
-    words_of = DocumentWords(words, parts[: len(chunks)], parts[len(chunks) :], keys)
+    *parts, of_folders = _split(numbers, [*texts, *headings, folders])
+    of_texts, of_headings = tuple(parts[: len(chunks)]), tuple(parts[len(chunks) :])
+    words_of = DocumentWords(words, of_texts, of_headings, of_folders, keys)
     return PreparedDocument(reading, name, sections, chunks, contexts, words_of)
 
 

@@ -13,6 +13,7 @@ from ragkit.catalog.records import CollectionRecord, KnownFile, SourceRecord
 from ragkit.catalog.retries import is_due
 from ragkit.errors import SkippedError, SourceError
 from ragkit.formatting import shortened
+from ragkit.indexing.names import folder_tokens
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.removals import Removals, weigh
 from ragkit.indexing.writer import Writer, hash_file, pipeline_fingerprint
@@ -225,14 +226,15 @@ def _carry_out(
 def _follow_moves(writer: Writer, plan: SyncPlan, again: frozenset[str]) -> dict[str, KnownFile]:
     known = dict(plan.known)
     for path, file in plan.moved.items():
-        writer.catalog.documents.rename(file.document_id, path, stale=path in again)
+        folders = None if path in again else folder_tokens(path)
+        writer.catalog.documents.rename(file.document_id, path, folders)
         known.pop(file.path, None)
         known[path] = replace(file, state=replace(file.state, path=path))
     return known
 
 
 def _read_again(plan: SyncPlan) -> frozenset[str]:
-    """Return the moved files whose path or name is part of their indexed text."""
+    """Return the moved files of which more than their folders' words is part of what is indexed."""
     return frozenset(
         path
         for path, file in plan.moved.items()

@@ -209,7 +209,7 @@ def _coverages(
     *,
     written: bool,
 ) -> list[float]:
-    """Return what share of the tokens, by their rarity in texts, each entry holds."""
+    """Return what share of the tokens, by their rarity in texts, each entry or its folders hold."""
     best = np.zeros(len(entries))
     factors = [_NUMBER_COUNTS if any(map(str.isdigit, token)) else 1.0 for token in tokens]
     ascending = np.unique(np.array(ids, np.int64))
@@ -217,7 +217,7 @@ def _coverages(
     for index in indexes if ids else ():
         weights = index.idf(ids, Field.TEXT) * np.array(factors)
         held = np.zeros((len(entries), len(ascending)), np.bool_)
-        for field in _fields(index, written=written):
+        for field in (*_fields(index, written=written), Field.FOLDERS):
             column = index.get(entries, field)
             numbers, known = positions_in(ascending, column.flat)
             rows = np.repeat(np.arange(len(entries)), column.lengths)

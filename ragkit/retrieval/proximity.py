@@ -40,6 +40,8 @@ def shares_in(
     token_ids = [query.token_ids for query in queries]
     flat = [token for tokens in token_ids for token in tokens]
     for search in searches if flat else ():
+        if not search.index.document_frequencies(flat, field).any():
+            continue
         idf = search.index.idf(flat, Field.TEXT)
         shares += share_of(token_ids, idf, search.index.get(entry_ids, field), asking)
     return shares

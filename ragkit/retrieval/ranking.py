@@ -29,6 +29,9 @@ from ragkit.types import LEVEL_CODES, Field, Level
 IDENTIFIER_SHARE = 0.4
 """What is left of the vectors' weight when a query holds an identifier."""
 
+FOLDER_SHARE = 0.5
+"""How much a word of a folder counts, for one of a title."""
+
 TITLE_FLOOR = 0.2
 """From which share of a query on a title that holds it counts in full."""
 
@@ -175,7 +178,11 @@ def rank(
     ranking = fuse(candidates, weights, options, partial(exact_scores, searches))
     if level is Level.CHUNK and options.title_weight > 0:
         asking = ranking.queries
-        raw = shares_in(title_shares, Field.TITLE, searches, queries, ranking.entry_ids, asking)
+        raw, in_folders = (
+            shares_in(title_shares, field, searches, queries, ranking.entry_ids, asking)
+            for field in (Field.TITLE, Field.FOLDERS)
+        )
+        raw = np.minimum(raw + FOLDER_SHARE * in_folders, 1.0)
         shares = shares_of_best(raw, asking, ranking.count, TITLE_FLOOR)
         ranking = with_part(ranking, "title", raw, shares, options.title_weight)
     if level is Level.CHUNK and options.phrase_weight > 0:

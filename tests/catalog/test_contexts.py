@@ -127,11 +127,12 @@ def test_the_words_of_a_context_stand_in_their_own_fields_of_the_chunk(shelf):
     assert [words(shelf, field, 2) for field in Field] == [[]] * len(Field)
 
 
-def test_the_words_of_the_title_stay(shelf):
-    fields = {Field.TEXT: ["one", "piece"], Field.TITLE: ["sea", "chart"]}
+def test_the_words_of_title_and_folders_stay(shelf):
+    fields = {Field.TEXT: ["one", "piece"], Field.TITLE: ["sea", "chart"], Field.FOLDERS: ["maps"]}
     document = shelf.put("a.md", "one piece", entries=(entry("one piece", tokens=fields),))
     put(shelf, drafted(shelf, document))
     assert words(shelf, Field.TITLE, 0) == ["sea", "chart"]
+    assert words(shelf, Field.FOLDERS, 0) == ["maps"]
     assert words(shelf, Field.TEXT, 0) == ["one", "piece"]
 
 

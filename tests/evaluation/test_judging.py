@@ -79,7 +79,7 @@ def test_judgments_survive_other_chunks_and_moves(catalog, shelf, judging, docum
     judging.judge(shelf.collection_id, "cards", document, 2, span=GIFT)
     whole = "\n\n".join(PIECES)
     assert shelf.put("refunds.md", whole) == document
-    catalog.documents.rename(document, "archive/refunds.md", stale=False)
+    catalog.documents.rename(document, "archive/refunds.md", [])
     (found,) = placed(catalog, shelf, judging)
     assert (found.span, found.state) == (GIFT, PlaceState.HERE)
     assert found.path == "archive/refunds.md"

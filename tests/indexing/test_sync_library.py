@@ -109,6 +109,20 @@ def test_a_moved_file_is_the_same_document_and_nothing_is_embedded(filled, folde
     assert paths(find(filled, "Tomaten", mode="keyword")) == ["archive/garten.txt"]
 
 
+def test_a_moved_file_is_found_by_its_folders_without_being_read(filled, folder, monkeypatch):
+    assert paths(find(filled, "notes", mode="keyword")) == ["notes/garten.txt", "notes/memo.md"]
+    before = filled.catalog.collections.version(1).number
+    (folder / "old/Vegetable_plots").mkdir(parents=True)
+    (folder / "notes/garten.txt").rename(folder / "old/Vegetable_plots/garten.txt")
+    monkeypatch.setattr("ragkit.indexing.ingest.Ingest._read_file", None)
+    sync(filled)
+    assert filled.catalog.collections.version(1).number == before + 1
+    assert paths(find(filled, "vegetable plot", mode="keyword")) == [
+        "old/Vegetable_plots/garten.txt"
+    ]
+    assert paths(find(filled, "notes", mode="keyword")) == ["notes/memo.md"]
+
+
 def test_deleted_files_go_and_new_files_come(filled, folder):
     (folder / "data/prices.csv").unlink()
     write_files(folder, {"new/ideas.md": "# Ideas\n\nA lighthouse for ducks.\n"})
