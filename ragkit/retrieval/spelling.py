@@ -89,7 +89,7 @@ def nearest_word(catalog: Catalog, indexes: Sequence[EntryIndex], word: str) -> 
         return ""
     most = 1 if len(word) < _LONG else 2
     # A slip near the end of a word leaves another stem.
-    forms = {tokens[0], word, f"{word[:-1]}i" if word.endswith("y") else word}
+    forms = dict.fromkeys((tokens[0], word, f"{word[:-1]}i" if word.endswith("y") else word))
     nearest: dict[str, int] = {}
     for form in forms:
         for token, distance in catalog.entries.words_near(form, most):

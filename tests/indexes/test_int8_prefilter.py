@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,7 @@ def coarse(halves) -> Int8Prefilter:
 
 
 def test_codes_are_near_the_vectors(halves, coarse):
-    near = coarse.codes * coarse.scale
+    near = (coarse.codes.astype(np.int64) - 128) * coarse.scale
     exact = halves.astype(np.float32)
     assert np.abs(exact - near).max() <= coarse.scale.max() / 2 + 1e-6
     away = np.linalg.norm((exact - near) / coarse.scale, axis=1)
@@ -124,3 +126,58 @@ def test_many_queries_find_what_each_alone_finds(halves, masked, monkeypatch, tm
         [(alone_rows, alone_scores)] = index.search(query[None], 20, mask)
         assert rows.tolist() == alone_rows.tolist()
         assert scores.tolist() == alone_scores.tolist()
+
+
+@pytest.mark.parametrize("share", [None, 0.5, 0.0005])
+def test_one_query_finds_by_bytes_what_it_finds_without(halves, share, monkeypatch, tmp_path):
+    random = np.random.default_rng(11)
+    VectorIndex.build(halves, np.ones(len(halves), bool)).save(tmp_path / "saved")
+    index = VectorIndex.load(tmp_path / "saved", np.ones(len(halves), bool))
+    queries = np.concatenate([unit(random, 20), halves[7:8].astype(np.float32) * 3])
+    mask = None if share is None else random.random(len(halves)) < share
+    exact = [index.search(query[None], 20, mask)[0] for query in queries[:3]]
+    assert index._prefilter is None
+    exact += [index.search(query[None], 20, mask)[0] for query in queries[3:]]
+    index._int8()
+    sizes = []
+    searched = vector_module._searched
+    monkeypatch.setattr(
+        vector_module,
+        "_searched",
+        lambda part, *others: sizes.append(part.ntotal) or searched(part, *others),
+    )
+    for query, (rows, scores) in zip(queries, exact, strict=True):
+        [(found, of_found)] = index.search(query[None], 20, mask)
+        assert (found.tolist(), of_found.tolist()) == (rows.tolist(), scores.tolist())
+    assert sum(size == len(halves) for size in sizes) == 0
+    assert max(sizes) <= 4 * 28
+
+
+def test_all_rows_are_scored_where_bytes_cannot_tell_them_apart(halves):
+    random = np.random.default_rng(12)
+    values = halves.copy()
+    # Five hundred that are nearer to each other than bytes can say.
+    values[:500] = values[0]
+    values[:500, 1] = random.permutation(500) % 100 * np.float16(2**-16)
+    query = values[:1].astype(np.float32)
+    query[0, 1] = 0.5
+    index = VectorIndex.build(values, np.ones(len(values), bool))
+    [(rows, scores)] = index.search(query, 20)
+    likely_rows, limit = index._int8().likely_rows_of_one(query, 4 * 28)
+    assert not set(rows.tolist()) <= set(likely_rows.tolist())
+    assert limit > scores[-1]
+    [(found, of_found)] = index.search(query, 20)
+    assert (found.tolist(), of_found.tolist()) == (rows.tolist(), scores.tolist())
+
+
+def test_bytes_are_made_beside_the_searches_that_need_them(halves):
+    index = VectorIndex.build(halves, np.ones(len(halves), bool))
+    query = halves[:1].astype(np.float32)
+    for _ in range(3):
+        index.search(query, 5)
+    assert index._prefilter is None
+    index.search(query, 5)
+    for one in threading.enumerate():
+        if one.name == "ragkit-bytes":
+            one.join()
+    assert index._prefilter is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from small_library import paths
@@ -11,7 +13,7 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.vocabulary import Vocabulary
 from ragkit.options import SearchOptions
 from ragkit.results import Spelling
-from ragkit.retrieval.spelling import respelled_text
+from ragkit.retrieval.spelling import nearest_word, respelled_text
 from ragkit.surfaces.render import answer_as_json, remarks
 
 
@@ -65,6 +67,16 @@ def test_words_in_quotes_and_parts_of_others_stay_as_they_are():
     assert respelled_text('"polcy" my-polcy polcy_x polcy polcy', meant) == (
         '"polcy" my-polcy polcy_x policy polcy'
     )
+
+
+def test_forms_of_a_word_are_looked_up_in_one_order():
+    # Of many near words the first count: the order must not be that of a set.
+    asked = []
+    entries = SimpleNamespace(
+        words_near=lambda form, most: asked.append((form, most)) or [], token_ids=lambda _tokens: {}
+    )
+    assert nearest_word(SimpleNamespace(entries=entries), [], "buzzdily") == ""
+    assert asked == [("buzzdili", 1), ("buzzdily", 1)]
 
 
 def test_near_words_are_those_with_so_few_edits(tmp_path):

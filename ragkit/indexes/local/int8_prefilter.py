@@ -7,10 +7,12 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.local.load_faiss import load_faiss
 from ragkit.indexes.rows import Bools, Ids, reached_by_slices
 
 _SLICE = 32
@@ -21,7 +23,7 @@ _BLOCK = 2048
 _ROWS = 1 << 17
 _QUERIES = 32
 _MOST_THREADS = 4
-_MOST_CODE = 127
+_MOST_CODE, _SHIFT = 127, 128
 # Larger products are shared out to threads that wait busily for each other: on processors that
 # others use as well, that takes many times as long.
 _PRODUCT = (1 << 19) - 1
@@ -33,13 +35,16 @@ _INEXACT = 1e-4
 class Int8Prefilter:
     """Vectors by one byte a number, scanned before the vectors themselves.
 
-    ``codes`` int8 (n, d) times ``scale`` float32 (d,) are near the vectors; measured in scales,
-    none is further away than ``error``.
+    ``codes`` uint8 (n, d), less 128 and times ``scale`` float32 (d,), are near the vectors:
+    measured in scales, none is further away than ``error``, and no row is longer than ``longest``.
+    ``index`` is the faiss index that holds them.
     """
 
-    codes: NDArray[np.int8]
+    index: Any
+    codes: NDArray[np.uint8]
     scale: NDArray[np.float32]
     error: float
+    longest: float
 
     @classmethod
     def of(cls, vectors: NDArray[np.float16]) -> Int8Prefilter:
@@ -49,15 +54,40 @@ class Int8Prefilter:
         for start in starts:
             np.maximum(largest, np.abs(vectors[start : start + _BLOCK]).max(axis=0), out=largest)
         scale = np.where(largest > 0, largest / np.float32(_MOST_CODE), np.float32(1))
-        codes = np.empty(vectors.shape, np.int8)
-        error = 0.0
+        index, codes = _byte_index(*vectors.shape)
+        error = longest = 0.0
         for start in starts:
             exact = vectors[start : start + _BLOCK] / scale
             rounded = np.rint(exact)
-            codes[start : start + _BLOCK] = rounded
+            codes[start : start + _BLOCK] = rounded + _SHIFT
             exact -= rounded
-            error = max(error, float(np.einsum("ij,ij->i", exact, exact).max()))
-        return cls(codes, scale, error**0.5)
+            error = max(error, float(np.vecdot(exact, exact).max()))
+            longest = max(longest, float(np.vecdot(rounded, rounded).max()))
+        return cls(index, codes, scale, error**0.5, longest**0.5)
+
+    def likely_rows_of_one(
+        self, query: NDArray[np.float32], count: int, allowed: Bools | None = None
+    ) -> tuple[Ids, float]:
+        """Return up to ``count`` rows like a query (1, d), ascending, and what no other exceeds.
+
+        ``allowed`` (n,) says which rows may be found.
+        """
+        faiss = load_faiss()
+        parameters = None
+        if allowed is not None:
+            bits = np.packbits(allowed, bitorder="little")
+            selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
+            parameters = faiss.SearchParameters(sel=selector)
+        scaled = query * self.scale
+        # The query is rounded as well: whole numbers are multiplied in half the time.
+        step = np.abs(scaled).max() / np.float32(_MOST_CODE) or np.float32(1)
+        rounded = np.rint(scaled / step)
+        faiss.omp_set_num_threads(1)
+        (scores,), (rows,) = self.index.search(rounded, count, params=parameters)
+        if rows[-1] < 0:
+            return np.sort(rows[rows >= 0]), -np.inf
+        doubt = self.error * _lengths(scaled) + self.longest * _lengths(scaled - step * rounded)
+        return np.sort(rows), float((scores[-1] * step + doubt + _INEXACT * _lengths(query))[0])
 
     def likely_rows(
         self, queries: NDArray[np.float32], depth: int, allowed: Bools | None = None
@@ -98,8 +128,20 @@ def _longer(maxima: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
     return best
 
 
+def _byte_index(rows: int, dimensions: int) -> tuple[Any, NDArray[np.uint8]]:
+    """Return a faiss index of signed bytes, and a view of them to be filled: each more by 128."""
+    faiss = load_faiss()
+    index = faiss.IndexScalarQuantizer(
+        dimensions, faiss.ScalarQuantizer.QT_8bit_direct_signed, faiss.METRIC_INNER_PRODUCT
+    )
+    index.codes.resize(rows * dimensions)
+    index.ntotal = rows
+    codes: NDArray[np.uint8] = faiss.rev_swig_ptr(index.codes.data(), rows * dimensions)
+    return index, codes.reshape(rows, dimensions)
+
+
 def _products(
-    codes: NDArray[np.int8], scaled: NDArray[np.float32], allowed: Bools | None
+    codes: NDArray[np.uint8], scaled: NDArray[np.float32], allowed: Bools | None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Multiply codes with queries: scores (blocks, rows of a slice, slices, q), and slices' best.
 
@@ -115,6 +157,7 @@ def _products(
 
     def multiply() -> None:
         wide = np.zeros((block, len(turned)), np.float32)
+        signed = np.empty(wide.shape, np.int8)
         while left:
             try:
                 number = left.popleft()
@@ -122,7 +165,8 @@ def _products(
                 return
             span = slice(number * block, min((number + 1) * block, len(codes)))
             count = span.stop - span.start
-            np.copyto(wide[:count], codes[span])
+            np.bitwise_xor(codes[span], np.uint8(_SHIFT), out=signed[:count].view(np.uint8))
+            np.copyto(wide[:count], signed[:count])
             wide[count:] = 0.0
             near = scores[number].reshape(block, -1)
             products = wide.reshape(-1, 2 * pairs, len(turned))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import os
@@ -47,6 +48,8 @@ _EXACT = SearchStrategy(0, "exact")
 _NOTHING: RankedRows = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 _MANY = 6
 _WORTH_NARROWING = 20_000
+_WORTH_BYTES = 4
+_LIKELY, _MOST_LIKELY = 4, 2000
 # Bytes: not too much to keep the vectors a second time.
 _LARGEST_PREFILTER = 128 << 20
 
@@ -107,6 +110,7 @@ class VectorIndex:
         self._all = len(rows) == size
         self._late_graph = graph
         self._prefilter: Int8Prefilter | None = None
+        self._asked = itertools.count(1)
         self._guard = threading.Lock()
 
     @classmethod
@@ -223,28 +227,37 @@ class VectorIndex:
         self, queries: NDArray[np.float32], fetch: int, allowed: Bools | None
     ) -> list[RankedRows]:
         """Return the best positions and their scores from faiss, in one pass for all queries."""
-        faiss = load_faiss()
-        index, parameters, near = self._index, None, None
-        threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
-        size = len(self._rows) * self.dimensions
-        many = len(queries) >= _MANY and len(self._rows) >= _WORTH_NARROWING
-        if many and size <= _LARGEST_PREFILTER:
-            near = self._int8().likely_rows(queries, fetch, allowed)
+        near, limit = self._likely(queries, fetch, allowed)
         if near is not None:
             # These are scored to the last bit as by the whole index, and so few of them that
             # threads would only wait, busily, for each other.
-            index, threads = _scalar_index(self.usable_vectors[near]), 1
-        elif allowed is not None:
-            bits = np.packbits(allowed, bitorder="little")
-            selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
-            parameters = faiss.SearchParameters(sel=selector)
-        # The setting is one of the calling thread's. One query is many times slower in two
-        # threads; several queries are shared out among them.
-        faiss.omp_set_num_threads(threads)
-        scores, positions = index.search(
-            np.ascontiguousarray(queries, dtype=np.float32), fetch, params=parameters
-        )
-        return _found(scores, positions if near is None else near[positions])
+            index = _scalar_index(self.usable_vectors[near])
+            scores, positions = _searched(index, queries, fetch, None, 1)
+            if scores[0, -1] > limit:
+                return _found(scores, near[positions])
+        threads = min(len(queries), _MOST_THREADS, os.cpu_count() or 1)
+        return _found(*_searched(self._index, queries, fetch, allowed, threads))
+
+    def _likely(
+        self, queries: NDArray[np.float32], fetch: int, allowed: Bools | None
+    ) -> tuple[Ids | None, float]:
+        """Return positions that can be among the best, if known, and what others cannot exceed."""
+        rows = len(self._rows)
+        if rows >= _WORTH_NARROWING and rows * self.dimensions <= _LARGEST_PREFILTER:
+            if len(queries) >= _MANY:
+                return self._int8().likely_rows(queries, fetch, allowed), -math.inf
+            if len(queries) == 1 and fetch * _LIKELY <= _MOST_LIKELY and self._int8_is_made():
+                return self._int8().likely_rows_of_one(queries, fetch * _LIKELY, allowed)
+        return None, 0.0
+
+    def _int8_is_made(self) -> bool:
+        """Return whether a search may use the bytes; they are made beside those of the first few.
+
+        What asks once and ends, such as a command, is not held up by them.
+        """
+        if self._prefilter is None and next(self._asked) == _WORTH_BYTES:
+            threading.Thread(target=self._int8, name="ragkit-bytes").start()
+        return self._prefilter is not None
 
     def _int8(self) -> Int8Prefilter:
         """Return the vectors by one byte a number, made when they are first needed."""
@@ -311,6 +324,23 @@ def choose_strategy(
     if passing <= least:
         return SearchStrategy(0, f"exact: {there}, quicker than {width} wide")
     return SearchStrategy(width, f"ann: {there}, {width} wide")
+
+
+def _searched(
+    index: Any, queries: NDArray[np.float32], fetch: int, allowed: Bools | None, threads: int
+) -> tuple[NDArray[np.float32], Ids]:
+    """Return the scores and positions (q, fetch) of a faiss index."""
+    faiss, parameters = load_faiss(), None
+    if allowed is not None:
+        bits = np.packbits(allowed, bitorder="little")
+        selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
+        parameters = faiss.SearchParameters(sel=selector)
+    # The setting is one of the calling thread's. One query is many times slower in two
+    # threads; several queries are shared out among them.
+    faiss.omp_set_num_threads(threads)
+    queries = np.ascontiguousarray(queries, dtype=np.float32)
+    scores, positions = index.search(queries, fetch, params=parameters)
+    return scores, positions
 
 
 def _found(scores: NDArray[np.float32], positions: Ids) -> list[RankedRows]:
