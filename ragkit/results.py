@@ -110,8 +110,8 @@ class Passage:
     it starts, ``later_pages`` are those that begin inside of it, each as its offset in the
     document and its number. ``chunks`` are the first and last index of the chunks that it shows.
     ``cut`` is True when a budget ended it before its section did. ``headings`` are the heading
-    paths of its chunks, each with the offset from which it holds, where they differ; its
-    ``heading_path`` is that of the first chunk that matched.
+    paths of its sections, where it has several, each with the offset from which it holds; its
+    ``heading_path`` is that of the first chunk that matched, which may be of several as well.
     """
 
     start: int
@@ -129,6 +129,11 @@ class Passage:
         """Return the number of the page on which an offset in the document is."""
         begun = [number for start, number in self.later_pages if start <= offset]
         return begun[-1] if begun else self.page
+
+    def path_at(self, offset: int) -> tuple[str, ...]:
+        """Return the headings above an offset in the document."""
+        begun = [path for start, path in self.headings if start <= offset]
+        return begun[-1] if begun else self.heading_path
 
 
 @dataclass(frozen=True, slots=True)

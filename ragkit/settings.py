@@ -45,7 +45,7 @@ class ChunkingSettings(_Group):
 
     words: int = Field(320, ge=20, le=5000, description="most words in a chunk")
     overlap: int = Field(80, ge=0, description="words repeated from the chunk before")
-    min_words: int = Field(40, ge=0, description="smaller neighbouring sections are merged")
+    min_words: int = Field(200, ge=0, description="smaller neighbouring sections are merged")
 
     @model_validator(mode="after")
     def _overlap_is_smaller(self) -> ChunkingSettings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 READER_VERSION = "5"
 """Bump when a reader returns something else for the same bytes: documents are then read again."""
 
-CHUNKER_VERSION = "2"
+CHUNKER_VERSION = "3"
 """Bump when the same reading and settings are divided differently."""
 
 TOKENIZER_VERSION = "3"

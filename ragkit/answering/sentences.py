@@ -12,14 +12,13 @@ from ragkit.results import DocumentRef, Passage
 def sentences_of(passage: Passage, document: DocumentRef) -> Iterator[Source]:
     """Yield the sentences, rows and lines of code of a passage, in order.
 
-    Headings are left out; those inside of the passage are in the path of what follows them.
+    Headings are left out; each sentence has the path of those above it.
     """
     path, changes = passage.heading_path, list(reversed(passage.headings))
     for unit in text_units(passage.text, code=document.format == "code"):
         while changes and changes[-1][0] <= passage.start + unit.start:
             path = changes.pop()[1]
         if unit.kind == "heading":
-            path = _under(path, passage.text[unit.start : unit.end])
             continue
         yield Source(
             text=passage.text[unit.start : unit.end],
@@ -30,10 +29,3 @@ def sentences_of(passage: Passage, document: DocumentRef) -> Iterator[Source]:
             page=passage.page_at(passage.start + unit.start),
             header=passage.text[slice(*unit.header)] if unit.header else "",
         )
-
-
-def _under(path: tuple[str, ...], heading: str) -> tuple[str, ...]:
-    """Return the path of what follows a heading; a line that names a speaker changes none."""
-    title = heading.lstrip("#")
-    level = len(heading) - len(title)
-    return (*path[: level - 1], title.strip()) if level else path

@@ -164,6 +164,26 @@ class Documents:
             records.sort(key=lambda record: record.chunk.index)
         return chunks
 
+    def headings(
+        self, places: Sequence[tuple[int, int, int]]
+    ) -> list[list[tuple[int, tuple[str, ...]]]]:
+        """Return the offsets and heading paths of the sections of places, in their order.
+
+        A place is (document id, index of its first chunk, offset of its end). The list of one
+        within a single section is empty.
+        """
+        rows = self._connections.rows(
+            "SELECT w.key, s.start, s.path FROM json_each(?) w JOIN chunks k "
+            "ON k.document_id = w.value ->> 0 AND k.idx = w.value ->> 1 JOIN sections s "
+            "ON s.document_id = k.document_id AND s.idx >= k.section AND s.start < w.value ->> 2 "
+            "ORDER BY w.key, s.idx",
+            (json.dumps(places),),
+        )
+        headings: list[list[tuple[int, tuple[str, ...]]]] = [[] for _ in places]
+        for place, start, path in rows:
+            headings[place].append((start, _headings(path)))
+        return [found if len(found) > 1 else [] for found in headings]
+
     def slices(
         self, spans: Sequence[tuple[int, int, int]], whole: Container[int] = ()
     ) -> Sequence[str]:

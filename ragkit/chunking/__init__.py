@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.chunking.blocks import find_blocks, whole_messages
-from ragkit.chunking.chunks import find_chunks
-from ragkit.chunking.sections import find_sections
-from ragkit.chunking.sizes import word_count
+from ragkit.chunking.chunks import TINY, find_chunks
+from ragkit.chunking.sections import DIVISIONS, find_sections
+from ragkit.chunking.sizes import ChunkSizes, word_count
 from ragkit.chunking.structural_context import contextualised, structural_context
 from ragkit.chunking.structure import find_structure
-from ragkit.types import Divided
+from ragkit.types import Divided, Markup
 from ragkit.versions import CHUNKER_VERSION
 
 if TYPE_CHECKING:
-    from ragkit.chunking.sizes import ChunkSizes
     from ragkit.types import Reading
 
 __all__ = [
@@ -33,5 +32,8 @@ def divide(reading: Reading, settings: ChunkSizes) -> Divided:
     blocks = find_blocks(reading.text, structure, sections, reading.markup)
     if reading.messages:
         blocks = whole_messages(blocks, sections, reading.messages)
+    if reading.markup is Markup.CODE or reading.messages or reading.format in DIVISIONS:
+        # Symbols, sessions, slides and sheets stand for themselves: only tiny ones share a chunk.
+        settings = ChunkSizes(settings.words, settings.overlap, min(settings.min_words, TINY))
     chunks = find_chunks(reading.text, sections, blocks, reading.pages, settings)
     return Divided(sections, blocks, chunks)

@@ -20,6 +20,9 @@ from ragkit.chunking.splitter import (
 )
 from ragkit.types import Block, BlockKind, Chunk, Page, Section
 
+TINY = 40
+"""Sections of fewer words join even a large one under their heading."""
+
 _Bounds = tuple[int, int]
 
 
@@ -34,19 +37,20 @@ def find_chunks(
 
     A chunk holds at most ``settings.words`` words and twelve times as many characters. Sections
     that are longer by no more than the overlap stay whole: a second chunk would repeat more than
-    it adds. A chunk touches several sections only when all of them but at most one have fewer
-    words than ``settings.min_words`` (or than ``settings.words``, if that is less).
+    it adds. Neighbouring sections that share a heading make one chunk where that helps it to
+    ``settings.min_words`` (see ``merge_small_sections``).
     """
     inside = _pieces_by_section(text, sections, blocks)
     weights = [sum(piece.weight for piece in pieces) for pieces in inside]
-    # Rounded up to whole words, a tiny section still has fewer than the setting says.
-    fewest = min(settings.min_words, settings.words)
+    least = min(settings.min_words, settings.words) * WORD
+    # Rounded up to whole words, a tiny section still has fewer.
+    fewest = min(TINY, settings.min_words, settings.words)
     tiny = (fewest - 1) * WORD + 1 if fewest else 0
     packer = _Packer(text, Size.of_words(settings.words), Size.of_words(settings.overlap))
     roomy = _Packer(text, Size.of_words(settings.words + settings.overlap), packer.overlap)
     describe = _Describer(text, sections, pages)
     chunks: list[Chunk] = []
-    for group in merge_small_sections(sections, weights, tiny):
+    for group in merge_small_sections(sections, weights, tiny, least, packer.most.weight):
         pieces: list[Piece] = []
         for section in group:
             alone = len(group) == 1 or weights[section.index] >= tiny
@@ -236,29 +240,10 @@ class _Describer:
         first = bisect_right(self._section_starts, start) - 1
         last = bisect_right(self._section_starts, end - 1) - 1
         touched = self._sections[first : last + 1]
-        path = touched[0].path if first == last else self._path(touched, start, end)
+        # What stands before the first heading, such as front matter, is under none.
+        paths = [section.path for section in touched if section.path]
+        path = common_prefix(paths) if paths else ()
         return Chunk(index, start, end, first, path, self._pages(start, end))
-
-    def _path(self, touched: Sequence[Section], start: int, end: int) -> tuple[str, ...]:
-        """Choose the heading path of a chunk of several sections.
-
-        It is that of a section with two thirds of the words, or what all have in common, or
-        else the first one.
-        """
-        weights = [
-            weight(self._text[max(section.start, start) : min(section.end, end)])
-            for section in touched
-        ]
-        total = sum(weights)
-        for section, weighs in zip(touched, weights, strict=True):
-            if section.path and weighs * 3 >= total * 2:
-                return section.path
-        paths = [
-            section.path
-            for section, weighs in zip(touched, weights, strict=True)
-            if section.path and weighs
-        ]
-        return (common_prefix(paths) or paths[0]) if paths else ()
 
     def _pages(self, start: int, end: int) -> tuple[int, int] | None:
         """Find the first and the last page of a span."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import accumulate, groupby
 
 from ragkit.chunking.structure import bounded_line
 from ragkit.types import OutlineEntry, Reading, Section
 
 _DEEPEST = 32
-_DIVISIONS = {"pptx": "Slide", "xlsx": "Sheet"}
+DIVISIONS = {"pptx": "Slide", "xlsx": "Sheet"}
 """What the pages of a format are called that divide its text."""
 
 _NOT_BLANK = re.compile(r"\S")
@@ -34,29 +35,102 @@ def find_sections(reading: Reading, headings: Sequence[OutlineEntry]) -> tuple[S
 
 
 def merge_small_sections(
-    sections: Sequence[Section], weights: Sequence[int], tiny: int
+    sections: Sequence[Section], weights: Sequence[int], tiny: int, least: int, most: int
 ) -> list[list[Section]]:
-    """Group each tiny section with a neighbour under the same parent; return all groups in order.
+    """Group neighbouring small sections that share a heading; return all groups in order.
 
-    A tiny section joins the one after it, or else the one before. So all sections of a group but
-    at most one are tiny. ``weights`` and ``tiny`` are tenths of a word.
+    A group is the text of a heading with what stands below it, or some of its subheadings, each
+    with all that stands below it. It weighs at most ``most`` and, where that can be, ``least``.
+    One that weighs less than ``tiny`` joins the group after it, or else the one before, however
+    large, if that lies under the same heading. All weights are tenths of a word.
     """
-    groups: list[list[Section]] = []
-    totals: list[int] = []
-    for section, weight in zip(sections, weights, strict=True):
-        if groups and totals[-1] < tiny and _under_parent(groups[-1][-1], section):
-            groups[-1].append(section)
-            totals[-1] += weight
+    spans = _Merging(_subtree_ends(sections), [0, *accumulate(weights)], least, most).spans()
+    groups = [list(sections[first:end]) for first, end in spans]
+    return _join_tiny(groups, weights, tiny)
+
+
+def _subtree_ends(sections: Sequence[Section]) -> list[int]:
+    """Return for each section the index after the last one that stands below its heading."""
+    ends = [len(sections)] * len(sections)
+    above: list[Section] = []
+    for section in sections:
+        while above and above[-1].level >= section.level:
+            ends[above.pop().index] = section.index
+        above.append(section)
+    return ends
+
+
+@dataclass(frozen=True, slots=True)
+class _Merging:
+    """Finds the groups of a document's sections, the deepest headings first.
+
+    ``ends`` are the ends of subtrees, ``sums`` the weight before each section and of all.
+    """
+
+    ends: Sequence[int]
+    sums: Sequence[int]
+    least: int
+    most: int
+
+    def spans(self, first: int = -1, end: int | None = None) -> list[tuple[int, int]]:
+        """Return the groups of a section and what is below it, as first index and end."""
+        end = len(self.ends) if end is None else end
+        spans: list[tuple[int, int]] = []
+        units = [(first, first + 1)] if first >= 0 else []
+        at = first + 1
+        while at < end:
+            inside = self.spans(at, self.ends[at])
+            if len(inside) > 1:
+                spans += [*self._packed(units), *inside]
+                units = []
+            else:
+                units += inside
+            at = self.ends[at]
+        return spans + self._packed(units)
+
+    def _packed(self, units: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Join neighbouring units so that as little as can be is lacking in small groups."""
+        best: list[tuple[float, int]] = [(0.0, 0)]
+        for last, (_, end) in enumerate(units):
+            options = []
+            for first in range(last, -1, -1):
+                weighs = self.sums[end] - self.sums[units[first][0]]
+                if weighs > self.most and first < last:
+                    break
+                lacking = max(self.least - weighs, 0) / (self.least or 1)
+                options.append((best[first][0] + lacking**2, -first))
+            cost, chosen = min(options)
+            best.append((cost, -chosen))
+        spans: list[tuple[int, int]] = []
+        last = len(units)
+        while last:
+            first = best[last][1]
+            spans.append((units[first][0], units[last - 1][1]))
+            last = first
+        return spans[::-1]
+
+
+def _join_tiny(
+    groups: Sequence[list[Section]], weights: Sequence[int], tiny: int
+) -> list[list[Section]]:
+    """Join each tiny group to the one after it, or else to the one before."""
+    after: list[list[Section]] = []
+    for group in groups:
+        if after and _weigh(after[-1], weights) < tiny and _under_parent(after[-1][-1], group[0]):
+            after[-1] = after[-1] + group
         else:
-            groups.append([section])
-            totals.append(weight)
+            after.append(group)
     kept: list[list[Section]] = []
-    for group, total in zip(groups, totals, strict=True):
-        if kept and total < tiny and _under_parent(group[0], kept[-1][-1]):
-            kept[-1].extend(group)
+    for group in after:
+        if kept and _weigh(group, weights) < tiny and _under_parent(group[0], kept[-1][-1]):
+            kept[-1] = kept[-1] + group
         else:
             kept.append(group)
     return kept
+
+
+def _weigh(group: Sequence[Section], weights: Sequence[int]) -> int:
+    return sum(weights[section.index] for section in group)
 
 
 def _under_parent(tiny: Section, other: Section) -> bool:
@@ -72,6 +146,11 @@ def common_prefix(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     while same < min(len(low), len(high)) and low[same] == high[same]:
         same += 1
     return low[:same]
+
+
+def sections_within(sections: Sequence[Section], first: int, end: int) -> Sequence[Section]:
+    """Return the sections from an index on that begin before an offset."""
+    return sections[first : bisect_left(sections, end, first, key=lambda section: section.start)]
 
 
 def _usable(outline: Iterable[OutlineEntry], length: int) -> list[OutlineEntry]:
@@ -102,7 +181,7 @@ def _beside(
 
 def _from_pages(reading: Reading, level: int) -> list[OutlineEntry]:
     """Make slides and sheets into divisions of the given level."""
-    what = _DIVISIONS.get(reading.format)
+    what = DIVISIONS.get(reading.format)
     divisions = []
     for page in reading.pages if what else ():
         numbered = (page.label or "0").isdecimal()

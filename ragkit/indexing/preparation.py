@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from ragkit.chunking import divide, structural_context
+from ragkit.chunking.sections import sections_within
 from ragkit.chunking.sizes import ChunkSizes
 from ragkit.chunking.structural_context import (
     CONTEXT_CHARACTERS,
@@ -67,15 +68,16 @@ def prepare(reading: Reading, path: str, divided: Divided) -> PreparedDocument:
     name = document_name(reading.title, reading.markup, path)
     chunks = divided.chunks
     contexts = tuple(structural_context(name, chunk, reading.pages) for chunk in chunks)
-    words = _find_words(reading, path, chunks, contexts)
+    words = _find_words(reading, path, divided, contexts)
     return PreparedDocument(reading, name, divided.sections, chunks, contexts, words)
 
 
 def _find_words(
-    reading: Reading, path: str, chunks: Sequence[Chunk], contexts: Sequence[str]
+    reading: Reading, path: str, divided: Divided, contexts: Sequence[str]
 ) -> DocumentWords:
     """Tokenise chunks, headings and the file's path; page numbers are not searched for."""
     indices: dict[str, int] = {}
+    chunks, sections = divided.chunks, divided.sections
 
     def numbered(tokens: Iterable[str]) -> array[int]:
         return array("I", [indices.setdefault(token, len(indices)) for token in tokens])
@@ -84,7 +86,7 @@ def _find_words(
     texts = tuple(numbered(index_tokens(text[chunk.start : chunk.end])) for chunk in chunks)
     named = name_tokens(path, reading.metadata)
     headings = tuple(
-        numbered(_with_name(named, index_tokens(_heading(reading, chunk, context))))
+        numbered(_with_name(named, index_tokens(_headings(reading, chunk, context, sections))))
         for chunk, context in zip(chunks, contexts, strict=True)
     )
     # The path of source code is its title.
@@ -99,11 +101,14 @@ def _with_name(named: Sequence[str], heading: Sequence[str]) -> list[str]:
     return [*(token for token in named if token not in there), *heading]
 
 
-def _heading(reading: Reading, chunk: Chunk, context: str) -> str:
-    """Return the context of a chunk without its pages."""
-    if chunk.pages is None:
-        return context
-    return structural_context(reading.title, replace(chunk, pages=None), ())
+def _headings(reading: Reading, chunk: Chunk, context: str, sections: Sequence[Section]) -> str:
+    """Return the context of a chunk without its pages, with the headings inside of the chunk."""
+    if chunk.pages is not None:
+        context = structural_context(reading.title, replace(chunk, pages=None), ())
+    inside = sections_within(sections, chunk.section, chunk.end)
+    titles = dict.fromkeys(title for section in inside for title in section.path)
+    own = [title for title in titles if title not in chunk.heading_path]
+    return "\n".join([context, *own])
 
 
 def _spans(chunks: Sequence[Chunk]) -> list[tuple[int, int]]:

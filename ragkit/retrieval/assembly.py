@@ -139,8 +139,25 @@ def assemble(
         ]
         short = {record.id for record in records.values() if record.characters < _READ_WHOLE}
         slices = iter(catalog.documents.slices(spans, short))
+        places = [
+            (group.document_id, passage.chunks[0], passage.end)
+            for group, plan in plans
+            for passage in plan.passages
+        ]
+        headings = iter(catalog.documents.headings(places))
     return [
-        _result(group, plan, [next(slices) for _ in plan.passages], records, highlighter)
+        _result(
+            group,
+            plan,
+            with_texts(
+                plan,
+                [next(slices) for _ in plan.passages],
+                [next(headings) for _ in plan.passages],
+                lambda text: highlighter().spans(text),
+            ),
+            records,
+            highlighter,
+        )
         for group, plan in plans
     ]
 
@@ -192,13 +209,12 @@ def _matched(hit: Hit) -> MatchedChunk:
 def _result(
     group: Group,
     plan: PassagePlan,
-    texts: Sequence[str],
+    passages: tuple[Passage, ...],
     records: Mapping[int, DocumentRecord],
     highlighter: Callable[[], Highlighter],
 ) -> Result:
     record = records[group.document_id]
     file = _folder(record.root) / record.path
-    passages = with_texts(plan, texts, lambda text: highlighter().spans(text))
     return Result(
         document=DocumentRef(
             id=record.id,

@@ -31,7 +31,7 @@ _SMALLEST_CHUNK = 100
 class PassagePlan:
     """What is shown of one document; the fields mean what those of ``Result`` do.
 
-    ``passages`` have no text yet.
+    ``passages`` have neither text nor headings yet.
     """
 
     passages: tuple[Passage, ...]
@@ -52,6 +52,8 @@ class _Interval(NamedTuple):
 
 
 _Chunks: TypeAlias = Mapping[int, Chunk]
+Headings: TypeAlias = Sequence[tuple[int, tuple[str, ...]]]
+"""Offsets of a document's text with the heading path from there on."""
 
 
 def wanted_chunks(
@@ -139,10 +141,12 @@ def parent_of(index: int, size: int) -> int:
 def with_texts(
     plan: PassagePlan,
     texts: Sequence[str],
+    headings: Sequence[Headings],
     highlight: Callable[[str], tuple[tuple[int, int], ...]] | None = None,
 ) -> tuple[Passage, ...]:
     """Return the passages of a plan with the slices ``[start, end)`` of the stored text, in order.
 
+    ``headings`` are those of the sections that each passage touches, none where it is one.
     ``highlight`` finds the spans to mark in a slice, such as ``Highlighter(...).spans``; it is
     called when a passage's highlights are looked at.
     """
@@ -151,8 +155,9 @@ def with_texts(
             passage,
             text=text,
             highlights=Later(partial(highlight, text)) if highlight else (),
+            headings=tuple((max(start, passage.start), path) for start, path in within),
         )
-        for passage, text in zip(plan.passages, texts, strict=True)
+        for passage, text, within in zip(plan.passages, texts, headings, strict=True)
     )
 
 
@@ -363,16 +368,6 @@ def _merge(intervals: Sequence[_Interval]) -> list[_Interval]:
     return merged
 
 
-def _headings(part: _Interval, chunks: _Chunks) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """Return where in a span the headings change that its chunks stand under."""
-    changes: list[tuple[int, tuple[str, ...]]] = []
-    for index in range(part.first, part.last + 1):
-        path = chunks[index].heading_path if index in chunks else None
-        if path is not None and (not changes or changes[-1][1] != path):
-            changes.append((chunks[index].start, path))
-    return tuple(changes) if len(changes) > 1 else ()
-
-
 def _passage(part: _Interval, chunks: _Chunks, matched: set[int], pages: Sequence[Page]) -> Passage:
     """Locate a span: by its first matched chunk, and the page that it starts on."""
     indexes = range(part.first, part.last + 1)
@@ -393,7 +388,6 @@ def _passage(part: _Interval, chunks: _Chunks, matched: set[int], pages: Sequenc
         heading_path=chunks[leading].heading_path,
         page=page,
         later_pages=later,
-        headings=_headings(part, chunks),
         chunks=(part.first, part.last),
         cut=part.cut,
     )

@@ -10,7 +10,13 @@ TEXT = "It rained.\n\n## Decisions\n\nWe pay. We wait.\n\n### Later\n\nWe ask.\n
 
 def test_a_sentence_is_a_span_under_the_headings_before_it():
     document = DocumentRef(1, "a.md", "A", "default", "markdown", 0, 1, "/a.md")
-    passage = Passage(100, 100 + len(TEXT), TEXT, ("Review", "What happened"))
+    headings = (
+        (100, ("Review", "What happened")),
+        (100 + TEXT.index("## D"), ("Review", "Decisions")),
+        (100 + TEXT.index("### L"), ("Review", "Decisions", "Later")),
+        (100 + TEXT.index("# O"), ("Other",)),
+    )
+    passage = Passage(100, 100 + len(TEXT), TEXT, ("Review",), headings=headings)
     found = list(sentences_of(passage, document))
     assert [(one.text, one.heading_path) for one in found] == [
         ("It rained.", ("Review", "What happened")),

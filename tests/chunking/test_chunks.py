@@ -158,17 +158,18 @@ def assert_bounded(text: str, divided: Divided, chunk: Chunk, chosen: ChunkingSe
 
 
 def check_sections(text: str, divided: Divided, chosen: ChunkingSettings) -> None:
-    """A chunk touches several sections only if all of them but at most one are tiny."""
+    """A chunk touches several sections only if all of them but at most one are small."""
     for chunk in divided.chunks:
         touched = [s for s in divided.sections if s.start < chunk.end and chunk.start < s.end]
         assert chunk.section == touched[0].index
-        if len(touched) == 1:
-            assert chunk.heading_path == touched[0].path
-            continue
-        tiny = min(chosen.min_words, chosen.words)
-        assert sum(word_count(text[s.start : s.end]) >= tiny for s in touched) <= 1
-        paths = [s.path for s in touched]
-        assert any(path[: len(chunk.heading_path)] == chunk.heading_path for path in paths)
+        small = min(chosen.min_words, chosen.words)
+        large = [s for s in touched if word_count(text[s.start : s.end]) >= small]
+        assert len(large) <= (1 if len(touched) > 1 else len(touched))
+        # It is under as many headings as all share that are under any.
+        depth = len(chunk.heading_path)
+        paths = [s.path for s in touched if s.path] or [()]
+        assert {path[:depth] for path in paths} == {chunk.heading_path}
+        assert len({path[: depth + 1] for path in paths}) > 1 or chunk.heading_path in paths
 
 
 def check_pages(reading: Reading, divided: Divided) -> None:

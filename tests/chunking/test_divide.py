@@ -148,14 +148,57 @@ def test_tables_split_at_rows_and_lists_at_items_and_code_at_lines():
     assert lines == {"x = f(a) + g(b)"}
 
 
-def test_tiny_sections_join_the_next_under_the_same_parent():
+def test_small_sections_of_one_heading_make_a_chunk_with_their_headings():
+    def part(heading, words):
+        return f"{heading}\n\n{'word ' * (words - len(heading.split()))}\n\n"
+
+    reading = markdown(
+        part("# Guide", 30)
+        + part("## A", 100)
+        + part("## B", 90)
+        + part("### C", 60)
+        + part("## D", 250)
+        + part("### E", 200)
+        + part("### F", 60)
+        + part("## G", 90)
+    )
+    divided = divide(reading, DEFAULT)
+    # What stands below B is one with it; D is too large with its parts, and F does not join G.
+    assert [
+        (c.section, c.heading_path, word_count(text))
+        for c, text in zip(divided.chunks, texts(reading, divided.chunks), strict=True)
+    ] == [
+        (0, ("Guide",), 280),
+        (4, ("Guide", "D"), 250),
+        (5, ("Guide", "D"), 260),
+        (7, ("Guide", "G"), 90),
+    ]
+    assert "## A" in texts(reading, divided.chunks)[0]
+
+
+@pytest.mark.parametrize("more", [{"format": "pptx"}, {"markup": Markup.CODE}])
+def test_small_slides_and_symbols_are_chunks_of_their_own(more):
+    slides = "one two three four five six seven " * 7
+    text = f"{slides}\n\n{slides}"
+    outline = (OutlineEntry(0, 1, "A"), OutlineEntry(len(slides) + 2, 1, "B"))
+    reading = Reading(text, "Title", more.pop("format", "py"), outline=outline, **more)
+    assert [c.heading_path for c in divide(reading, DEFAULT).chunks] == [("A",), ("B",)]
+
+
+def test_a_chunk_of_several_headings_at_the_top_is_under_none():
     body = "word " * 50
+    reading = markdown(f"# Guide\n\n{body}\n\n# Other\n\n{body}")
+    assert [c.heading_path for c in divide(reading, DEFAULT).chunks] == [()]
+
+
+def test_tiny_sections_join_even_a_large_one_under_the_same_parent():
+    body = "word " * 310
     reading = markdown(
         f"# Guide\n\n## A\n\nyes\n\n## B\n\n{body}\n\n### C\n\nno\n\n# Other\n\n{body}"
     )
     divided = divide(reading, DEFAULT)
     assert [(c.section, c.heading_path) for c in divided.chunks] == [
-        (0, ("Guide", "B")),
+        (0, ("Guide",)),
         (4, ("Other",)),
     ]
     assert texts(reading, divided.chunks)[0].endswith("### C\n\nno")

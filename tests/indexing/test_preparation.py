@@ -220,4 +220,4 @@ def test_nonsense_from_a_reading_process_is_a_reason_and_no_crash(tmp_path, monk
 
 
 def test_the_sizes_of_the_settings_are_those_of_the_reading_process():
-    assert ChunkSizes(**ChunkingSettings().model_dump()) == ChunkSizes(320, 80, 40)
+    assert ChunkSizes(**ChunkingSettings().model_dump()) == ChunkSizes(320, 80, 200)

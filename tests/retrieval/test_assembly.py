@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from small_library import add, open_library, write_files
 from support import vector_bytes
 
 from ragkit.options import SearchOptions
@@ -112,7 +113,23 @@ def test_the_number_of_queries_does_not_grow_with_the_results(shelf, monkeypatch
 
     monkeypatch.setattr(type(shelf.catalog.connections), "rows", counted)
     present(shelf, *[Group(one, (hit(one, 3),)) for one in documents])
-    assert len(asked) == 3
+    assert len(asked) == 4
+
+
+def test_what_is_shown_of_several_sections_knows_the_headings_of_each(tmp_path):
+    text = "# Pier\n\nAbout it.\n\n## Gate\n\nIt opens at 7.\n\n## Crane\n\nIt lifts ten tons.\n"
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", {"pier.md": text}))
+        [result] = library.search("which crane lifts tons").results
+    [passage] = result.passages
+    assert passage.chunks == (0, 0)
+    assert passage.heading_path == ("Pier",)
+    gate, crane = text.index("## Gate"), text.index("## Crane")
+    assert passage.headings == (
+        (0, ("Pier",)), (gate, ("Pier", "Gate")), (crane, ("Pier", "Crane")),
+    )  # fmt: skip
+    assert passage.path_at(crane - 1) == ("Pier", "Gate")
+    assert passage.path_at(crane) == ("Pier", "Crane")
 
 
 def test_lookups_tell_of_hits_what_the_catalog_holds(shelf, document):

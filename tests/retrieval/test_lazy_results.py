@@ -54,7 +54,7 @@ def test_passages_find_their_highlights_when_they_are_looked_at():
         return ((0, 2),)
 
     plan = PassagePlan((Passage(5, 9, ""),), ())
-    (passage,) = with_texts(plan, ["abcd"], highlight)
+    (passage,) = with_texts(plan, ["abcd"], [()], highlight)
     assert looked == []
     assert passage == Passage(5, 9, "abcd", highlights=((0, 2),))
     assert [*passage.highlights, *passage.highlights] == [(0, 2), (0, 2)]

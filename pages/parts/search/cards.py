@@ -6,8 +6,6 @@ A card is a title, a line about where it is, and the excerpt that answers. The r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pages.parts.common.markup import (
     action,
     attributes,
@@ -29,6 +27,7 @@ from pages.parts.search.passages import (
     kind,
 )
 from ragkit.results import Result
+from ragkit.retrieval.excerpts import Excerpt
 from ragkit.retrieval.highlight import best_window
 
 MOST_CELLS = 60
@@ -102,10 +101,12 @@ def pages_of(result: Result) -> str:
     return page_range(min(pages), max(pages)) if pages else ""
 
 
-def headings_of(result: Result) -> tuple[str, ...]:
-    """Return the headings above the best matched chunk, without what the title says already."""
-    if result.matched_chunks and result.matched_chunks[0].span is not None:
-        path: Sequence[str] = result.matched_chunks[0].heading_path
+def headings_of(result: Result, excerpt: Excerpt | None = None) -> tuple[str, ...]:
+    """Return the headings above the excerpt, or the best chunk, without what the title says."""
+    if excerpt is not None:
+        path = excerpt.passage.path_at(excerpt.passage.start + excerpt.start)
+    elif result.matched_chunks and result.matched_chunks[0].span is not None:
+        path = result.matched_chunks[0].heading_path
     else:
         path = next((p.heading_path for p in result.passages if p.heading_path), ())
     title = result.document.title.casefold()
@@ -116,7 +117,7 @@ def headings_of(result: Result) -> tuple[str, ...]:
 
 def _where(result: Result, expanded: ExpandedContent) -> str:
     document = result.document
-    headings = headings_of(result)
+    headings = headings_of(result, expanded.excerpt)
     trail = f'<span class="rk-headings"> › {heading_path(headings)}</span>' if headings else ""
     place = (
         f'<span class="rk-place" title="{name(document.path)}">'
