@@ -97,7 +97,7 @@ def test_every_recorded_context_belongs_to_a_chunk_and_a_model_could_have_given_
 
 def test_what_is_meant_is_found_once_its_context_is_written(library, server):
     before = {one: place_of(library, one, IMPLICIT[one][0]) for one in IMPLICIT}
-    assert min(before.values()) > 2 * FIRST
+    assert min(before.values()) > FIRST
     chunks = library.documents.counts().chunks
     state = library.contexts.write()
     assert (state.counts.pending, state.counts.chunks) == (0, chunks)

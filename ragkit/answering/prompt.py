@@ -177,7 +177,14 @@ def as_data(text: str) -> str:
 
 
 def _cost(sources: Sequence[Source]) -> int:
-    return sum(estimate_tokens(one.text) + _TOKENS_A_NUMBER for one in sources)
+    """Estimate what sentences of the web take, below the titles of their pages."""
+    heads = {source.url: _page_head(source) for source in sources}
+    shown = [_shown(source.text) for source in sources]
+    return sum(map(estimate_tokens, (*heads.values(), *shown))) + _TOKENS_A_NUMBER * len(shown)
+
+
+def _page_head(source: Source) -> str:
+    return f'Page of the web "{one_line(_shown(source.title), _TITLE)}":'
 
 
 class _Pages:
@@ -210,7 +217,7 @@ class _Pages:
         """Add sentences of the web below the titles of their pages, as far as there is room."""
         for _, group in groupby(sources, key=lambda source: source.url):
             page = list(group)
-            head = f'Page of the web "{one_line(_shown(page[0].title), _TITLE)}":'
+            head = _page_head(page[0])
             left, lines = self.left - estimate_tokens(head), [head]
             for at, source in enumerate(page):
                 left -= estimate_tokens(_shown(source.text)) + _TOKENS_A_NUMBER

@@ -112,6 +112,14 @@ def test_a_passage_that_is_cut_keeps_what_the_search_found():
     assert prompt.tokens <= 1500
 
 
+@pytest.mark.parametrize("room", range(900, 930, 3))
+def test_pages_of_the_web_have_room_however_long_the_passages_are(room):
+    page = Source("It floats.", 0, 10, url="https://a.example/", title="A page about a buoy")
+    prompt = prompt_of(result(1, sentences(300)), room=room, extra=(page,))
+    assert prompt.sources[-1] == page
+    assert len(prompt.sources) > 1
+
+
 def test_fewer_passages_then_fewer_sentences_then_none():
     parts = PromptParts(
         "Why?", choose_passages([result(1, sentences(30)), result(2, "B.")], 9), 4000

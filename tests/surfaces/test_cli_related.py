@@ -59,7 +59,7 @@ def test_a_file_can_ask_as_one_question_too(here, place, tmp_path):
     (tmp_path / "q.txt").write_text("refund within thirty days")
     done = here("search", "--file", tmp_path / "q.txt", "--json")
     found = [one["document"]["path"] for one in json.loads(done.stdout)["results"]]
-    assert found[:2] == ["handbook/refunds.md", "chats/both.md"]
+    assert set(found[:2]) == {"handbook/refunds.md", "chats/both.md"}
 
 
 @pytest.mark.parametrize("what", ["chats/both.md", "file"])
