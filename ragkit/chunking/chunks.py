@@ -42,10 +42,8 @@ def find_chunks(
     """
     inside = _pieces_by_section(text, sections, blocks)
     weights = [sum(piece.weight for piece in pieces) for pieces in inside]
-    least = min(settings.min_words, settings.words) * WORD
-    # Rounded up to whole words, a tiny section still has fewer.
-    fewest = min(TINY, settings.min_words, settings.words)
-    tiny = (fewest - 1) * WORD + 1 if fewest else 0
+    least = min(settings.min_words, settings.words)
+    tiny, least = _at_least(min(TINY, least)), _at_least(least)
     packer = _Packer(text, Size.of_words(settings.words), Size.of_words(settings.overlap))
     roomy = _Packer(text, Size.of_words(settings.words + settings.overlap), packer.overlap)
     describe = _Describer(text, sections, pages)
@@ -58,6 +56,11 @@ def find_chunks(
         for start, end in (roomy if roomy.holds(pieces) else packer).pack(pieces):
             chunks.append(describe.chunk(len(chunks), start, end))
     return tuple(chunks)
+
+
+def _at_least(words: int) -> int:
+    """Return the weight from which a text has so many words, rounded up to whole ones."""
+    return (words - 1) * WORD + 1 if words else 0
 
 
 def _pieces_by_section(
