@@ -17,7 +17,8 @@ from ragkit.reading.formats import Format
 from ragkit.reading.limits import damaged, no_text
 from ragkit.reading.pdf_contents import Contents, letters, sound
 from ragkit.reading.pdf_forms import filled_in
-from ragkit.reading.pdf_paragraphs import flow, words_of
+from ragkit.reading.pdf_paragraphs import flow
+from ragkit.reading.pdf_vocabulary import Vocabulary
 from ragkit.reading.reading_parts import iso_date, joined, one_line, put, stem, tidy, tile
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 
@@ -48,9 +49,10 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
     """
     file = _File(data, limits)
     contents, filled = file.contents(), file.filled()
-    raw = [[line.text for line in lines] for lines in contents.pages]
-    empty = not any(letters(line) for lines in raw for line in lines) and not filled
-    if not filled and contents.poor and (empty or len(contents.poor) == len(raw)):
+    pages_of_lines = contents.pages
+    texts = [line.text for lines in pages_of_lines for line in lines]
+    empty = not any(map(letters, texts)) and not filled
+    if not filled and contents.poor and (empty or len(contents.poor) == len(pages_of_lines)):
         raise ReadingError(*_NEEDS_OCR)
     if empty:
         raise damaged(Format.PDF.label) if contents.lost else no_text(Format.PDF.label)
@@ -59,17 +61,15 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
         for index, level, title in contents.bookmarks
         if (shown := one_line(clean(title)))
     ]
-    titles: list[set[str]] = [set() for _ in raw]
+    titles: list[set[str]] = [set() for _ in pages_of_lines]
     for index, _, bookmark in bookmarks:
         titles[index].add(bookmark)
-    hyphenated = words_of(line for lines in raw for line in lines)
+    known = Vocabulary(texts)
+    flowing = [flow(lines, known, at) for lines, at in zip(pages_of_lines, titles, strict=True)]
     labels = [one_line(clean(label)) or str(at) for at, label in enumerate(contents.labels, 1)]
     text, pages = tile(
-        (
-            label,
-            joined((tidy(clean(flow(lines, hyphenated, headings))), filled.get(index, "")), "\n\n"),
-        )
-        for index, (label, lines, headings) in enumerate(zip(labels, raw, titles, strict=True))
+        (label, joined((tidy(clean(page)), filled.get(index, "")), "\n\n"))
+        for index, (label, page) in enumerate(zip(labels, known.mended(flowing), strict=True))
     )
     metadata, title = _properties(contents.info)
     return Reading(

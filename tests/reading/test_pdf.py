@@ -11,7 +11,9 @@ from reportlab.pdfgen import canvas
 
 from ragkit.errors import ReadingError
 from ragkit.reading import pdf_pdfium, read_file
-from ragkit.reading.pdf_paragraphs import flow, words_of
+from ragkit.reading.pdf_contents import Line
+from ragkit.reading.pdf_paragraphs import flow
+from ragkit.reading.pdf_vocabulary import Vocabulary
 from ragkit.settings import ReadingSettings
 
 SETTINGS = ReadingSettings()
@@ -48,6 +50,10 @@ def read(folder, data, settings=SETTINGS, name="paper.pdf"):
     path = folder / name
     path.write_bytes(data)
     return read_file(path, name, settings)
+
+
+def lines_of(page):
+    return [Line(line) for line in page.split("\n")]
 
 
 LONG = "The quick brown fox jumps over the lazy dog and runs on"
@@ -105,8 +111,8 @@ def test_lines_are_joined_into_paragraphs():
         "- first item\n"
         "- second item\n"
     )
-    known = words_of(["state-of-the-art", "x"])
-    text = flow(page.split("\n"), known)
+    known = Vocabulary(["state-of-the-art", "x"])
+    text = flow(lines_of(page), known)
     assert "until the margin of the page" in text
     assert "it ends.\n\nA new paragraph" in text
     assert "it is state-of-the-art prose" in text
@@ -119,8 +125,8 @@ def test_a_hyphen_that_the_word_has_elsewhere_stays():
         "known to all of the readers of this page.\n"
         "Third line of the page, long enough to count here."
     )
-    assert "well-known to all" in flow(page.split("\n"), words_of(["a well-known fact"]))
-    assert "wellknown to all" in flow(page.split("\n"), frozenset())
+    assert "well-known to all" in flow(lines_of(page), Vocabulary(["a well-known fact"]))
+    assert "wellknown to all" in flow(lines_of(page), Vocabulary([]))
 
 
 def test_east_asian_lines_are_joined_without_a_space():
@@ -129,13 +135,13 @@ def test_east_asian_lines_are_joined_without_a_space():
         "ています。これも長い行であり、次の行に続くものとして書かれています\n"
         "が、ここで終わります。"
     )
-    assert "書いています。" in flow(page.split("\n"), frozenset())
+    assert "書いています。" in flow(lines_of(page), Vocabulary([]))
 
 
 def test_a_lone_page_number_is_dropped():
     lines = [LONG] * 5
-    assert flow([*lines, "17"], frozenset()).endswith("runs on")
-    assert flow(["17", "18", "19"], frozenset()) == "17\n18\n19"
+    assert flow([*map(Line, lines), Line("17")], Vocabulary([])).endswith("runs on")
+    assert flow(lines_of("17\n18\n19"), Vocabulary([])) == "17\n18\n19"
 
 
 def test_a_scanned_pdf_asks_for_ocr(tmp_path):

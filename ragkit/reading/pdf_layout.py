@@ -1,0 +1,309 @@
+"""The order of a PDF's page: columns are read one after another, tables row by row.
+
+A row is what stands on one line, as cells that wide gaps set apart. Files draw the cells of a table
+row by row or column by column, and the lines of columns one column after another or across.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from statistics import fmean, median
+from typing import TypeAlias
+
+from ragkit.reading.pdf_contents import Line
+from ragkit.reading.reading_parts import table
+
+Row: TypeAlias = "list[Line]"
+
+_SAME_LINE = 0.35
+"""Lines whose bottoms differ by no more of their height stand beside each other."""
+_BACK_UP = 0.8
+"""Signs above a line stand less far above its bottom; the next column stands further."""
+_SHORT_CELL = 18
+"""Cells of tables have fewer characters in the mean than this, lines of columns have more."""
+_FULL = 0.75
+"""Lines of columns fill so much of them in the mean; cells of tables vary more."""
+_NEXT_ROW = 1.6
+"""A row of the same table follows after no more than so many times its height."""
+_ALIGNED = 0.6
+"""So many columns of a table, and cells of each, begin or end at one place, or are centred."""
+_MOST_HEADER_ROWS = 3
+_UNIT = re.compile(r"(?:US|CA|AU|HK)?[$€£¥]|[A-Z]{3}|\(")
+_CLOSING = re.compile(r"%|\)|\)?\s*%|pts?\.?|bps")
+_MARKER = re.compile(r"[^\w\s]{1,2}|\(?(?:\d{1,3}(?:\.\d{1,3}){0,4}|[ivxIVX]{1,5}|[a-zA-Z])[.):]?")
+_FIGURE = re.compile(
+    r"[-+\u2212\u2013(]?\s?(?:[A-Z]{0,3}[$€£¥]\s?)?[-+\u2212(]?\d[\d.,\s\u2019']*\s?[%)]*[a-z]?"
+    r"|[-\u2013\u2014]+|n/?[am]\.?", re.I
+)  # fmt: skip
+_YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/-]\s?\d{2,4})?", re.I)
+
+
+def in_order(rows: Sequence[Row]) -> list[Line]:
+    """Return the lines of a page in their order of reading; rows of tables begin with a bar."""
+    if all(len(row) == 1 for row in rows) and not _jumps(rows):
+        return [row[0] for row in rows]
+    rows = _beside(rows)
+    lines: list[Line] = []
+    at = 0
+    while at < len(rows):
+        end = _region(rows, at)
+        lines += _Region(rows[at:end]).lines() if end - at > 1 else [_joined(rows[at])]
+        at = end
+    return lines
+
+
+def _jumps(rows: Sequence[Row]) -> bool:
+    """Return whether a file goes back up on the page."""
+    return any(_above(before, after) for before, after in pairwise(rows))
+
+
+def _beside(rows: Sequence[Row]) -> list[Row]:
+    """Put short cells that a file draws column by column beside those on the same line."""
+    placed: list[Row] = []
+    bottoms: dict[int, list[Row]] = {}
+    at = 0
+    while at < len(rows):
+        stack = _stack(rows, at, bottoms) if placed and _above(placed[-1], rows[at]) else []
+        for left, row in stack:
+            left += row
+        if not stack:
+            row = list(rows[at])
+            placed.append(row)
+            bottoms.setdefault(round(row[0].bottom), []).append(row)
+        at += len(stack) or 1
+    return placed
+
+
+def _above(before: Row, row: Row) -> bool:
+    """Return whether a row stands above the one before, or far to the right on its line."""
+    step, height = row[0].bottom - before[0].bottom, _height(row)
+    beside = abs(step) <= height * _SAME_LINE and row[0].left > before[-1].right + height
+    return beside or step > height * _BACK_UP
+
+
+def _stack(rows: Sequence[Row], at: int, bottoms: dict[int, list[Row]]) -> list[tuple[Row, Row]]:
+    """Return the rows from one on that stand to the right of others, with those; none: prose."""
+    found: list[tuple[Row, Row]] = []
+    for row in rows[at:]:
+        if found and row[0].bottom > found[-1][1][0].bottom:
+            break
+        near = (
+            other
+            for bottom in range(round(row[0].bottom) - 3, round(row[0].bottom) + 4)
+            for other in bottoms.get(bottom, ())
+        )
+        fits = _height(row) * _SAME_LINE
+        left = [
+            other
+            for other in near
+            if abs(other[0].bottom - row[0].bottom) <= fits and other[-1].right < row[0].left
+        ]
+        if not left:
+            break
+        found.append((max(left, key=lambda other: other[-1].right), row))
+    short = found and fmean(len(cell.text) for _, row in found for cell in row) < _SHORT_CELL
+    return found if short else []
+
+
+def _region(rows: Sequence[Row], at: int) -> int:
+    """Return the end of the rows of several cells that begin at one, and follow closely."""
+    if len(rows[at]) == 1:
+        return at + 1
+    end = at + 1
+    for place in range(at + 1, len(rows)):
+        row, before = rows[place], rows[place - 1]
+        gap = before[0].bottom - row[0].top
+        if not -_height(row) < gap < _height(row) * _NEXT_ROW or place - end >= 2:
+            break
+        if len(row) > 1:
+            end = place + 1
+    return end
+
+
+def _joined(row: Row) -> Line:
+    """Return the cells of a row as one line."""
+    if len(row) == 1:
+        return row[0]
+    return Line(
+        " ".join(cell.text for cell in row),
+        min(cell.left for cell in row),
+        min(cell.bottom for cell in row),
+        max(cell.right for cell in row),
+        max(cell.top for cell in row),
+    )
+
+
+def _height(row: Row) -> float:
+    return max(row[0].top - row[0].bottom, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The left and right edge of a column, and what all rows have in it."""
+
+    left: float
+    right: float
+
+    def overlap(self, cell: Line) -> float:
+        """Return how far a cell lies in this column; below 0: how far from it."""
+        return min(cell.right, self.right) - max(cell.left, self.left)
+
+
+class _Region:
+    """Rows of several cells that follow each other: a table, columns of prose, or neither."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = [_whole_cells(row) for row in rows]
+        self._several = [row for row in self._rows if len(row) > 1]
+        self._columns = _columns_of(self._several)
+
+    def lines(self) -> list[Line]:
+        """Return the lines in their order of reading."""
+        several, columns = len(self._several), len(self._columns)
+        if columns < 2 or several < 2 or self._is_list():
+            return [_joined(row) for row in self._rows]
+        if several > 2 and self._is_prose():
+            return list(self._by_columns())
+        if (several > 2 or columns > 2) and self._is_aligned():
+            return self._table()
+        return [_joined(row) for row in self._rows]
+
+    def _place(self, cell: Line) -> int:
+        """Return the column of a cell."""
+        overlaps = [column.overlap(cell) for column in self._columns]
+        return overlaps.index(max(overlaps))
+
+    def _cells(self) -> list[list[Line]]:
+        """Return the cells of each column, of the rows with several."""
+        cells: list[list[Line]] = [[] for _ in self._columns]
+        for row in self._several:
+            for cell in row:
+                cells[self._place(cell)].append(cell)
+        return cells
+
+    def _is_list(self) -> bool:
+        """Return whether the rows are items behind their marks."""
+        return len(self._columns) == 2 and all(
+            _MARKER.fullmatch(row[0].text) and not _FIGURE.fullmatch(row[-1].text)
+            for row in self._several
+        )
+
+    def _is_prose(self) -> bool:
+        """Return whether the columns are filled with lines of text."""
+        for cells in self._cells():
+            widest = max((cell.right - cell.left for cell in cells), default=0.0)
+            if not cells or fmean(len(cell.text) for cell in cells) < _SHORT_CELL:
+                return False
+            if fmean(cell.right - cell.left for cell in cells) < widest * _FULL:
+                return False
+        return True
+
+    def _is_aligned(self) -> bool:
+        """Return whether cells stand below each other: the gaps of justified lines are anywhere."""
+        aligned = 0
+        for cells in self._cells():
+            if len(cells) < 2:
+                continue
+            near = _height(cells) * _SAME_LINE
+            edges = [[cell.left for cell in cells], [cell.left + cell.right for cell in cells]]
+            if sum(_FIGURE.fullmatch(cell.text) is not None for cell in cells) * 2 >= len(cells):
+                edges.append([cell.right for cell in cells])
+            aligned += any(
+                sum(abs(place - median(places)) <= near for place in places)
+                >= len(cells) * _ALIGNED
+                for places in edges
+            )
+        return aligned >= len(self._columns) * _ALIGNED
+
+    def _by_columns(self) -> Iterator[Line]:
+        """Yield the columns one after another, between the lines that run across them."""
+        columns: list[list[Line]] = [[] for _ in self._columns]
+        for row in self._rows:
+            if len(row) == 1 and sum(column.overlap(row[0]) > 0 for column in self._columns) > 1:
+                for cells in columns:
+                    yield from cells
+                    cells.clear()
+                yield row[0]
+                continue
+            for cell in row:
+                columns[self._place(cell)].append(cell)
+        for cells in columns:
+            yield from cells
+
+    def _table(self) -> list[Line]:
+        """Return the rows of a table, the header first; rows that were broken are whole."""
+        texts = [self._texts(row) for row in self._rows]
+        head = max(self._header_rows(texts), 1)
+        header = [self._spread(row) for row in self._rows[:head]]
+        merged = [[" ".join(filter(None, cells)) for cells in zip(*header, strict=True)]]
+        places = [_joined(self._rows[head - 1])] * 2
+        for row, cells in zip(self._rows[head:], texts[head:], strict=True):
+            if len(merged) > 1 and cells[0][:1].islower() and not any(cells[1:]):
+                merged[-1][0] = f"{merged[-1][0]} {cells[0]}"
+            else:
+                merged.append(cells)
+                places.append(_joined(row))
+        written = table(merged).split("\n")
+        return [place._replace(text=text) for text, place in zip(written, places, strict=True)]
+
+    def _spread(self, row: Row) -> list[str]:
+        """Return what a row of the header says of each column: a cell may stand above several."""
+        texts = self._texts(row)
+        for cell in row:
+            for place, column in enumerate(self._columns):
+                if not texts[place] and column.overlap(cell) > (column.right - column.left) / 2:
+                    texts[place] = cell.text
+        return texts
+
+    def _texts(self, row: Row) -> list[str]:
+        """Return what a row has in each column."""
+        texts = [""] * len(self._columns)
+        for place, cells in groupby(row, key=self._place):
+            text = " ".join(cell.text for cell in cells)
+            texts[place] = f"{texts[place]} {text}".strip()
+        return texts
+
+    def _header_rows(self, texts: Sequence[list[str]]) -> int:
+        """Return how many rows come before the first figure, where they are the header."""
+        for at, cells in enumerate(texts[: _MOST_HEADER_ROWS + 1]):
+            if any(_FIGURE.fullmatch(cell) and not _YEAR.fullmatch(cell) for cell in cells[1:]):
+                return at
+            if at and len(self._rows[at]) == 1 and cells[0]:
+                return at
+        return 1
+
+
+def _whole_cells(row: Row) -> Row:
+    """Join signs of currencies with their figures, and percent signs."""
+    cells: Row = []
+    for cell in row:
+        joins = cells and (_UNIT.fullmatch(cells[-1].text) or _CLOSING.fullmatch(cell.text))
+        if joins and _FIGURE.match(f"{cells[-1].text} {cell.text}"):
+            cells[-1] = _joined([cells[-1], cell])
+        else:
+            cells.append(cell)
+    return cells
+
+
+def _columns_of(rows: Sequence[Row]) -> list[_Column]:
+    """Find the columns: what lies between the gaps that hardly any row crosses."""
+    usual = median(len(row) for row in rows) if rows else 0
+    # Cells of a header may stand above several columns.
+    rows = [row for row in rows if len(row) >= usual]
+    crossing = len(rows) // 10
+    events = sorted(
+        [(cell.left, 1) for row in rows for cell in row]
+        + [(cell.right, -1) for row in rows for cell in row]
+    )
+    columns: list[_Column] = []
+    start, depth = 0.0, 0
+    for place, step in events:
+        before, depth = depth, depth + step
+        if before <= crossing < depth:
+            start = place
+        elif depth <= crossing < before and place > start:
+            columns.append(_Column(start, place))
+    return columns

@@ -1,0 +1,240 @@
+"""Tables, columns and words of PDFs, of files that are written here."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from ragkit.reading import read_file
+from ragkit.reading.pdf_vocabulary import Vocabulary
+from ragkit.settings import ReadingSettings
+
+TABLE = [
+    ["In millions", "2021", "2020"],
+    ["Revenue", "4,567", "4,111"],
+    ["Cost of goods sold", "(2,100)", "(1,950)"],
+    ["Gross profit", "2,467", "2,161"],
+]
+WRITTEN = (
+    "| In millions | 2021 | 2020 |\n| --- | --- | --- |\n| Revenue | 4,567 | 4,111 |\n"
+    "| Cost of goods sold | (2,100) | (1,950) |\n| Gross profit | 2,467 | 2,161 |"
+)
+RIGHT_EDGES = (0, 380, 480)
+PROSE = (
+    "A ferry crosses the lake four times a day and takes bicycles",
+    "free of charge, but dogs have to pay half of what people pay.",
+    "Tickets are sold on board, in coins, and are valid all day, so",
+    "that whoever goes across in the morning may come back at night.",
+)
+
+
+def read(folder, draw):
+    """Read what ``draw`` draws on a page."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(600, 800))
+    canvas.setFont("Times-Roman", 10)
+    draw(canvas)
+    canvas.save()
+    path = folder / "paper.pdf"
+    path.write_bytes(buffer.getvalue())
+    return read_file(path, path.name, ReadingSettings()).text
+
+
+def draw_cell(canvas, column, y, text, shift=0):
+    if column:
+        canvas.drawRightString(RIGHT_EDGES[column] + shift, y, text)
+    else:
+        canvas.drawString(60 + shift, y, text)
+
+
+def draw_table(canvas, rows=TABLE, top=700):
+    for row, cells in enumerate(rows):
+        for column, text in enumerate(cells):
+            draw_cell(canvas, column, top - 12 * row, text)
+
+
+def draw_prose(canvas, top, left=60, lines=PROSE):
+    for row, line in enumerate(lines):
+        canvas.drawString(left, top - 12 * row, line)
+
+
+def test_a_row_of_a_table_is_a_row_under_its_header(tmp_path):
+    def draw(canvas):
+        draw_prose(canvas, 760)
+        draw_table(canvas)
+        draw_prose(canvas, 640)
+
+    prose = " ".join(PROSE)
+    assert read(tmp_path, draw) == f"{prose}\n\n{WRITTEN}\n\n{prose}"
+
+
+def test_a_table_that_is_drawn_by_columns_is_read_by_rows(tmp_path):
+    def draw(canvas):
+        draw_prose(canvas, 760)
+        for column in range(3):
+            for row, cells in enumerate(TABLE):
+                draw_cell(canvas, column, 700 - 12 * row, cells[column])
+        draw_prose(canvas, 640)
+
+    prose = " ".join(PROSE)
+    assert read(tmp_path, draw) == f"{prose}\n\n{WRITTEN}\n\n{prose}"
+
+
+def test_missing_cells_keep_the_others_in_their_columns(tmp_path):
+    rows = [*TABLE[:2], ["Grants", "", "7"], *TABLE[2:]]
+    assert "\n| Grants |  | 7 |\n" in read(tmp_path, lambda canvas: draw_table(canvas, rows))
+
+
+def test_signs_of_currencies_belong_to_their_figures(tmp_path):
+    def draw(canvas):
+        for row, cells in enumerate(TABLE):
+            y = 700 - 12 * row
+            draw_cell(canvas, 0, y, cells[0])
+            for column in (1, 2):
+                if row in (1, 3):
+                    canvas.drawString(RIGHT_EDGES[column] - 50, y, "$")
+                draw_cell(canvas, column, y, cells[column])
+
+    text = read(tmp_path, draw)
+    assert "\n| Revenue | $ 4,567 | $ 4,111 |\n" in text
+    assert text.endswith("\n| Gross profit | $ 2,467 | $ 2,161 |")
+
+
+def test_the_rows_of_a_header_are_one_and_a_label_that_was_broken_is_whole(tmp_path):
+    rows = [
+        ["", "Full year", "Full year"],
+        *TABLE[:2],
+        ["Cost of everything that was sold", "(2,100)", "(1,950)"],
+        ["and of returned goods", "", ""],
+        ["Gross profit", "2,467", "2,161"],
+    ]
+    lines = read(tmp_path, lambda canvas: draw_table(canvas, rows)).split("\n")
+    assert lines[0] == "| In millions | Full year 2021 | Full year 2020 |"
+    assert (
+        lines[3] == "| Cost of everything that was sold and of returned goods | (2,100) | (1,950) |"
+    )
+
+
+def test_columns_are_read_one_after_another_however_they_are_drawn(tmp_path):
+    half = [line[:44].rpartition(" ")[0] for line in PROSE] * 2
+    second = [line.upper() for line in half]
+
+    def across(canvas):
+        for row, (left, right) in enumerate(zip(half, second, strict=True)):
+            canvas.drawString(50, 700 - 12 * row, left)
+            canvas.drawString(330, 700 - 12 * row, right)
+
+    def down(canvas):
+        draw_prose(canvas, 700, 50, half)
+        draw_prose(canvas, 700, 330, second)
+
+    words = " ".join([*half, *second]).split()
+    assert read(tmp_path, across).split() == words
+    assert read(tmp_path, down).split() == words
+    assert "|" not in read(tmp_path, across)
+
+
+def test_a_list_and_justified_lines_are_no_tables(tmp_path):
+    def draw(canvas):
+        for row, line in enumerate(PROSE):
+            canvas.drawString(60, 760 - 12 * row, f"{row + 1}.")
+            canvas.drawString(90, 760 - 12 * row, line)
+        for row in range(4):
+            words = ("internationalization", "characteristics", "of", "measurements")[: row + 1]
+            for at, word in enumerate(words):
+                canvas.drawString(60 + at * (180 - 37 * row) + at * at * 9, 600 - 12 * row, word)
+
+    text = read(tmp_path, draw)
+    assert "|" not in text
+    assert f"1. {PROSE[0]}\n2. {PROSE[1]}" in text
+
+
+def test_the_lines_of_a_table_of_contents_stay_apart(tmp_path):
+    lines = [f"{at} A chapter on something ........................ {at * 7}" for at in range(1, 5)]
+    assert read(tmp_path, lambda canvas: draw_prose(canvas, 700, 60, lines)) == "\n".join(lines)
+
+
+def test_what_stands_further_below_or_is_larger_is_a_paragraph_of_its_own(tmp_path):
+    def draw(canvas):
+        canvas.setFont("Times-Bold", 16)
+        canvas.drawString(60, 760, "A heading that is about as long as lines are here")
+        canvas.setFont("Times-Roman", 10)
+        draw_prose(canvas, 744)
+        draw_prose(canvas, 744 - 4 * 12 - 8)
+
+    prose = " ".join(PROSE)
+    heading = "A heading that is about as long as lines are here"
+    assert read(tmp_path, draw) == f"{heading}\n\n{prose}\n\n{prose}"
+
+
+def test_signs_above_a_line_do_not_break_it(tmp_path):
+    def draw(canvas):
+        draw_prose(canvas, 700)
+        canvas.drawString(60, 652, "The area of the lake is 14 km")
+        canvas.setFont("Times-Roman", 6)
+        canvas.drawString(
+            60 + canvas.stringWidth("The area of the lake is 14 km", "Times-Roman", 10), 656, "2"
+        )
+        canvas.setFont("Times-Roman", 10)
+        canvas.drawString(200, 652, "and its depth 30 m.")
+
+    assert read(tmp_path, draw).endswith("of the lake is 14 km2 and its depth 30 m.")
+
+
+@pytest.mark.parametrize("space", [4, 9])
+def test_letters_that_are_set_apart_are_words(tmp_path, space):
+    def draw(canvas):
+        canvas.drawString(60, 700, "ANNUAL REPORT OF THE FERRY", charSpace=space)
+
+    assert read(tmp_path, draw) == "ANNUAL REPORT OF THE FERRY"
+
+
+def test_turned_pages_are_read_like_others(tmp_path):
+    def draw(canvas):
+        canvas.setPageRotation(90)
+        canvas.translate(600, 0)
+        canvas.rotate(90)
+        draw_table(canvas, top=500)
+
+    assert read(tmp_path, draw) == WRITTEN
+
+
+# -- words ---------------------------------------------------------------------------------
+
+
+def known(*texts):
+    return Vocabulary([line for text in texts for line in text.split("\n")])
+
+
+def test_words_that_gaps_break_are_joined_where_the_whole_is_known():
+    text = "The finan cial report of the financial year, and the of fice: Finan cial office."
+    assert known(text).mended([text]) == [
+        "The financial report of the financial year, and the office: Financial office."
+    ]
+
+
+def test_three_parts_are_one_word():
+    text = "The commercial bank and the com mer cial bank."
+    assert known(text).mended([text]) == ["The commercial bank and the commercial bank."]
+
+
+def test_words_of_their_own_stay_apart():
+    text = "Another form may inform you in form and in content: the content of today, day to day."
+    assert known(text).mended([text]) == [text]
+
+
+@pytest.mark.parametrize(
+    ("known_text", "left", "right", "kept"),
+    [
+        ("a well-known fact", "well", "known", True),
+        ("the distribution of it", "distribu", "tion", False),
+        ("decision makers: a decision of the makers", "decision", "makers", True),
+        ("decisionmakers; decision makers: a decision of makers", "decision", "makers", False),
+        ("nothing of it", "some", "thing", False),
+        ("some-\nthing breaks some-\nthing, and some thing", "some", "thing", False),
+    ],
+)
+def test_a_hyphen_stays_where_it_belongs_to_the_word(known_text, left, right, kept):
+    assert known(known_text).keeps_hyphen(left, right) is kept
