@@ -151,7 +151,7 @@ def _inline_words(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def scan_lines(text: str, start: int = 0, *, markdown: bool = False) -> Structure:
-    """Find paragraphs and lists between blank lines; in Markdown also fences, tables, headings."""
+    """Find paragraphs, lists and tables between blank lines; in Markdown also fences, headings."""
     starts: list[tuple[int, BlockKind]] = []
     headings: list[OutlineEntry] = []
     offset, fence, blank, listed = start, "", True, False
@@ -175,7 +175,7 @@ def scan_lines(text: str, start: int = 0, *, markdown: bool = False) -> Structur
         else:
             marker = _MARKER.match(line) is not None
             if blank:
-                table = markdown and line.startswith("|")
+                table = line.startswith("|")
                 starts.append((line_start, BlockKind.TABLE if table else BlockKind.PARAGRAPH))
                 blank, listed = False, marker
             elif marker and listed:

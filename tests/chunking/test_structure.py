@@ -9,7 +9,7 @@ import pytest
 
 from ragkit.chunking import divide, structure, word_count
 from ragkit.settings import ChunkingSettings
-from ragkit.types import Markup, Reading
+from ragkit.types import BlockKind, Markup, Reading
 
 SECONDS = 15.0
 """For each text: what grows with the square of a length takes far longer."""
@@ -113,6 +113,12 @@ def test_lines_find_what_the_parser_finds_in_simple_text():
     )
     assert parsed == scanned
     assert [entry.title for entry in parsed.headings] == ["One", "Two words"]
+
+
+def test_rows_between_bars_are_a_table_in_plain_text_too():
+    text = "Costs\n\n| Item | 2021 |\n| --- | --- |\n| Rope | 4 |\n\nAfter it"
+    kinds = [kind for _, kind in structure.scan_lines(text).starts]
+    assert kinds == [BlockKind.PARAGRAPH, BlockKind.TABLE, BlockKind.PARAGRAPH]
 
 
 def test_lines_find_the_headings_of_real_documentation():

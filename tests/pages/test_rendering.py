@@ -252,6 +252,7 @@ def test_a_snippet_of_a_table_is_the_matched_row_with_its_header():
     text += "| Standard, yearly | Full | |\n"
     assert snippet(text, "yearly") == "Plan: Standard, <mark>yearly</mark> · Refund: Full"
     assert snippet(text, "yearly", Kind("sheet")) == snippet(text, "yearly")
+    assert snippet(text, "yearly", Kind("plain")) == snippet(text, "yearly")
 
 
 def test_a_snippet_of_a_long_table_shows_the_header_from_far_above():
@@ -260,6 +261,14 @@ def test_a_snippet_of_a_long_table_shows_the_header_from_far_above():
     at = text.index("Wombat")
     html = rendering.snippet(text, (at - 20, at + 20), spans_of(text, "Wombat"), MARKDOWN)
     assert re.sub(r"<.*?>", "", html) == "Plan: Wombat · Refund: full"
+
+
+def test_a_table_in_plain_text_is_a_grid_and_other_bars_are_text():
+    text = "Costs\n\n| In millions | 2021 |\n| --- | --- |\n| *Revenue* | 4 |\n\n| x | is positive"
+    drawn = draw(text, kind=Kind("plain"))
+    assert [drawn.tags.count(tag) for tag in ("table", "th", "td", "em")] == [1, 2, 2, 0]
+    assert "*Revenue*" in drawn.text
+    assert "| x | is positive" in drawn.text
 
 
 def test_a_passage_cut_out_of_a_table_is_drawn_as_rows():

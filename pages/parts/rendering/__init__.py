@@ -141,8 +141,9 @@ def _region(text: str, start: int, end: int, kind: Kind) -> Span:
     if not by_lines and not text.startswith("|", last_line):
         blank = text.find("\n\n", end, end + _LONGEST_REGION)
         last = len(text) if blank < 0 else blank
-    row = text.startswith("|", first_line)
-    if by_lines or (row and not is_rule(text, (first_line, text.find("\n", first_line)))):
+    row = kind.form != "code" and text.startswith("|", first_line)
+    rule = row and is_rule(text, (first_line, text.find("\n", first_line)))
+    if (by_lines or row) and not rule:
         return first_line, last
     return _block_start(text, start), last
 
@@ -168,7 +169,8 @@ def _draw(canvas: Canvas, start: int, end: int, kind: Kind, since: int) -> None:
         number = None if canvas.flat else source.count("\n", 0, start) + 1
         canvas.block(start, end, lambda: draw_code(canvas, lines, kind.language, number))
     elif kind.form == "plain":
-        prose.draw_plain(canvas, start, end)
+        _, head = continued(source, start, min(since, start))
+        prose.draw_plain(canvas, start, end, head)
     elif kind.form == "rst":
         prose.draw_rst(canvas, start, end)
     elif kind.form == "mail" and kind.body == "plain":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pages.parts.rendering.canvas import Canvas, Span, lines_of
 from pages.parts.rendering.code import draw_code
+from pages.parts.rendering.tables import draw_rows, is_rule
 
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣–◦▪]|\d{1,3}[.)]|[a-z][.)])[ \t]+(?=\S)")
 _LAID_OUT = re.compile(r"\s{2,}|\t|[|+=#>]")
@@ -42,9 +43,16 @@ def paragraphs(source: str, start: int, end: int) -> Iterator[list[Span]]:
         yield run
 
 
-def draw_plain(canvas: Canvas, start: int, end: int) -> None:
-    """Draw plain text: lines that a program broke are joined, those of a person are kept."""
+def draw_plain(canvas: Canvas, start: int, end: int, head: Span | None = None) -> None:
+    """Draw plain text: lines that a program broke are joined, those of a person are kept.
+
+    ``head`` is the header of the rows at ``start`` if it lies before them.
+    """
     for lines in paragraphs(canvas.source, start, end):
+        if head or (len(lines) > 1 and is_rule(canvas.source, lines[1])):
+            draw_rows(canvas, lines, head)
+            head = None
+            continue
         canvas.block(lines[0][0], lines[-1][1], lambda lines=lines: _paragraph(canvas, lines))  # type: ignore[misc]
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pages.parts.rendering.canvas import Canvas, Span, lines_of
 from pages.parts.rendering.prose import draw_plain
-from pages.parts.rendering.tables import draw_table, is_rule, plain_cell
+from pages.parts.rendering.tables import draw_rows
 
 
 def draw_sheet(canvas: Canvas, start: int, end: int, head: Span | None = None) -> None:
@@ -17,7 +15,7 @@ def draw_sheet(canvas: Canvas, start: int, end: int, head: Span | None = None) -
     def finish() -> None:
         nonlocal head, rows
         if rows:
-            _grid(canvas, rows, head)
+            draw_rows(canvas, rows, head)
         head, rows = None, []
 
     for line in lines_of(source, start, end):
@@ -37,14 +35,3 @@ def _title(canvas: Canvas, line: Span) -> None:
     canvas.heading(2, line)
     canvas.draw(line[0] + 3, line[1])
     canvas.close()
-
-
-def _grid(canvas: Canvas, rows: Sequence[Span], head: Span | None) -> None:
-    if len(rows) > 1 and is_rule(canvas.source, rows[1]):
-        head, body = rows[0], rows[2:]
-    else:
-        body = [row for row in rows if not is_rule(canvas.source, row)]
-    canvas.block(
-        rows[0][0], rows[-1][1],
-        lambda: draw_table(canvas, head, body, plain_cell, "rk-cells"),
-    )  # fmt: skip

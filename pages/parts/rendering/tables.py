@@ -100,6 +100,18 @@ def draw_table(
     canvas.close()
 
 
+def draw_rows(canvas: Canvas, rows: Sequence[Span], head: Span | None) -> None:
+    """Draw rows whose cells are no markup; ``head`` is their header if it lies before them."""
+    if len(rows) > 1 and is_rule(canvas.source, rows[1]):
+        head, body = rows[0], rows[2:]
+    else:
+        body = [row for row in rows if not is_rule(canvas.source, row)]
+    canvas.block(
+        rows[0][0], rows[-1][1],
+        lambda: draw_table(canvas, head, body, plain_cell, "rk-cells"),
+    )  # fmt: skip
+
+
 def _numeric(body: Sequence[tuple[Span, Sequence[Flow]]], width: int) -> set[int]:
     """Return the columns that hold numbers only, which are set flush right."""
     numeric = set()

@@ -164,7 +164,8 @@ def counts(detail: DocumentDetail, words: str) -> list[int]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.lower().split())
+    # The bars between the cells of a table are not on the page.
+    return " ".join(text.lower().replace(" | ", " ").split())
 
 
 def _file(detail: DocumentDetail) -> Path:
