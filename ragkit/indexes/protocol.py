@@ -20,6 +20,9 @@ from ragkit.types import Field, Level, Version
 
 _DEFAULTS = SearchOptions()
 
+WHOLE_COUNTS = 200
+"""As how many entries the whole index counts beside those that pass a filter (``EntryFilter``)."""
+
 
 class IndexKind(StrEnum):
     """The two ways in which entries are ranked for a query."""
@@ -45,6 +48,11 @@ class EntryFilter:
 
     An empty array of ids lets nothing through. ``representatives`` restricts vectors only: a chunk
     is then represented by its contexts where it has some, and never by its questions.
+
+    By keyword, how rare a token is counts among the entries with tokens that pass ``document_ids``
+    and ``entry_ids``, and ``WHOLE_COUNTS`` more in which it is as frequent as in the whole index:
+    the name that all messages of one conversation hold tells them apart no more. How long entries
+    are on average stays that of the whole.
     """
 
     document_ids: Ids | None = None

@@ -12,6 +12,7 @@ import numpy as np
 
 from ragkit.indexes.local.search import BM25F_PARAMETERS
 from ragkit.indexes.protocol import (
+    WHOLE_COUNTS,
     Candidates,
     Collection,
     EntryFilter,
@@ -250,11 +251,12 @@ class ReferenceSearch:
         return levels is None or entry.level in {LEVEL_CODES[level] for level in levels}
 
     def _passes(self, entry: Entry) -> bool:
+        return self._at_levels(entry) and self._named(entry)
+
+    def _named(self, entry: Entry) -> bool:
         documents, entries = self._filter.document_ids, self._filter.entry_ids
-        return (
-            self._at_levels(entry)
-            and (documents is None or entry.document_id in documents)
-            and (entries is None or entry.id in entries)
+        return (documents is None or entry.document_id in documents) and (
+            entries is None or entry.id in entries
         )
 
     def _represents(self, entry: Entry) -> bool:
@@ -281,14 +283,24 @@ class ReferenceSearch:
         several = len(self._weights) > 1
         k1, b = (BM25F_PARAMETERS.k1, BM25F_PARAMETERS.b) if several else (K1, B)
         counts, length = self._counted[entry.id]
-        filled, average = self._filled
+        _, average = self._filled
         score = 0.0
         for token in query:
             frequency = counts.get(token, 0.0)
             if frequency > 0:
                 norm = k1 * (1 - b + b * length / average)
-                score += _idf(filled, self._holding[token]) * frequency / (frequency + norm)
+                score += self._rarity(token) * frequency / (frequency + norm)
         return score if several else score * sum(self._weights.values())
+
+    def _rarity(self, token: int) -> float:
+        """The idf of a token among what the filter names, mixed with that among everything."""
+        filled, holding = self._filled[0], self._holding[token]
+        if self._filter.document_ids is None and self._filter.entry_ids is None:
+            return _idf(filled, holding)
+        own = [self._counted[entry.id] for entry in self.index.all() if self._named(entry)]
+        texts = sum(length > 0 for _, length in own)
+        held = sum(counts.get(token, 0.0) > 0 for counts, _ in own)
+        return _idf(texts + WHOLE_COUNTS, held + WHOLE_COUNTS * holding / filled)
 
     @cached_property
     def _counted(self) -> dict[int, tuple[dict[int, float], float]]:
@@ -322,7 +334,7 @@ class ReferenceSearch:
         )
 
 
-def _idf(texts: int, holding: int) -> float:
+def _idf(texts: int, holding: float) -> float:
     return math.log1p((texts - holding + 0.5) / (holding + 0.5))
 
 

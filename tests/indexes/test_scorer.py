@@ -13,6 +13,7 @@ from index_rows import after, keyword_scores, make_rows
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.keyword import KeywordIndex
 from ragkit.indexes.local.search import BM25F_PARAMETERS
+from ragkit.indexes.protocol import EntryFilter, IndexKind, IndexQuery
 from ragkit.indexes.rows import TokenColumn, positions_in
 from ragkit.types import Field
 
@@ -103,3 +104,27 @@ def test_counts_are_read_back_from_scores():
         found, counts = index.counts_at(place)
         expected = {row: words.count(token) for row, words in enumerate(rows) if token in words}
         assert dict(zip(found.tolist(), counts.tolist(), strict=True)) == expected
+
+
+def test_under_a_filter_rarity_is_that_of_what_passes():
+    # In one conversation, 1 to 600 of 6,000 entries, each message holds the name (5).
+    ids = np.arange(1, 6001)
+    texts = [[5 if one <= 600 else 6, 7 if one % 40 == 0 or one > 3000 else 8] for one in ids]
+    rows = replace(
+        make_rows(range(1, 6001)),
+        document_ids=ids // 601,
+        tokens={Field.TEXT: TokenColumn.of(texts)},
+    )
+    query = [IndexQuery([5, 7])]
+    both = np.array([40, 41, 6000])
+    built = CollectionIndex.build(rows)
+    for index in (built, after(built, rows.take(np.arange(300)), ids[:300], 1)):
+        whole = index.search(query).scores(IndexKind.KEYWORD, both)
+        assert whole[1] > 2 * whole[2]
+        one = index.search(query, EntryFilter(document_ids=np.array([0])))
+        name, word = (200 * 0.1 + 600, 200 * 3075 / 6000 + 15)
+        rarity = [math.log1p((800 - held + 0.5) / (held + 0.5)) for held in (name, word)]
+        scores = one.scores(IndexKind.KEYWORD, both)
+        assert scores[1] == pytest.approx(rarity[0] / 2.2, rel=1e-4)
+        assert scores[0] - scores[1] == pytest.approx(rarity[1] / 2.2, rel=1e-4)
+        assert rarity[1] > 5 * rarity[0]

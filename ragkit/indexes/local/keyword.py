@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.rows import Ids, TokenColumn, positions_in
+from ragkit.indexes.rows import Bools, Ids, TokenColumn, positions_in
 
 if TYPE_CHECKING:
     import bm25s
@@ -52,7 +52,7 @@ class Totals:
         ).astype(np.float32)
         return norms
 
-    def idf(self, document_frequencies: Ids) -> NDArray[np.float32]:
+    def idf(self, document_frequencies: NDArray[Any]) -> NDArray[np.float32]:
         """Return the inverse document frequency of tokens, by Lucene's formula."""
         rarity = (self.rows - document_frequencies + 0.5) / (document_frequencies + 0.5)
         idf: NDArray[np.float32] = np.log1p(rarity).astype(np.float32)
@@ -183,6 +183,11 @@ class KeywordIndex:
         idf = self.totals.idf(np.array([span.stop - span.start]))[0]
         counts: NDArray[np.float32] = np.rint(self._norms[rows] * scores / (idf - scores))
         return rows, counts
+
+    @cached_property
+    def has_tokens(self) -> Bools:
+        """Which rows have tokens in the field, bool (n,)."""
+        return self.column.lengths > 0
 
     @cached_property
     def _norms(self) -> NDArray[np.float32]:

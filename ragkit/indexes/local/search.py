@@ -19,6 +19,7 @@ from ragkit.indexes.local.keyword import Bm25Parameters, Totals
 from ragkit.indexes.local.segment import Segment
 from ragkit.indexes.local.vector import RankedRows, choose_strategy
 from ragkit.indexes.protocol import (
+    WHOLE_COUNTS,
     Candidates,
     EntryFilter,
     IndexKind,
@@ -73,12 +74,14 @@ class LocalSearch:
             masks.append(index.at_levels(given.levels))
         representatives = [index.representatives] if given.representatives else []
         self._member_mask = _all_of(*masks, *representatives)
+        named: list[EntryMask | None] = []
         if given.document_ids is not None:
-            masks.append(index.among("document_ids", given.document_ids))
+            named.append(index.among("document_ids", given.document_ids))
         if given.entry_ids is not None:
-            masks.append(index.among("entry_ids", given.entry_ids))
-        self._mask = _all_of(*masks)
-        self._vector_mask = _all_of(*masks, *representatives)
+            named.append(index.among("entry_ids", given.entry_ids))
+        self._among = _all_of(*named)
+        self._mask = _all_of(*masks, self._among)
+        self._vector_mask = _all_of(self._mask, *representatives)
         self._vectors = np.zeros((len(queries), index.base.vectors.dimensions), np.float32)
         for number, query in enumerate(queries):
             if query.vector is not None:
@@ -204,7 +207,8 @@ class LocalSearch:
         """Return the BM25 scores of all rows for a query; computed once."""
         if number not in self._keyword_scores:
             tokens = self._queries[number].token_ids
-            self._keyword_scores[number] = self.index.scorer.scores(tokens, self._weights)
+            scorer = self.index.scorer
+            self._keyword_scores[number] = scorer.scores(tokens, self._weights, self._among)
         return self._keyword_scores[number]
 
     def _vector_scores(self, entry_ids: Ids, queries: Ids) -> NDArray[np.float32]:
@@ -259,7 +263,7 @@ def _columns(
 
 
 class BM25Scorer:
-    """Scores by BM25 over what is live. Safe between threads.
+    """Scores by BM25 over what is live, and rarity over what passes a filter. Thread-safe.
 
     Rows of the segment keep the length normalisation of the time it was built.
     """
@@ -268,8 +272,13 @@ class BM25Scorer:
         self._index = index
         self._by_weights: dict[tuple[tuple[Field, float], ...], BM25F] = {}
 
-    def scores(self, query: Sequence[int], field_weights: Mapping[Field, float]) -> RowScores:
-        """Return the score of every row; a token that stands twice in the query counts twice."""
+    def scores(
+        self, query: Sequence[int], field_weights: Mapping[Field, float], among: EntryMask | None
+    ) -> RowScores:
+        """Return the score of every row; a token that stands twice in the query counts twice.
+
+        ``among`` are the rows that pass a filter; the others are scored as if they did.
+        """
         index = self._index
         # In the order of the query: sums must not depend on how ids were given out.
         counted = Counter(query)
@@ -279,13 +288,13 @@ class BM25Scorer:
         if len(of_fields) > 1:
             if of_fields not in self._by_weights:
                 self._by_weights[of_fields] = BM25F(index, of_fields)
-            return self._by_weights[of_fields].scores(token_ids, counts)
+            return self._by_weights[of_fields].scores(token_ids, counts, among)
         base = np.zeros(len(index.base.entry_ids), np.float32)
         delta = np.zeros(len(index.delta.rows.entry_ids), np.float32)
         for field, weight in of_fields:
             weights = counts * np.float32(weight)
-            if index.has_changes:
-                idf, ratio = self.idf(field, token_ids)
+            if index.has_changes or among is not None:
+                idf, ratio = self.idf(field, token_ids, among)
                 if field in self._norms:
                     norms = self._norms[field]
                     index.delta.add_scores(delta, field, token_ids, weights * idf, norms)
@@ -297,15 +306,46 @@ class BM25Scorer:
                 base[index.tombstones.rows] = 0.0
         return base, delta
 
-    def idf(self, field: Field, token_ids: Ids) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def idf(
+        self, field: Field, token_ids: Ids, among: EntryMask | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the live idf of tokens (m,), and its ratio to that in the segment's scores."""
         keywords = self._index.base.keywords.get(field)
         frozen = self._frozen_frequencies(field, token_ids)
-        if keywords and not self._index.has_changes:
+        if keywords and among is None and not self._index.has_changes:
             return keywords.totals.idf(frozen), np.ones(len(token_ids), np.float32)
-        idf = self._totals(field).idf(self.document_frequencies(field, token_ids))
+        totals = self._totals(field)
+        frequencies: NDArray[Any] = self.document_frequencies(field, token_ids)
+        if among is not None:
+            passing = self._filled(field, among)
+            held = self._frequencies_among(field, token_ids, among)
+            totals, frequencies = mixed(totals.rows, frequencies, passing, held)
+        idf = totals.idf(frequencies)
         then = keywords.totals.idf(frozen) if keywords else idf
         return idf, np.where(frozen > 0, idf / np.where(then > 0, then, 1), 1).astype(np.float32)
+
+    def _filled(self, field: Field, among: EntryMask) -> int:
+        """Count the live rows that pass and have tokens in a field."""
+        index, filled = self._index, 0
+        if field in index.base.keywords:
+            has_tokens = index.base.keywords[field].has_tokens
+            filled += int(np.count_nonzero(among.base & index.alive & has_tokens))
+        if field in index.delta.rows.tokens:
+            has_tokens = index.delta.rows.tokens[field].lengths > 0
+            filled += int(np.count_nonzero(among.delta & has_tokens))
+        return filled
+
+    def _frequencies_among(self, field: Field, token_ids: Ids, among: EntryMask) -> Ids:
+        """Return how many live rows that pass have each token, (m,)."""
+        index = self._index
+        live = among.base & index.alive if len(index.tombstones.rows) else among.base
+        keywords = index.base.keywords.get(field)
+        held = np.zeros(len(token_ids), np.int64)
+        for number, rows in enumerate(keywords.rows_with(token_ids) if keywords else ()):
+            held[number] += np.count_nonzero(live[rows])
+        for number, token in enumerate(token_ids.tolist() if len(index.delta) else ()):
+            held[number] += np.count_nonzero(among.delta[index.delta.counts_of(field, token)[0]])
+        return held
 
     def document_frequencies(self, field: Field, token_ids: Ids) -> Ids:
         """Return how many live rows have each token, (m,)."""
@@ -338,6 +378,17 @@ class BM25Scorer:
         }
 
 
+def mixed(
+    rows: int, frequencies: Ids, passing: int, held: Ids
+) -> tuple[Totals, NDArray[np.float64]]:
+    """Return the statistics of what passes a filter, with the whole as some rows more.
+
+    ``frequencies`` (m,) of tokens among all ``rows``, ``held`` among those that pass.
+    """
+    share = WHOLE_COUNTS / max(rows, 1)
+    return Totals(passing + WHOLE_COUNTS, 0), held + share * frequencies
+
+
 class BM25F:
     """Scores by the weighted tokens of several fields, counted as those of one text.
 
@@ -360,8 +411,8 @@ class BM25F:
                 base += weight * index.base.keywords[field].column.lengths
             if field in index.delta.rows.tokens:
                 delta += weight * index.delta.rows.tokens[field].lengths
-        filled = np.concatenate([base[index.alive], delta])
-        filled = filled[filled > 0]
+        self._has_tokens = (base > 0) & index.alive, delta > 0
+        filled = np.concatenate([base[self._has_tokens[0]], delta[self._has_tokens[1]]])
         average = float(filled.mean()) if len(filled) else 1.0
         self._totals = Totals(len(filled), round(float(filled.sum())))
         self._norms = tuple(
@@ -371,9 +422,16 @@ class BM25F:
             for lengths in (base, delta)
         )
 
-    def scores(self, token_ids: Ids, weights: NDArray[np.float32]) -> RowScores:
+    def scores(
+        self, token_ids: Ids, weights: NDArray[np.float32], among: EntryMask | None
+    ) -> RowScores:
         """Return the sums over the tokens of their scores, each times its weight."""
         index = self._index
+        masks = () if among is None else (among.base, among.delta)
+        passing = sum(
+            int(np.count_nonzero(mask & filled))
+            for mask, filled in zip(masks, self._has_tokens, strict=False)
+        )
         keywords = index.base.keywords
         located = {
             field: positions_in(of_field.token_ids, token_ids)
@@ -389,7 +447,12 @@ class BM25F:
                 _add(counts[1], *index.delta.counts_of(field, int(token)), factor)
             counts[0][~index.alive] = 0.0
             rows_of = [np.flatnonzero(of_part > 0) for of_part in counts]
-            idf = self._totals.idf(np.array([sum(map(len, rows_of))]))[0]
+            totals = self._totals
+            frequency: NDArray[Any] = np.array([sum(map(len, rows_of))])
+            if masks:
+                held = [mask[rows].sum() for mask, rows in zip(masks, rows_of, strict=True)]
+                totals, frequency = mixed(totals.rows, frequency, passing, np.array([sum(held)]))
+            idf = totals.idf(frequency)[0]
             for rows, count, norms, total in zip(rows_of, counts, self._norms, sums, strict=True):
                 frequencies = count[rows]
                 total[rows] += weight * idf * (frequencies / (frequencies + norms[rows]))
