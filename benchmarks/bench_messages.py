@@ -46,16 +46,16 @@ def conversations(row: Mapping[str, Any], asked: Mapping[str, Any]) -> list[list
 
 
 def said(
-    template: str, user: str, agent: str, *, answered: bool = False, between: str = "\n"
+    template: str, user: str, agent: str, *, answered: int = 0, between: str = "\n"
 ) -> Written:
-    """Turns written by a template of {who} and {text}."""
+    """Turns written by a template of {who} and {text}; the last ``answered`` end in an answer."""
     names = {"user": user, "agent": agent}
 
     def write(joined: Sequence[Sequence[Turn]]) -> str:
         return between.join(
             template.format(who=names[who], text=text)
-            for turns in joined
-            for who, text in (turns if answered else turns[:-1])
+            for number, turns in enumerate(joined)
+            for who, text in (turns if number >= len(joined) - answered else turns[:-1])
         )
 
     return write
@@ -98,9 +98,10 @@ VARIANTS: Mapping[str, Written] = {
     "names": said("{who}: {text}", "Anna", "Ben", between="\n\n"),
     "[names] with times": said("[14:05] {who}: {text}", "Anna K.", "Ben", between="\n"),
     "quoted": quoted,
-    "last answered": said("{who}: {text}", "user", "agent", answered=True),
-    "names, last answered": said("{who}: {text}", "Anna", "Ben", answered=True),
-    "blank lines, last answered": said("{text}", "", "", answered=True, between="\n\n"),
+    "very last answered": said("{who}: {text}", "user", "agent", answered=1),
+    "each last answered": said("{who}: {text}", "user", "agent", answered=3),
+    "names, each last answered": said("{who}: {text}", "Anna", "Ben", answered=3),
+    "blank lines, each last answered": said("{text}", "", "", answered=3, between="\n\n"),
     "last three, one line": last_turns(" "),
     "last three, lines": last_turns("\n"),
     "last three, blank lines": last_turns("\n\n"),

@@ -6,16 +6,29 @@ neighbouring ones on one subject are a conversation, and its last question asks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ragkit.retrieval.leaning import leans, telling
-from ragkit.retrieval.question_units import Sentence
+from ragkit.retrieval.message_roles import Unit
+from ragkit.retrieval.question_units import Sentence, find_sentences, mostly_asks
 from ragkit.retrieval.topic_names import telling_tokens
+
+Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Turns texts into unit vectors, (n, d)."""
 
 _LONGEST_LEAD = 40
 _LONGEST_ALONE = 12
+_RECENT = 3
+_UNLIKE, _UNLIKE_OPEN = 0.3, 0.05
+_LEANING = 0.15
+_MOST_TOGETHER = 4
+_FEWEST_TURNS, _ANSWERED_WORDS = 6, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +103,103 @@ def backgrounds(exchanges: Sequence[Exchange]) -> list[str]:
             background = f"{base} {one.question}" if base else ""
         found.append(background)
     return found
+
+
+def exchanges_between(text: str, units: Sequence[Unit], asking: Collection[str]) -> list[Exchange]:
+    """Return what the asking roles say, each message with what the others say after it.
+
+    Messages without a word to look for ("Thanks!") belong to what was asked before.
+    """
+    found: list[Exchange] = []
+    for unit in units:
+        if unit.role in asking and (telling_tokens(unit.text) or not found):
+            found += _asked_in(text, unit)
+        elif found:
+            answer = found[-1].answer + ("" if unit.role in asking else f" {unit.text}")
+            found[-1] = replace(found[-1], end=unit.end, answer=answer)
+    return found
+
+
+def _asked_in(text: str, unit: Unit) -> list[Exchange]:
+    """Return a message whole, or the paragraphs of it that ask, with those that lead to each."""
+    by_paragraph = _paragraphs(find_sentences(unit.text))
+    if sum(any(one.asks for one in sentences) for sentences in by_paragraph) < 2:
+        return [Exchange(unit.start, unit.end, unit.text)]
+    found: list[Exchange] = []
+    said, start = "", unit.start
+    for sentences in by_paragraph:
+        first = sentences[0]
+        if not said and found:
+            start = max(start, text.find(unit.text[first.start : first.end], start, unit.end))
+            found[-1] = replace(found[-1], end=start)
+        said = " ".join([said, *(one.text for one in sentences)]).strip()
+        if any(one.asks for one in sentences):
+            found.append(Exchange(start, unit.end, said))
+            said = ""
+    return found
+
+
+def transcript_of(sentences: Sequence[Sentence]) -> list[Exchange]:
+    """Return questions with their answers, where much is said after most of many; else none."""
+    turns = _paragraphs(sentences)
+    if len(turns) < _FEWEST_TURNS:
+        turns = [[one] for one in sentences]
+    found: list[Exchange] = []
+    for turn in turns:
+        said = " ".join(one.text for one in turn)
+        if mostly_asks(turn) and telling(said):
+            found.append(Exchange(turn[0].start, turn[-1].end, said))
+        elif found:
+            found[-1] = replace(found[-1], end=turn[-1].end, answer=f"{found[-1].answer} {said}")
+    words = sorted(len(one.answer.split()) for one in found)
+    if len(found) < _FEWEST_TURNS or words[len(words) // 2] < _ANSWERED_WORDS:
+        return []
+    return found
+
+
+def _paragraphs(sentences: Sequence[Sentence]) -> list[list[Sentence]]:
+    return [list(of) for _, of in groupby(sentences, key=lambda one: one.paragraph)]
+
+
+def conversations(
+    exchanges: Sequence[Exchange], embed: Embed | None, *, by_roles: bool
+) -> list[list[Exchange]]:
+    """Group neighbouring exchanges by what they are about.
+
+    What is unlike the last few exchanges begins a conversation of its own; ``by_roles``, where it
+    is known who says what, so does what is asked after a question that nobody answered.
+    """
+    borders = by_roles and any(not one.answer for one in exchanges[:-1])
+    least = _UNLIKE_OPEN if borders else _UNLIKE
+    likeness = _likeness(exchanges, embed) if embed else np.ones(len(exchanges))
+    groups: list[list[Exchange]] = []
+    for one, like in zip(exchanges, likeness.tolist(), strict=True):
+        if groups and like >= least and not (by_roles and not groups[-1][-1].answer):
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return groups
+
+
+def _likeness(exchanges: Sequence[Exchange], embed: Embed) -> NDArray[np.float64]:
+    """Return how much each exchange, and its question alone, are like one of the few before it."""
+    n = len(exchanges)
+    texts = [f"{one.question} {one.answer}" for one in exchanges]
+    vectors = embed([*texts, *(one.question for one in exchanges)]).astype(np.float64)
+    likeness = (vectors[:n] + 0.5 * vectors[n:]) @ vectors[:n].T
+    found = np.ones(n)
+    for at in range(1, n):
+        found[at] = max(0.0, likeness[at, max(0, at - _RECENT) : at].max())
+        found[at] += _LEANING * leans(exchanges[at].question)
+    return found
+
+
+def last_questions(groups: Sequence[Sequence[Exchange]]) -> list[tuple[Exchange, str]]:
+    """Return the last question of each conversation, with those before it as its background."""
+    return [
+        (
+            replace(group[-1], start=group[0].start),
+            " ".join(one.question for one in group[-_MOST_TOGETHER:]) if len(group) > 1 else "",
+        )
+        for group in groups
+    ]

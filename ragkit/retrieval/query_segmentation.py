@@ -9,21 +9,26 @@ by the others.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.options import ChunkedOptions, CutMethod
-from ragkit.retrieval.exchanges import Exchange, backgrounds, exchanges_of
+from ragkit.retrieval.exchanges import (
+    Embed,
+    backgrounds,
+    conversations,
+    exchanges_between,
+    exchanges_of,
+    last_questions,
+    transcript_of,
+)
+from ragkit.retrieval.message_roles import Unit, asking_roles, find_messages
 from ragkit.retrieval.question_units import find_sentences
 from ragkit.retrieval.topic_names import telling_tokens
-
-Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Turns texts into unit vectors, (n, d)."""
 
 MOST_SEGMENTS = 60
 """A text is asked in no more segments than this; of more, the longest ones."""
@@ -40,32 +45,11 @@ _LEAST_TOKENS = 2
 _LINES = 3
 _CHARACTERS_PER_TOKEN = 4
 
-_ROLE = re.compile(
-    r"^[ \t]*(?:\*\*)?(user|human|agent|assistant|ai|system|bot)(?:\*\*)?[ \t]*:[ \t]*",
-    re.IGNORECASE | re.MULTILINE,
-)
-_AUTHOR = re.compile(
-    r"^(?:\*\*(?P<bold>[^*\n]{1,60})\*\*(?:[ \t]*[·(,\u2013-][^\n]{0,60})?:?"
-    r"|(?P<plain>[A-Z\u00c0-\u024f][\w.' -]{0,30}):(?=[ \t]))[ \t]*\n?",
-    re.MULTILINE,
-)
 _PARAGRAPH = re.compile(r"\S(?:.*?\S)?(?=\s*?\n[ \t]*\n|\s*\Z)", re.DOTALL)
 _SENTENCE = re.compile(
     r"\S.*?(?:[.!?\u3002\uff01\uff1f]+[\"')\]]*(?=\s|\Z)|[\u3002\uff01\uff1f]|\n|\Z)", re.DOTALL
 )
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
-_HEADINGS = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)
-_ASKING = {"user", "human"}
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A message, paragraph or sentence. ``role`` is who says it, where that is written."""
-
-    start: int
-    end: int
-    text: str
-    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +86,11 @@ def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tup
     units = find_units(text)
     if options.method is CutMethod.WHOLE or len(units) < 2:
         return _topics([[Segment(0, len(text), text.strip())]])
-    if not any(unit.role for unit in units):
-        asked = exchanges_of(find_sentences(text, _begin(text)))
-        if len(asked) >= max(2, len(text.split()) / _WORDS_PER_QUESTION):
-            return _topics([[segment] for segment in _asked(asked)[-MOST_SEGMENTS:]])
+    asked = _asked(text, units, embed)
+    if asked:
+        return _topics([[segment] for segment in asked[-MOST_SEGMENTS:]])
     if _is_short(text, units):
         return _topics([[Segment(0, len(text), text.strip())]])
-    open_questions = _open_questions(units)
-    if open_questions:
-        return _topics([[segment] for segment in open_questions[-MOST_SEGMENTS:]])
     return _topics([_segments(group) for group in _by_topic(text, units, embed)])
 
 
@@ -122,10 +102,9 @@ def is_cut(text: str) -> bool:
 def find_units(text: str) -> list[Unit]:
     """Split a text into messages where it has them, else paragraphs, else sentences."""
     begin = _begin(text)
-    for pattern in (_ROLE, _AUTHOR):
-        heads = list(pattern.finditer(text, begin))
-        if len(heads) >= 2:
-            return _messages(text, heads, begin)
+    messages = find_messages(text, begin)
+    if messages:
+        return messages
     paragraphs = [Unit(m.start(), m.end(), m.group()) for m in _PARAGRAPH.finditer(text, begin)]
     if len(paragraphs) > 1:
         return paragraphs
@@ -141,52 +120,32 @@ def _begin(text: str) -> int:
     return front.end() if front else 0
 
 
-def _messages(text: str, heads: Sequence[re.Match[str]], begin: int) -> list[Unit]:
-    units = []
-    before = _HEADINGS.sub("", text[begin : heads[0].start()]).strip()
-    if before:
-        units.append(Unit(begin, heads[0].start(), before))
-    ends = [head.start() for head in heads[1:]] + [len(text)]
-    for head, end in zip(heads, ends, strict=True):
-        body = _HEADINGS.sub("", text[head.end() : end]).strip()
-        role = next(group for group in head.groups() if group is not None).strip().lower()
-        if body:
-            units.append(Unit(head.start(), end, body, role))
-    return units
-
-
-def _asked(exchanges: Sequence[Exchange]) -> list[Segment]:
-    return [
-        Segment(one.start, one.end, one.question, background)
-        for one, background in zip(exchanges, backgrounds(exchanges), strict=True)
-    ]
+def _asked(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Segment]:
+    """Return the questions of a message, or the last ones of its conversations, if it has any."""
+    asking = asking_roles(units)
+    if asking:
+        exchanges = exchanges_between(text, units, asking)
+        asked = last_questions(conversations(exchanges, embed, by_roles=True))
+    elif any(unit.role for unit in units):
+        return []
+    else:
+        sentences = find_sentences(text, _begin(text))
+        exchanges = transcript_of(sentences)
+        if exchanges:
+            asked = last_questions(conversations(exchanges, embed, by_roles=False))
+        else:
+            exchanges = exchanges_of(sentences)
+            asked = list(zip(exchanges, backgrounds(exchanges), strict=True))
+        if len(exchanges) < max(2, len(text.split()) / _WORDS_PER_QUESTION):
+            return []
+    segments = [Segment(one.start, one.end, one.question, background) for one, background in asked]
+    return list({segment.text: segment for segment in segments}.values())
 
 
 def _is_short(text: str, units: Sequence[Unit]) -> bool:
     if any(unit.role for unit in units) or len(text.split()) > _SHORT_WORDS:
         return False
     return sum(bool(line.strip()) for line in text.splitlines()) < _LINES
-
-
-def _open_questions(units: Sequence[Unit]) -> list[Segment]:
-    """Return what a person asked last and nobody answered; each ends a conversation of its own.
-
-    Only where roles are written. Earlier turns of the same conversation are its background.
-    """
-    roles = {unit.role for unit in units}
-    if not roles & _ASKING or not roles - _ASKING - {""}:
-        return []
-    segments: list[Segment] = []
-    turns: list[Unit] = []
-    for unit, following in pairwise([*units, None]):
-        if unit is None or unit.role not in _ASKING:
-            continue
-        turns.append(unit)
-        if following is None or following.role in _ASKING:
-            earlier = " ".join(turn.text for turn in turns[-4:]) if len(turns) > 1 else ""
-            segments.append(Segment(turns[0].start, unit.end, unit.text, earlier))
-            turns = []
-    return list({segment.text: segment for segment in segments}.values())
 
 
 def _by_topic(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Sequence[Unit]]:

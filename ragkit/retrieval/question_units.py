@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -58,8 +58,7 @@ _INDIRECT = re.compile(
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(
-    r"\b(?:i|i'm|i'd|we|we'd|we're|me|us|my|our|you|not|no|question|please|ich|wir|mir|mich|uns"
-    r"|je|nous|me|nos|yo)\b",
+    r"\b(?:i|i'm|i'd|we|we'd|we're|me|us|question|please|ich|wir|mir|mich|uns|je|nous|me|nos|yo)\b",
     re.IGNORECASE,
 )
 _PRONOUNS = frozenset(
@@ -118,6 +117,12 @@ def asks(sentence: str) -> bool:
             return True
     indirect = _INDIRECT.search(rest)
     return indirect is not None and bool(_FIRST_PERSON.search(rest[: indirect.end()]))
+
+
+def mostly_asks(sentences: Sequence[Sentence]) -> bool:
+    """Return whether questions are a third of the words of some sentences."""
+    words = [len(one.text.split()) for one in sentences]
+    return 3 * sum(n for n, one in zip(words, sentences, strict=True) if one.asks) >= sum(words)
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

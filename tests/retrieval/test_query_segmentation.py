@@ -173,3 +173,42 @@ def test_a_long_text_with_one_question_is_cut_by_its_topics():
 def test_a_document_with_a_few_questions_in_it_is_no_message_of_questions():
     text = "\n\n".join([TRAVEL] * 30 + ["Is the dough ready?"] + [BUG] * 30 + ["Who made it?"])
     assert TRAVEL in asked(text)
+
+
+def turns(user: str, other: str, *said: str) -> str:
+    return "\n".join((other if n % 2 else user) + text for n, text in enumerate(said))
+
+
+@pytest.mark.parametrize("labels", [("user: ", "agent: "), ("Anna: ", "Ben: ")])
+def test_of_answered_questions_the_last_of_each_subject_asks(labels):
+    def embed(texts):
+        counts = np.array([[t.count("train"), t.count("parser")] for t in texts], np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+    train, cheap = "Where does the train to Lisbon leave?", "Which train is cheap?"
+    parser = "Why does the parser fail?"
+    text = turns(
+        *labels, train, "The train leaves early.", cheap, "No train is.", parser, "A bad parser."
+    )
+    first, second = cut_question(text, embed, ADAPTIVE)
+    assert (first.segments[0].text, first.segments[0].background) == (cheap, f"{train} {cheap}")
+    assert (second.segments[0].text, second.segments[0].background) == (parser, "")
+    assert (first.start, second.end) == (0, len(text))
+
+
+def test_an_answered_last_question_asks_beside_those_that_nobody_answered():
+    text = (
+        "user: Tell me about Porto.\nuser: My script fails.\nagent: Which one?\n"
+        "user: The parser.\nagent: It has a bug.\nuser: Thanks!"
+    )
+    assert asked(text) == ["Tell me about Porto.", "The parser."]
+
+
+def test_each_paragraph_that_asks_in_one_message_asks_for_itself():
+    text = (
+        "Me: I have a pump.\n\nHow long is the warranty?\n\nWhere is the harbour?\n"
+        "Support: In Porto.\nMe: And the key?\nSupport: In the shed."
+    )
+    topics = cut_question(text, EMBED, ADAPTIVE)
+    assert topics[0].segments[0].text == "I have a pump. How long is the warranty?"
+    assert text[topics[1].start :].startswith("Where is the harbour?")

@@ -1,0 +1,61 @@
+"""Messages of a text by whoever is named, and whose part it is to ask."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragkit.retrieval.message_roles import asking_roles, find_messages
+
+ASKED = ("How long is the warranty?", "Where is the key kept?", "And the second pump?")
+SAID = ("Two years, if it was registered.", "It hangs beside the door of the shed.")
+
+
+def chat(user: str, other: str, *, between: str = "\n") -> str:
+    turns = [ASKED[0], SAID[0], ASKED[1], SAID[1], ASKED[2]]
+    return between.join((other if number % 2 else user) + turn for number, turn in enumerate(turns))
+
+
+@pytest.mark.parametrize(
+    ("user", "other", "asking"),
+    [
+        ("user: ", "agent: ", "user"),
+        ("Me: ", "Support: ", "me"),
+        ("You said:\n", "ChatGPT said:\n", "you"),
+        ("## User\n\n", "## Assistant\n\n", "user"),
+        ("Anna: ", "Ben Miller: ", "anna"),
+        ("[14:05] Anna K.: ", "[14:06] Ben: ", "anna k"),
+        ("12.03.26, 09:12 - Anna: ", "12.03.26, 09:14 - Ben: ", "anna"),
+        ("**Anna** · 2026-03-12 09:12\n", "**Ben** · 2026-03-12 09:14\n", "anna"),
+        ("**Anna**\n", "**Ben**\n", "anna"),
+        ("Anna  2:05 PM\n", "Ben  2:06 PM\n", "anna"),
+        ("<anna> ", "<ben> ", "anna"),
+        ("Q: ", "A: ", "q"),
+        ("Kunde: ", "Wartung: ", "kunde"),
+        ("", "> ", "0"),
+    ],
+)
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_roles_are_whoever_takes_turns(user, other, asking, between):
+    units = find_messages(chat(user, other, between=between))
+    assert [unit.text for unit in units] == [ASKED[0], SAID[0], ASKED[1], SAID[1], ASKED[2]]
+    assert asking_roles(units) == {asking}
+
+
+def test_two_who_ask_alike_have_no_roles():
+    text = "Anna: How are the pumps?\nBen: Wet. How is the roof?\nAnna: Dry.\nBen: Is it paid?"
+    units = find_messages(text)
+    assert [unit.role for unit in units] == ["anna", "ben", "anna", "ben"]
+    assert asking_roles(units) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Note: the pump is wet.\nPrice: 40 euros.\nColour: blue.",
+        "# Pumps\n\nThey pump.\n\n# Roofs\n\nThey keep dry.\n\n# Doors\n\nThey open.",
+        "Shopping list\n\nMilk\nBread\nMilk again",
+        "How long is it? It is 3: 4 at least.",
+    ],
+)
+def test_fields_headings_and_lists_are_no_roles(text):
+    assert asking_roles(find_messages(text)) == frozenset()
