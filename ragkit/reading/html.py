@@ -15,7 +15,8 @@ from ragkit.reading.heads import with_head
 from ragkit.reading.limits import damaged
 from ragkit.reading.markdown import first_heading, metadata_from, strip_embedded
 from ragkit.reading.office import convert
-from ragkit.reading.reading_parts import joined, one_line, stem, tidy
+from ragkit.reading.reading_parts import joined, one_line, tidy
+from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import open_archive, resolved, xml
 from ragkit.types import Markup, Reading
 
@@ -63,7 +64,7 @@ def read_html(text: str, name: str, file_format: Format = Format.HTML) -> Readin
     metadata = _metadata(head)
     return Reading(
         text=with_head(shown, metadata, body),
-        title=shown or first_heading(body) or stem(name),
+        title=choose([shown, first_heading(body)], name),
         format=file_format,
         markup=Markup.MARKDOWN,
         language=language[1] if language else "",
@@ -155,7 +156,7 @@ def read_epub(data: bytes, name: str, limits: Limits) -> Reading:
     decoded = (decode(chapter, declared_encoding(chapter))[0] for chapter in chapters)
     return Reading(
         text=joined((to_markdown(clean(text), label) for text in decoded), "\n\n"),
-        title=title or stem(name),
+        title=choose([title], name),
         format=Format.EPUB,
         markup=Markup.MARKDOWN,
         language=language,

@@ -18,11 +18,11 @@ from ragkit.reading.reading_parts import (
     joined,
     one_line,
     put,
-    stem,
     table,
     tidy,
     tile,
 )
+from ragkit.reading.titles import choose
 from ragkit.reading.zip_container import open_archive, resolved, xml
 from ragkit.types import Markup, Reading
 
@@ -83,7 +83,7 @@ def read_word(data: bytes, name: str, limits: Limits) -> Reading:
     near_top = first_heading(text[:_HEADING_NEAR_TOP])
     return Reading(
         text=text,
-        title=near_top or title or first_heading(text) or stem(name),
+        title=choose([near_top, title, first_heading(text)], name),
         format=Format.DOCX,
         markup=Markup.MARKDOWN,
         metadata=metadata,
@@ -111,7 +111,7 @@ def read_workbook(data: bytes, name: str, limits: Limits) -> Reading:
     metadata, title = _properties(result.metadata)
     return Reading(
         text=text,
-        title=title or stem(name),
+        title=choose([title], name),
         format=Format.XLSX,
         markup=Markup.MARKDOWN,
         pages=pages,
@@ -224,7 +224,7 @@ def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
     text, pages = ("", ()) if empty else tile(slides)
     return Reading(
         text=text,
-        title=title or first_title or stem(name),
+        title=choose([title, first_title], name),
         format=Format.PPTX,
         markup=Markup.MARKDOWN,
         pages=pages,
@@ -334,13 +334,12 @@ def _notes(root: Element) -> str:
 
 
 def _slide_properties(archive: zipfile.ZipFile) -> tuple[Metadata, str]:
-    """Return author and date, and the title unless it is generic."""
+    """Return author and date, and the title."""
     if "docProps/core.xml" not in archive.namelist():
         return {}, ""
     root = xml(archive, "docProps/core.xml")
     author, title = (
         one_line(clean(root.findtext(f"{_DC}{tag}") or "")) for tag in ("creator", "title")
     )
-    generic = title.casefold() in ("powerpoint presentation", "presentation")
     date = iso_date(root.findtext(f"{_TERMS}created") or "")
-    return put({}, author=author, date=date), "" if generic else title
+    return put({}, author=author, date=date), title

@@ -19,7 +19,8 @@ from ragkit.reading.pdf_contents import Contents, letters, sound
 from ragkit.reading.pdf_forms import filled_in
 from ragkit.reading.pdf_paragraphs import flow
 from ragkit.reading.pdf_vocabulary import Vocabulary
-from ragkit.reading.reading_parts import iso_date, joined, one_line, put, stem, tidy, tile
+from ragkit.reading.reading_parts import iso_date, joined, one_line, put, tidy, tile
+from ragkit.reading.titles import choose, headings_of
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 
 if TYPE_CHECKING:
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 _NEEDS_OCR = (
     "This PDF holds pictures of pages, not text.",
     "Run OCR on it (for example: ocrmypdf in.pdf out.pdf) and put the new file in the folder.",
-)
-# A title that names the file it was typeset from is no title.
-_FILE_LIKE = re.compile(
-    r"\S+\.(?:docx?|tex|dvi|indd|pdf|qxd|rtf|odt|pptx?|xlsx?)|untitled.*|microsoft word -.*", re.I
 )
 _DATE = re.compile(
     r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)[\d']*|([+-]\d\d)'?(\d\d)?'?)?"
@@ -74,7 +71,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
     metadata, title = _properties(contents.info)
     return Reading(
         text=text,
-        title=title or stem(name),
+        title=choose([title, *headings_of(contents.pages)], name),
         format=Format.PDF,
         markup=Markup.PLAIN,
         pages=pages,
@@ -135,7 +132,7 @@ def _outline(
 
 
 def _properties(info: dict[str, str]) -> tuple[Metadata, str]:
-    """Return author, dates and keywords, and the title when it is a real one."""
+    """Return author, dates and keywords, and the title."""
     title, author, subject = (
         one_line(clean(info.get(key) or "")) for key in ("Title", "Author", "Subject")
     )
@@ -143,7 +140,7 @@ def _properties(info: dict[str, str]) -> tuple[Metadata, str]:
     words = re.split(r"[,;]", clean(info.get("Keywords") or ""))
     listed = [one_line(word) for word in words if word.strip()]
     metadata = put({}, author=author, subject=subject, date=date, keywords=listed[:50])
-    return metadata, "" if _FILE_LIKE.fullmatch(title) else title
+    return metadata, title
 
 
 def _date(value: str) -> str:

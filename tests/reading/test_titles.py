@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+
+from ragkit.reading.pdf_contents import Line
+from ragkit.reading.titles import choose, headings_of, readable
+
+SAW = "HX-200 Panel Saw"
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "0001193125-22-123456",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "d41d8cd98f00b204e9800998ecf8427e",
+        "doc12345",
+        "2023-04-01",
+        "Template",
+        "Normal.dotm",
+        "Report template 2014 (A4)",
+        "PowerPoint Presentation",
+        "Presentation1",
+        "Layout 1",
+        "Microsoft Word - AR_final_v7.doc",
+        "Microsoft Word - Minutes of May.doc",
+        "untitled",
+        "Unbenannt",
+        "Sans titre",
+        "tmpa8x2k1.pdf",
+        "paper.dvi",
+        "UNITED STATES SECURITIES AND EXCHANGE COMMISSION",
+        "CONFIDENTIAL",
+        "",
+    ],
+)
+def test_what_says_nothing_loses_to_the_heading_and_to_the_name(declared):
+    assert choose([declared, SAW], "scan0001.pdf") == SAW
+    if "Minutes" not in declared:
+        assert choose([declared], "manuals/saw-manual.pdf") == "saw manual"
+        assert choose([declared], "scan0001.pdf") == "scan0001"
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["Attention Is All You Need", "3M COMPANY", "Q3 results", "東京都の報告", "Über Moore", SAW],
+)
+def test_what_says_something_stays(declared):
+    assert choose([declared, "A large heading"], "file.pdf") == declared
+
+
+@pytest.mark.parametrize(
+    ("candidates", "title"),
+    [
+        (["OPERATING INSTRUCTIONS", SAW], f"OPERATING INSTRUCTIONS · {SAW}"),
+        (["Annual Report", "Annual Report of Lakeside Mills"], "Annual Report of Lakeside Mills"),
+        (["FORM 10-K", "CONFIDENTIAL", "3M COMPANY"], "FORM 10-K · 3M COMPANY"),
+        (["ANNUAL REPORT PURSUANT TO SECTION 13 OF THE ACT", "3M COMPANY"], "3M COMPANY"),
+        (["", "Annual Report", "Mills", "2019"], "Annual Report 2019 · Mills"),
+        (["ABC", "2019"], "ABC"),
+        (["Annual Report 2019"], "Annual Report 2019"),
+        (["LM-40"], "LM-40"),
+        (["Microsoft Word - Minutes of the lake board.doc"], "Minutes of the lake board"),
+    ],
+)
+def test_a_kind_of_document_stands_before_what_tells_it_from_others(candidates, title):
+    assert choose(candidates, "0042.pdf") == title
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a/audit-lunden_harbour-2019.pdf", "audit lunden harbour 2019"),
+        ("AcmeAnnualReport2019.pdf", "Acme Annual Report 2019"),
+        ("Already in words - v2.pdf", "Already in words - v2"),
+        ("GitHub.md", "GitHub"),
+        ("COVID-19-in-Basel.pdf", "COVID-19 in Basel"),
+        ("0001193125-22-123456.pdf", "0001193125-22-123456"),
+    ],
+)
+def test_a_name_is_turned_into_words(name, words):
+    assert readable(name) == words
+
+
+def test_the_largest_lines_of_page_one_are_headings():
+    def line(text, size, top, left=50.0, right=400.0):
+        return Line(text, left, top - size, right, top)
+
+    text = [line("An ordinary line of text that is rather long.", 10, y) for y in (300, 280)]
+    cover = [
+        line("Annual Report", 18, 700),
+        line("Lakeside", 30, 600),
+        line("Mills", 30, 560),
+        line("DRAFT", 90, 500, left=5, right=25),
+        line("2019", 9, 480),
+        *text,
+    ]
+    assert headings_of([cover, text]) == ["Lakeside Mills", "Annual Report", "2019"]
+    assert headings_of([text, text]) == []
+    assert headings_of([[Line("no edges")]]) == []
+    assert headings_of([]) == []
