@@ -178,9 +178,9 @@ class SearchOptions:
     ``None`` leaves them at their defaults. ``judged_depth`` has that many results listed, also for
     measurements: those of ``limit``, and after them what else the same candidates hold.
 
-    ``title_weight``, ``phrase_weight`` and ``document_weight`` act when two indexes are fused by
-    weights. Scores are exact whatever ``nprobe`` and ``overfetch`` are, and a reranker leaves them
-    as they were.
+    ``title_weight``, ``phrase_weight``, ``document_weight`` and ``name_weight`` act when two
+    indexes are fused by weights. Scores are exact whatever ``nprobe`` and ``overfetch`` are, and a
+    reranker leaves them as they were.
     """
 
     mode: Mode = option(Mode.HYBRID, "Which indexes are searched.", label="Search mode")
@@ -216,6 +216,11 @@ class SearchOptions:
     )
     document_weight: float = option(
         0.3, "How much the best chunk of the same document adds.", bounds=(0, 1)
+    )
+    name_weight: float = option(
+        2.0,
+        "How much a chunk of a document that the question names counts by the rest of it.",
+        bounds=(0, 10),
     )
     candidates: int = option(
         100,

@@ -88,6 +88,15 @@ class Documents:
             (id_list(document_ids),),
         )
 
+    def nameable(self, document_ids: Iterable[int]) -> dict[int, bool]:
+        """Return which documents are no source code, and whether they have pages."""
+        rows = self._connections.rows(
+            "SELECT id, pages != '[]' FROM documents "
+            "WHERE id IN (SELECT value FROM json_each(?)) AND markup != 'code' ORDER BY id",
+            (id_list(document_ids),),
+        )
+        return {number: bool(paged) for number, paged in rows}
+
     def web_addresses(self) -> list[tuple[int, str]]:
         """Return (id, address) of indexed documents whose metadata name a page of the web."""
         return self._connections.rows(

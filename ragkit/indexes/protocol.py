@@ -198,6 +198,23 @@ class EntryIndex(Protocol):
     def holders(self, token_ids: Sequence[int], documents: Ids, fields: Sequence[Field]) -> Bools:
         """Return which of some documents have each token in one of the fields, (m, d)."""
 
+    @property
+    def documents(self) -> int:
+        """How many documents its entries are of."""
+
+    def openings(self, token_ids: Sequence[int], least: int) -> list[Ids]:
+        """Return for each token the documents of which the first chunk has it in its text.
+
+        They ascend, and have ``least`` chunks or more. A token that very many entries have is not
+        looked for: it returns none.
+        """
+
+    def throughout(self, token_ids: Sequence[int], field: Field, least: int) -> list[Ids]:
+        """Return for each token the documents of which every chunk has it in a field, likewise."""
+
+    def spread(self, token_ids: Sequence[int]) -> list[int]:
+        """Return how many documents have each token in their text; 0 if very many entries do."""
+
     def holding(self, token_ids: Sequence[int]) -> Ids:
         """Return ids of the entries that have all of these tokens in their text, ascending."""
 

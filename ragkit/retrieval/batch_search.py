@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import IndexBackend, IndexSearch
-from ragkit.options import SearchOptions
+from ragkit.options import Fusion, SearchOptions
 from ragkit.retrieval.candidates import entry_filter, find_candidates, put_to
 from ragkit.retrieval.grouping import Grouping
-from ragkit.retrieval.query import Query
-from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit, prefer_finer, rank, with_places
+from ragkit.retrieval.naming import named_documents
+from ragkit.retrieval.query import Query, QueryEncoder
+from ragkit.retrieval.query_parser import ParsedQuery
+from ragkit.retrieval.ranking import (
+    SEARCHED_LEVELS,
+    Hit,
+    Within,
+    prefer_finer,
+    rank,
+    with_places,
+)
 from ragkit.retrieval.scope import Scope, scope_of
 from ragkit.retrieval.stages import StageTimer
 from ragkit.types import Level
@@ -20,8 +30,9 @@ from ragkit.types import Level
 class BatchSearch:
     """Ranks what the indexes find for a batch of queries. Reads only; safe between threads."""
 
-    def __init__(self, catalog: Catalog, indexes: IndexBackend) -> None:
+    def __init__(self, catalog: Catalog, indexes: IndexBackend, encoder: QueryEncoder) -> None:
         self._catalog = catalog
+        self._encoder = encoder
         self._indexes = indexes
 
     def scopes(self, query: Query) -> list[tuple[CollectionRecord, Scope]]:
@@ -61,9 +72,13 @@ class BatchSearch:
                 stage.out = sum(search.passing for search in searches)
             of_all_levels += searches
             candidates = find_candidates(searches, queries, depth, options, timer, suffix)
+            within: list[Within] = []
+            fused = len(candidates) > 1 and options.fusion is Fusion.WEIGHTED
+            if level is Level.CHUNK and fused and options.name_weight > 0:
+                within = self._within(queries, searches, scopes, depth, options, timer)
             found = sum(len(of_kind.entry_ids) for of_kind in candidates.values())
             with timer.stage(f"fusion{suffix}", found) as stage:
-                ranking = rank(candidates, searches, queries, options, level)
+                ranking = rank(candidates, searches, queries, options, level, within)
                 ranking = with_places(ranking, self._catalog.documents.by_path)
                 for of_query, best in zip(hits, ranking.hits(depth), strict=True):
                     stage.out += len(best)
@@ -73,6 +88,40 @@ class BatchSearch:
         if len(levels) > 1:
             hits = [prefer_finer(of_query) for of_query in hits]
         return hits, of_all_levels
+
+    def _within(
+        self,
+        queries: Sequence[Query],
+        searches: Sequence[IndexSearch],
+        scopes: Sequence[tuple[CollectionRecord, Scope]],
+        depth: int,
+        options: SearchOptions,
+        timer: StageTimer,
+    ) -> list[Within]:
+        """Ask the documents that some of the queries name for what is left of each."""
+        indexes = [search.index for search in searches]
+        options = replace(options, document_weight=0.0)
+        found = []
+        for number, query in enumerate(queries):
+            named = named_documents(query, indexes, self._catalog.documents.nameable)
+            if named is None:
+                continue
+            with timer.stage("named documents", len(named.documents)) as stage:
+                parsed = ParsedQuery(named.rest)
+                rest = self._encoder.encode([parsed], options, query.collections)
+                filters = [
+                    entry_filter(scope.among(named.documents), Level.CHUNK, options)
+                    for _, scope in scopes
+                ]
+                inside = [
+                    put_to(index, rest, wanted, options)
+                    for index, wanted in zip(indexes, filters, strict=True)
+                ]
+                candidates = find_candidates(inside, rest, depth, options, StageTimer())
+                ranking = rank(candidates, inside, rest, options, Level.CHUNK)
+                found.append(Within(number, ranking, named.documents, named.shares))
+                stage.out, stage.note = len(ranking.entry_ids), f"asked: {named.rest}"
+        return found
 
     def all_found(self, query: Query, grouping: Grouping) -> bool:
         """Return whether every document there is has been found: looking deeper brings none."""

@@ -153,6 +153,20 @@ class Ranking:
         return hits
 
 
+@dataclass(frozen=True, slots=True)
+class Within:
+    """What the rest of a question finds in the documents that it names.
+
+    ``query`` is the number of the question in its batch, ``ranking`` that of its rest alone.
+    ``documents`` (n,) ascend, ``shares`` (n,) say how well each is named, from 0 to 1.
+    """
+
+    query: int
+    ranking: Ranking
+    documents: Ids
+    shares: Scores
+
+
 def _contributions(parts: Sequence[Part], query: int, row: int) -> tuple[Contribution, ...]:
     """Return the parts of one row's score; those that add nothing are not named."""
     contributions = [part.contribution(query, row) for part in parts]
@@ -165,17 +179,19 @@ def rank(
     queries: Sequence[Query],
     options: SearchOptions,
     level: Level,
+    within: Sequence[Within] = (),
 ) -> Ranking:
     """Join what each kind of index found for a batch of queries.
 
     When two are joined by weights, each scores every candidate exactly, and titles, neighbouring
-    words and the rest of the document count too.
+    words and the rest of the document count too. ``within`` has what is found in the documents that
+    some of the queries name.
     """
     by_kind = np.array([index_weights(query.text, options) for query in queries]).reshape(-1, 2)
     weights = dict(zip((IndexKind.VECTOR, IndexKind.KEYWORD), by_kind.T, strict=True))
     if len(candidates) < 2 or options.fusion is not Fusion.WEIGHTED:
         return fuse(candidates, weights, options)
-    ranking = fuse(candidates, weights, options, partial(exact_scores, searches))
+    ranking = fuse(candidates, weights, options, partial(exact_scores, searches), within)
     if level is Level.CHUNK and options.title_weight > 0:
         asking = ranking.queries
         raw, in_folders = (
@@ -195,6 +211,7 @@ def rank(
         shares = np.zeros(len(ranking.entry_ids))
         shares[rows] = shares_in(phrase_shares, Field.TEXT, searches, queries, *asked)
         ranking = with_part(ranking, "phrase", shares, shares, options.phrase_weight)
+    ranking = with_named(ranking, within, options.name_weight)
     return with_documents(ranking, options.document_weight)
 
 
@@ -228,6 +245,7 @@ def fuse(
     weights: Mapping[IndexKind, Scores],
     options: SearchOptions,
     exact: ExactScores | None = None,
+    within: Sequence[Within] = (),
 ) -> Ranking:
     """Join the candidates of each query of a batch into one list.
 
@@ -244,12 +262,20 @@ def fuse(
         counts = share[found.queries] > 0.0
         if share.any():
             used[kind] = share, found if counts.all() else take_rows(found, np.flatnonzero(counts))
-    width = 1 + max((int(found.entry_ids.max(initial=0)) for _, found in used.values()), default=0)
+    entries = [found.entry_ids for _, found in used.values()]
+    entries += [one.ranking.entry_ids for one in within]
+    width = 1 + max((int(ids.max(initial=0)) for ids in entries), default=0)
     keyed = [found.queries * width + found.entry_ids for _, found in used.values()]
-    keys = np.unique(np.concatenate([np.zeros(0, np.int64), *keyed]))
+    brought = [one.query * width + one.ranking.entry_ids for one in within]
+    keys = np.unique(np.concatenate([np.zeros(0, np.int64), *keyed, *brought]))
     queries, entry_ids = np.divmod(keys, width)
     count = max(map(len, weights.values()), default=0)
     documents, chunks, levels = np.zeros((3, len(keys)), np.int64)
+    for one, of_one in zip(within, brought, strict=True):
+        rows = np.searchsorted(keys, of_one)
+        documents[rows] = one.ranking.document_ids
+        chunks[rows] = one.ranking.chunk_indexes
+        levels[rows] = one.ranking.levels
     parts = []
     for (kind, (share, found)), of_kind in zip(used.items(), keyed, strict=True):
         # Backwards, so that of an entry that stands twice in a list the first place counts.
@@ -290,6 +316,23 @@ def shares_of_best(raw: Scores, queries: Ids, count: int, least: float = 0.0) ->
     return shares
 
 
+def with_named(ranking: Ranking, within: Sequence[Within], weight: float) -> Ranking:
+    """Add what the rest of a question finds in the documents that it names."""
+    if weight <= 0 or not within:
+        return ranking
+    raw, shares = np.zeros((2, len(ranking.entry_ids)))
+    weights = np.zeros(ranking.count)
+    bounds = np.searchsorted(ranking.queries, np.arange(ranking.count + 1))
+    for one in within:
+        weights[one.query] = weight
+        start, end = bounds[one.query], bounds[one.query + 1]
+        rows = start + np.searchsorted(ranking.entry_ids[start:end], one.ranking.entry_ids)
+        raw[rows] = one.ranking.scores
+        places = np.searchsorted(one.documents, one.ranking.document_ids)
+        shares[rows] = one.ranking.scores * one.shares[places]
+    return with_part(ranking, "name", raw, shares, weights)
+
+
 def with_documents(ranking: Ranking, weight: float) -> Ranking:
     """Add the score of the best entry of the same document; one alone keeps its own score."""
     if weight <= 0 or not len(ranking.entry_ids):
@@ -303,11 +346,14 @@ def with_documents(ranking: Ranking, weight: float) -> Ranking:
 
 
 def with_part(
-    ranking: Ranking, name: str, raw: Scores, normalised: Scores, weight: float
+    ranking: Ranking, name: str, raw: Scores, normalised: Scores, weight: float | Scores
 ) -> Ranking:
-    """Add a part that no index ranks; all weights are divided by their sum, which was 1."""
+    """Add a part that no index ranks; all weights are divided by their sum, which was 1.
+
+    ``weight`` is that of all queries, or has one for each, (q,).
+    """
     scaled = (replace(part, weights=part.weights * (1 / (1 + weight))) for part in ranking.parts)
-    own = np.full(ranking.count, weight / (1 + weight))
+    own = np.broadcast_to(weight / (1 + weight), ranking.count)
     part = Part(name, own, np.zeros(len(raw), np.int64), raw, normalised)
     return replace(ranking, parts=(*scaled, part))
 

@@ -46,6 +46,13 @@ class Scope:
         present = [ids for ids in given if ids is not None]
         return reduce(np.intersect1d, present) if present else None
 
+    def among(self, documents: Ids) -> Scope:
+        """Return the scope with only those of its documents that are among some."""
+        own = self.document_ids
+        return replace(
+            self, document_ids=documents if own is None else np.intersect1d(own, documents)
+        )
+
 
 def scope_of(
     catalog: Catalog, index: EntryIndex, collection: CollectionRecord, query: Query

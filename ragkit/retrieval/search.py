@@ -74,7 +74,7 @@ class SearchEngine:
         self._indexes = indexes
         self.embedder = embedder
         self._encoder = QueryEncoder(catalog, embedder)
-        self._batches = BatchSearch(catalog, indexes)
+        self._batches = BatchSearch(catalog, indexes, self._encoder)
         self._answers = AnswerCache()
 
     def search(self, question: str, options: SearchOptions) -> Answer:

@@ -129,6 +129,40 @@ class ReferenceIndex:
         among = [[document in of_token for document in documents] for of_token in holding]
         return np.array(among, np.bool_).reshape(len(token_ids), len(documents))
 
+    @property
+    def documents(self) -> int:
+        return len({entry.document_id for entry in self._entries.values()})
+
+    def openings(self, token_ids: Sequence[int], least: int) -> list[np.ndarray]:
+        return self._with(token_ids, Field.TEXT, least, lambda places, _chunks: 0 in places)
+
+    def throughout(self, token_ids: Sequence[int], field: Field, least: int) -> list[np.ndarray]:
+        return self._with(token_ids, field, least, lambda places, chunks: len(places) == chunks)
+
+    def _with(self, token_ids, field, least, wanted) -> list[np.ndarray]:
+        own = [entry for entry in self._entries.values() if entry.level in _OWN]
+        chunks = Counter(entry.document_id for entry in own)
+        found = []
+        for token in token_ids:
+            places: dict[int, list[int]] = {}
+            for entry in own:
+                if token in entry.tokens.get(field, ()):
+                    places.setdefault(entry.document_id, []).append(entry.chunk_index)
+            kept = [
+                document
+                for document, at in places.items()
+                if chunks[document] >= least and wanted(at, chunks[document])
+            ]
+            found.append(np.array(sorted(kept), np.int64))
+        return found
+
+    def spread(self, token_ids: Sequence[int]) -> list[int]:
+        return [
+            len({entry.document_id for entry in self._entries.values()
+                 if token in entry.tokens.get(Field.TEXT, ())})
+            for token in token_ids
+        ]  # fmt: skip
+
     def holding(self, token_ids: Sequence[int]) -> np.ndarray:
         found = [
             entry.id

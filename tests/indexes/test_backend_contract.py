@@ -275,6 +275,21 @@ def test_documents_are_those_that_a_query_finds_and_that_hold_its_tokens(made: M
                 one.document_frequencies([4, 0, 999, 9], field).tolist() for one in (index, oracle)
             )
             assert counts == expected
+        counts = index.document_frequencies(range(35), Field.TEXT)
+        rare = np.flatnonzero(counts * 4 <= index.entries).tolist()
+        assert index.documents == oracle.documents
+        assert index.spread(rare) == oracle.spread(rare)
+        for least in (1, 4, 10):
+            opened, expected = (one.openings(rare, least) for one in (index, oracle))
+            assert [ids.tolist() for ids in opened] == [ids.tolist() for ids in expected]
+            for field in (Field.TEXT, Field.TITLE, Field.QUESTIONS):
+                having, expected = (
+                    one.throughout([*rare, 5], field, least) for one in (index, oracle)
+                )
+                assert [ids.tolist() for ids in having] == [ids.tolist() for ids in expected]
+        # Some chunks have no titles where each is an entry of its own.
+        titled = index.throughout([5], Field.TITLE, 4)[0]
+        assert bool(len(titled)) == (index.entries_per_chunk > 1)
     assert made.index.holders([], documents, [Field.TEXT]).shape == (0, 7)
     assert made.index.holders([4], np.zeros(0, np.int64), [Field.TEXT]).shape == (1, 0)
     for tokens in ([4], [4, 9], [9, 4, 4], [4, 999], []):

@@ -13,6 +13,7 @@ _INDEX_NAMES = {
     "title": "title and headings",
     "phrase": "exact phrase",
     "document": "whole document",
+    "name": "named document",
 }
 _LEVELS = {
     Level.CHUNK: "chunk",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
@@ -23,6 +23,8 @@ _MERGE_SHARE = 0.05
 _EVERYTHING = EntryFilter()
 _AUTO = VectorSearch()
 _UNFILLED = Version(0)
+_COMMON = 16_000
+_CHUNK = LEVEL_CODES[Level.CHUNK]
 _NO_ROWS = np.zeros(0, np.int64)
 _TEXT_ONLY: Mapping[Field, float] = {Field.TEXT: 1.0}
 
@@ -157,6 +159,66 @@ class CollectionIndex:
                 added, _counts = self.delta.counts_of(field, token)
                 holding[number] |= np.isin(documents, self.delta.rows.document_ids[added])
         return holding
+
+    def openings(self, token_ids: Sequence[int], least: int) -> list[Ids]:
+        """Return the documents that open with each token (``EntryIndex``)."""
+        return [
+            self._long(np.unique(documents[places == 0]), least)
+            for documents, places in self._having(token_ids, Field.TEXT)
+        ]
+
+    def throughout(self, token_ids: Sequence[int], field: Field, least: int) -> list[Ids]:
+        """Return the documents that have each token in every chunk (``EntryIndex``)."""
+        found = []
+        for documents, _places in self._having(token_ids, field):
+            holding, counts = np.unique(documents, return_counts=True)
+            chunks = self._sizes[1][np.searchsorted(self._sizes[0], holding)]
+            found.append(self._long(holding[counts == chunks], least))
+        return found
+
+    def _long(self, documents: Ids, least: int) -> Ids:
+        sizes = self._sizes[1][np.searchsorted(self._sizes[0], documents)]
+        return documents[sizes >= least]
+
+    def spread(self, token_ids: Sequence[int]) -> list[int]:
+        """Return how many documents have each token (``EntryIndex``)."""
+        return [_distinct_count(of_token) for of_token, _ in self._having(token_ids, Field.TEXT)]
+
+    def _having(
+        self, token_ids: Sequence[int], field: Field
+    ) -> Iterator[tuple[Ids, NDArray[np.int32]]]:
+        """Yield for each token its live entries' documents and the places of their chunks."""
+        keywords, of_delta = self.base.keywords.get(field), self.delta.rows
+        of_tokens = keywords.rows_with(np.array(token_ids, np.int64)) if keywords else []
+        for number, token in enumerate(token_ids):
+            rows: NDArray[Any] = of_tokens[number] if of_tokens else _NO_ROWS
+            if len(rows) > _COMMON:
+                rows = rows[:0]
+            if len(self.tombstones.rows):
+                rows = rows[self.alive[rows]]
+            documents, places = self.base.document_ids[rows], self.base.chunk_indexes[rows]
+            if len(self.delta):
+                added = self.delta.counts_of(field, token)[0]
+                documents = np.concatenate([documents, of_delta.document_ids[added]])
+                places = np.concatenate([places, of_delta.chunk_indexes[added]])
+            yield documents, places
+
+    @property
+    def documents(self) -> int:
+        """How many documents its entries are of."""
+        return len(self._sizes[0])
+
+    @cached_property
+    def _sizes(self) -> tuple[Ids, Ids]:
+        """The documents, ascending, and how many chunks each has."""
+        starts, _ends = self.runs
+        own = (self.base.levels <= _CHUNK) & self.alive
+        chunks = np.add.reduceat(own, starts, dtype=np.int64) if len(starts) else starts
+        chunks = np.concatenate([chunks, self.delta.rows.levels <= _CHUNK])
+        of_runs = np.concatenate([self.base.document_ids[starts], self.delta.rows.document_ids])
+        documents, group = np.unique(of_runs[chunks > 0], return_inverse=True)
+        sizes = np.bincount(group.reshape(-1), chunks[chunks > 0], len(documents))
+        return documents, sizes.astype(np.int64)
 
     def _runs_of(self, documents: Ids) -> tuple[Ids, Ids]:
         """Return the runs of some documents: the document of each by its place, and its bounds."""
@@ -295,6 +357,14 @@ class CollectionIndex:
     def scorer(self) -> BM25Scorer:
         """Scores its rows by words."""
         return BM25Scorer(self)
+
+
+def _distinct_count(ids: Ids) -> int:
+    """Count different ids; where they ascend, as those of a segment mostly do, without sorting."""
+    steps = np.diff(ids)
+    if (steps < 0).any():
+        return len(np.unique(ids))
+    return int(np.count_nonzero(steps)) + bool(len(ids))
 
 
 def _in_all(rows: Sequence[NDArray[Any]]) -> Ids:

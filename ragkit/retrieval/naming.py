@@ -1,0 +1,155 @@
+"""Which documents a question names, and what it asks of them.
+
+"What did Corvane spend on leases in 2019?" names the documents about Corvane, above all the one of
+2019, and asks any page of them what was spent on leases. A name is written with a capital or a
+digit; its words stand in a document's title, its file's name or its folders, or on its first page,
+and are rare over documents. Numbers, such as years, tell documents apart that words name. Only long
+documents are named: in a short one the words that are asked for are those that it opens with.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from ragkit.indexes.protocol import EntryIndex
+from ragkit.indexes.rows import Ids
+from ragkit.indexes.tokenizer import index_tokens
+from ragkit.retrieval.proximity import Scores
+from ragkit.retrieval.query import Query
+from ragkit.types import Field
+
+FEWEST_CHUNKS = 20
+"""How many chunks a document has that can be named."""
+
+LEAST_SHARE = 0.3
+"""Which share of the documents that have a word it has to name."""
+
+LEAST_RARITY = math.log(3)
+"""How rare the words of a name are together, as the logarithm of documents to those with them."""
+
+NEAREST = 0.5
+"""Documents whose words are less than this share as rare as the best one's are not named."""
+
+# A product's "HX-300" is a name, whereas an identifier of code is none.
+_CODE = re.compile(r"[`_/\\]|::|\(\)|\w\.\w|^[a-z]+[A-Z]")
+_JOINED = re.compile(r"[a-z][A-Z]")
+
+Nameable: TypeAlias = Callable[[Ids], Mapping[int, bool]]
+"""Returns which documents may be named, and whether by words of their first page as well."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """The documents that a question names, ascending, how well from 0 to 1, and what is left.
+
+    ``rest`` is the question without the words of names; ``documents`` and ``shares`` are (n,).
+    """
+
+    documents: Ids
+    shares: Scores
+    rest: str
+
+
+def named_documents(
+    query: Query, indexes: Sequence[EntryIndex], nameable: Nameable
+) -> Named | None:
+    """Return what a query names in some collections; ``None`` where it names nothing.
+
+    A question that does nothing but name is none.
+    """
+    tokens = _tokens_of_names(query)
+    if not tokens:
+        return None
+    ids = list(tokens.values())
+    by_title = [_throughout(indexes, ids, field) for field in (Field.TITLE, Field.FOLDERS)]
+    by_page = _of_tokens([index.openings(ids, FEWEST_CHUNKS) for index in indexes])
+    every = np.unique(np.concatenate([*by_page, *by_title[0], *by_title[1]]))
+    if not len(every):
+        return None
+    has_pages = nameable(every)
+    allowed = np.array(list(has_pages), np.int64)
+    paged = allowed[list(has_pages.values())]
+    opened = {
+        token: np.union1d(
+            np.intersect1d(np.concatenate(titles), allowed), np.intersect1d(pages, paged)
+        )
+        for token, pages, *titles in zip(tokens, by_page, *by_title, strict=True)
+    }
+    spread = np.sum([index.spread(ids) for index in indexes], axis=0)
+    total = sum(index.documents for index in indexes)
+    names = {
+        token: math.log(total / holding)
+        for token, holding in zip(tokens, spread.tolist(), strict=True)
+        if holding and not token.isdigit() and len(opened[token]) >= max(LEAST_SHARE * holding, 1)
+    }
+    # Of "Corvane FY2020" the year only tells documents apart, whereas "3M" is a name.
+    named = {token: weight for token, weight in names.items() if token.isalpha()} or names
+    if not named:
+        return None
+    everyone = np.unique(np.concatenate([opened[token] for token in named]))
+    rarity = np.zeros(len(everyone))
+    for token, weight in named.items():
+        rarity[np.isin(everyone, opened[token])] += weight
+    if rarity.max() < LEAST_RARITY:
+        return None
+    kept = rarity >= NEAREST * rarity.max()
+    everyone, rarity = everyone[kept], rarity[kept]
+    said = set(named)
+    for token, documents in opened.items():
+        of_number = np.isin(everyone, documents)
+        if token not in named and _has_digit(token) and of_number.any():
+            rarity[of_number] += math.log(total / len(documents))
+            said.add(token)
+    said |= _in_titles(query, indexes, everyone[rarity == rarity.max()])
+    rest = " ".join(word for word in query.text.split() if said.isdisjoint(index_tokens(word)))
+    if not index_tokens(rest):
+        return None
+    return Named(everyone, rarity / rarity.max(), rest)
+
+
+def _tokens_of_names(query: Query) -> dict[str, int]:
+    """Return the known tokens of words that are written as names, with their ids."""
+    return {
+        token: query.known[token]
+        for word in query.text.split()
+        if (word != word.lower() or _has_digit(word)) and not _CODE.search(word)
+        for token in _parts(word)
+        if token in query.known
+    }
+
+
+def _parts(word: str) -> list[str]:
+    """Return the tokens of a word; of one such as "YouTube", that whole alone."""
+    tokens = index_tokens(word)
+    if _JOINED.search(word):
+        tokens = tokens[:1]
+    return [token for token in tokens if len(token) > 1 or token.isdigit()]
+
+
+def _throughout(indexes: Sequence[EntryIndex], ids: Sequence[int], field: Field) -> list[Ids]:
+    return _of_tokens([index.throughout(ids, field, FEWEST_CHUNKS) for index in indexes])
+
+
+def _of_tokens(of_indexes: Sequence[Sequence[Ids]]) -> list[Ids]:
+    return [np.concatenate(of_token) for of_token in zip(*of_indexes, strict=True)]
+
+
+def _in_titles(query: Query, indexes: Sequence[EntryIndex], documents: Ids) -> set[str]:
+    """Return the words of a query in the titles of documents: they are those of every page."""
+    known = [token for token in query.tokens if token in query.known]
+    opened = _throughout(indexes, [query.known[token] for token in known], Field.TITLE)
+    return {
+        token
+        for token, titles in zip(known, opened, strict=True)
+        if np.isin(documents, titles).all()
+    }
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
