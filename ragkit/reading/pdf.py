@@ -18,6 +18,7 @@ from ragkit.reading.limits import damaged, no_text
 from ragkit.reading.pdf_contents import Contents, letters, sound
 from ragkit.reading.pdf_forms import filled_in
 from ragkit.reading.pdf_paragraphs import flow
+from ragkit.reading.pdf_running import without_running_lines
 from ragkit.reading.pdf_vocabulary import Vocabulary
 from ragkit.reading.reading_parts import iso_date, joined, one_line, put, tidy, tile
 from ragkit.reading.titles import choose, headings_of
@@ -46,7 +47,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
     """
     file = _File(data, limits)
     contents, filled = file.contents(), file.filled()
-    pages_of_lines = contents.pages
+    pages_of_lines = without_running_lines(contents.pages)
     texts = [line.text for lines in pages_of_lines for line in lines]
     empty = not any(map(letters, texts)) and not filled
     if not filled and contents.poor and (empty or len(contents.poor) == len(pages_of_lines)):

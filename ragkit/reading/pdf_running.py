@@ -1,0 +1,111 @@
+"""Running lines of a PDF: what stands at the same place at the edge of several pages."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from statistics import median
+from typing import TypeAlias
+
+from ragkit.reading.pdf_contents import Line
+
+_FEWEST_PAGES = 3
+_FROM_EDGE = 4
+"""Running lines are among so many lines at the top or at the bottom."""
+_NEAR = 3.0
+_STEADY = 0.6
+"""Page numbers grow with the pages on so many of them; parts may count anew."""
+_LARGER = 1.15
+"""A counted line that is so much higher than the lines of its page is a heading: "Step 2"."""
+_NUMBER = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_PAGE_WORDS = (
+    "page pages pg p of seite seiten von s pagina página páginas pag pág de di sida side sur av af"
+    " strona z str стр страница из oldal sayfa halaman 页 第 共 頁 ページ 쪽"
+)
+_ABOUT_PAGES = frozenset(_PAGE_WORDS.split())
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+
+_Key: TypeAlias = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A line at the edge of a page; ``at`` is its place among the page's lines."""
+
+    page: int
+    at: int
+    numbers: tuple[int, ...]
+    large: bool
+
+
+def without_running_lines(pages: Sequence[list[Line]]) -> list[list[Line]]:
+    """Leave out running lines except where each stands first, and the numbers of pages everywhere.
+
+    A number that grows with the pages may differ in a running line, no other.
+    """
+    if len(pages) < _FEWEST_PAGES:
+        return list(pages)
+    seen: defaultdict[_Key, list[_Seen]] = defaultdict(list)
+    for page, lines in enumerate(pages):
+        for key, one in _at_edges(page, lines):
+            seen[key].append(one)
+    left_out: defaultdict[int, set[int]] = defaultdict(set)
+    for (_, words, _), found in seen.items():
+        for one in _running(words, found):
+            left_out[one.page].add(one.at)
+    return [
+        [line for at, line in enumerate(lines) if at not in left_out[page]]
+        if page in left_out else lines
+        for page, lines in enumerate(pages)
+    ]  # fmt: skip
+
+
+def _at_edges(page: int, lines: Sequence[Line]) -> list[tuple[_Key, _Seen]]:
+    """Return the lines near the top and the bottom of a page, by edge, words and height."""
+    order = sorted(range(len(lines)), key=lambda at: -lines[at].top)
+    usual = median(line.top - line.bottom for line in lines) if lines else 0.0
+    top, bottom = order[:_FROM_EDGE], order[_FROM_EDGE:][-_FROM_EDGE:]
+    found = []
+    for edge, at in chain((("top", at) for at in top), (("bottom", at) for at in bottom)):
+        line = lines[at]
+        text = line.text.casefold()
+        if text.startswith("| "):
+            continue
+        numbers = tuple(map(_value, _NUMBER.findall(text)))
+        large = line.top - line.bottom > usual * _LARGER
+        key = edge, _NUMBER.sub("#", text), round(line.bottom / _NEAR)
+        found.append((key, _Seen(page, at, numbers, large)))
+    return found
+
+
+def _value(number: str) -> int:
+    """Return the value of an Arabic or Roman number."""
+    if number.isdecimal():
+        return int(number[:9])
+    values = [_ROMAN[digit] for digit in number]
+    return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))
+
+
+def _running(words: str, found: Sequence[_Seen]) -> Sequence[_Seen]:
+    """Return the lines that are to be left out of those with the same words at the same place."""
+    if len({one.page for one in found}) < _FEWEST_PAGES:
+        return ()
+    counted = False
+    for at, first in enumerate(found[0].numbers):
+        if all(one.numbers[at] == first for one in found):
+            continue
+        steps = sum(
+            after.numbers[at] - before.numbers[at] == after.page - before.page
+            for before, after in pairwise(found)
+        )
+        if steps < _STEADY * (len(found) - 1):
+            return ()
+        counted = True
+    if counted and any(one.large for one in found):
+        return ()
+    names = set(_LETTERS.findall(words)) - _ABOUT_PAGES
+    return found[1:] if names else found

@@ -1,0 +1,81 @@
+"""Running lines: kept where they stand first, left out where they come again."""
+
+from __future__ import annotations
+
+from ragkit.reading.pdf_contents import Line
+from ragkit.reading.pdf_running import without_running_lines
+
+BODY = [
+    "The ferry crosses the lake in summer,",
+    "and twice a day in winter as well.",
+    "Tickets are sold on board at any time,",
+    "in coins of any kind, without change.",
+    "Dogs pay half, and bicycles nothing.",
+    "Whoever misses it has to walk around,",
+    "which takes the whole of an afternoon.",
+    "The captain has a book of all trips.",
+    "It hangs in the harbour on a chain.",
+]
+
+
+def page(number, top="", bottom="", height=12.0):
+    """Return a page of nine lines that are its own, and what stands above and below them."""
+    lines = [Line(f"{line} ({number} apart)", 60, 700 - 14 * row, 500, 712 - 14 * row)
+             for row, line in enumerate(BODY)]  # fmt: skip
+    head = [Line(top, 60, 760, 300, 760 + height)] if top else []
+    return [*head, *lines, *([Line(bottom, 60, 40, 300, 52)] if bottom else [])]
+
+
+def edges(pages):
+    """Return what is left besides the lines of the pages' own."""
+    return [[line.text for line in lines if "apart" not in line.text] for lines in pages]
+
+
+def test_a_running_header_stays_where_it_stands_first():
+    pages = [page(at, "Annual report 2021 Acme") for at in range(5)]
+    assert edges(without_running_lines(pages)) == [["Annual report 2021 Acme"], [], [], [], []]
+
+
+def test_the_number_of_the_page_may_change_in_it():
+    pages = [page(at, bottom=f"Acme plc | {at + 7}") for at in range(4)]
+    assert edges(without_running_lines(pages)) == [["Acme plc | 7"], [], [], []]
+
+
+def test_numbers_of_pages_go_everywhere():
+    romans = [page(at, bottom=number) for at, number in enumerate(("i", "ii", "iii", "iv"))]
+    assert edges(without_running_lines(romans)) == [[]] * 4
+    words = [page(at, bottom=f"Page {at + 1} of 4") for at in range(4)]
+    assert edges(without_running_lines(words)) == [[]] * 4
+
+
+def test_headers_of_left_and_right_pages_and_of_chapters_are_known():
+    titles = ["Harbours", "Acme"] * 2 + ["Ferries", "Acme"] * 3
+    left = edges(without_running_lines([page(at, title) for at, title in enumerate(titles)]))
+    assert left == [["Harbours"], ["Acme"], ["Harbours"], [], ["Ferries"], [], [], [], [], []]
+
+
+def test_other_numbers_that_change_are_no_running_lines():
+    tables = [page(at, f"Table {number}") for at, number in enumerate((1, 5, 6, 9))]
+    assert edges(without_running_lines(tables)) == [[f"Table {at}"] for at in (1, 5, 6, 9)]
+
+
+def test_headings_that_count_are_no_running_lines():
+    steps = [page(at, f"Step {at + 1}", height=20.0) for at in range(4)]
+    assert edges(without_running_lines(steps)) == [[f"Step {at + 1}"] for at in range(4)]
+
+
+def test_what_comes_twice_or_in_the_middle_or_at_another_place_stays():
+    twice = [page(at, "Acme" if at < 2 else "") for at in range(4)]
+    assert edges(without_running_lines(twice))[:2] == [["Acme"], ["Acme"]]
+    pages = [page(at) for at in range(4)]
+    for lines in pages:
+        lines.insert(4, Line("Signed by the captain", 60, 650, 200, 661))
+    assert edges(without_running_lines(pages)) == [["Signed by the captain"]] * 4
+    moved = [[line._replace(bottom=line.bottom - 20 * at, top=line.top - 20 * at)
+              for line in page(at, "Acme")] for at in range(3)]  # fmt: skip
+    assert edges(without_running_lines(moved)) == [["Acme"]] * 3
+
+
+def test_the_header_of_a_table_stays_on_every_page():
+    pages = [page(at, "| In millions | 2021 |") for at in range(4)]
+    assert edges(without_running_lines(pages)) == [["| In millions | 2021 |"]] * 4
