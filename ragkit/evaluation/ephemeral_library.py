@@ -114,7 +114,7 @@ class EphemeralLibrary:
         Of rows without a file, those that share a title are.
 
         A row that is longer than a chunk is split like any text, unless rows stay ``whole``.
-        Without ``structural`` context, only the text of a row is indexed, not its title.
+        Without ``structural`` context, only the text of a row is indexed, not its title and path.
         """
         source = self._source("/rows")
         fingerprint = pipeline_fingerprint(self._settings, self.collection)
@@ -133,7 +133,8 @@ class EphemeralLibrary:
             files, rows_of = [], []
             for place, group in enumerate(groups):
                 readings = [_reading(row, structural=structural) for row in group]
-                document, of_chunk = _joined(readings, sizes)
+                named = structural and group[0].path != group[0].title
+                document, of_chunk = _joined(readings, group[0].path if named else "", sizes)
                 if not document.chunks:
                     places.blank += len(group)
                     continue
@@ -262,8 +263,13 @@ def _reading(row: Row, *, structural: bool) -> Reading:
     return Reading(text if text.strip() else row.title, title, "text")
 
 
-def _joined(readings: Sequence[Reading], sizes: ChunkSizes) -> tuple[PreparedDocument, list[int]]:
-    """Cut rows and join them to one document; also return which row each chunk is of."""
+def _joined(
+    readings: Sequence[Reading], path: str, sizes: ChunkSizes
+) -> tuple[PreparedDocument, list[int]]:
+    """Cut rows and join them to the document of a file; also return which row each chunk is of.
+
+    Without a ``path``, as where it is the title already, no file's name is searched for.
+    """
     text = _ROW_BREAK.join(reading.text for reading in readings)
     sections: list[Section] = []
     chunks: list[Chunk] = []
@@ -297,7 +303,7 @@ def _joined(readings: Sequence[Reading], sizes: ChunkSizes) -> tuple[PreparedDoc
         if divided.sections and number + 1 < len(readings):
             sections[-1] = replace(sections[-1], end=sections[-1].end + len(_ROW_BREAK))
     whole = replace(readings[0], text=text)
-    return prepare(whole, "", Divided(tuple(sections), (), tuple(chunks))), of_chunk
+    return prepare(whole, path, Divided(tuple(sections), (), tuple(chunks))), of_chunk
 
 
 # -- recorded contexts ---------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from ragkit.reading.reading_parts import (
     tidy,
     tile,
 )
-from ragkit.reading.titles import choose
+from ragkit.reading.titles import choose, in_order
 from ragkit.reading.zip_container import open_archive, resolved, xml
 from ragkit.types import Markup, Reading
 
@@ -41,6 +41,7 @@ _MEDIA_TYPES = {
 }
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00")
 _HEADING_NEAR_TOP = 500
+_BEGINNING = 5000
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PARAGRAPH_STYLE = re.compile(
     rb"(<w:pPr(?:\s[^>]*)?>\s*<w:pStyle\s[^>]{0,80}?w:val=\"([^\"]{1,200})\"[^>]{0,80}/>)((?:(?!</w:pPr>|<w:numPr).){0,3000})(</w:pPr>|<w:numPr)",
@@ -224,7 +225,7 @@ def read_slides(data: bytes, name: str, limits: Limits) -> Reading:
     text, pages = ("", ()) if empty else tile(slides)
     return Reading(
         text=text,
-        title=choose([title, first_title], name),
+        title=choose(in_order(title, [first_title], text[:_BEGINNING]), name),
         format=Format.PPTX,
         markup=Markup.MARKDOWN,
         pages=pages,

@@ -21,7 +21,7 @@ from ragkit.reading.pdf_paragraphs import flow
 from ragkit.reading.pdf_running import without_running_lines
 from ragkit.reading.pdf_vocabulary import Vocabulary
 from ragkit.reading.reading_parts import iso_date, joined, one_line, put, tidy, tile
-from ragkit.reading.titles import choose, headings_of
+from ragkit.reading.titles import choose, headings_of, in_order
 from ragkit.types import Markup, OutlineEntry, Page, Reading
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _NEEDS_OCR = (
     "This PDF holds pictures of pages, not text.",
     "Run OCR on it (for example: ocrmypdf in.pdf out.pdf) and put the new file in the folder.",
 )
+_FIRST_PAGES = 3
 _DATE = re.compile(
     r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)[\d']*|([+-]\d\d)'?(\d\d)?'?)?"
 )
@@ -70,9 +71,10 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> Reading:
         for index, (label, page) in enumerate(zip(labels, known.mended(flowing), strict=True))
     )
     metadata, title = _properties(contents.info)
+    beginning = text[: pages[min(len(pages), _FIRST_PAGES) - 1].end]
     return Reading(
         text=text,
-        title=choose([title, *headings_of(contents.pages)], name),
+        title=choose(in_order(title, headings_of(contents.pages), beginning), name),
         format=Format.PDF,
         markup=Markup.PLAIN,
         pages=pages,

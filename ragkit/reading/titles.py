@@ -105,6 +105,18 @@ def choose(candidates: Iterable[str], name: str) -> str:
     return kind or stem(name)
 
 
+def in_order(declared: str, headings: Sequence[str], beginning: str) -> list[str]:
+    """Return candidates for ``choose``: what the file declares, if its beginning says it, first.
+
+    A title that stands nowhere in it is often that of the file, or of the template, that it was
+    made from; it comes after the headings. Half of its words are enough.
+    """
+    words = _telling(declared)
+    plain = "".join(_WORD.findall(beginning.casefold()))
+    missing = sum(word not in plain for word in words)
+    return [declared, *headings] if 2 * missing <= len(words) else [*headings, declared]
+
+
 def readable(name: str) -> str:
     """Return a file's name in words, without folders and suffix; a number or code as it is."""
     plain = stem(name)
@@ -143,17 +155,27 @@ def _said(title: str) -> _Says:
     title = title.strip()
     if any(pattern.fullmatch(title) for pattern in (_CODE, _FILE)) or _PROGRAM.match(title):
         return _Says.NOTHING
-    tokens = _WORD.findall(title.casefold())
-    words = {match[1] for match in map(_NUMBERED.fullmatch, tokens) if match}
-    words |= {one for one in tokens if len(one) == 2 and one.isalpha() and not one.isascii()}
-    if words - _EMPTY - _KINDS:
+    if _telling(title):
         return _Says.ITSELF
+    tokens, words = _WORD.findall(title.casefold()), _words(title)
     if words & _KINDS:
         return _Says.NOTHING if words & _NEVER else _Says.KIND
     # A short name such as "3M" or "LM-40", but no date and no number of a form.
     digits, letters = sum(map(str.isdigit, title)), sum(map(str.isalpha, title))
     short = letters and digits <= _MOST_DIGITS and max(map(len, tokens)) <= _LONGEST_CODE
     return _Says.KIND if short and _EMPTY.isdisjoint([*tokens, *words]) else _Says.NOTHING
+
+
+def _telling(title: str) -> set[str]:
+    """Return the words of a title that tell its document from others."""
+    return _words(title) - _EMPTY - _KINDS
+
+
+def _words(title: str) -> set[str]:
+    """Return the words of a title without the numbers at their ends; parts of codes are none."""
+    tokens = _WORD.findall(title.casefold())
+    words = {match[1] for match in map(_NUMBERED.fullmatch, tokens) if match}
+    return words | {one for one in tokens if len(one) == 2 and one.isalpha() and not one.isascii()}
 
 
 def _year(candidates: Iterable[str]) -> str:

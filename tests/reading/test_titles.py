@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ragkit.reading.pdf_contents import Line
-from ragkit.reading.titles import choose, headings_of, readable
+from ragkit.reading.titles import choose, headings_of, in_order, readable
 
 SAW = "HX-200 Panel Saw"
 
@@ -99,3 +99,19 @@ def test_the_largest_lines_of_page_one_are_headings():
     assert headings_of([text, text]) == []
     assert headings_of([[Line("no edges")]]) == []
     assert headings_of([]) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "first"),
+    [
+        ("Lakeside Mills", True),
+        ("Lake side mills, annual report", True),
+        ("Lakeside financing", True),
+        ("Budget of the harbour", False),
+        ("Annual Report", True),
+        ("", True),
+    ],
+)
+def test_a_title_that_the_document_nowhere_says_comes_after_its_headings(declared, first):
+    candidates = in_order(declared, ["Lakeside Mills"], "Annual Report\nLake-\nside Mills 2019\n")
+    assert candidates == ([declared, "Lakeside Mills"] if first else ["Lakeside Mills", declared])
