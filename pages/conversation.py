@@ -17,7 +17,6 @@ from ragkit.errors import RagkitError
 from ragkit.evaluation.background import BackgroundNaming
 from ragkit.library import Library
 from ragkit.reading.question_text import as_conversation, read_dropped
-from ragkit.retrieval.context_block import format_as_context
 from ragkit.retrieval.multi_query import ChunkedAnswer
 from ragkit.retrieval.query_segmentation import Topic
 
@@ -137,7 +136,7 @@ def answered(library: Library) -> None:
         st.html(markup.problem(error.message, error.cure))
         return
     with place:
-        context = format_as_context(answer)
+        context = library.answers.context(answer)
         if context:
             title = "A Markdown block of these documents, for a prompt or a note"
             st.html(action("copy-path", "Copy as context", data_text=context, title=title))

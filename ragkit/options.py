@@ -82,8 +82,8 @@ class Sort(Choice):
 class Expansion(Choice):
     """How much of a document is shown around its matched chunks.
 
-    A parent is a larger chunk, long enough to be read or handed to a model: up to
-    ``parent_chunks`` chunks of one section that follow each other.
+    A parent is a run of chunks of about a thousand tokens: long enough to be read or handed to a
+    model.
     """
 
     NEIGHBOURS = "neighbours", "Neighbouring chunks", "neighbouring chunks shown"
@@ -304,12 +304,6 @@ class SearchOptions:
         "How many characters of a section or document are shown.",
         bounds=(100, 1_000_000),
         phrase="up to {} characters shown".format,
-    )
-    parent_chunks: int = option(
-        3,
-        "How many chunks make a parent chunk.",
-        bounds=(1, 100),
-        phrase="up to {} chunks per parent".format,
     )
     per_document: int = option(
         1,

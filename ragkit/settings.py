@@ -143,7 +143,9 @@ class AnswerSettings(_Group):
     thinking_tokens: int = Field(
         1500, ge=0, description="longest thoughts before it, of models that think anyway"
     )
-    passages: int = Field(8, ge=1, le=50, description="most passages that it is written from")
+    passages: int = Field(
+        5, ge=1, le=50, description="most parent chunks that it, or a context block, is made of"
+    )
 
 
 def _group(options: Mapping[str, Option]) -> type[_Group]:

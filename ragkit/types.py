@@ -206,7 +206,8 @@ class Chunk:
     """The unit that is indexed: a span of one section, or of several merged small ones.
 
     ``index`` counts from 0 within the document. ``section`` is the index of the first section
-    that it touches. ``pages`` are the first and last page numbers, or ``None``.
+    that it touches. ``pages`` are the first and last page numbers, or ``None``. ``parent`` is the
+    number of its parent in the document, counted from 0: chunks of one follow each other.
     """
 
     index: int
@@ -215,6 +216,7 @@ class Chunk:
     section: int
     heading_path: tuple[str, ...]
     pages: tuple[int, int] | None = None
+    parent: int = 0
 
 
 @dataclass(frozen=True, slots=True)

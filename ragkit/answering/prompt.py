@@ -19,6 +19,7 @@ from ragkit.answers import NOT_FOUND, Source, Turn
 from ragkit.models.context_prompt import fenced
 from ragkit.models.ollama_text import Message, estimate_tokens, one_line
 from ragkit.results import DocumentRef, MatchedChunk, Passage, Result
+from ragkit.retrieval.parents import best_first
 from ragkit.types import Span
 
 MOST_SENTENCES = 900
@@ -118,15 +119,11 @@ def choose_passages(results: Sequence[Result], most: int) -> tuple[FoundPassage,
                 for chunk in result.matched_chunks
                 if passage.chunks[0] <= chunk.index <= passage.chunks[1]
             ]
-            best = max(inside, key=_rank, default=None)
-            rank = _rank(best) if best else (-2.0, -2.0)
+            best = max(inside, key=best_first, default=None)
+            rank = best_first(best) if best else (-2.0, -2.0)
             ranked.append((rank, -place, FoundPassage(passage, result.document, _span(best))))
     ranked.sort(key=lambda one: one[:2], reverse=True)
     return tuple(found for *_, found in ranked[:most])
-
-
-def _rank(chunk: MatchedChunk) -> tuple[float, float]:
-    return (-1.0 if chunk.grade is None else chunk.grade, chunk.score)
 
 
 def _span(chunk: MatchedChunk | None) -> Span | None:

@@ -22,7 +22,7 @@ from ragkit.catalog.records import DocumentDraft, EntryDraft, NumberedTokens
 from ragkit.catalog.retries import settle
 from ragkit.types import FileState, Status, Version
 
-CHUNK_COLUMNS = "idx, start, stop, section, heading_path, page_first, page_last, context"
+CHUNK_COLUMNS = "idx, start, stop, section, heading_path, page_first, page_last, context, parent"
 _MOST_CACHED_TOKENS = 2_000_000
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _EMPTY = {
@@ -142,7 +142,7 @@ def _put_contents(connection: sqlite3.Connection, document_id: int, draft: Docum
         ],
     )
     connection.executemany(
-        f"INSERT INTO chunks (document_id, {CHUNK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO chunks (document_id, {CHUNK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 document_id,
@@ -153,6 +153,7 @@ def _put_contents(connection: sqlite3.Connection, document_id: int, draft: Docum
                 _json(record.chunk.heading_path),
                 *(record.chunk.pages or (None, None)),
                 record.context,
+                record.chunk.parent,
             )
             for record in draft.chunks
         ],

@@ -376,7 +376,7 @@ class Documents:
 def chunk_of_row(row: Sequence[Any]) -> ChunkRecord:
     """Parse a row of ``CHUNK_COLUMNS``."""
     pages = None if row[5] is None else (int(row[5]), int(row[6]))
-    chunk = Chunk(row[0], row[1], row[2], row[3], _headings(row[4]), pages)
+    chunk = Chunk(row[0], row[1], row[2], row[3], _headings(row[4]), pages, row[8])
     return ChunkRecord(chunk, str(row[7]))
 
 

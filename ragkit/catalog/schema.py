@@ -391,6 +391,12 @@ ALTER TABLE run_values ADD COLUMN filter TEXT NOT NULL DEFAULT ''
 """
 
 
+def m013_parents(connection: sqlite3.Connection) -> None:
+    """Say which chunks make a parent. Until a document is cut anew, each is one by itself."""
+    _execute(connection, "ALTER TABLE chunks ADD COLUMN parent INTEGER NOT NULL DEFAULT 0")
+    _execute(connection, "UPDATE chunks SET parent = idx")
+
+
 def _execute(connection: sqlite3.Connection, statements: str) -> None:
     """Run statements one by one: ``executescript`` would end the transaction that they are in."""
     for statement in statements.split(";\n"):
@@ -411,6 +417,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m010_retries,
     m011_threads,
     m012_question_filters,
+    m013_parents,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

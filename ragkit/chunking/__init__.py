@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragkit.chunking.blocks import find_blocks, whole_messages
 from ragkit.chunking.chunks import TINY, find_chunks
+from ragkit.chunking.parents import with_parents
 from ragkit.chunking.sections import DIVISIONS, find_sections
 from ragkit.chunking.sizes import ChunkSizes, word_count
 from ragkit.chunking.structural_context import contextualised, structural_context
@@ -36,4 +37,4 @@ def divide(reading: Reading, settings: ChunkSizes) -> Divided:
         # Symbols, sessions, slides and sheets stand for themselves: only tiny ones share a chunk.
         settings = ChunkSizes(settings.words, settings.overlap, min(settings.min_words, TINY))
     chunks = find_chunks(reading.text, sections, blocks, reading.pages, settings)
-    return Divided(sections, blocks, chunks)
+    return Divided(sections, blocks, with_parents(reading.text, sections, chunks))

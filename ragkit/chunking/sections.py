@@ -44,36 +44,39 @@ def merge_small_sections(
     One that weighs less than ``tiny`` joins the group after it, or else the one before, however
     large, if that lies under the same heading. All weights are tenths of a word.
     """
-    spans = _Merging(_subtree_ends(sections), [0, *accumulate(weights)], least, most).spans()
+    ends = subtree_ends([section.level for section in sections])
+    spans = Merging(ends, [0, *accumulate(weights)], least, most, len(sections)).spans()
     groups = [list(sections[first:end]) for first, end in spans]
     return _join_tiny(groups, weights, tiny)
 
 
-def _subtree_ends(sections: Sequence[Section]) -> list[int]:
-    """Return for each section the index after the last one that stands below its heading."""
-    ends = [len(sections)] * len(sections)
-    above: list[Section] = []
-    for section in sections:
-        while above and above[-1].level >= section.level:
-            ends[above.pop().index] = section.index
-        above.append(section)
+def subtree_ends(levels: Sequence[int]) -> list[int]:
+    """Return for each place the one after all that follow on it with deeper levels."""
+    ends = [len(levels)] * len(levels)
+    above: list[int] = []
+    for at, level in enumerate(levels):
+        while above and levels[above[-1]] >= level:
+            ends[above.pop()] = at
+        above.append(at)
     return ends
 
 
 @dataclass(frozen=True, slots=True)
-class _Merging:
-    """Finds the groups of a document's sections, the deepest headings first.
+class Merging:
+    """Finds the groups of a document's sections or chunks, the deepest headings first.
 
-    ``ends`` are the ends of subtrees, ``sums`` the weight before each section and of all.
+    ``ends`` are the ends of subtrees, ``sums`` the weight before each part and of all. A group
+    has ``most`` of weight and ``longest`` parts at most, unless it is one part.
     """
 
     ends: Sequence[int]
     sums: Sequence[int]
     least: int
     most: int
+    longest: int
 
     def spans(self, first: int = -1, end: int | None = None) -> list[tuple[int, int]]:
-        """Return the groups of a section and what is below it, as first index and end."""
+        """Return the groups of a part and what is below it, or of all: first index and end."""
         end = len(self.ends) if end is None else end
         spans: list[tuple[int, int]] = []
         units = [(first, first + 1)] if first >= 0 else []
@@ -95,7 +98,8 @@ class _Merging:
             options = []
             for first in range(last, -1, -1):
                 weighs = self.sums[end] - self.sums[units[first][0]]
-                if weighs > self.most and first < last:
+                large = weighs > self.most or end - units[first][0] > self.longest
+                if large and first < last:
                     break
                 lacking = max(self.least - weighs, 0) / (self.least or 1)
                 options.append((best[first][0] + lacking**2, -first))

@@ -278,6 +278,7 @@ def _joined(
     for number, reading in enumerate(readings):
         divided = divide(reading, sizes)
         first = len(sections)
+        parents = chunks[-1].parent + 1 if chunks else 0
         sections += [
             replace(
                 section,
@@ -294,6 +295,7 @@ def _joined(
                 start=chunk.start + offset,
                 end=chunk.end + offset,
                 section=chunk.section + first,
+                parent=chunk.parent + parents,
             )
             for index, chunk in enumerate(divided.chunks, start=len(chunks))
         ]

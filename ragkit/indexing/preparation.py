@@ -190,7 +190,9 @@ def pack(prepared: PreparedDocument) -> tuple[dict[str, Any], bytes]:
     header = {
         "name": prepared.name,
         "sections": [(s.start, s.end, s.level, s.path) for s in prepared.sections],
-        "chunks": [(c.start, c.end, c.section, c.heading_path, c.pages) for c in prepared.chunks],
+        "chunks": [
+            (c.start, c.end, c.section, c.heading_path, c.pages, c.parent) for c in prepared.chunks
+        ],
         "contexts": prepared.contexts,
         "words": words.words,
         "texts": [len(indices) for indices in words.texts],
@@ -215,8 +217,16 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> Prepared
             for index, (start, end, level, path) in enumerate(header["sections"])
         )
         chunks = tuple(
-            Chunk(index, int(start), int(end), int(section), _strings(path), _pages(pages))
-            for index, (start, end, section, path, pages) in enumerate(header["chunks"])
+            Chunk(
+                index,
+                int(start),
+                int(end),
+                int(section),
+                _strings(path),
+                _pages(pages),
+                _small(parent),
+            )
+            for index, (start, end, section, path, pages, parent) in enumerate(header["chunks"])
         )
         (name,) = _strings([header["name"]])
         contexts = _strings(header["contexts"])

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ragkit.catalog import Catalog
     from ragkit.evaluation.experiments import Experiment
     from ragkit.models.ollama import OllamaClient
-    from ragkit.results import Answer
+    from ragkit.results import Answer, Result
+    from ragkit.retrieval.multi_query import ChunkedAnswer
     from ragkit.settings import Settings
 
 
@@ -102,7 +103,7 @@ class AnswerService:
             return
         yield from write_answer(
             question,
-            answer.results,
+            self._in_parents(answer.results),
             self._client,
             writer,
             self._settings.answers,
@@ -111,6 +112,21 @@ class AnswerService:
             extra=extra,
             cancelled=cancelled,
         )
+
+    def context(self, answer: Answer | ChunkedAnswer) -> str:
+        """Return the best of what was found as Markdown, for a prompt or a note.
+
+        It shows the parents of the best chunks, as many as ``answers.passages``. Empty when
+        nothing was found.
+        """
+        from ragkit.retrieval.context_block import format_as_context, results_of
+
+        return format_as_context(self._in_parents(results_of(answer)))
+
+    def _in_parents(self, results: Sequence[Result]) -> tuple[Result, ...]:
+        from ragkit.retrieval.parents import in_parents
+
+        return in_parents(self._catalog, results, self._settings.answers.passages)
 
     def _chosen_model(self) -> str:
         from ragkit.catalog.background_state import context_model_name

@@ -54,6 +54,11 @@ class HitLookups:
         chunks = self._chunks(hits)
         return {entry: record.chunk.section for entry, record in chunks.items()}
 
+    def parents(self, hits: Sequence[Hit]) -> Mapping[int, int]:
+        """Return the numbers of the hits' parents."""
+        chunks = self._chunks(hits)
+        return {entry: record.chunk.parent for entry, record in chunks.items()}
+
     def texts(self, hits: Sequence[Hit]) -> Mapping[int, str]:
         """Return the hits' own texts."""
         return self._texts(hits, self._chunks(hits))

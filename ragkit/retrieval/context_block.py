@@ -23,25 +23,28 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!])")
 _BACKTICKS = re.compile(r"`+")
 
 
-def format_as_context(answer: Answer | ChunkedAnswer, budget_tokens: int = 2000) -> str:
-    """Format the best results as a block "Related documents", in at most that many tokens.
+def format_as_context(results: Sequence[Result], budget_tokens: int = 6000) -> str:
+    """Format results as a block "Related documents", in at most that many tokens.
 
-    Each has title, date, path, tags, similarity and an excerpt. Excerpts stand in fences that
-    they cannot close, and titles are escaped: nothing in a document can pass for the block's own
-    text. Results for which there is no room are left out, weakest first. Tokens are estimated:
-    four Latin characters each, or one of any other script. Returns an empty string when there are
-    no results, or no room for one.
+    Each has title, date, path, tags, similarity and its passages, cut where there is no room.
+    Passages stand in fences that they cannot close, and titles are escaped: nothing in a document
+    can pass for the block's own text. Passages for which there is no room are left out, the last
+    ones first. Tokens are estimated: four Latin characters each, or one of any other script.
+    Returns an empty string when there are no results, or no room for one.
     """
-    results = _results(answer)
     parts: list[str] = []
     left = budget_tokens - estimated_tokens(HEADING + "\n\n")
-    for number, result in enumerate(results, 1):
-        head = _head(number, result)
-        share = max(_SHARE_AT_LEAST, left // (len(results) - number + 1))
-        room = min(share, left) - estimated_tokens(head) - _fence_tokens(result)
+    shown = [
+        (_head(number, result) if at == 0 else "", passage)
+        for number, result in enumerate(results, 1)
+        for at, passage in enumerate(result.passages)
+    ]
+    for number, (head, passage) in enumerate(shown):
+        share = max(_SHARE_AT_LEAST, left // (len(shown) - number))
+        room = min(share, left) - estimated_tokens(head) - _fence_tokens(passage)
         if room < _LEAST_EXCERPT:
             break
-        part = head + _fenced(_excerpt(result, room))
+        part = head + _fenced(_excerpt(passage, room))
         parts.append(part)
         left -= estimated_tokens(part)
     return "\n".join([HEADING + "\n", *parts]) if parts else ""
@@ -53,7 +56,8 @@ def estimated_tokens(text: str) -> int:
     return -(-plain // _CHARACTERS_PER_TOKEN) + len(text) - plain
 
 
-def _results(answer: Answer | ChunkedAnswer) -> Sequence[Result]:
+def results_of(answer: Answer | ChunkedAnswer) -> Sequence[Result]:
+    """Return the results of an answer, also to a long text."""
     if isinstance(answer, ChunkedAnswer):
         return [found.result for found in answer.results]
     return answer.results
@@ -81,25 +85,13 @@ def _escaped(text: str) -> str:
     return _MARKUP.sub(r"\\\1", text)
 
 
-def _passage(result: Result) -> Passage | None:
-    """Return the passage with the best matched chunk."""
-    best = result.matched_chunks[0].index if result.matched_chunks else -1
-    inside = (shown for shown in result.passages if shown.chunks[0] <= best <= shown.chunks[1])
-    return next(inside, result.passages[0] if result.passages else None)
-
-
-def _text(result: Result) -> str:
-    passage = _passage(result)
-    return passage.text if passage else ""
-
-
 def _fence(text: str) -> str:
     longest = max(map(len, _BACKTICKS.findall(text)), default=0)
     return "`" * max(3, longest + 1)
 
 
-def _fence_tokens(result: Result) -> int:
-    return estimated_tokens(2 * _fence(_text(result)) + "text\n\n\n… \n …") + 2
+def _fence_tokens(passage: Passage) -> int:
+    return estimated_tokens(2 * _fence(passage.text) + "text\n\n\n… \n …") + 2
 
 
 def _fenced(text: str) -> str:
@@ -107,11 +99,8 @@ def _fenced(text: str) -> str:
     return f"{fence}text\n{text}\n{fence}\n"
 
 
-def _excerpt(result: Result, tokens: int) -> str:
-    """Return the slice of the best passage with the most matched words that fits."""
-    passage = _passage(result)
-    if passage is None:
-        return ""
+def _excerpt(passage: Passage, tokens: int) -> str:
+    """Return the slice of a passage with the most matched words that fits."""
     size = min(len(passage.text), tokens * _CHARACTERS_PER_TOKEN)
     while True:
         start, end = best_window(passage.text, list(passage.highlights), size)

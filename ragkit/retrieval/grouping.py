@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from ragkit.errors import QueryError
 from ragkit.options import Expansion, Granularity, SearchOptions
-from ragkit.retrieval.passages import parent_of
 from ragkit.retrieval.ranking import Hit
 
 if TYPE_CHECKING:
@@ -108,17 +107,7 @@ def _folds(
     if by_section or options.granularity is Granularity.SECTION:
         yield "in the same section", lambda hits: best_per_section(hits, lookups.sections(hits))
     elif options.chunk_aware and options.expansion is Expansion.PARENT:
-        yield "in the same parent", lambda hits: _best_per_parent(hits, options, lookups)
-
-
-def _best_per_parent(hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups) -> Clusters:
-    sections, size = lookups.sections(hits), options.parent_chunks
-    parents = {
-        hit.entry_id: (sections[hit.entry_id], parent_of(hit.chunk_index, size))
-        for hit in hits
-        if hit.entry_id in sections
-    }
-    return best_per_section(hits, parents)
+        yield "in the same parent", lambda hits: best_per_section(hits, lookups.parents(hits))
 
 
 def _by_place(leads: list[Hit]) -> list[Hit]:

@@ -14,6 +14,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple, TypeAlias
 
 from ragkit.catalog.records import ChunkRecord
+from ragkit.chunking.parents import PARENT_CHUNKS
 from ragkit.options import Expansion, SearchOptions
 from ragkit.results import Later, MatchedChunk, Passage
 from ragkit.types import Chunk, Level, Page, Section, Span
@@ -129,15 +130,6 @@ def plan_document(
     )
 
 
-def parent_of(index: int, size: int) -> int:
-    """Return the number of the parent that a chunk is in; ``size`` is in chunks.
-
-    Parents divide a document at every ``size`` chunks and at every section, so that a chunk has
-    one parent, whatever was found.
-    """
-    return index // max(size, 1)
-
-
 def with_texts(
     plan: PassagePlan,
     texts: Sequence[str],
@@ -187,7 +179,7 @@ def _reach(expansion: Expansion, options: SearchOptions, rank: int) -> int:
     if expansion is Expansion.NEIGHBOURS:
         return neighbours
     if expansion is Expansion.PARENT:
-        return max(options.parent_chunks, 1) - 1
+        return PARENT_CHUNKS - 1
     if expansion is Expansion.AUTO:
         return max(_SHORT_REACH, neighbours)
     sections = DOCUMENT_SECTIONS if expansion is Expansion.DOCUMENT else 1
@@ -262,17 +254,12 @@ class _Around:
 
     def _parent(self, chunk: Chunk) -> _Interval:
         """Show the chunks of the same parent."""
-        size = max(self.options.parent_chunks, 1)
-        start = parent_of(chunk.index, size) * size
         first = last = chunk.index
-        while first > start and self._joins(first - 1, chunk):
+        while first - 1 in self.chunks and self.chunks[first - 1].parent == chunk.parent:
             first -= 1
-        while last + 1 < start + size and self._joins(last + 1, chunk):
+        while last + 1 in self.chunks and self.chunks[last + 1].parent == chunk.parent:
             last += 1
         return self._from_to(first, last)
-
-    def _joins(self, index: int, chunk: Chunk) -> bool:
-        return index in self.chunks and self.chunks[index].section == chunk.section
 
     def _section(self, chunk: Chunk) -> tuple[int, int]:
         """Return the span of the sections that a chunk touches; mostly it is one."""

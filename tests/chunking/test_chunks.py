@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -112,6 +112,7 @@ def check(reading: Reading, chosen: ChunkingSettings) -> Divided:
     check_bounds(text, divided, chosen)
     check_sections(text, divided, chosen)
     check_pages(reading, divided)
+    check_parents(text, divided)
     assert divided == divide(reading, chosen)
     return divided
 
@@ -180,6 +181,15 @@ def check_pages(reading: Reading, divided: Divided) -> None:
         touched = [p.number for p in reading.pages if p.start < chunk.end and chunk.start < p.end]
         assert chunk.pages == (touched[0], touched[-1])
         assert len(structural_context(reading.title, chunk, reading.pages)) <= 300
+
+
+def check_parents(text: str, divided: Divided) -> None:
+    """Parents follow one another, and hold at most eight chunks and 800 words."""
+    parents = [list(group) for _, group in groupby(divided.chunks, lambda chunk: chunk.parent)]
+    assert [inside[0].parent for inside in parents] == list(range(len(parents)))
+    for inside in parents:
+        assert len(inside) <= 8
+        assert len(inside) == 1 or word_count(text[inside[0].start : inside[-1].end]) <= 800
 
 
 @settings(max_examples=120, deadline=None)

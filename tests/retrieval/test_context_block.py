@@ -7,7 +7,7 @@ import re
 import pytest
 
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, Trace
-from ragkit.retrieval.context_block import estimated_tokens, format_as_context
+from ragkit.retrieval.context_block import estimated_tokens, format_as_context, results_of
 from ragkit.retrieval.multi_query import ChunkedAnswer, ChunkedResult
 from ragkit.types import Level
 
@@ -25,7 +25,7 @@ def result(text="Bake the bread.", title="Bread", number=1, **document):
 
 
 def block(*results, budget=2000):
-    return format_as_context(Answer("q", results, Trace()), budget)
+    return format_as_context(results_of(Answer("q", results, Trace())), budget)
 
 
 def test_it_has_title_date_excerpt_tags_and_similarity():
@@ -38,7 +38,7 @@ def test_it_has_title_date_excerpt_tags_and_similarity():
 
 def test_a_chunked_answer_gives_the_same():
     chunked = ChunkedAnswer((), (ChunkedResult(result(), (0,)),), 1, 1, 1, Trace())
-    assert format_as_context(chunked) == block(result())
+    assert format_as_context(results_of(chunked)) == block(result())
 
 
 @pytest.mark.parametrize("budget", [60, 100, 300, 2000])
@@ -74,15 +74,9 @@ def test_control_and_direction_marks_are_taken_out():
     assert not re.search(r"[\u202e\x1b\x07]", made)
 
 
-def test_the_passage_with_the_best_chunk_is_the_excerpt():
+def test_each_passage_of_a_result_stands_below_one_title():
     one = result()
-    two = (Passage(0, 5, "first", chunks=(0, 0)), Passage(9, 13, "best", chunks=(3, 4)))
-    best = (MatchedChunk(3, 0.9, Level.CHUNK, ()), MatchedChunk(0, 0.5, Level.CHUNK, ()))
-    made = block(Result(one.document, 0.9, two, best))
-    assert "\nbest\n" in made
-    assert "first" not in made
-
-
-def test_a_result_without_text_is_left_as_a_heading():
-    one = result()
-    assert "### 1. Bread" in block(Result(one.document, 0.5, (), ()))
+    two = (Passage(0, 5, "first", chunks=(0, 0)), Passage(9, 13, "other", chunks=(3, 4)))
+    made = block(Result(one.document, 0.9, two, one.matched_chunks))
+    assert made.endswith("```text\nfirst\n```\n\n```text\nother\n```\n")
+    assert made.count("### ") == 1

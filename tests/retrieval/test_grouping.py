@@ -19,6 +19,7 @@ class Facts:
 
     keys: dict[int, bytes] = field(default_factory=dict)
     in_sections: dict[int, int] = field(default_factory=dict)
+    in_parents: dict[int, int] = field(default_factory=dict)
     own_texts: dict[int, str] = field(default_factory=dict)
     own_vectors: dict[int, np.ndarray] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -30,6 +31,10 @@ class Facts:
     def sections(self, hits):
         self.asked.append("sections")
         return self.in_sections
+
+    def parents(self, hits):
+        self.asked.append("parents")
+        return self.in_parents
 
     def texts(self, hits):
         self.asked.append("texts")
@@ -139,15 +144,12 @@ def test_folding_within_a_document_does_not_make_it_a_copy_of_itself():
 
 
 def test_a_parent_ranks_by_the_best_of_its_chunks():
-    # The entries stand for chunks 1 to 4; parents of two are chunks 0-1, 2-3 and 4-5.
-    facts = Facts(in_sections={1: 0, 2: 0, 3: 0, 4: 0})
-    options = SearchOptions(expansion=Expansion.PARENT, parent_chunks=2, per_document=0)
+    facts = Facts(in_parents={1: 0, 2: 1, 3: 1, 4: 2})
+    options = SearchOptions(expansion=Expansion.PARENT, per_document=0)
     found = hits((1, 0.9), (1, 0.8), (1, 0.7), (1, 0.6))
     grouping = group(found, options, facts)
     assert shape(grouping) == [(1, [1]), (1, [2]), (1, [4])]
     assert grouping.note == "1 in the same parent removed"
-    apart = Facts(in_sections={1: 0, 2: 0, 3: 1, 4: 1})
-    assert shape(group(found, options, apart)) == [(1, [1]), (1, [2]), (1, [3]), (1, [4])]
 
 
 def test_several_results_a_document_are_capped_and_filled_up():

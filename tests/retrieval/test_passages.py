@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -34,16 +35,17 @@ class Paper:
     """A document of equal chunks: "Part 0: ....", each of 100 characters and a blank line.
 
     ``sizes`` says how many chunks each section has; ``overlap`` how far a chunk reaches into
-    the one before, within its section.
+    the one before, within its section; ``parents`` how many chunks each parent has.
     """
 
-    def __init__(self, *sizes: int, overlap: int = 0) -> None:
+    def __init__(self, *sizes: int, overlap: int = 0, parents: Sequence[int] = ()) -> None:
         self.total = sum(sizes)
         parts = [f"Part {index}: ".ljust(99, "x") + "." for index in range(self.total)]
         self.text = "\n\n".join(parts) + "\n"
         self.sections: list[Section] = []
         self.chunks: list[ChunkRecord] = []
         first = 0
+        within = [number for number, size in enumerate(parents) for _ in range(size)]
         for number, size in enumerate(sizes):
             last = first + size
             end = len(self.text) if last == self.total else last * 102
@@ -52,7 +54,8 @@ class Paper:
             for index in range(first, last):
                 start = index * 102 - (overlap if index > first else 0)
                 pages = (index // 4 + 1, (index * 102 + 100) // 408 + 1)
-                chunk = Chunk(index, start, index * 102 + 100, number, path, pages)
+                parent = within[index] if within else index // 4
+                chunk = Chunk(index, start, index * 102 + 100, number, path, pages, parent)
                 self.chunks.append(ChunkRecord(chunk, "Paper"))
             first = last
 
@@ -383,18 +386,14 @@ def test_the_wanted_chunks_are_enough(options):
 
 @pytest.mark.parametrize(
     ("matched", "parent"),
-    [(0, (0, 2)), (2, (0, 2)), (3, (3, 3)), (4, (4, 5)), (7, (6, 8)), (9, (9, 9))],
+    [(0, (0, 2)), (2, (0, 2)), (3, (3, 3)), (4, (4, 9)), (7, (4, 9)), (9, (4, 9))],
 )
 def test_a_parent_is_the_same_whichever_of_its_chunks_matched(matched, parent):
-    # Sections of 4 and 6 chunks; parents of three end where a section does.
-    assert shown(Paper(4, 6).plan({matched: 0.9}, PARENT)) == [parent]
-
-
-def test_the_size_of_parents_can_be_set():
-    paper = Paper(12)
-    assert shown(paper.plan({5: 0.9}, replace(PARENT, parent_chunks=4))) == [(4, 7)]
-    assert shown(paper.plan({5: 0.9}, replace(PARENT, parent_chunks=1))) == [(5, 5)]
-    assert shown(paper.plan({1: 0.9, 10: 0.8}, PARENT)) == [(0, 2), (9, 11)]
+    paper = Paper(4, 6, parents=(3, 1, 6))
+    assert shown(paper.plan({matched: 0.9}, PARENT)) == [parent]
+    assert shown(paper.plan({matched: 0.9, 3: 0.8}, PARENT)) == [
+        (min(parent[0], 3), max(parent[1], 3))
+    ]
 
 
 def test_few_chunks_are_wanted():

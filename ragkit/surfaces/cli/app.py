@@ -286,7 +286,7 @@ def search(
         return
     console.say(*render.remarks(answer))
     if context:
-        related.put_context(answer)
+        related.put_context(opened, answer)
         return
     console.put(*render.answer_as_text(answer, explain=explain, colour=console.colourful()))
     if not answer.results:

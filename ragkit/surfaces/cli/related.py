@@ -20,7 +20,6 @@ from ragkit.options import (
 )
 from ragkit.reading.question_text import read_text
 from ragkit.results import Answer
-from ragkit.retrieval.context_block import format_as_context
 from ragkit.retrieval.multi_query import ChunkedAnswer
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
@@ -60,7 +59,7 @@ def related(
     )
     options = assigned(opened.options(), option, chunked=True)
     chunked = assigned_chunked(chunked, option)
-    show(opened.search_chunked(text, options, chunked), context=context, as_json=json_)
+    show(opened, opened.search_chunked(text, options, chunked), context=context, as_json=json_)
 
 
 def search_long(
@@ -79,7 +78,7 @@ def search_long(
     exclude = _copies_of(opened, file) if file else frozenset()
     chunked = opened.chunked_options(limit=limit, exclude=exclude, mode=index)
     chunked = assigned_chunked(chunked, option)
-    show(opened.search_chunked(text, options, chunked), context=context, as_json=as_json)
+    show(opened, opened.search_chunked(text, options, chunked), context=context, as_json=as_json)
 
 
 def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
@@ -110,22 +109,22 @@ def _copies_of(opened: Library, place: Path) -> frozenset[int]:
     )
 
 
-def show(answer: ChunkedAnswer, *, context: bool, as_json: bool) -> None:
+def show(opened: Library, answer: ChunkedAnswer, *, context: bool, as_json: bool) -> None:
     """Print an answer as JSON, as a Markdown block, or as text."""
     if as_json:
         console.put_json(render.chunked_answer_as_json(answer))
         return
     console.say(*answer.notices)
     if context:
-        put_context(answer)
+        put_context(opened, answer)
     else:
         console.put(*render.chunked_answer_as_text(answer))
     if not answer.results:
         console.say("Nothing found.")
 
 
-def put_context(answer: Answer | ChunkedAnswer) -> None:
+def put_context(opened: Library, answer: Answer | ChunkedAnswer) -> None:
     """Print a Markdown block of what was found; no control character gets through."""
-    block = format_as_context(answer)
+    block = opened.answers.context(answer)
     if block:
         console.put(*map(render.plain, block.split("\n")))
