@@ -38,6 +38,7 @@ _FIGURE = re.compile(
     r"[-+\u2212\u2013(]?\s?(?:[A-Z]{0,3}[$€£¥]\s?)?[-+\u2212(]?\d[\d.,\s\u2019']*\s?[%)]*[a-z]?"
     r"|[-\u2013\u2014]+|n/?[am]\.?", re.I
 )  # fmt: skip
+_WORD = re.compile(r"\w{3}")
 _YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/-]\s?\d{2,4})?", re.I)
 
 
@@ -110,17 +111,34 @@ def _stack(rows: Sequence[Row], at: int, bottoms: dict[int, list[Row]]) -> list[
 
 def _region(rows: Sequence[Row], at: int) -> int:
     """Return the end of the rows of several cells that begin at one, and follow closely."""
-    if len(rows[at]) == 1:
+    first = at + 1 if _is_above_columns(rows, at) else at
+    if len(rows[first]) == 1:
         return at + 1
-    end = at + 1
-    for place in range(at + 1, len(rows)):
-        row, before = rows[place], rows[place - 1]
-        gap = before[0].bottom - row[0].top
-        if not -_height(row) < gap < _height(row) * _NEXT_ROW or place - end >= 2:
+    end = first + 1
+    for place in range(first + 1, len(rows)):
+        if place - end >= 2 or not _follows(rows[place - 1], rows[place]):
             break
-        if len(row) > 1:
+        if len(rows[place]) > 1:
             end = place + 1
     return end
+
+
+def _is_above_columns(rows: Sequence[Row], at: int) -> bool:
+    """Return whether a row is one cell above columns: "Year ended 31 December"."""
+    if len(rows[at]) > 1 or len(rows) < at + 3 or rows[at][0].text.endswith((".", ":", ";")):
+        return False
+    below = [row for row in rows[at + 1 : at + 1 + _MOST_HEADER_ROWS] if len(row) > 1]
+    return (
+        _follows(rows[at], rows[at + 1])
+        and len(rows[at + 1]) > 1
+        and any(row[0].right < rows[at][0].left for row in below)
+    )
+
+
+def _follows(before: Row, row: Row) -> bool:
+    """Return whether a row stands closely below another."""
+    gap = before[0].bottom - row[0].top
+    return -_height(row) < gap < _height(row) * _NEXT_ROW
 
 
 def _joined(row: Row) -> Line:
@@ -163,11 +181,12 @@ class _Region:
     def lines(self) -> list[Line]:
         """Return the lines in their order of reading."""
         several, columns = len(self._several), len(self._columns)
-        if columns < 2 or several < 2 or self._is_list():
+        if columns < 2 or several < 2 or self._is_list() or self._is_formula():
             return [_joined(row) for row in self._rows]
         if several > 2 and self._is_prose():
             return list(self._by_columns())
-        if (several > 2 or columns > 2) and self._is_aligned():
+        full = columns > 2 and all(len(row) == columns for row in self._several)
+        if (several > 2 or full) and self._is_aligned():
             return self._table()
         return [_joined(row) for row in self._rows]
 
@@ -191,6 +210,11 @@ class _Region:
             for row in self._several
         )
 
+    def _is_formula(self) -> bool:
+        """Return whether the rows are signs above and below each other."""
+        words = sum(any(_WORD.search(cell.text) for cell in row) for row in self._several)
+        return words * 2 < len(self._several)
+
     def _is_prose(self) -> bool:
         """Return whether the columns are filled with lines of text."""
         for cells in self._cells():
@@ -203,20 +227,10 @@ class _Region:
 
     def _is_aligned(self) -> bool:
         """Return whether cells stand below each other: the gaps of justified lines are anywhere."""
-        aligned = 0
-        for cells in self._cells():
-            if len(cells) < 2:
-                continue
-            near = _height(cells) * _SAME_LINE
-            edges = [[cell.left for cell in cells], [cell.left + cell.right for cell in cells]]
-            if sum(_FIGURE.fullmatch(cell.text) is not None for cell in cells) * 2 >= len(cells):
-                edges.append([cell.right for cell in cells])
-            aligned += any(
-                sum(abs(place - median(places)) <= near for place in places)
-                >= len(cells) * _ALIGNED
-                for places in edges
-            )
-        return aligned >= len(self._columns) * _ALIGNED
+        columns = len(self._columns)
+        filled = [cells for cells in self._cells() if len(cells) > 1]
+        aligned = sum(_below_each_other(cells, of_two=columns == 2) for cells in filled)
+        return aligned >= columns * _ALIGNED and len(filled) - aligned <= columns // 4
 
     def _by_columns(self) -> Iterator[Line]:
         """Yield the columns one after another, between the lines that run across them."""
@@ -241,17 +255,20 @@ class _Region:
         merged = [[" ".join(filter(None, cells)) for cells in zip(*header, strict=True)]]
         places = [_joined(self._rows[head - 1])] * 2
         for row, cells in zip(self._rows[head:], texts[head:], strict=True):
-            if len(merged) > 1 and cells[0][:1].islower() and not any(cells[1:]):
-                merged[-1][0] = f"{merged[-1][0]} {cells[0]}"
-            else:
+            at = _continued(merged, cells) if len(row) == 1 else -1
+            if at < 0:
                 merged.append(cells)
                 places.append(_joined(row))
+            else:
+                merged[-1][at] = f"{merged[-1][at]} {cells[at]}"
         written = table(merged).split("\n")
         return [place._replace(text=text) for text, place in zip(written, places, strict=True)]
 
     def _spread(self, row: Row) -> list[str]:
         """Return what a row of the header says of each column: a cell may stand above several."""
         texts = self._texts(row)
+        if len(row) == 1 and not texts[0]:
+            return ["", *[row[0].text] * (len(texts) - 1)]
         for cell in row:
             for place, column in enumerate(self._columns):
                 if not texts[place] and column.overlap(cell) > (column.right - column.left) / 2:
@@ -268,12 +285,38 @@ class _Region:
 
     def _header_rows(self, texts: Sequence[list[str]]) -> int:
         """Return how many rows come before the first figure, where they are the header."""
+        labels = 0
         for at, cells in enumerate(texts[: _MOST_HEADER_ROWS + 1]):
             if any(_FIGURE.fullmatch(cell) and not _YEAR.fullmatch(cell) for cell in cells[1:]):
                 return at
-            if at and len(self._rows[at]) == 1 and cells[0]:
-                return at
+            labels += cells[0] != ""
+            if labels > 1:
+                return at if at == 1 or len(self._rows[at]) == 1 else 1
         return 1
+
+
+def _continued(rows: Sequence[list[str]], cells: Sequence[str]) -> int:
+    """Return the column in which a row of one cell goes on with the row before; -1: in none."""
+    at = next(at for at, text in enumerate(cells) if text)
+    if len(rows) < 2 or not rows[-1][at] or _FIGURE.fullmatch(cells[at]):
+        return -1
+    return at if at or cells[at][:1].islower() else -1
+
+
+def _below_each_other(cells: Sequence[Line], *, of_two: bool) -> bool:
+    """Return whether cells begin or end at one place, or are centred.
+
+    Of two columns all lines of justified prose end at one place: there, only figures count.
+    """
+    near = _height(list(cells)) * _SAME_LINE
+    edges = [[cell.left for cell in cells], [cell.left + cell.right for cell in cells]]
+    figures = sum(_FIGURE.fullmatch(cell.text) is not None for cell in cells)
+    if not of_two or figures * 2 >= len(cells):
+        edges.append([cell.right for cell in cells])
+    return any(
+        sum(abs(place - median(places)) <= near for place in places) >= len(cells) * _ALIGNED
+        for places in edges
+    )
 
 
 def _whole_cells(row: Row) -> Row:

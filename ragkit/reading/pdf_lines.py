@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import re
+from array import array
 from collections.abc import Callable
 from functools import cache
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import groupby
+from operator import gt, itemgetter
 from typing import Any, TypeAlias
 
 from ragkit.reading.pdf_contents import Line
@@ -15,6 +16,9 @@ from ragkit.reading.pdf_layout import Row
 
 _Edges: TypeAlias = tuple[float, float, float, float]
 """Left, bottom, right, top, in points."""
+
+_Places: TypeAlias = tuple[list[float], list[float], list[float], list[float]]
+"""The same of many."""
 
 _HYPHENS = "\ufffe\x02"
 """Either stands for a hyphen at a line's end, and for the end of the line."""
@@ -46,8 +50,6 @@ class Characters:
         self._text = _UNSEEN.sub(" ", text)
         self._measure = _measure()
         self._handle = ctypes.cast(self._page.raw, ctypes.c_void_p).value
-        self._box = raw.FS_RECTF()
-        self._address = ctypes.addressof(self._box)
 
     def close(self) -> None:
         """Free what pdfium keeps of the page."""
@@ -55,56 +57,60 @@ class Characters:
 
     def rows(self) -> list[Row]:
         """Return the lines in the order in which the file draws them, as cells."""
-        found: list[Row] = []
+        words: list[tuple[int, int]] = []
+        firsts: list[int] = []
         for line in _LINE.finditer(self._text):
-            words = [word.span() for word in _WORD.finditer(self._text, *line.span())]
-            if words:
-                found.append(self._cells(words))
+            before = len(words)
+            words += [word.span() for word in _WORD.finditer(self._text, *line.span())]
+            if len(words) > before:
+                firsts.append(before)
+        if not words:
+            return []
+        places = self._measured(words)
+        wide = _wide_gaps(*places, both_ways=_FROM_RIGHT.search(self._text) is not None)
+        starts = sorted({*firsts, *wide})
+        begins = set(firsts)
+        found: list[Row] = []
+        for first, end in zip(starts, [*starts[1:], len(words)], strict=True):
+            left, bottom, right, top = (edges[first:end] for edges in places)
+            edges = min(left), min(bottom), max(right), max(top)
+            if first in begins:
+                found.append([])
+            found[-1].append(self._cell(words[first][0], words[end - 1][1], edges))
         return found
 
-    def _cells(self, words: list[tuple[int, int]]) -> Row:
-        """Part the words of a line where the gaps are wide."""
-        cells: Row = []
-        begin, before = words[0]
-        left, bottom, right, top = self._edges(begin, before)
-        # Thousands of words pass here: comparisons take a third of the time of min and max.
-        for start, end in words[1:]:
-            first, low, last, high = self._edges(start, end)
-            if (first - right if first > left else left - last) > (high - low) * _GAP:
-                cells.append(self._cell(begin, before, (left, bottom, right, top)))
-                begin, left, bottom, right, top = start, first, low, last, high
-            else:
-                if first < left:
-                    left = first
-                if last > right:
-                    right = last
-                if low < bottom:
-                    bottom = low
-                if high > top:
-                    top = high
-            before = end
-        cells.append(self._cell(begin, before, (left, bottom, right, top)))
-        return cells
+    def _measured(self, words: list[tuple[int, int]]) -> _Places:
+        """Return where words begin and end on the page as it is shown: four lists."""
+        # Thousands of words pass here: pdfium writes their first and last boxes into one array.
+        boxes = array("f", bytes(32 * len(words)))
+        measure, handle, address = self._measure, self._handle, boxes.buffer_info()[0]
+        for start, end in words:
+            measure(handle, start, address)
+            measure(handle, end - 1, address + 16)
+            address += 32
+        # A box is its left, top, right and bottom edge; the last character may stand first.
+        edges = [boxes[edge::8].tolist() for edge in range(8)]
+        left, right = edges[0], edges[6]
+        if any(map(gt, left, right)):
+            left, right = list(map(min, left, edges[4])), list(map(max, edges[2], right))
+        top, bottom = edges[1], edges[3]
+        if self._rotation:
+            top, bottom = list(map(max, top, edges[5])), list(map(min, bottom, edges[7]))
+        return self._turned(left, bottom, right, top)
 
-    def _edges(self, start: int, end: int) -> _Edges:
-        """Return the edges of a word on the page as it is shown."""
-        box = self._box
-        self._measure(self._handle, start, self._address)
-        left, bottom, right, top = box.left, box.bottom, box.right, box.top
-        if end - start > 1:
-            self._measure(self._handle, end - 1, self._address)
-            left = box.left if box.left < left else left
-            right = box.right if box.right > right else right
-            bottom = box.bottom if box.bottom < bottom else bottom
-            top = box.top if box.top > top else top
-        if not self._rotation:
-            return left, bottom, right, top
+    def _turned(
+        self, left: list[float], bottom: list[float], right: list[float], top: list[float]
+    ) -> _Places:
+        """Turn places on the page into places on the page as it is shown."""
         width, height = self._size
         if self._rotation == 90:
-            return bottom, height - right, top, height - left
+            return bottom, [height - at for at in right], top, [height - at for at in left]
         if self._rotation == 180:
-            return width - right, height - top, width - left, height - bottom
-        return width - top, left, width - bottom, right
+            left, right = [width - at for at in right], [width - at for at in left]
+            return left, [height - at for at in top], right, [height - at for at in bottom]
+        if self._rotation == 270:
+            return [width - at for at in top], left, [width - at for at in bottom], right
+        return left, bottom, right, top
 
     def _cell(self, start: int, end: int, edges: _Edges) -> Line:
         """Return the text between two places of one line."""
@@ -124,9 +130,8 @@ class Characters:
         drawn as one sign in the wrong order.
         """
         places = range(start + word.start(), start + word.end())
-        drawn = [
-            (self._edges(at, at + 1), one) for at, one in zip(places, word.group(), strict=True)
-        ]
+        edges = zip(*self._measured([(at, at + 1) for at in places]), strict=True)
+        drawn = list(zip(edges, word.group(), strict=True))
         if drawn[0][0] < drawn[-1][0]:
             drawn.reverse()
         signs = ([letter for _, letter in sign] for _, sign in groupby(drawn, key=itemgetter(0)))
@@ -136,17 +141,26 @@ class Characters:
         """Return words that are printed with spaces between their letters as words."""
         spaced = words.group()
         places = [found.start() for found in _WORD.finditer(spaced)]
-        edges = [
-            self._edges(start + words.start() + at, start + words.start() + at + 1) for at in places
-        ]
-        gaps = [
-            max(after[0] - before[2], before[0] - after[2]) for before, after in pairwise(edges)
-        ]
+        first = start + words.start()
+        left, _, right, _ = self._measured([(first + at, first + at + 1) for at in places])
+        gaps = [after - before for before, after in zip(right, left[1:], strict=False)]
         usual = sorted(gaps)[len(gaps) // 3]
         letters = [spaced[places[0]]]
         for at, gap in zip(places[1:], gaps, strict=True):
             letters.append(f" {spaced[at]}" if gap > usual * _WORD_GAP else spaced[at])
         return "".join(letters)
+
+
+def _wide_gaps(
+    left: list[float], bottom: list[float], right: list[float], top: list[float], *, both_ways: bool
+) -> list[int]:
+    """Return the words before which there is a wide gap on their line."""
+    edges = zip(left[1:], bottom[1:], right, top[1:], strict=False)
+    wide = [at for at, (a, low, b, high) in enumerate(edges, 1) if a - b > (high - low) * _GAP]
+    if both_ways:
+        back = zip(left, bottom[1:], right[1:], top[1:], strict=False)
+        wide += [at for at, (a, low, b, high) in enumerate(back, 1) if a - b > (high - low) * _GAP]
+    return wide
 
 
 @cache

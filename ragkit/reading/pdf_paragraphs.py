@@ -120,14 +120,15 @@ def _gap(previous: str, line: str, width: int, titles: Collection[str], known: V
         return "\n\n"
     if _LIST_ITEM.match(line):
         return "\n"
-    if _LEADER.search(previous):
+    if "..." in previous.replace(" ", "") and _LEADER.search(previous):
         return "\n"
     if width < _NARROWEST and not _EAST_ASIAN.search(line):
         return "\n"
     long = len(previous) >= width * 0.75
-    broken, rest = _BROKEN_WORD.search(previous), _FIRST_WORD.match(line)
-    if broken and rest and line[:1].islower() and (long or known.knows(broken[1] + rest[0])):
-        return "-"
+    if previous.endswith(HYPHENS) and line[:1].islower():
+        broken, rest = _BROKEN_WORD.search(previous), _FIRST_WORD.match(line)
+        if broken and rest and (long or known.knows(broken[1] + rest[0])):
+            return "-"
     if long and not (previous.endswith(_ENDS) and len(previous) < width * 0.88):
         return "" if _EAST_ASIAN.match(previous[-1]) and _EAST_ASIAN.match(line) else " "
     if previous.endswith(_ENDS) and not line[:1].islower():
@@ -137,7 +138,7 @@ def _gap(previous: str, line: str, width: int, titles: Collection[str], known: V
 
 def _is_heading(line: str, titles: Collection[str], width: int) -> bool:
     """Return whether a line is a title of the outline, or a short numbered heading."""
-    if _key(line) in titles:
+    if titles and _key(line) in titles:
         return True
     return len(line) < max(width * 0.8, _NARROWEST) and bool(_NUMBERED_HEADING.match(line))
 

@@ -117,6 +117,44 @@ def test_the_rows_of_a_header_are_one_and_a_label_that_was_broken_is_whole(tmp_p
     )
 
 
+def test_a_cell_above_several_columns_is_in_the_header_of_each(tmp_path):
+    def draw(canvas):
+        draw_prose(canvas, 760)
+        canvas.drawCentredString(415, 712, "Year ended 31 December")
+        draw_table(canvas)
+
+    header = "| In millions | Year ended 31 December 2021 | Year ended 31 December 2020 |"
+    assert f"\n\n{header}\n" in read(tmp_path, draw)
+
+
+def test_rows_of_words_with_labels_are_no_header(tmp_path):
+    rows = [["Country", "Italy", "Peru"], ["Continent", "Europe", "America"],
+            ["Capital", "Rome", "Lima"], ["People", "59", "34"]]  # fmt: skip
+    assert read(tmp_path, lambda canvas: draw_table(canvas, rows)) == (
+        "| Country | Italy | Peru |\n| --- | --- | --- |\n| Continent | Europe | America |\n"
+        "| Capital | Rome | Lima |\n| People | 59 | 34 |"
+    )
+
+
+def test_a_cell_of_several_lines_is_whole(tmp_path):
+    def draw(canvas):
+        rows = [
+            ("Term", "Meaning"),
+            ("Crossing", "A trip of the ferry from one"),
+            ("", "bank of the lake to the other"),
+            ("Fare", "What has to be paid for it"),
+        ]
+        for row, (term, meaning) in enumerate(rows):
+            canvas.drawString(60, 700 - 12 * row, term)
+            canvas.drawString(180, 700 - 12 * row, meaning)
+
+    assert read(tmp_path, draw) == (
+        "| Term | Meaning |\n| --- | --- |\n"
+        "| Crossing | A trip of the ferry from one bank of the lake to the other |\n"
+        "| Fare | What has to be paid for it |"
+    )
+
+
 def test_columns_are_read_one_after_another_however_they_are_drawn(tmp_path):
     half = [line[:44].rpartition(" ")[0] for line in PROSE] * 2
     second = [line.upper() for line in half]
