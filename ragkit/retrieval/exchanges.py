@@ -25,10 +25,10 @@ Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 _LONGEST_LEAD = 40
 _LONGEST_ALONE = 12
 _RECENT = 3
-_UNLIKE, _UNLIKE_OPEN = 0.3, 0.05
+_UNLIKE, _UNLIKE_OPEN = 0.4, 0.05
 _LEANING = 0.15
 _MOST_TOGETHER = 4
-_FEWEST_TURNS, _ANSWERED_WORDS = 6, 20
+_FEWEST_TURNS, _ANSWERED_WORDS, _LONGER = 6, 20, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +144,16 @@ def transcript_of(sentences: Sequence[Sentence]) -> list[Exchange]:
     turns = _paragraphs(sentences)
     if len(turns) < _FEWEST_TURNS:
         turns = [[one] for one in sentences]
+    said_in = [" ".join(one.text for one in turn) for turn in turns]
     found: list[Exchange] = []
-    for turn in turns:
-        said = " ".join(one.text for one in turn)
-        if mostly_asks(turn) and telling(said):
+    for turn, said, following in zip(turns, said_in, [*said_in[1:], ""], strict=True):
+        # A short paragraph above a long one is a question without a mark.
+        note = (
+            len(turn) == 1
+            and _is_note(turn[0])
+            and (not following or len(following) > _LONGER * len(said))
+        )
+        if (note or mostly_asks(turn)) and telling(said):
             found.append(Exchange(turn[0].start, turn[-1].end, said))
         elif found:
             found[-1] = replace(found[-1], end=turn[-1].end, answer=f"{found[-1].answer} {said}")

@@ -153,7 +153,8 @@ def _by_quotes(text: str, begin: int) -> list[Unit]:
     units = []
     for depth, run in groupby(depths, key=lambda each: each[0]):
         of_run = [line for _, line in run]
-        said = "".join(_QUOTED.sub("", line.group(), count=1) for line in of_run)
+        lines_of_run = text[of_run[0].start() : of_run[-1].end()].splitlines()
+        said = "\n".join(_QUOTED.sub("", line, count=1) for line in lines_of_run)
         if said.strip():
             units.append(Unit(of_run[0].start(), of_run[-1].end(), said.strip(), f"{depth}"))
     return units if any(unit.role != "0" for unit in units) and len(units) > 1 else []

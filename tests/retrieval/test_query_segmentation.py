@@ -212,3 +212,24 @@ def test_each_paragraph_that_asks_in_one_message_asks_for_itself():
     topics = cut_question(text, EMBED, ADAPTIVE)
     assert topics[0].segments[0].text == "I have a pump. How long is the warranty?"
     assert text[topics[1].start :].startswith("Where is the harbour?")
+
+
+def test_without_roles_what_much_is_said_after_was_asked_and_the_last_of_each_subject_asks():
+    def embed(texts):
+        counts = np.array([[t.count("train"), t.count("parser")] for t in texts], np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+    def said(word: str) -> str:
+        return f"The {word} " + f"is known for many other {word} things " * 4 + "as well."
+
+    trains = ["Where does the train leave?", "Is a train cheap?", "Night train to Porto"]
+    parsers = ["Why does the parser fail?", "Who wrote a parser?", "What is a parser good for?"]
+    text = "\n\n".join(
+        line
+        for questions, word in ((trains, "train"), (parsers, "parser"))
+        for question in questions
+        for line in (question, said(word))
+    )
+    topics = cut_question(text, embed, ADAPTIVE)
+    assert [topic.segments[0].text for topic in topics] == [trains[-1], parsers[-1]]
+    assert topics[0].segments[0].background == " ".join(trains)
