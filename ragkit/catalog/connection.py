@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 import time
@@ -328,4 +327,4 @@ def conditions(*pairs: tuple[str, Any]) -> tuple[str, list[Any]]:
 
 def id_list(ids: Iterable[int]) -> str:
     """Return ids as the JSON list that ``json_each`` takes apart in a query."""
-    return json.dumps([int(value) for value in ids])
+    return str([int(value) for value in ids])

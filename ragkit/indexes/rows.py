@@ -128,9 +128,10 @@ def positions_in(ascending: NDArray[Any], values: NDArray[Any]) -> tuple[Ids, Bo
         return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
     # Of the same type as those searched, which would all be copied otherwise.
     typed = values.astype(ascending.dtype, copy=False)
-    positions = np.minimum(np.searchsorted(ascending, typed), len(ascending) - 1)
-    present: Bools = ascending[positions] == values
-    return np.where(present, positions, 0), present
+    positions: Ids = ascending.searchsorted(typed)
+    present: Bools = ascending.take(positions, mode="clip") == values
+    positions *= present
+    return positions, present
 
 
 def distinct(ids: Ids) -> Ids:

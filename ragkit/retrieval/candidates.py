@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -114,7 +114,7 @@ def find_candidates(
             if any(strategy.missing for strategy in strategies):
                 timer.notices.append(NO_GRAPH)
             if options.mode is Mode.HYBRID and len(queries) == 1 and total >= _WORTH_A_THREAD:
-                by_both = run_concurrently(by_vector, by_keyword)
+                by_both = run_concurrently(by_vector, partial(_and_documents, by_keyword, searches))
                 candidates = dict(zip((IndexKind.VECTOR, IndexKind.KEYWORD), by_both, strict=True))
                 notes.append("beside keyword")
             else:
@@ -127,6 +127,16 @@ def find_candidates(
                 candidates[IndexKind.KEYWORD] = by_keyword()
             stage.out = len(candidates[IndexKind.KEYWORD].entry_ids)
     return candidates
+
+
+def _and_documents(
+    by_keyword: Callable[[], Candidates], searches: Sequence[IndexSearch]
+) -> Candidates:
+    """Find candidates by words, and the documents that an answer counts: vectors take longer."""
+    found = by_keyword()
+    for search in searches:
+        search.documents(IndexKind.KEYWORD)
+    return found
 
 
 def candidates_of(
@@ -204,7 +214,7 @@ def run_concurrently(
     What no other thread has begun when ``first`` is done is run here too, so that nobody waits
     behind somebody else's work. An error of either is raised.
     """
-    if (processors or os.cpu_count() or 1) < 2:
+    if (processors or _processors()) < 2:
         return first(), second()
     future = _threads().submit(second)
     try:
@@ -212,6 +222,12 @@ def run_concurrently(
     finally:
         unbegun = future.cancel()
     return result, second() if unbegun else future.result()
+
+
+@cache
+def _processors() -> int:
+    # Each look takes as long as some stages.
+    return os.cpu_count() or 1
 
 
 @lru_cache(maxsize=1)

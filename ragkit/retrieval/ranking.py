@@ -86,8 +86,8 @@ class Part:
 
     def contribution(self, query: int, row: int) -> Contribution:
         """Return the part of one row's score."""
-        weight, normalised = float(self.weights[query]), float(self.normalised[row])
-        rank, raw = int(self.ranks[row]), float(self.raw[row])
+        weight, normalised = self.weights.item(query), self.normalised.item(row)
+        rank, raw = self.ranks.item(row), self.raw.item(row)
         return Contribution(self.index, rank, raw, normalised, weight, weight * normalised)
 
 
@@ -222,7 +222,8 @@ def with_places(ranking: Ranking, in_order: Callable[[Ids], Sequence[int]]) -> R
     """
     best = ranking.order
     scores, documents = ranking.scores[best], ranking.document_ids[best]
-    same = (np.diff(scores) == 0) & (np.diff(ranking.queries) == 0) & (np.diff(documents) != 0)
+    same = (scores[1:] == scores[:-1]) & (documents[1:] != documents[:-1])
+    same &= ranking.queries[1:] == ranking.queries[:-1]
     if not same.any():
         return ranking
     tied = np.unique(np.concatenate([documents[:-1][same], documents[1:][same]]))
@@ -352,7 +353,11 @@ def with_part(
 
     ``weight`` is that of all queries, or has one for each, (q,).
     """
-    scaled = (replace(part, weights=part.weights * (1 / (1 + weight))) for part in ranking.parts)
+    share = 1 / (1 + weight)
+    scaled = (
+        Part(part.index, part.weights * share, part.ranks, part.raw, part.normalised)
+        for part in ranking.parts
+    )
     own = np.broadcast_to(weight / (1 + weight), ranking.count)
     part = Part(name, own, np.zeros(len(raw), np.int64), raw, normalised)
     return replace(ranking, parts=(*scaled, part))

@@ -91,8 +91,11 @@ class SearchEngine:
         answer, seconds = self._answer(question, options, collections)
         # A model that was chosen by itself is known by name only now.
         self._answers.put(self._key(question, options, collections), answer, seconds)
-        stages = (f"{s.name} {s.ms:.1f} ms {s.count_in}>{s.count_out}" for s in answer.trace.stages)
-        logger.info("search: %d results, stages %s", len(answer.results), ", ".join(stages))
+        if logger.isEnabledFor(logging.INFO):
+            stages = [
+                f"{s.name} {s.ms:.1f} ms {s.count_in}>{s.count_out}" for s in answer.trace.stages
+            ]
+            logger.info("search: %d results, stages %s", len(answer.results), ", ".join(stages))
         return answer
 
     def find(
@@ -229,7 +232,8 @@ class SearchEngine:
             spell = self._spell(options, collections)
             query = self._encoder.parse(question, options, collections, spell)
             stage.out, stage.note = len(query.token_ids), query.note
-        options = replace(options, mode=query.mode)
+        if query.mode is not options.mode:
+            options = replace(options, mode=query.mode)
         document_ids: Ids | None = None
         if query.lists:
             with timer.stage("filters", 0) as stage:

@@ -365,7 +365,7 @@ def test_a_search_takes_no_text_apart_until_somebody_looks(library, monkeypatch)
 def test_words_beside_vectors_give_the_same_answer(library, monkeypatch):
     alone = library.search("is a refund like a turbine", library.options())
     monkeypatch.setattr(candidates, "_WORTH_A_THREAD", 0)
-    monkeypatch.setattr(candidates.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(candidates, "_processors", lambda: 2)
     monkeypatch.setattr(library.engine, "_answers", AnswerCache())
     both = library.search("is a refund like a turbine", library.options())
     assert both.results == alone.results

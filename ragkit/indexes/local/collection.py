@@ -145,12 +145,13 @@ class CollectionIndex:
         holding = np.zeros((len(token_ids), len(documents)), np.bool_)
         numbers = np.array(token_ids, np.int64)
         columns, bounds = self._runs_of(documents)
+        # Of the type of the rows searched, which would all be copied otherwise.
+        bounds = bounds.astype(np.int32)
         for field in fields:
             keywords = self.base.keywords.get(field)
             of_tokens = keywords.rows_with(numbers) if keywords else []
             for number, rows in enumerate(of_tokens):
-                # Of the type of those searched, which would all be copied otherwise.
-                firsts, lasts = np.searchsorted(rows, bounds.astype(rows.dtype))
+                firsts, lasts = rows.searchsorted(bounds)
                 present = lasts > firsts
                 for run in np.flatnonzero(present).tolist() if len(self.tombstones.rows) else ():
                     present[run] = self.alive[rows[firsts[run] : lasts[run]]].any()

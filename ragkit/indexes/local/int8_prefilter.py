@@ -86,8 +86,9 @@ class Int8Prefilter:
         (scores,), (rows,) = self.index.search(rounded, count, params=parameters)
         if rows[-1] < 0:
             return np.sort(rows[rows >= 0]), -np.inf
-        doubt = self.error * _lengths(scaled) + self.longest * _lengths(scaled - step * rounded)
-        return np.sort(rows), float((scores[-1] * step + doubt + _INEXACT * _lengths(query))[0])
+        lengths = _lengths(np.concatenate([scaled, scaled - step * rounded, query]))
+        doubt = lengths @ (self.error, self.longest, _INEXACT)
+        return np.sort(rows), float(scores[-1] * step + doubt)
 
     def likely_rows(
         self, queries: NDArray[np.float32], depth: int, allowed: Bools | None = None

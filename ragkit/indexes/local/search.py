@@ -87,6 +87,7 @@ class LocalSearch:
             if query.vector is not None:
                 self._vectors[number] = query.vector
         self._keyword_scores: dict[int, RowScores] = {}
+        self._documents: dict[IndexKind, Ids] = {}
 
     @property
     def passing(self) -> int:
@@ -99,6 +100,11 @@ class LocalSearch:
 
     def documents(self, kind: IndexKind) -> Ids:
         """Return the documents that the first query finds, ascending (``IndexSearch``)."""
+        if kind not in self._documents:
+            self._documents[kind] = self._all_documents(kind)
+        return self._documents[kind]
+
+    def _all_documents(self, kind: IndexKind) -> Ids:
         index, mask = self.index, self._mask
         starts, _ends = index.runs
         found: tuple[Bools, Bools]
@@ -111,7 +117,9 @@ class LocalSearch:
             found = index.alive, np.ones(len(index.delta), np.bool_)
         if mask is not None:
             found = found[0] & mask.base, found[1] & mask.delta
-        held = starts[np.logical_or.reduceat(found[0], starts)] if len(starts) else starts
+        # Over bytes: over truth values it takes twice as long.
+        bytes_of = found[0].view(np.uint8)
+        held = starts[np.bitwise_or.reduceat(bytes_of, starts) > 0] if len(starts) else starts
         ids = [index.base.document_ids[held], index.delta.rows.document_ids[found[1]]]
         return distinct(np.concatenate(ids))
 
