@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate, chain
 from operator import add
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from ragkit.indexes.languages import FOREIGN_STOP_WORDS, JAPANESE_FUNCTION_PAIRS, stem
 
 LONGEST_TOKEN = 64
 """Longer tokens are cut and end in a hash of the whole."""
@@ -26,6 +27,7 @@ these they this to was we were what when where which who whom whose why will wit
 STOP_WORDS = frozenset(_STOP.split())
 """English words that carry no meaning in a search, question words included."""
 
+_ALL_STOP_WORDS = STOP_WORDS | FOREIGN_STOP_WORDS
 _LONGEST_WORD = 1000
 _CONNECTOR = re.compile(CONNECTORS)
 _EDGES = ".'-/\\@&:"
@@ -85,7 +87,7 @@ def content_tokens(word: str) -> tuple[str, ...]:
         lower = word.lower()
         return () if lower in STOP_WORDS else (_stem(lower),)
     if not word.isascii() and _RUN.search(word):
-        return tokens_of(word)
+        return tuple(one for one in tokens_of(word) if one not in JAPANESE_FUNCTION_PAIRS)
     short = word.isascii() and len(word) <= _LONGEST_WORD
     if short and _PATH.fullmatch(word) and "__" not in word and word.strip(_SIGNS):
         segments = filter(None, _SEPARATORS.split(word))
@@ -101,10 +103,11 @@ def _content_of_segment(segment: str) -> tuple[str, ...]:
 
 
 def _content(word: str, pieces: Iterable[Piece]) -> tuple[str, ...]:
+    dropped = STOP_WORDS if word.isascii() else _ALL_STOP_WORDS
     return tuple(
         piece.token
         for piece in pieces
-        if piece.token.strip(_SIGNS) and word[piece.start : piece.end].casefold() not in STOP_WORDS
+        if piece.token.strip(_SIGNS) and word[piece.start : piece.end].casefold() not in dropped
     )
 
 
@@ -303,20 +306,9 @@ def _run_of_letters() -> re.Pattern[str]:
     return re.compile(rf"(?:[^\W\d_]|[{marks()}])+|\d+")
 
 
-_local = threading.local()
-
-
 def _stem(word: str) -> str:
-    """Stem a word as English; words of other scripts come back unchanged."""
-    if len(word) > LONGEST_TOKEN:
-        return _bounded(word)
-    stemmer: Any = getattr(_local, "stemmer", None)
-    if stemmer is None:
-        import Stemmer
-
-        # One stemmer a thread: it keeps state between calls.
-        stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
-    return str(stemmer.stemWord(word))
+    """Stem a word; an overlong one is cut."""
+    return stem(word) if len(word) <= LONGEST_TOKEN else _bounded(word)
 
 
 @cache

@@ -40,8 +40,8 @@ _LONGEST_CACHED = 64
 
 _Made = TypeVar("_Made")
 
-# Soft hyphens, joiners, direction marks and variation selectors are not seen by a reader.
-_UNSEEN = [0xAD, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)]
+# Soft hyphens, tatweels, joiners, direction marks and variation selectors are not seen by a reader.
+_UNSEEN = [0xAD, 0x640, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)]
 _UNSEEN += [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 
 # Letters that NFKD leaves alone although people type them without the stroke, and punctuation
@@ -54,7 +54,13 @@ _ALIKE = {
 }  # fmt: skip
 _BEFORE: dict[int, str] = {**dict.fromkeys(_UNSEEN, ""), **{ord(a): b for a, b in _ALIKE.items()}}
 
-_ACCENTS = re.compile("[\u0300-\u036f]+")
+# Also the vowel signs of Arabic, which few write; \u0439 is a letter, and its breve no accent.
+_ACCENTS = re.compile(
+    "(?<![\u0438\u0418])[\u0300-\u036f\u064b-\u065f\u0670]+|[\u0300-\u0305\u0307-\u036f]+"
+)
+# Letters of Arabic script that are written in several ways.
+_ARABIC = re.compile("[\u0629\u0649\u0671\u06a9\u06cc]")
+_ARABIC_ALIKE = str.maketrans("\u0629\u0649\u0671\u06a9\u06cc", "\u0647\u064a\u0627\u0643\u064a")
 # Han, kana and Hangul syllables: never joined to what stands before them.
 _STANDALONE = re.compile("[\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff\uac00-\ud7a3]")
 
@@ -115,13 +121,18 @@ def without_stop_words(tokens: Iterable[str]) -> list[str]:
 def fold(text: str) -> str:
     """Unify compatibility forms and drop the accents of Latin, Greek and Cyrillic letters.
 
+    In Arabic script, vowel signs go, and letters that are written in several ways are unified.
     Case is kept, because it tells the parts of ``camelCase`` apart. Marks of other scripts,
     where they carry meaning, are kept.
     """
     if text.isascii():
         return text
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_BEFORE)))
-    return plain if plain.isascii() else unicodedata.normalize("NFC", plain)
+    if plain.isascii():
+        return plain
+    if _ARABIC.search(plain):
+        plain = plain.translate(_ARABIC_ALIKE)
+    return unicodedata.normalize("NFC", plain)
 
 
 def fold_with_offsets(text: str) -> tuple[str, list[int], list[int]]:

@@ -32,6 +32,7 @@ COUNT_POWER = 0.6
 """A token that stands n times counts n ** this: measured better than 1 on most question sets."""
 
 _WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
+_WORD_START = "\u2581"
 _TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
 _WORDS_IN_NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 _PUNCTUATION = re.compile(
@@ -161,6 +162,24 @@ class WordLlamaEmbedder:
     def pieces(self, word: str) -> int:
         """Return into how many tokens a plain word is taken apart; one for a common word."""
         return len(self._encode_words({word})[word])
+
+    def known_share(self, text: str) -> float:
+        """Return what share of a text's letters stands in tokens of several letters.
+
+        About 1 in languages that the vectors were made for. Near 0 where words fall into single
+        letters and bytes, whose vectors say nothing: Arabic, Greek, Chinese, Japanese, Thai.
+        """
+        words = plain_words(text).split()
+        tokens_of = self._encode_words(set(words))
+        name_of = self._parts[1].id_to_token
+        known = sum(
+            len(name)
+            for word in words
+            for token in tokens_of[word]
+            if len(name := (name_of(token) or "").removeprefix(_WORD_START)) > 1
+            and not name.startswith("<0x")
+        )
+        return min(known / max(sum(map(len, words)), 1), 1.0)
 
     def _encode(self, text: str) -> list[int]:
         """Return the tokens of a whole text."""

@@ -21,7 +21,8 @@ from ragkit.errors import RagkitError
 from ragkit.indexes.protocol import IndexQuery
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
-from ragkit.models.factory import is_remote
+from ragkit.models.factory import is_remote, local_embedder
+from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.options import Filters, Mode, SearchOptions
 from ragkit.results import Spelling
 from ragkit.retrieval.query_parser import LONGEST_QUERY, ParsedQuery, parse_query
@@ -36,6 +37,7 @@ LONGEST_WAIT_IN_TROUBLE = 0.3
 """Seconds that a search waits for one that did not."""
 
 _ALL = Filters()
+_LONGEST_JUDGED = 500
 # What must be in a text for more than its words to count.
 _MAY_HOLD_SYNTAX = re.compile(
     r'[:"“„«「\u200e\u200f\u202a-\u202e\u2066-\u2069]|(?<!\S)-\S|(?<!\S)(?:NOT|OR)\s'
@@ -57,7 +59,7 @@ class Query(IndexQuery):
     library knows; all of ``filters`` must hold, and what ``parsed`` requires and excludes.
     ``mode`` is the one asked for, or by keywords where ``trouble`` says why there is no vector.
     ``note`` is for the trace, ``notices`` are for the person. ``spelled`` are words of the question
-    for which ``text`` has others.
+    for which ``text`` has others. ``vector_share`` says how much of the text the vector knows.
     """
 
     text: str = ""
@@ -71,6 +73,7 @@ class Query(IndexQuery):
     note: str = ""
     notices: tuple[str, ...] = ()
     spelled: tuple[Spelling, ...] = ()
+    vector_share: float = 1.0
 
     @property
     def lists(self) -> bool:
@@ -155,6 +158,7 @@ class QueryEncoder:
                     note="by words alone" if trouble else "words known to the library",
                     notices=(*query.notices, *filter(None, (notice, trouble))),
                     spelled=spelled,
+                    vector_share=self._embedder.known_share(query.text),
                 )
             )
         return queries
@@ -217,6 +221,12 @@ class QueryEmbedder:
         if current.vectors is None:
             return [None] * len(texts), current.trouble
         return list(current.vectors), ""
+
+    def known_share(self, text: str) -> float:
+        """Return what share of a text the embedder knows; 1 where it does not say."""
+        if text.isascii() or self._embedder.name != WordLlamaEmbedder.name:
+            return 1.0
+        return local_embedder().known_share(text[:_LONGEST_JUDGED])
 
     def _request(self, current: _Request, texts: list[str]) -> None:
         try:

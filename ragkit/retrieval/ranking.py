@@ -32,6 +32,9 @@ IDENTIFIER_SHARE = 0.4
 FOLDER_SHARE = 0.5
 """How much a word of a folder counts, for one of a title."""
 
+FOREIGN_SHARE = 0.1
+"""The same in a language that they hardly know: they count where words find nothing."""
+
 TITLE_FLOOR = 0.2
 """From which share of a query on a title that holds it counts in full."""
 
@@ -187,7 +190,7 @@ def rank(
     words and the rest of the document count too. ``within`` has what is found in the documents that
     some of the queries name.
     """
-    by_kind = np.array([index_weights(query.text, options) for query in queries]).reshape(-1, 2)
+    by_kind = np.array([index_weights(query, options) for query in queries]).reshape(-1, 2)
     weights = dict(zip((IndexKind.VECTOR, IndexKind.KEYWORD), by_kind.T, strict=True))
     if len(candidates) < 2 or options.fusion is not Fusion.WEIGHTED:
         return fuse(candidates, weights, options)
@@ -363,17 +366,22 @@ def with_part(
     return replace(ranking, parts=(*scaled, part))
 
 
-def index_weights(query: str, options: SearchOptions) -> tuple[float, float]:
+def index_weights(query: Query, options: SearchOptions) -> tuple[float, float]:
     """Return the weights of vectors and keywords for a query.
 
-    Static vectors know little of identifiers (``holds_identifier``): where there is one,
-    ``IDENTIFIER_SHARE`` of their weight stays and keywords get the rest, unless one index is
-    switched off.
+    Static vectors know little of identifiers (``holds_identifier``) and of languages in which they
+    know less than half of a text's letters: ``IDENTIFIER_SHARE`` or ``FOREIGN_SHARE`` of their
+    weight stays and keywords get the rest, unless one index is switched off.
     """
     vector, keyword = options.vector_weight, options.keyword_weight
-    if not options.adaptive or vector <= 0 or keyword <= 0 or not holds_identifier(query):
+    if not options.adaptive or vector <= 0 or keyword <= 0:
         return vector, keyword
-    left = vector * IDENTIFIER_SHARE
+    if query.vector_share < 0.5:
+        left = vector * FOREIGN_SHARE
+    elif holds_identifier(query.text):
+        left = vector * IDENTIFIER_SHARE
+    else:
+        return vector, keyword
     return left, keyword + vector - left
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
+from ragkit.retrieval.query import Query
 from ragkit.retrieval.ranking import (
     CLOSE,
     SEARCHED_LEVELS,
@@ -227,13 +228,23 @@ WEIGHTED = fused(
 )
 
 
+def weights(text: str, options: SearchOptions, share: float = 1.0) -> tuple[float, float]:
+    return index_weights(Query(text=text, vector_share=share), options)
+
+
 def test_words_count_more_where_there_is_an_identifier():
-    assert index_weights("how to cache", SearchOptions()) == (0.5, 0.5)
-    assert index_weights("the cache_data", SearchOptions()) == (0.2, 0.8)
+    assert weights("how to cache", SearchOptions()) == (0.5, 0.5)
+    assert weights("the cache_data", SearchOptions()) == (0.2, 0.8)
     kept = SearchOptions(adaptive=False)
-    assert index_weights("the cache_data", kept) == (0.5, 0.5)
+    assert weights("the cache_data", kept) == (0.5, 0.5)
     only = SearchOptions(vector_weight=1.0, keyword_weight=0.0)
-    assert index_weights("the cache_data", only) == (1.0, 0.0)
+    assert weights("the cache_data", only) == (1.0, 0.0)
+
+
+def test_words_decide_in_a_language_that_the_vectors_hardly_know():
+    assert weights("ما هي مدة الإجازة", SearchOptions(), 0.1) == (0.05, 0.95)
+    assert weights("Сколько длится отпуск", SearchOptions(), 0.9) == (0.5, 0.5)
+    assert weights("ما هي مدة", SearchOptions(adaptive=False), 0.1) == (0.5, 0.5)
 
 
 def test_an_entry_alone_keeps_its_score_and_another_gains_by_its_document():
