@@ -27,19 +27,23 @@ def with_head(title: str, metadata: Metadata, body: str) -> str:
     """
     summary = next((str(metadata[key]) for key in _SUMMARIES if metadata.get(key)), "")
     words = _words(body)
-    if words and words >= _words(summary):
+    if words and len(words) >= len(_words(summary)):
         return body
     heading = f"# {title}" if title and not body.strip() else ""
-    return joined((heading, summary, *_listed(metadata), body), "\n\n")
+    lists = _listed(metadata, {*_words(title), *_words(summary), *words})
+    return joined((heading, summary, *lists, body), "\n\n")
 
 
-def _listed(metadata: Metadata) -> Iterator[str]:
-    """Yield keywords and tags, a line each."""
+def _listed(metadata: Metadata, said: set[str]) -> Iterator[str]:
+    """Yield the keywords and tags that have words of their own, a line each."""
     for key, name in _LISTS.items():
-        if values := metadata.get(key):
-            yield f"{name}: {', '.join(map(str, values if isinstance(values, list) else [values]))}"
+        values = metadata.get(key) or []
+        listed = map(str, values if isinstance(values, list) else [values])
+        new = [one for one in listed if not said.issuperset(_words(one))]
+        if new:
+            yield f"{name}: {', '.join(new)}"
 
 
-def _words(markdown: str) -> int:
-    """Return the number of words outside tags."""
-    return len(_WORD.findall(_TAG.sub(" ", markdown)))
+def _words(markdown: str) -> list[str]:
+    """Return the words outside tags."""
+    return _WORD.findall(_TAG.sub(" ", markdown).casefold())

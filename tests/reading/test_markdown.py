@@ -100,7 +100,10 @@ def test_a_rule_at_the_top_is_no_front_matter(tmp_path):
     assert reading.warnings == ()
 
 
-HEAD = "---\ntitle: st.badge\ndescription: Shows a coloured label.\nkeywords: tag, chip\n---\n"
+HEAD = (
+    "---\ntitle: st.badge\ndescription: Shows a coloured label.\n"
+    "keywords: badge, Label, tag, chip\n---\n"
+)
 SAID = "Shows a coloured label.\n\nKeywords: tag, chip"
 
 
