@@ -190,7 +190,9 @@ class SearchEngine:
             answer, seconds = self._as_meant(query, answer, seconds, options)
         if answer.spelled:
             answer = replace(answer, corrected=respelled_text(question, answer.spelled))
-        return replace(answer, query=question, readings=readings), seconds
+        if readings or answer.query != question:
+            answer = replace(answer, query=question, readings=readings)
+        return answer, seconds
 
     def _as_meant(
         self, query: Query, answer: Answer, seconds: float, options: SearchOptions
@@ -307,7 +309,8 @@ class SearchEngine:
         depth = max(options.candidates, options.limit)
         limit = options.limit
         listed = _listed(options)
-        options = replace(options, limit=listed)
+        if listed != limit:
+            options = replace(options, limit=listed)
         if options.sort is Sort.DATE:
             # What is newest is chosen among all that are good.
             options = replace(options, limit=_MOST_CANDIDATES, mmr_lambda=None)
