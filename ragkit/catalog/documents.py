@@ -174,18 +174,20 @@ class Documents:
         return chunks
 
     def headings(
-        self, places: Sequence[tuple[int, int, int]]
+        self, places: Sequence[tuple[int, int, int, int]]
     ) -> list[list[tuple[int, tuple[str, ...]]]]:
         """Return the offsets and heading paths of the sections of places, in their order.
 
-        A place is (document id, index of its first chunk, offset of its end). The list of one
-        within a single section is empty.
+        A place is (document id, indexes of its first and last chunk, offset of its end). The list
+        of one within a single section is empty.
         """
         rows = self._connections.rows(
+            # The chunk behind a place begins in its last section, or in the next one.
             "SELECT w.key, s.start, s.path FROM json_each(?) w JOIN chunks k "
-            "ON k.document_id = w.value ->> 0 AND k.idx = w.value ->> 1 JOIN sections s "
-            "ON s.document_id = k.document_id AND s.idx >= k.section AND s.start < w.value ->> 2 "
-            "ORDER BY w.key, s.idx",
+            "ON k.document_id = w.value ->> 0 AND k.idx = w.value ->> 1 LEFT JOIN chunks n "
+            "ON n.document_id = w.value ->> 0 AND n.idx = (w.value ->> 2) + 1 JOIN sections s "
+            "ON s.document_id = k.document_id AND s.start < w.value ->> 3 "
+            "AND s.idx BETWEEN k.section AND coalesce(n.section, s.idx) ORDER BY w.key, s.idx",
             (json.dumps(places),),
         )
         headings: list[list[tuple[int, tuple[str, ...]]]] = [[] for _ in places]

@@ -145,7 +145,7 @@ def assemble(
         short = {record.id for record in records.values() if record.characters < _READ_WHOLE}
         slices = iter(catalog.documents.slices(spans, short))
         places = [
-            (group.document_id, passage.chunks[0], passage.end)
+            (group.document_id, *passage.chunks, passage.end)
             for group, plan in plans
             for passage in plan.passages
         ]

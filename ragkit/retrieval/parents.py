@@ -28,7 +28,7 @@ def in_parents(catalog: Catalog, results: Sequence[Result], most: int) -> tuple[
         passages = [plan.passages[0] for _, plan in plans]
         homes = [results[place].document.id for place, _ in plans]
         spans = [(home, one.start, one.end) for home, one in zip(homes, passages, strict=True)]
-        ends = [(home, one.chunks[0], one.end) for home, one in zip(homes, passages, strict=True)]
+        ends = [(home, *one.chunks, one.end) for home, one in zip(homes, passages, strict=True)]
         texts, headings = catalog.documents.slices(spans), catalog.documents.headings(ends)
     shown: dict[int, list[Passage]] = {}
     for (place, plan), text, within in zip(plans, texts, headings, strict=True):

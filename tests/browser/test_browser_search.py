@@ -74,7 +74,7 @@ def test_coverage_is_drawn_one_cell_a_chunk_and_each_chunk_can_be_a_result(open_
     card = page.locator('.rk-card[data-path="handbook/security.md"]')
     said = card.locator(".rk-coverage").inner_text()
     total = int(said.rsplit(" of ", 1)[1])
-    assert total >= 10
+    assert total >= 6
     cells = card.locator(".rk-bar .rk-cell")
     expect(cells).to_have_count(total)
     shown = card.locator(".rk-bar :is(.rk-hit, .rk-near)").count()
