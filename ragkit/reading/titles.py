@@ -99,7 +99,8 @@ def choose(candidates: Iterable[str], name: str) -> str:
     for title in (*listed, *names, readable(name)):
         says = _said(title)
         if says is _Says.ITSELF:
-            return title if title in listed[:1] else one_line(_joined(kind, title, _year(listed)))
+            whole = title in listed[:1] and _words(title).isdisjoint(_KINDS)
+            return title if whole else one_line(_joined(kind, title, _year(listed)))
         if says is _Says.KIND and not kind and len(title) <= _LONGEST_KIND:
             kind = title
     return kind or stem(name)
@@ -184,10 +185,10 @@ def _year(candidates: Iterable[str]) -> str:
 
 
 def _joined(kind: str, title: str, year: str) -> str:
-    """Put kind and year before a title that does not hold them."""
+    """Put kind and year to a title that does not hold them: "Annual Report 2021 · Mills"."""
     there = set(_WORD.findall(title.casefold()))
     if there.issuperset(_WORD.findall(kind.casefold())):
         kind = ""
     if _YEAR.search(f"{kind} {title}"):
         year = ""
-    return joined((joined((kind, year), " "), title), " · ")
+    return f"{joined((kind, year), ' ')} · {title}" if kind else joined((title, year), " ")
