@@ -223,6 +223,14 @@ class Entries:
         )
         return {row[0]: row[1] for row in rows}
 
+    def tokens_from(self, beginning: str, most: int) -> list[str]:
+        """Return tokens of the vocabulary that begin so, in order."""
+        rows = self._connections.rows(
+            "SELECT token FROM vocabulary WHERE token >= ? AND token < ? ORDER BY token LIMIT ?",
+            (beginning, beginning + chr(0x10FFFF), most),
+        )
+        return [row[0] for row in rows]
+
     def words_near(self, token: str, most: int) -> list[tuple[str, int]]:
         """Return words of the vocabulary with up to so many edits, and those; the nearest first.
 

@@ -52,14 +52,14 @@ class Words:
     by_word: Mapping[str, frozenset[str]]
 
     @classmethod
-    def of(cls, text: str) -> Words:
-        """Find the words of a text; stop words are none."""
+    def of(cls, text: str, asked: Collection[str]) -> Words:
+        """Find the words of a text of which a token was asked for; stop words are none."""
         text = text[:_LONGEST_JUDGED]
         folded, starts, ends = fold_with_offsets(text)
         words = {}
         for match in word_pattern(ascii_only=folded.isascii()).finditer(folded):
             tokens = frozenset(index_tokens(match.group()))
-            if tokens:
+            if not tokens.isdisjoint(asked):
                 words[text[starts[match.start()] : ends[match.end() - 1]]] = tokens
         return cls(words)
 
@@ -100,7 +100,7 @@ def judge(
     says that the vectors are of the embedder for which the limits hold, ``written`` that words
     which a model wrote of a chunk count as its own.
     """
-    words = Words.of(query.text)
+    words = Words.of(query.text, query.tokens)
     tokens = tuple(dict.fromkeys(query.tokens)) if words.by_word else ()
     ids = [query.known.get(token, _UNKNOWN) for token in tokens]
     documents = np.array(sorted({result.document.id for result in results}), np.int64)

@@ -27,6 +27,7 @@ from ragkit.options import Filters, Mode, SearchOptions
 from ragkit.results import Spelling
 from ragkit.retrieval.query_parser import LONGEST_QUERY, ParsedQuery, parse_query
 from ragkit.retrieval.spelling import respelled_text
+from ragkit.retrieval.word_forms import in_known_forms
 
 logger = logging.getLogger(__name__)
 
@@ -124,14 +125,14 @@ class QueryEncoder:
             NotFoundError: when a collection that one names is not there.
         """
         # Stop words are not indexed; a query of nothing else is still highlighted.
-        tokens = [tuple(index_tokens(query.text) or tokenize(query.text)) for query in parsed]
+        tokens = [self._tokens(query.text) for query in parsed]
         ids = self._catalog.entries.token_ids([token for words in tokens for token in words])
         spelled: tuple[Spelling, ...] = ()
         if spell is not None and any(token not in ids for token in tokens[0]):
             spelled = spell(parsed[0].text, ids)
             if spelled:
                 parsed = [replace(parsed[0], text=respelled_text(parsed[0].text, spelled))]
-                tokens = [tuple(index_tokens(parsed[0].text))]
+                tokens = [self._tokens(parsed[0].text)]
                 ids = self._catalog.entries.token_ids(tokens[0])
         vectors: Vectors = [None] * len(parsed)
         trouble = ""
@@ -162,6 +163,9 @@ class QueryEncoder:
                 )
             )
         return queries
+
+    def _tokens(self, text: str) -> tuple[str, ...]:
+        return in_known_forms(self._catalog, text, index_tokens(text) or tokenize(text))
 
     def _fields(self, collections: Sequence[CollectionRecord]) -> list[str]:
         """Return the front-matter fields that may be filters."""

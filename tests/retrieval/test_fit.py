@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_library import paths
 
+from ragkit.indexes.tokenizer import index_tokens
 from ragkit.retrieval.fit import Words
 
 SAMPLE_DATA = Path(__file__).resolve().parents[2] / "sample_data"
@@ -66,6 +67,7 @@ def test_newest_first_orders_what_is_good_by_date(sample):
 
 
 def test_words_are_named_as_they_are_written():
-    words = Words.of("Übernimmt der drift_offset_ugl, the 12?")
+    question = "Übernimmt der drift_offset_ugl, the 12?"
+    words = Words.of(question, index_tokens(question))
     assert list(words.by_word) == ["Übernimmt", "der", "drift_offset_ugl", "12"]
     assert words.without({"12", "ugl"}) == ("Übernimmt", "der")
