@@ -60,13 +60,18 @@ class Document:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with the pages that answer it, as (file, page from 1); each is enough."""
+    """A question with the pages that answer it, as (file, page from 1); each is enough.
+
+    ``answer`` is what is to be read there: a sentence; of a table the row's label, the year and
+    the figure.
+    """
 
     id: str
     text: str
     kind: str
     named: bool
     places: tuple[tuple[str, int], ...]
+    answer: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ class _Found:
     text: str
     place: tuple[str, int]
     document: Document
+    answer: tuple[str, ...]
 
 
 def _years(
@@ -220,10 +226,10 @@ class _Writer:
         if own.random() < MENTIONS:
             said.append(self._mention(own.choice(chapter.nouns)))
         for fact in facts:
-            self._note(fact.kind, fact.question, page)
+            self._note(fact.kind, fact.question, page, (self._fill(fact.sentence, page),))
         if told:
             said.append(self._fill(told, page))
-            self._note("event", told, page)
+            self._note("event", told, page, (said[-1],))
         paragraphs = [self._paragraph(chapter, shared, own) for _ in range(shared.randint(4, 6))]
         for sentence in said:
             sentences = paragraphs[own.randrange(len(paragraphs))]
@@ -261,7 +267,7 @@ class _Writer:
         rows = []
         for label, question in chapter.table.rows:
             if question:
-                self._note("figure", question, page)
+                self._note("figure", question, page, (label, str(year), self._figure(label, year)))
             rows.append((label, *(self._figure(label, year - back) for back in (0, 1))))
         return Rows(chapter.table.name, ("in millions", str(year), str(year - 1)), tuple(rows))
 
@@ -280,9 +286,9 @@ class _Writer:
             o=rng.choice(_TOWNS.split()),
         )
 
-    def _note(self, kind: str, text: str, page: int) -> None:
+    def _note(self, kind: str, text: str, page: int, answer: tuple[str, ...]) -> None:
         place = (self.document.file, page)
-        self.found.append(_Found(kind, text, place, self.document))
+        self.found.append(_Found(kind, text, place, self.document, answer))
 
 
 def _look(document: Document, number: int) -> Look:
@@ -329,7 +335,7 @@ def _questions(
     """Choose what is asked: what happened once, and of every kind some facts of named documents."""
     questions = [
         Question(f"q{number}", EVENT_QUESTION[number % 2].format(incidents[one.text]), "event",
-                 False, (one.place,))
+                 False, (one.place,), one.answer)
         for number, one in enumerate(one for one in found if one.text in incidents)
     ]  # fmt: skip
     texts = sorted({one.text for one in found if one.text not in incidents})
@@ -344,7 +350,7 @@ def _questions(
             one = rng.choice([one for one in found if one.text == text])
             filled = text.format(c=one.document.called, y=one.document.year)
             places = _places(found, one)
-            questions.append(Question(f"q{len(questions)}", filled, kind, True, places))
+            questions.append(Question(f"q{len(questions)}", filled, kind, True, places, one.answer))
     return questions
 
 

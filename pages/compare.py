@@ -11,6 +11,7 @@ import streamlit as st
 from pages.parts.common import browser, frame, judging, markup, state
 from pages.parts.common.markup import action, plural, text
 from pages.parts.compare import comparison as comparing
+from ragkit.answering.excerpts import Excerpt
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import RagkitError
 from ragkit.evaluation.comparison import Column, Comparison, compare
@@ -26,6 +27,7 @@ from ragkit.library import Library
 from ragkit.settings import dump_options
 
 _COLUMNS, _DRAWN, _ROUND, _FOUND = "cmp_columns", "cmp_drawn", "cmp_round", "cmp_found"
+_QUOTED = "cmp_quoted"
 _BLIND, _ORDER, _VOTED, _BEFORE, _PRESET = (
     "cmp_blind", "cmp_order", "cmp_voted", "cmp_before", "cmp_preset",
 )  # fmt: skip
@@ -196,7 +198,7 @@ def results(library: Library, question: str, columns: list[SearchConfig]) -> Non
     if blind:
         none = action("vote", "No difference", style="rk-offer", data_place=-1)
         parts.append(f'<div class="rk-offers">{none}</div>')
-    shown = comparing.Shown(grades, blind, places)
+    shown = comparing.Shown(grades, blind, places, excerpts(library, comparison))
     table = comparing.table(comparison, shown)
     st.html(f'<div class="rk-compare-page">{"".join(parts)}{table}</div>')
 
@@ -218,6 +220,20 @@ def compared(library: Library, question: str, columns: list[SearchConfig]) -> Co
         cached = (None if failed else key, comparison)
         st.session_state[_FOUND] = cached
     return cached[1]
+
+
+def excerpts(library: Library, comparison: Comparison) -> list[list[Excerpt | None]]:
+    """Return what is quoted of each column's results; it is chosen once for a comparison."""
+    cached = st.session_state.get(_QUOTED)
+    if cached is None or cached[0] is not comparison:
+        found = [
+            library.answers.excerpts(
+                comparison.question, [ranked.result for ranked in column.results]
+            )
+            for column in comparison.columns
+        ]
+        cached = st.session_state[_QUOTED] = (comparison, found)
+    return list(cached[1])
 
 
 # -- votes and settings ----------------------------------------------------------------------------

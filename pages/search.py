@@ -29,14 +29,13 @@ from pages.parts.search import (
     thread_list,
     web,
 )
-from pages.parts.search.passages import EXCERPT_WIDTH, ExpandedContent, expand
+from pages.parts.search.passages import ExpandedContent, expand
 from ragkit.catalog.judgments import Origin
 from ragkit.catalog.records import ContextRecord
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import DocumentDetail, Library
 from ragkit.options import Contexts, Phrasings, Rerank, SearchOptions
 from ragkit.results import Answer, Result
-from ragkit.retrieval.excerpts import best_excerpts
 from ragkit.settings import parse_option
 
 # Fewer documents are indexed before anybody has read that they are.
@@ -173,7 +172,7 @@ def result_list(library: Library, answer: Answer, options: SearchOptions) -> str
     if len(names) == 1 and grades[names[0]].placed:
         parts.append(judging.counted(library, names[0], grades[names[0]]))
     contexts = best_contexts(library, answer, options)
-    excerpts = best_excerpts(question, answer.results, EXCERPT_WIDTH)
+    excerpts = library.answers.excerpts(question, answer.results)
     for place, result in enumerate(answer.results):
         span = judging.span_of(result)
         grade = grades[result.document.collection].of(result.document.id, span)
@@ -181,7 +180,7 @@ def result_list(library: Library, answer: Answer, options: SearchOptions) -> str
             expanded_content(library, result),
             judge=judging.buttons(result, span, grade),
             context=contexts.get((result.document.id, result.best_index)),
-            excerpt=next(iter(excerpts[place]), None),
+            excerpt=excerpts[place],
             known_missing=answer.missing_terms,
         )
         parts.append(cards.card(result, place, question, expanded))

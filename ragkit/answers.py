@@ -15,6 +15,9 @@ from ragkit.results import DocumentRef
 NOT_FOUND = "The documents do not say."
 """The literal sentence that a model is told to write where the sources do not answer."""
 
+EXCERPT_WIDTH = 230
+"""Characters of what is quoted of a result: about two lines."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -8,7 +8,7 @@ Words are compared as they are written and by their meaning.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -23,6 +23,10 @@ from ragkit.indexes.analyzer import STOP_WORDS
 from ragkit.indexes.tokenizer import fold, index_tokens, word_pattern
 from ragkit.results import Passage, Result
 
+_WEIGHTS: Mapping[str, float] = {
+    "like": 3.0, "wide": 4.5, "alike": 5.0, "alike_around": 4.5, "placed": 1.5, "chunk": 1.2,
+    "kind": 1.0, "asks": -2.0, "leads": -1.5, "long": -1.0, "short": -2.0,
+}  # fmt: skip
 _RESULTS = 5
 _MOST_READ = 12_000
 """Characters of passages that are read."""
@@ -56,9 +60,11 @@ class Evidence:
     ``group`` and ``result`` say by number of which of the ``passages`` and results a sentence is.
     ``columns`` hold shares from 0 to 1 by name; ``weights`` are the rarities of the question's
     words, and ``held`` says which of them a sentence has. ``compared`` are the rows that were
-    compared by their meaning.
+    compared by their meaning; they alone have ``scores``, which say how well each answers,
+    compared with the others of ``question``.
     """
 
+    question: Question
     sentences: list[Source]
     words: list[set[str]]
     passages: list[Passage]
@@ -68,6 +74,12 @@ class Evidence:
     held: NDArray[np.bool_]
     columns: dict[str, Column] = field(default_factory=dict)
     compared: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    scores: Column = field(default_factory=lambda: np.zeros(0))
+
+    def best_of(self, result: int) -> int | None:
+        """Return the row of a result's best sentence; none where none was compared."""
+        rows = [row for row in self.compared.tolist() if self.result[row] == result]
+        return max(rows, key=lambda row: self.scores[row], default=None)
 
     def same_passage(self, first: int, last: int) -> bool:
         """Return whether two rows are sentences of one passage."""
@@ -92,6 +104,11 @@ class Evidence:
         """Return whether a sentence begins with a word that points back."""
         return bool(_FOLLOWS_ON.match(self.sentences[row].text))
 
+    def needs_before(self, row: int) -> bool:
+        """Return whether a sentence is understood only behind the one before it."""
+        together = self.stand_together(row - 1, row)
+        return together and (self.follows_on(row) or self.leads_in(row - 1))
+
 
 def evidence(question: Question, results: Sequence[Result], meaning: Meaning) -> Evidence:
     """Return the sentences of the first results with what speaks for each."""
@@ -110,12 +127,15 @@ def evidence(question: Question, results: Sequence[Result], meaning: Meaning) ->
     rough = 2 * columns["placed"] + columns["held"] + columns["chunk"] / 2
     found.compared = np.sort(np.argsort(-rough, kind="stable")[:_COMPARED])
     _compare(found, question, meaning, held, placed)
+    rows = found.compared
+    found.scores = np.full(len(found.sentences), -np.inf)
+    found.scores[rows] = sum(columns[name][rows] * weight for name, weight in _WEIGHTS.items())
     return found
 
 
 def _read(question: Question, results: Sequence[Result]) -> Evidence:
     """Return the sentences of the first passages, with the question's words in each."""
-    found = Evidence([], [], [], [], [], np.zeros(0), np.zeros((0, 0), np.bool_))
+    found = Evidence(question, [], [], [], [], [], np.zeros(0), np.zeros((0, 0), np.bool_))
     tokens = list(question.words)[:_MOST_WORDS]
     numbers = {token: number for number, token in enumerate(tokens)}
     # Most words of a text come several times; each is looked at once.
@@ -240,15 +260,20 @@ def _chunk_scores(found: Evidence, results: Sequence[Result]) -> Column:
     return scores
 
 
+def _with_header(source: Source) -> str:
+    """Return a sentence as it is understood: a row of a table under its header."""
+    return f"{source.header} {source.text}" if source.header else source.text
+
+
 def _of_form(found: Evidence, question: Question) -> None:
     """Add what a sentence is like, whatever its words: what it asks or leads to, its length."""
-    texts = [source.text for source in found.sentences]
+    texts = [_with_header(source) for source in found.sentences]
     rows = len(texts)
     last = [text.rstrip(' *_"”)') for text in texts]
     forms = {
         "asks": (text.endswith(("?", "？")) for text in last),
         "leads": (
-            text.endswith((":", ":.", "：")) or (text.startswith("|") and not source.header)
+            text.endswith((":", ":.", "：")) or (source.text.startswith("|") and not source.header)
             for text, source in zip(last, found.sentences, strict=True)
         ),
         "short": (len(text) < _SHORT for text in texts),
@@ -268,7 +293,7 @@ def _compare(
     around = [
         [row for row in (at - 1, at, at + 1) if found.same_passage(row, at)] for at in compared
     ]
-    texts = [source.text[:_LONGEST] for source in found.sentences]
+    texts = [_with_header(source)[:_LONGEST] for source in found.sentences]
     wide = [" ".join(texts[row] for row in rows) for rows in around]
     for name, read in (("like", [texts[row] for row in compared]), ("wide", wide)):
         found.columns[name] = np.zeros(len(texts))

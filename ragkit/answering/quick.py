@@ -9,26 +9,19 @@ docs/decisions.md and docs/measurements.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ragkit.answering.evidence import Evidence, evidence
-from ragkit.answering.meaning import Meaning
-from ragkit.answering.questions import Kind, Question
+from ragkit.answering.evidence import Evidence
+from ragkit.answering.questions import Kind
 from ragkit.answers import Source
 from ragkit.results import Answer
-from ragkit.retrieval.query_parser import parse_query
 
 MOST = 3
 """How many sentences a quick answer has at most, not counting those that they follow on."""
 
-_WEIGHTS: Mapping[str, float] = {
-    "like": 3.0, "wide": 4.5, "alike": 5.0, "alike_around": 4.5, "placed": 1.5, "chunk": 1.2,
-    "kind": 1.0, "asks": -2.0, "leads": -1.5, "long": -1.0, "short": -2.0,
-}  # fmt: skip
 _FURTHER = 5.0
 """How far below the best score another sentence may be."""
 
@@ -44,53 +37,39 @@ _HEADING = re.compile(r"[^\n.!?。！？]{1,70}\n\s*(?=[^\sa-z])")
 _NO_LETTERS = re.compile(r"[\W_]*\n\s*")
 
 
-def quick_answer(question: str, answer: Answer, meaning: Meaning) -> tuple[Source, ...]:
+def quick_answer(answer: Answer, found: Evidence) -> tuple[Source, ...]:
     """Return the one to three sentences that answer a question best, best first, or none.
 
-    ``answer`` is what a search found for it. What is read and compared is bounded.
+    ``answer`` is what a search found for it, ``found`` the evidence in its results.
     """
-    if answer.listed or answer.nothing_close:
+    if answer.listed or answer.nothing_close or not found.compared.size:
         return ()
-    asked = Question(parse_query(question).text)
-    found = evidence(asked, answer.results, meaning)
-    if not found.sentences or not asked.words:
+    if _sureness(found, answer) < _SURE:
         return ()
-    scores = _scores(found)
-    if _sureness(asked, found, scores, answer) < _SURE:
-        return ()
-    return tuple(_without_heading(source) for source in _chosen(found, scores))
+    return tuple(_without_heading(source) for source in _chosen(found))
 
 
-def _scores(found: Evidence) -> NDArray[np.float64]:
-    """Return how well each sentence answers, compared with the others of this question."""
-    scores = np.full(len(found.sentences), -np.inf)
-    rows = found.compared
-    scores[rows] = sum(found.columns[name][rows] * weight for name, weight in _WEIGHTS.items())
-    return scores
-
-
-def _sureness(
-    asked: Question, found: Evidence, scores: NDArray[np.float64], answer: Answer
-) -> float:
+def _sureness(found: Evidence, answer: Answer) -> float:
     """Return how sure it is that the best sentence answers, whatever the question.
 
     The fit of a result is that of the library's embedder; where there is none, words decide.
     """
     columns = found.columns
-    shown = np.argsort(-scores, kind="stable")[:MOST]
+    shown = np.argsort(-found.scores, kind="stable")[:MOST]
     best = int(shown[0])
     fit = answer.results[found.result[best]].fit
     if fit is None:
         fit = float(columns["held"][best])
     like, wide = (float(columns[name][best]) for name in ("like", "wide"))
-    harder = _YES_NO if asked.kind is Kind.YES_NO else 0.0
-    if asked.kind is Kind.AMOUNT:
+    harder = _YES_NO if found.question.kind is Kind.YES_NO else 0.0
+    if found.question.kind is Kind.AMOUNT:
         harder = _AMOUNT if columns["kind"][shown].any() else _NO_AMOUNT
     return 3.7 * fit + 2.7 * like + 2.0 * wide - harder
 
 
-def _chosen(found: Evidence, scores: NDArray[np.float64]) -> Iterator[Source]:
+def _chosen(found: Evidence) -> Iterator[Source]:
     """Yield the best sentences, none nearly twice, each with what it follows on or leads to."""
+    scores = found.scores
     order = [int(row) for row in np.argsort(-scores, kind="stable")]
     chosen: list[set[str]] = []
     used: set[int] = set()
@@ -128,7 +107,7 @@ def _first_place(found: Evidence, row: int) -> int:
 
 def _together(found: Evidence, row: int) -> tuple[int, int]:
     """Return the rows that are shown for one: with its predecessor, or what follows on it."""
-    if found.stand_together(row - 1, row) and (found.follows_on(row) or found.leads_in(row - 1)):
+    if found.needs_before(row):
         return row - 1, row
     if found.stand_together(row, row + 1):
         short = len(found.sentences[row + 1].text) < _SHORT_FOLLOWER

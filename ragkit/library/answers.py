@@ -6,11 +6,13 @@ from collections.abc import Callable, Generator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragkit.answers import AnswerState, WrittenAnswer
+from ragkit.answers import EXCERPT_WIDTH, AnswerState, WrittenAnswer
 from ragkit.errors import OllamaError
 from ragkit.models.factory import local_embedder
 
 if TYPE_CHECKING:
+    from ragkit.answering.evidence import Evidence
+    from ragkit.answering.excerpts import Excerpt
     from ragkit.answering.follow_up import FollowUp
     from ragkit.answering.meaning import Meaning
     from ragkit.answers import Source, Thread, Turn
@@ -33,6 +35,7 @@ class AnswerService:
     def __init__(self, settings: Settings, catalog: Catalog) -> None:
         self._settings = settings
         self._catalog = catalog
+        self._last: tuple[str, Sequence[Result], Evidence] | None = None
 
     def quick(self, answer: Answer) -> tuple[Source, ...]:
         """Return the one to three sentences that answer best, best first; none if none is good.
@@ -41,7 +44,34 @@ class AnswerService:
         """
         from ragkit.answering.quick import quick_answer
 
-        return quick_answer(answer.corrected or answer.query, answer, self._meaning)
+        return quick_answer(
+            answer, self._evidence(answer.corrected or answer.query, answer.results)
+        )
+
+    def excerpts(
+        self, question: str, results: Sequence[Result], width: int = EXCERPT_WIDTH
+    ) -> list[Excerpt | None]:
+        """Return what of each result answers a question best, of about ``width`` characters.
+
+        ``None`` for a result without passages. What ``quick`` has read is not read again.
+        """
+        from ragkit.answering.excerpts import best_excerpts
+
+        return best_excerpts(results, self._evidence(question, results), width)
+
+    def _evidence(self, question: str, results: Sequence[Result]) -> Evidence:
+        """Return what speaks for the sentences of results; of the last ones it is remembered."""
+        from ragkit.answering.evidence import evidence
+        from ragkit.answering.questions import Question
+        from ragkit.retrieval.query_parser import parse_query
+
+        last = self._last
+        if last is None or last[0] != question or last[1] is not results:
+            # Half characters, such as a badly decoded command line gives, stop some tokenizers.
+            whole = question.encode("utf-8", "replace").decode("utf-8")
+            found = evidence(Question(parse_query(whole).text), results, self._meaning)
+            last = self._last = question, results, found
+        return last[2]
 
     @cached_property
     def _meaning(self) -> Meaning:

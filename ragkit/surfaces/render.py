@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ragkit.formatting import escape_markdown
 
 if TYPE_CHECKING:
+    from ragkit.answering.excerpts import Excerpt
     from ragkit.catalog.records import DocumentRecord
     from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result, Stage, Trace
     from ragkit.retrieval.multi_query import ChunkedAnswer
@@ -20,11 +21,16 @@ _MARK_ON, _MARK_OFF = "\x1b[1m", "\x1b[0m"
 _PASSAGE_CHARACTERS = 600
 
 
-def answer_as_json(answer: Answer) -> dict[str, Any]:
-    """Return the JSON object that ``ragkit search --json`` prints."""
+def answer_as_json(
+    answer: Answer, excerpts: Sequence[Excerpt | None] | None = None
+) -> dict[str, Any]:
+    """Return the JSON object that ``ragkit search --json`` prints.
+
+    ``excerpts`` are what is quoted of each result, where that was looked for.
+    """
     return {
         "query": answer.query,
-        "results": [result_as_json(result) for result in answer.results],
+        "results": results_as_json(answer.results, excerpts),
         "notices": list(answer.notices),
         "total_documents": answer.total_documents,
         "nothing_close": answer.nothing_close,
@@ -46,6 +52,16 @@ def trace_as_json(trace: Trace) -> dict[str, Any]:
         "ms": round(trace.ms, 3),
         "stages": [_stage_as_json(stage) for stage in trace.stages],
     }
+
+
+def results_as_json(
+    results: Sequence[Result], excerpts: Sequence[Excerpt | None] | None = None
+) -> list[dict[str, Any]]:
+    """Return results as JSON objects, with what is quoted of each where that is known."""
+    values = [result_as_json(result) for result in results]
+    for value, excerpt in zip(values, excerpts or (), strict=excerpts is not None):
+        value["excerpt"] = _excerpt_as_json(excerpt) if excerpt else None
+    return values
 
 
 def result_as_json(result: Result) -> dict[str, Any]:
@@ -77,6 +93,16 @@ def result_as_json(result: Result) -> dict[str, Any]:
         "fit": result.fit,
         "weak": result.weak,
         "missing_terms": list(result.missing_terms),
+    }
+
+
+def _excerpt_as_json(excerpt: Excerpt) -> dict[str, Any]:
+    passage, header = excerpt.passage, excerpt.header
+    return {
+        "start": passage.start + excerpt.start,
+        "end": passage.start + excerpt.end,
+        "text": passage.text[excerpt.start : excerpt.end],
+        "header": passage.text[slice(*header)] if header else "",
     }
 
 
@@ -149,9 +175,19 @@ def remarks(answer: Answer) -> Iterator[str]:
         yield f"{len(answer.results)} of {answer.total_documents} documents"
 
 
-def answer_as_text(answer: Answer, *, explain: bool, colour: bool) -> Iterator[str]:
-    """Yield lines for a terminal; no control character of a document gets through."""
-    for number, result in enumerate(answer.results, start=1):
+def answer_as_text(
+    answer: Answer,
+    excerpts: Sequence[Excerpt | None] = (),
+    *,
+    explain: bool,
+    colour: bool,
+) -> Iterator[str]:
+    """Yield lines for a terminal; no control character of a document gets through.
+
+    A passage that is too long is shown from its excerpt on, where its beginning lacks that.
+    """
+    quoted = list(excerpts) or [None] * len(answer.results)
+    for number, (result, excerpt) in enumerate(zip(answer.results, quoted, strict=True), start=1):
         document = result.document
         pages = (passage.page for passage in result.passages if passage.page is not None)
         page = next((f" · p. {page}" for page in pages), "")
@@ -165,7 +201,10 @@ def answer_as_text(answer: Answer, *, explain: bool, colour: bool) -> Iterator[s
         for passage in result.passages:
             if passage.heading_path:
                 yield f"   {plain(' › '.join(passage.heading_path))}"
-            yield from (f"     {line}" for line in _passage_lines(passage, colour))
+            first = excerpt.start if excerpt and excerpt.passage is passage else 0
+            if first and excerpt and excerpt.end <= _PASSAGE_CHARACTERS:
+                first = 0
+            yield from (f"     {line}" for line in _passage_lines(passage, first, colour))
         if explain:
             yield from (f"   {line}" for line in _why(result))
         yield ""
@@ -199,16 +238,19 @@ def plain(text: str, *, keep: str = "") -> str:
     return "".join(c if c.isprintable() or c in keep else " " for c in text)
 
 
-def _passage_lines(passage: Passage, colour: bool) -> Iterator[str]:
+def _passage_lines(passage: Passage, first: int, colour: bool) -> Iterator[str]:
     # One character for another: highlights keep their places.
-    shown = plain(passage.text[:_PASSAGE_CHARACTERS], keep="\n")
-    marked, position = "", 0
+    shown = plain(passage.text[: first + _PASSAGE_CHARACTERS], keep="\n")
+    marked, position = "", first
     for start, end in passage.highlights if colour else ():
         if end > len(shown):
             break
-        marked += f"{shown[position:start]}{_MARK_ON}{shown[start:end]}{_MARK_OFF}"
-        position = end
+        if start >= first:
+            marked += f"{shown[position:start]}{_MARK_ON}{shown[start:end]}{_MARK_OFF}"
+            position = end
     lines = (marked + shown[position:]).split("\n")
+    if first:
+        yield "…"
     yield from (line.strip() for line in lines if line.strip())
     if len(passage.text) > len(shown):
         yield "…"

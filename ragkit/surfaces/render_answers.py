@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragkit.answers import (
     AnswerSentence,
@@ -15,7 +15,10 @@ from ragkit.answers import (
 )
 from ragkit.formatting import plural, shortened
 from ragkit.results import Answer
-from ragkit.surfaces.render import plain, result_as_json
+from ragkit.surfaces.render import plain, results_as_json
+
+if TYPE_CHECKING:
+    from ragkit.answering.excerpts import Excerpt
 
 _LONGEST_SHOWN = 400
 
@@ -24,7 +27,10 @@ _LONGEST_SHOWN = 400
 
 
 def asked_as_json(
-    quick: Sequence[Source], written: WrittenAnswer | None, answer: Answer
+    quick: Sequence[Source],
+    written: WrittenAnswer | None,
+    answer: Answer,
+    excerpts: Sequence[Excerpt | None] | None = None,
 ) -> dict[str, Any]:
     """Return the JSON object that ``ragkit ask --json`` prints.
 
@@ -32,7 +38,7 @@ def asked_as_json(
     """
     return {
         **_answers_as_json(quick, written),
-        "results": [result_as_json(result) for result in answer.results],
+        "results": results_as_json(answer.results, excerpts),
     }
 
 

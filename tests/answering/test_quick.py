@@ -179,6 +179,10 @@ def _answer(text: str, *, chunk: Span | None = None, start: int = 0) -> Answer:
     return Answer("?", (result,), Trace())
 
 
+def _quick(question, answer, meaning):
+    return quick_answer(answer, evidence(Question(question), answer.results, meaning))
+
+
 def test_of_a_huge_passage_only_the_part_at_the_best_chunk_is_read():
     filler = "Nothing of interest stands in this line of the log. " * 40_000
     needle = "The anchor chain weighs 412 kilograms. "
@@ -186,7 +190,7 @@ def test_of_a_huge_passage_only_the_part_at_the_best_chunk_is_read():
     at = len(filler)
     answer = _answer(text, chunk=Span(at + 7, at + 7 + len(needle)), start=7)
     started = time.process_time()
-    first = quick_answer("How heavy is the anchor chain?", answer, Meaning(local_embedder()))[0]
+    first = _quick("How heavy is the anchor chain?", answer, Meaning(local_embedder()))[0]
     assert time.process_time() - started < 1
     assert first.text == needle.strip()
     assert first.start == at + 7
@@ -194,8 +198,8 @@ def test_of_a_huge_passage_only_the_part_at_the_best_chunk_is_read():
 
 def test_no_results_and_passages_without_sentences_have_no_answer():
     meaning = Meaning(HashEmbedder())
-    assert quick_answer("why?", Answer("why?", (), Trace()), meaning) == ()
-    assert quick_answer("why?", _answer("\n\n---\n"), meaning) == ()
+    assert _quick("why?", Answer("why?", (), Trace()), meaning) == ()
+    assert _quick("why?", _answer("\n\n---\n"), meaning) == ()
 
 
 def test_words_are_embedded_once():
@@ -275,7 +279,11 @@ def test_hand_written_questions_are_answered_or_met_with_silence(sample):
     experiment = sample.experiment("default", "sample_questions")
     assert len(experiment.answers) == len(texts) == 38
     figures = measure_answers(
-        "sample", experiment.answers, sample.search, sample.answers.quick, experiment.text_of
+        "sample",
+        experiment.answers,
+        lambda question, _filters: sample.search(question),
+        sample.answers.quick,
+        experiment.text_of,
     ).quick
     # As measured when the weights had been chosen, on other questions; docs/measurements.md.
     assert figures.first.count >= 16

@@ -148,6 +148,12 @@ def test_search_json_is_the_object_that_scripts_rely_on(library, here):
         assert passage["end"] - passage["start"] == len(passage["text"])
         assert passage["page"] is None or type(passage["page"]) is int
         assert all(type(one) is str for one in passage["heading_path"])
+    excerpt, shown = first["excerpt"], first["passages"][0]
+    assert "thirty days" in excerpt["text"]
+    start = excerpt["start"] - shown["start"]
+    assert shown["text"][start : start + len(excerpt["text"])] == excerpt["text"]
+    assert excerpt["end"] - excerpt["start"] == len(excerpt["text"])
+    assert excerpt["header"] == ""
     for chunk in first["matched_chunks"]:
         assert type(chunk["index"]) is int
         assert type(chunk["score"]) is float

@@ -15,6 +15,7 @@ from pages.parts.common.option_controls import control, search_controls
 from pages.parts.library.embedder_choice import label
 from pages.parts.search import summary
 from pages.parts.search.passages import excerpt_html
+from ragkit.answering.excerpts import Excerpt
 from ragkit.catalog.judgments import VoteRecord
 from ragkit.evaluation.comparison import Column, Comparison, Movement, RankChange, RankedResult
 from ragkit.evaluation.judging import Grades
@@ -44,12 +45,17 @@ class Shown:
     """What is shown besides the comparison: the grades of what it shows.
 
     ``blind`` hides which settings a column has; ``order`` are the columns in the order in which
-    they stand, by default as they are.
+    they stand, by default as they are. ``excerpts`` are those of each column's results.
     """
 
     grades: Grades = field(default_factory=Grades)
     blind: bool = False
     order: Sequence[int] = ()
+    excerpts: Sequence[Sequence[Excerpt | None]] = ()
+
+    def excerpt(self, column: int, rank: int) -> Excerpt | None:
+        """Return what is quoted of a result, if it is known."""
+        return self.excerpts[column][rank - 1] if self.excerpts else None
 
     def letter(self, column: int) -> str:
         """Return what a column is called."""
@@ -149,7 +155,7 @@ def _item(comparison: Comparison, column: int, ranked: RankedResult, shown: Show
         f'<a class="rk-link" id="{place}-title" target="_self" data-rk="open"{link}>'
         f"<bdi>{name(document.title or document.path)}</bdi></a>{move}</div>"
         f'<p class="rk-item-where"><bdi>{name(document.path)}</bdi>{score}</p>'
-        f"{excerpt_html(result, comparison.question)}"
+        f"{excerpt_html(result, comparison.question, shown.excerpt(column, ranked.rank))}"
         f"{buttons(result, span, shown.grades.of(document.id, span))}</article>"
     )  # fmt: skip
 

@@ -20,14 +20,14 @@ from pages.parts.search import details
 from pages.parts.search.details import chunk_link, graded, index_name
 from pages.parts.search.passages import (
     COLLAPSED,
-    EXCERPT_WIDTH,
     ExpandedContent,
     excerpt_html,
     heading_path,
     kind,
 )
+from ragkit.answering.excerpts import Excerpt
+from ragkit.answers import EXCERPT_WIDTH
 from ragkit.results import Result
-from ragkit.retrieval.excerpts import Excerpt
 from ragkit.retrieval.highlight import best_window
 
 MOST_CELLS = 60

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 
 from pages.parts.common.markup import action, folded, marked, name, plural
 from pages.parts.rendering import Kind, blocks, kind_of, snippet
+from ragkit.answering.excerpts import Excerpt, ExcerptKind, by_words
+from ragkit.answers import EXCERPT_WIDTH
 from ragkit.catalog.records import ContextRecord
 from ragkit.library import DocumentDetail
 from ragkit.results import Passage, Result
-from ragkit.retrieval.excerpts import Excerpt, ExcerptKind, best_excerpts
 from ragkit.retrieval.highlight import whole_identifiers
 from ragkit.retrieval.similar import Similar
 
 LONGEST_PASSAGE = 12_000
-EXCERPT_WIDTH = 230
-"""Characters of an excerpt: about two lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +107,11 @@ def passages(result: Result, number_: int, expanded: ExpandedContent) -> str:
 
 
 def excerpt_html(result: Result, question: str, chosen: Excerpt | None = None) -> str:
-    """Return the excerpt of a result, ``chosen`` or else found by itself; empty without one."""
+    """Return the excerpt of a result, ``chosen`` or else by words; empty without one."""
     if chosen is None:
-        (found,) = best_excerpts(question, [result], EXCERPT_WIDTH)
-        if not found:
+        (chosen,) = by_words(question, [result], EXCERPT_WIDTH)
+        if chosen is None:
             return ""
-        chosen = found[0]
     value, start, end = chosen.passage.text, chosen.start, chosen.end
     near = [mark for mark in chosen.passage.highlights if mark[1] > start and mark[0] < end]
     marks = whole_identifiers(value, near)

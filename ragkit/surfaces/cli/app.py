@@ -280,15 +280,17 @@ def search(
     preview = opened.web.preview(text, answer.readings) if web else None
     if preview:
         from ragkit.surfaces.cli.web import put_web, web_json
+    quoted = opened.answers.excerpts(answer.corrected or answer.query, answer.results)
     if json_:
         found = {"web": web_json(opened, preview, yes=yes)} if preview else {}
-        console.put_json({**render.answer_as_json(answer), **found})
+        console.put_json({**render.answer_as_json(answer, quoted), **found})
         return
     console.say(*render.remarks(answer))
     if context:
         related.put_context(opened, answer)
         return
-    console.put(*render.answer_as_text(answer, explain=explain, colour=console.colourful()))
+    colour = console.colourful()
+    console.put(*render.answer_as_text(answer, quoted, explain=explain, colour=colour))
     if not answer.results:
         console.say("Nothing found.")
     if preview:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,6 +36,9 @@ from ragkit.surfaces.cli.options import (
 from ragkit.surfaces.cli.web import search_web
 from ragkit.surfaces.render_web import web_as_json, web_as_text
 from ragkit.web.results import WebAnswer, WebPreview, web_sources
+
+if TYPE_CHECKING:
+    from ragkit.answering.excerpts import Excerpt
 
 _STOPPED = 130
 
@@ -115,7 +118,8 @@ def ask(
     interrupted = not no_model and _write(opened, asked, model, check=check, show=not json_)
     refused = _keep(opened, asked) if (followed is not None if keep is None else keep) else None
     if json_:
-        console.put_json(_as_json(asked))
+        meant = answer.corrected or answer.query
+        console.put_json(_as_json(asked, opened.answers.excerpts(meant, answer.results)))
     else:
         _put_results(asked)
     if refused is not None:
@@ -229,8 +233,8 @@ def _keep(opened: Library, asked: _Asked) -> RagkitError | None:
     return None
 
 
-def _as_json(asked: _Asked) -> dict[str, Any]:
-    value = render_answers.asked_as_json(asked.quick, asked.written, asked.answer)
+def _as_json(asked: _Asked, excerpts: Sequence[Excerpt | None]) -> dict[str, Any]:
+    value = render_answers.asked_as_json(asked.quick, asked.written, asked.answer, excerpts)
     if asked.web is not None:
         value["web"] = web_as_json(asked.web)
     thread = asked.kept[0] if asked.kept else asked.thread.id if asked.thread else None

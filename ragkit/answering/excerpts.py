@@ -1,7 +1,8 @@
-"""Excerpts: the sentences, lines or rows of a result that say most of what was asked.
+"""Excerpts: the sentence, line or row of a result that answers best, with what fits around it.
 
-Words that are rare among the results count most, so that the sentence with the answer wins over
-one that repeats what every result says.
+It is the one that the quick answer would choose (``evidence.py``). Of results that were not read
+for one, the words of the question decide: those that are rare among the results count most, so
+that the sentence with the answer wins over one that repeats what every result says.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ragkit.answering.evidence import Evidence
 from ragkit.chunking.units import Unit, text_units
 from ragkit.indexes.tokenizer import tokenize, without_stop_words
 from ragkit.results import Passage, Result
@@ -45,13 +47,25 @@ class Excerpt:
     header: tuple[int, int] | None = None
 
 
-def best_excerpts(
-    question: str, results: Sequence[Result], width: int
-) -> list[tuple[Excerpt, ...]]:
+def best_excerpts(results: Sequence[Result], found: Evidence, width: int) -> list[Excerpt | None]:
     """Return the excerpt of each result, of about ``width`` characters; none without passages.
 
-    Whole sentences of a document's prose, whole lines of its code, whole rows of its tables.
+    ``found`` is the evidence in the first results. Whole sentences of a document's prose, whole
+    lines of its code, whole rows of its tables.
     """
+    chosen = [_answering(result, place, found, width) for place, result in enumerate(results)]
+    others = iter(
+        by_words(
+            found.question.text,
+            [one for one, own in zip(results, chosen, strict=True) if own is None],
+            width,
+        )
+    )
+    return [next(others) if own is None else own for own in chosen]
+
+
+def by_words(question: str, results: Sequence[Result], width: int) -> list[Excerpt | None]:
+    """Return excerpts by the question's words alone, the cheaper way."""
     wanted = frozenset(without_stop_words(sorted(set(tokenize(question)))))
     read = [
         [_Read.of(passage, result, wanted) for passage in result.passages] for result in results
@@ -61,6 +75,24 @@ def best_excerpts(
         _best(result, of_result, weights, width)
         for result, of_result in zip(results, read, strict=True)
     ]
+
+
+def _answering(result: Result, place: int, found: Evidence, width: int) -> Excerpt | None:
+    """Return the excerpt at the sentence with the best score, if any of the result has one."""
+    row = found.best_of(place)
+    if row is None:
+        return None
+    source = found.sentences[row]
+    passage = next(one for one in result.passages if one.start <= source.start < one.end)
+    read = _Read.of(passage, result, frozenset())
+    start = source.start - passage.start
+    at = next((at for at, unit in enumerate(read.units) if unit.end > start), None)
+    if at is None:
+        return None
+    units, first = read.units, at
+    if at and found.needs_before(row) and _follows(units[at - 1], units[at], width):
+        first = at - 1
+    return _excerpt(read, first, at, width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +108,7 @@ class _Read:
         value = passage.text[:LONGEST_READ]
         units = list(text_units(value, code=result.document.format == "code"))
         terms: list[set[str]] = [set() for _ in units]
-        marks = iter(passage.highlights)
+        marks = iter(passage.highlights if wanted else ())
         mark = next(marks, None)
         for unit, inside in zip(units, terms, strict=True):
             while mark is not None and mark[1] <= unit.start:
@@ -99,7 +131,8 @@ def _rarity(units: Iterator[frozenset[str]]) -> Mapping[str, float]:
 
 def _best(
     result: Result, read: Sequence[_Read], weights: Mapping[str, float], width: int
-) -> tuple[Excerpt, ...]:
+) -> Excerpt | None:
+    """Return the excerpt with most of the question's words."""
     best: tuple[float, _Read, int, int] | None = None
     for one in read:
         trust = [_trust(result, one.passage, unit) for unit in one.units]
@@ -108,9 +141,9 @@ def _best(
                 best = score, one, first, last
     if best is None:
         shown = next(iter(result.passages), None)
-        return () if shown is None else (Excerpt(shown, *best_window(shown.text, (), width)),)
+        return None if shown is None else Excerpt(shown, *best_window(shown.text, (), width))
     _score, one, first, last = best
-    return (_excerpt(one, first, last, width),)
+    return _excerpt(one, first, last, width)
 
 
 def _trust(result: Result, passage: Passage, unit: Unit) -> float:

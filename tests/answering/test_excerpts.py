@@ -6,9 +6,13 @@ import time
 
 import pytest
 
+from ragkit.answering.evidence import evidence
+from ragkit.answering.excerpts import Excerpt, ExcerptKind, best_excerpts, by_words
+from ragkit.answering.meaning import Meaning
+from ragkit.answering.questions import Question
 from ragkit.indexes.tokenizer import tokenize
+from ragkit.models.factory import local_embedder
 from ragkit.results import DocumentRef, MatchedChunk, Passage, Result
-from ragkit.retrieval.excerpts import Excerpt, ExcerptKind, best_excerpts
 from ragkit.retrieval.highlight import highlight, whole_identifiers
 from ragkit.types import Span
 
@@ -22,7 +26,8 @@ def result(text: str, question: str, *, format_: str = "markdown", best: str = "
 
 
 def excerpt(text: str, question: str, width: int = 120, **values: str) -> Excerpt:
-    ((found,),) = best_excerpts(question, [result(text, question, **values)], width)
+    (found,) = by_words(question, [result(text, question, **values)], width)
+    assert found is not None
     return found
 
 
@@ -118,20 +123,20 @@ def test_links_and_pictures_alone_are_no_excerpt():
 
 @pytest.mark.parametrize("text", ["", "\n\n", "---\n***\n"])
 def test_a_passage_that_says_nothing_has_an_excerpt_all_the_same(text):
-    ((found,),) = best_excerpts("x", [result(text, "x")], 50)
+    (found,) = by_words("x", [result(text, "x")], 50)
     assert 0 <= found.start <= found.end <= len(text)
 
 
 def test_a_result_without_passages_has_none():
     document = DocumentRef(1, "a.md", "A", "default", "markdown", 0, 3, "/a.md")
-    assert best_excerpts("x", [Result(document, 0.5, (), ())], 50) == [()]
+    assert by_words("x", [Result(document, 0.5, (), ())], 50) == [None]
 
 
 def test_a_megabyte_is_bounded():
     text = "kestrel nests here. " * 50_000
     one = result(text, "kestrel")
     started = time.process_time()
-    best_excerpts("kestrel", [one], 200)
+    by_words("kestrel", [one], 200)
     assert time.process_time() - started < 5
 
 
@@ -149,3 +154,47 @@ def test_a_mark_is_extended_to_the_whole_identifier(text, word, whole):
     start = text.index(word)
     ((first, last),) = whole_identifiers(text, [(start, start + len(word))])
     assert text[first:last] == whole
+
+
+TOKENS = """The access token stands in every request, and a request without an access token fails.
+
+An access token is a signed JWT. It lives for fifteen minutes, whatever asks for it.
+
+Tokens are signed with a key that changes every month.
+"""
+
+
+def chosen(question: str, *results: Result, width: int = 120) -> list[Excerpt | None]:
+    found = evidence(Question(question), results, Meaning(local_embedder()))
+    return best_excerpts(results, found, width)
+
+
+def test_the_sentence_that_answers_is_quoted_with_the_one_it_follows_on():
+    question = "How long does an access token live?"
+    (one,) = chosen(question, result(TOKENS, question))
+    assert one is not None
+    assert TOKENS[one.start : one.end] == (
+        "An access token is a signed JWT. It lives for fifteen minutes, whatever asks for it."
+    )
+
+
+def test_a_row_is_quoted_with_its_header():
+    question = "What was the revenue in the south in 2021?"
+    table = "| Revenue | 2021 |\n| --- | --- |\n| North | 7 |\n| South | 9 |"
+    text = f"All figures of the group are in millions of euros.\n\n{table}"
+    (one,) = chosen(question, result(text, question))
+    assert one is not None
+    assert (text[one.start : one.end], one.kind) == ("| South | 9 |", ExcerptKind.ROW)
+    assert one.header is not None
+    assert text[slice(*one.header)] == "| Revenue | 2021 |"
+
+
+def test_results_that_were_not_read_for_an_answer_are_quoted_by_words():
+    question = "how do I cache a database connection in streamlit?"
+    results = [result(TOKENS, question)] * 5 + [result(CACHING, question)]
+    *_, last = chosen(question, *results)
+    (by_itself,) = by_words(question, [results[-1]], 120)
+    assert last is not None
+    assert last == by_itself
+    bare = Result(results[0].document, 0.5, (), ())
+    assert chosen("x", bare) == [None]
