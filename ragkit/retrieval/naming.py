@@ -40,6 +40,8 @@ NEAREST = 0.5
 _CODE = re.compile(r"[`_/\\]|::|\(\)|\w\.\w|^[a-z]+[A-Z]")
 _JOINED = re.compile(r"[a-z][A-Z]")
 
+_NONE = np.zeros(0, np.int64)
+
 Nameable: TypeAlias = Callable[[Ids], Mapping[int, bool]]
 """Returns which documents may be named, and whether by words of their first page as well."""
 
@@ -63,25 +65,15 @@ def named_documents(
 
     A question that does nothing but name is none.
     """
-    tokens = _tokens_of_names(query)
-    if not tokens:
+    # In a question in small letters any word may be a name: only a title with a number is enough.
+    small = query.text == query.text.lower()
+    tokens = _tokens_of_names(query, every=small)
+    if not tokens or (small and not any(map(_has_digit, tokens))):
         return None
-    ids = list(tokens.values())
-    by_title = [_throughout(indexes, ids, field) for field in (Field.TITLE, Field.FOLDERS)]
-    by_page = _of_tokens([index.openings(ids, FEWEST_CHUNKS) for index in indexes])
-    every = np.unique(np.concatenate([*by_page, *by_title[0], *by_title[1]]))
-    if not len(every):
+    opened = _opened(tokens, indexes, nameable, by_page=not small)
+    if not any(map(len, opened.values())):
         return None
-    has_pages = nameable(every)
-    allowed = np.array(list(has_pages), np.int64)
-    paged = allowed[list(has_pages.values())]
-    opened = {
-        token: np.union1d(
-            np.intersect1d(np.concatenate(titles), allowed), np.intersect1d(pages, paged)
-        )
-        for token, pages, *titles in zip(tokens, by_page, *by_title, strict=True)
-    }
-    spread = np.sum([index.spread(ids) for index in indexes], axis=0)
+    spread = np.sum([index.spread(list(tokens.values())) for index in indexes], axis=0)
     total = sum(index.documents for index in indexes)
     names = {
         token: math.log(total / holding)
@@ -90,13 +82,11 @@ def named_documents(
     }
     # Of "Corvane FY2020" the year only tells documents apart, whereas "3M" is a name.
     named = {token: weight for token, weight in names.items() if token.isalpha()} or names
-    if not named:
-        return None
-    everyone = np.unique(np.concatenate([opened[token] for token in named]))
+    everyone = np.unique(np.concatenate([opened[token] for token in named] or [_NONE]))
     rarity = np.zeros(len(everyone))
     for token, weight in named.items():
         rarity[np.isin(everyone, opened[token])] += weight
-    if rarity.max() < LEAST_RARITY:
+    if rarity.max(initial=0.0) < LEAST_RARITY:
         return None
     kept = rarity >= NEAREST * rarity.max()
     everyone, rarity = everyone[kept], rarity[kept]
@@ -106,19 +96,44 @@ def named_documents(
         if token not in named and _has_digit(token) and of_number.any():
             rarity[of_number] += math.log(total / len(documents))
             said.add(token)
+    if small and not any(map(_has_digit, said)):
+        return None
     said |= _in_titles(query, indexes, everyone[rarity == rarity.max()])
     rest = " ".join(word for word in query.text.split() if said.isdisjoint(index_tokens(word)))
-    if not index_tokens(rest):
-        return None
-    return Named(everyone, rarity / rarity.max(), rest)
+    return Named(everyone, rarity / rarity.max(), rest) if index_tokens(rest) else None
 
 
-def _tokens_of_names(query: Query) -> dict[str, int]:
-    """Return the known tokens of words that are written as names, with their ids."""
+def _opened(
+    tokens: Mapping[str, int],
+    indexes: Sequence[EntryIndex],
+    nameable: Nameable,
+    *,
+    by_page: bool,
+) -> dict[str, Ids]:
+    """Return the documents that each token may name, by their titles or their first pages."""
+    ids = list(tokens.values())
+    columns = [_throughout(indexes, ids, field) for field in (Field.TITLE, Field.FOLDERS)]
+    pages = [_NONE] * len(ids)
+    if by_page:
+        pages = _of_tokens([index.openings(ids, FEWEST_CHUNKS) for index in indexes])
+    every = np.unique(np.concatenate([*pages, *columns[0], *columns[1]]))
+    has_pages = nameable(every) if len(every) else {}
+    allowed = np.array(list(has_pages), np.int64)
+    paged = np.array([document for document, its in has_pages.items() if its], np.int64)
+    return {
+        token: np.union1d(
+            np.intersect1d(np.concatenate(titles), allowed), np.intersect1d(opening, paged)
+        )
+        for token, opening, *titles in zip(tokens, pages, *columns, strict=True)
+    }
+
+
+def _tokens_of_names(query: Query, *, every: bool) -> dict[str, int]:
+    """Return the known tokens, with their ids, of words written as names, or of every word."""
     return {
         token: query.known[token]
         for word in query.text.split()
-        if (word != word.lower() or _has_digit(word)) and not _CODE.search(word)
+        if (every or word != word.lower() or _has_digit(word)) and not _CODE.search(word)
         for token in _parts(word)
         if token in query.known
     }

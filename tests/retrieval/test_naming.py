@@ -61,10 +61,16 @@ def test_a_name_and_a_year_name_a_document_and_others_of_the_name_less(library):
     assert rest == "What did pay for leases in"
 
 
+def test_in_small_letters_a_name_comes_with_a_number(library):
+    shares, rest = named(library, "corvane 2020 leases paid")
+    assert shares["corvane 2020.md"] == 1.0
+    assert rest == "leases paid"
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "what did corvane pay for leases?",  # not written as a name
+        "what did corvane pay for leases?",  # not written as a name, and no number
         "What was paid for leases in 2020?",  # a year alone
         "Corvane 2020",  # nothing is asked
         "Where is the Zeppelin moored?",  # a short document
