@@ -1,15 +1,20 @@
 """Messages of several questions: what each way of writing them down finds.
 
-python benchmarks/bench_messages.py [--half first|second] [--only NAME] [--json]
+python benchmarks/bench_messages.py [--half first|second] [--only NAME] [--own] [--json]
 
 The joined conversations of ``../shared/data/mtrag_pool``, each passage a document of its own, are
 asked as they are given, without roles, under other names, with their last question answered, and
 as their three last questions alone. Each figure is recall@10 of a half of the 150 messages, with
 the interval that holds 95 % of 2,000 resamples.
+
+``--own`` asks the 60 messages of ``messages.json``, as people write them, of the sample library
+instead: the share of their questions of which a document is among as many as there are questions,
+beside that of the whole message as one question.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -19,12 +24,14 @@ from typing import Any
 import numpy as np
 from bench_chunked import SET, passages
 from bench_search import lines
-from common import arguments, report
+from common import SAMPLE, arguments, report
 
 from ragkit.library import Library
 from ragkit.options import ChunkedOptions
+from ragkit.settings import load_settings
 
 SHOWN = 10
+OWN = Path(__file__).with_name("messages.json")
 _TURN = re.compile(r"^(user|agent): ", re.MULTILINE)
 
 Turn = tuple[str, str]
@@ -139,15 +146,44 @@ def recalls(library: Library, half: str, only: str) -> dict[str, Any]:
     return figures
 
 
+def own(place: Path, half: str) -> dict[str, Any]:
+    """The share of questions with a document among as many as there are questions."""
+    library = Library.open(load_settings(library=place / "library"), create=True)
+    library.jobs.wait(library.sources.sync(library.sources.add_folder(SAMPLE)))
+    asked = json.loads(OWN.read_text("utf-8"))
+    asked = asked[: len(asked) // 2] if half == "first" else asked[len(asked) // 2 :]
+    shares: dict[str, list[float]] = {"each for itself": [], "as one question": []}
+    for message in asked:
+        count = len(message["gold"])
+        chunked = library.search_chunked(message["text"], chunked=ChunkedOptions(limit=count))
+        one = library.search(message["text"], library.options(limit=count))
+        for name, paths in (
+            ("each for itself", {each.result.document.path for each in chunked.results[:count]}),
+            ("as one question", {each.document.path for each in one.results}),
+        ):
+            shares[name].append(np.mean([not paths.isdisjoint(gold) for gold in message["gold"]]))
+    library.close()
+    figures: dict[str, Any] = {}
+    for name, values in shares.items():
+        low, high = interval(values)
+        figures[name] = float(np.mean(values))
+        figures[f"{name}: interval"] = f"{low:.3f} to {high:.3f}"
+    return figures
+
+
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--half", choices=("first", "second"), default="second")
     parser.add_argument("--only", default="", help="variants whose name holds this")
+    parser.add_argument("--own", action="store_true", help="the messages of messages.json")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        library = passages(Path(folder))
-        figures = recalls(library, given.half, given.only)
-        library.close()
+        if given.own:
+            figures = own(Path(folder), given.half)
+        else:
+            library = passages(Path(folder))
+            figures = recalls(library, given.half, given.only)
+            library.close()
     report(figures, given.json)
 
 

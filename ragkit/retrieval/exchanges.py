@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.retrieval.leaning import leans, telling
+from ragkit.retrieval.leaning import has_pointer, leans, telling
 from ragkit.retrieval.message_roles import Unit
 from ragkit.retrieval.question_units import Sentence, find_sentences, mostly_asks
 from ragkit.retrieval.topic_names import telling_tokens
@@ -25,7 +25,7 @@ Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 _LONGEST_LEAD = 40
 _LONGEST_ALONE = 12
 _RECENT = 3
-_UNLIKE, _UNLIKE_OPEN = 0.4, 0.05
+_UNLIKE = 0.4
 _LEANING = 0.15
 _MOST_TOGETHER = 4
 _FEWEST_TURNS, _ANSWERED_WORDS, _LONGER = 6, 20, 2
@@ -48,9 +48,19 @@ def exchanges_of(sentences: Sequence[Sentence]) -> list[Exchange]:
     Sentences between two questions lead to the second if they share its paragraph, else they are
     said after the first.
     """
-    asking = [at for at, one in enumerate(sentences) if one.asks and telling(one.text)]
+    asking = [
+        at
+        for at, one in enumerate(sentences)
+        if one.asks and (telling(one.text) or (at and has_pointer(one.text)))
+    ]
     if len(asking) > 1:
-        asking = [at for at, one in enumerate(sentences) if at in asking or _is_note(one)]
+        above = ["", *(one.text for one in sentences)]
+        asking = [
+            at
+            for at, one in enumerate(sentences)
+            # What stands below "Best wishes," is a name.
+            if at in asking or (_is_note(one) and not above[at].endswith(","))
+        ]
     leads = [
         _lead(sentences[before + 1 : at], sentences[at].paragraph)
         for before, at in pairwise([-1, *asking])
@@ -76,7 +86,7 @@ def _is_note(one: Sentence) -> bool:
         one.is_line
         and not one.text.endswith((",", ":"))
         and len(one.text.split()) <= _LONGEST_ALONE
-        and bool(telling_tokens(one.text))
+        and len(telling_tokens(one.text)) > 1
     )
 
 
@@ -172,15 +182,15 @@ def conversations(
 ) -> list[list[Exchange]]:
     """Group neighbouring exchanges by what they are about.
 
-    What is unlike the last few exchanges begins a conversation of its own; ``by_roles``, where it
-    is known who says what, so does what is asked after a question that nobody answered.
+    What is unlike the last few exchanges begins a conversation of its own. ``by_roles``, where it
+    is known who says what, questions that nobody answered end one; if there are any before the
+    last, nothing else does.
     """
-    borders = by_roles and any(not one.answer for one in exchanges[:-1])
-    least = _UNLIKE_OPEN if borders else _UNLIKE
-    likeness = _likeness(exchanges, embed) if embed else np.ones(len(exchanges))
+    known = by_roles and any(not one.answer for one in exchanges[:-1])
+    likeness = np.ones(len(exchanges)) if known or not embed else _likeness(exchanges, embed)
     groups: list[list[Exchange]] = []
     for one, like in zip(exchanges, likeness.tolist(), strict=True):
-        if groups and like >= least and not (by_roles and not groups[-1][-1].answer):
+        if groups and like >= _UNLIKE and not (known and not groups[-1][-1].answer):
             groups[-1].append(one)
         else:
             groups.append([one])

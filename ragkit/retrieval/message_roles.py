@@ -157,4 +157,4 @@ def _by_quotes(text: str, begin: int) -> list[Unit]:
         said = "\n".join(_QUOTED.sub("", line, count=1) for line in lines_of_run)
         if said.strip():
             units.append(Unit(of_run[0].start(), of_run[-1].end(), said.strip(), f"{depth}"))
-    return units if any(unit.role != "0" for unit in units) and len(units) > 1 else []
+    return units if asking_roles(units) else []

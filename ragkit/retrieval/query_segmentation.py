@@ -84,12 +84,12 @@ def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tup
     if options.method is CutMethod.FIXED:
         return _topics([[segment] for segment in _fixed(text, options)], budget=None)
     units = find_units(text)
-    if options.method is CutMethod.WHOLE or len(units) < 2:
+    if options.method is CutMethod.WHOLE:
         return _topics([[Segment(0, len(text), text.strip())]])
     asked = _asked(text, units, embed)
     if asked:
         return _topics([[segment] for segment in asked[-MOST_SEGMENTS:]])
-    if _is_short(text, units):
+    if len(units) < 2 or _is_short(text, units):
         return _topics([[Segment(0, len(text), text.strip())]])
     return _topics([_segments(group) for group in _by_topic(text, units, embed)])
 

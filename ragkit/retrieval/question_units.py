@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ragkit.retrieval.leaning import AUXILIARIES, QUESTION_WORDS, words_of
+from ragkit.retrieval.leaning import AUXILIARIES, QUESTION_WORDS, leans, words_of
+from ragkit.retrieval.topic_names import telling_tokens
 
 _PARAGRAPH = re.compile(r"\S(?:.*?\S)?(?=\s*?\n[ \t]*\n|\s*\Z)", re.DOTALL)
 _ENDS = r"[.!?\u2026\u061f\u3002\uff01\uff1f]"
@@ -20,6 +21,13 @@ _ABBREVIATED = re.compile(
 )
 _ENDED = re.compile(rf"(?:{_ENDS}|[:;,])[\"'\u201d\u2019)\]*_]*\s*$")
 _BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?(?:\d{1,2}|[A-Za-z])[.):])[ \t]+")
+_JOINED = re.compile(
+    r"[,;]\s+(?:and|also|und|et|y)\s+(?:also\s+)?(?=(?:what|which|who|when|where|why|how|is|are|do|does"
+    r"|did|can|could|may|tell|was|wie|wer|wann|wo|warum)\b)",
+    re.IGNORECASE,
+)
+_FEWEST_TELLING, _LONGEST_SENTENCE = 2, 600
+_QUOTED = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _QUESTION_MARK = re.compile(r"[?\u061f\uff1f][\s\"'\u201d\u2019)\]*_.!?]*$")
 _CONNECTING = re.compile(
     r"(?:(?:and|also|so|but|then|or|plus|ok|okay|hi|hello|hey|well|now|first|second|third|firstly"
@@ -38,6 +46,7 @@ _AUXILIARY_FIRST = re.compile(
 _NOT_AUXILIARY_FIRST = re.compile(r"(?:do|have)\s+(?:the|this|these|those|a|an|it|all|my)\b", re.I)
 _REQUEST = re.compile(
     r"(?:can|could|would|will)\s+(?:you|someone|anyone|anybody)\b"
+    r"|(?:i\s+)?(?:need|(?:am\s+)?looking\s+for|searching\s+for)\s+(?!to\b)\w+\s+\w"
     r"|(?:tell|explain|describe|list|show|summari[sz]e|compare|remind|give|outline|clarify|define"
     r"|sag|erklär\w*|zeig\w*|beschreib\w*|nenn\w*|dites|dis|explique\w*|dime|explica\w*)\s+\w+\s+\w",
     re.IGNORECASE,
@@ -48,22 +57,23 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _INDIRECT = re.compile(
-    r"\b(?:know|wonder(?:ing)?|ask(?:ing|ed)?|sure|unsure|clear|unclear|understand|curious|check"
+    r"\b(?:know|wonder(?:s|ing)?|ask(?:s|ing|ed)?|sure|unsure|clear|unclear|understand|curious|check"
     r"|confirm|find\s+out|figure\s+out|tell\s+(?:me|us)|explain|remind\s+(?:me|us)|idea|clarify"
     r"|learn|look\s+up|question\s+is|interested|need|like|want|wissen|frage\s+mich|unklar|sagen"
-    r"|savoir|demande|saber|pregunt\w+)\b[,\s:]+(?:\w+\s+){0,2}?"
+    r"|savoir|demande|saber|pregunt\w+)\b[,\s:]+(?:\w+\s+){0,3}?"
     r"(?:whether|if|what|when|where|why|who|whom|whose|which|how|about|ob|was|wann|wo|warum"
     r"|wer|welche\w?|wie|si|ce\s+que|quand|où|comment|pourquoi|qui|quel\w*|qué|cuándo|dónde|cómo"
     r"|quién|cuál)\b",
     re.IGNORECASE,
 )
-_FIRST_PERSON = re.compile(
-    r"\b(?:i|i'm|i'd|we|we'd|we're|me|us|question|please|ich|wir|mir|mich|uns|je|nous|me|nos|yo)\b",
+_WANTS = re.compile(
+    r"\b(?:ask(?:s|ed|ing)?|wonders?|i|i'm|i'd|we|we'd|we're|me|us|question|please|ich|wir|mir|mich|uns|je|nous|me|nos|yo)\b",
     re.IGNORECASE,
 )
 _PRONOUNS = frozenset(
     ("i", "we", "you", "he", "she", "they", "it", "ich", "wir", "er", "sie", "es")
 )
+_WHO = frozenset(("who", "whose", "wer", "wessen", "qui"))
 _WHERE_WHEN = frozenset(["when", "where", "wann", "wo", "wie", "als", "while"])
 _NARROWEST, _WIDEST = 40, 110
 
@@ -89,7 +99,7 @@ def find_sentences(text: str, begin: int = 0, end: int | None = None) -> list[Se
     paragraphs = _PARAGRAPH.finditer(text, begin, len(text) if end is None else end)
     for number, paragraph in enumerate(paragraphs):
         for start, stop in _pieces(text, paragraph.start(), paragraph.end()):
-            words = " ".join(text[start:stop].split())
+            words = " ".join(_QUOTED.sub("", text[start:stop]).split())
             line = text.rfind("\n", 0, start) + 1, (text.find("\n", stop) + 1 or len(text) + 1) - 1
             is_line = text[slice(*line)].strip() == text[start:stop]
             found.append(Sentence(start, stop, words, number, asks(words), is_line))
@@ -115,8 +125,10 @@ def asks(sentence: str) -> bool:
         near = words[1:2] if words[0] in _WHERE_WHEN else words[1:4]
         if words[1] not in _PRONOUNS and not AUXILIARIES.isdisjoint(near):
             return True
+    if words[0] in _WHO and words[1] not in _PRONOUNS:
+        return True
     indirect = _INDIRECT.search(rest)
-    return indirect is not None and bool(_FIRST_PERSON.search(rest[: indirect.end()]))
+    return indirect is not None and bool(_WANTS.search(rest[: indirect.end()]))
 
 
 def mostly_asks(sentences: Sequence[Sentence]) -> bool:
@@ -157,6 +169,9 @@ def _is_wrapped(lines: list[str]) -> bool:
         for line, next_line in pairwise(lines)
         if not _BULLET.match(next_line)
     ]
+    # Two questions below each other were typed so.
+    if any(asks(line) and asks(next_line) for line, next_line in pairwise(lines)):
+        return False
     full = sum(len(line) + 1 + len(word) > width for line, word in plain)
     return bool(plain) and full == len(plain) and any(not _ENDED.search(line) for line, _ in plain)
 
@@ -169,5 +184,16 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         unfinished = _ABBREVIATED.search(match.group()) or _BULLET.fullmatch(f"{match.group()} ")
         if unfinished and match.end() < end and text[match.end() :].strip():
             continue
-        yield first, match.start() + len(match.group().rstrip())
+        yield from _questions(text, first, match.start() + len(match.group().rstrip()))
         first = -1
+
+
+def _questions(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a sentence, or the questions that it joins, if each could stand alone."""
+    for match in _JOINED.finditer(text, start, min(end, start + _LONGEST_SENTENCE)):
+        before, after = text[start : match.start()], text[match.end() : end][:_LONGEST_SENTENCE]
+        least = min(len(telling_tokens(before)), len(telling_tokens(after)))
+        if least >= _FEWEST_TELLING and asks(before) and not leans(after):
+            yield start, match.start()
+            start = match.end()
+    yield start, end

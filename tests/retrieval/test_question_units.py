@@ -23,6 +23,8 @@ from ragkit.retrieval.question_units import asks, find_sentences
         "Ich würde gern wissen, wann der Zug fährt.",
         "and how about the return journey",
         "2. explain the difference between both tariffs",
+        "who worried about the bill",
+        "Ben asks within how many days a pump is exchanged.",
     ],
 )
 def test_what_asks(sentence):
@@ -78,3 +80,17 @@ def test_each_sentence_knows_its_place():
     assert [text[one.start : one.end] for one in found] == ["Hi.", "One.", "Two?", "Three"]
     assert [one.paragraph for one in found] == [0, 1, 1, 1]
     assert [one.is_line for one in found] == [True, False, False, True]
+
+
+def test_questions_that_one_sentence_joins_are_apart_if_each_can_stand_alone():
+    assert texts("Who paid the hosting bill, and what did Sami forget in Stade?") == [
+        "Who paid the hosting bill",
+        "what did Sami forget in Stade?",
+    ]
+    one = "Who built the old harbour, and how long did it take?"
+    assert texts(one) == [one]
+
+
+def test_two_questions_below_each_other_were_not_wrapped():
+    typed = "where do i find the chapter about pkce verifiers\nalso who is my pilot fish"
+    assert texts(typed) == typed.split("\n")
