@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache
 from itertools import groupby
@@ -22,11 +23,13 @@ _Places: TypeAlias = tuple[list[float], list[float], list[float], list[float]]
 
 _HYPHENS = "\ufffe\x02"
 """Either stands for a hyphen at a line's end, and for the end of the line."""
-_LINE = re.compile(f"[^\r\n{_HYPHENS}]*[{_HYPHENS}]?")
+_BREAK = re.compile(f"[\n{_HYPHENS}]")
 _UNSEEN = re.compile("[\x00\x01\x03-\x09\x0b\x0c\x0e-\x1f\xa0]")
-_WORD = re.compile(r"\S+")
+_WORD = re.compile(rf"[^\s{_HYPHENS}]+[{_HYPHENS}]?")
 _FROM_RIGHT = re.compile("[\u0590-\u065f\u066e-\u06ef\u06fa-\u08ff]{2,}")
 _LETTERSPACED = re.compile(r"(?<!\S)\w(?: +\w){3,}(?!\S)")
+_TWO_LETTERS = re.compile(r" \w \w ")
+"""In all such words, and found much sooner."""
 _GAP = 1.0
 """Cells are set apart by more than so many times the height of their line."""
 _WORD_GAP = 1.6
@@ -57,24 +60,20 @@ class Characters:
 
     def rows(self) -> list[Row]:
         """Return the lines in the order in which the file draws them, as cells."""
-        words: list[tuple[int, int]] = []
-        firsts: list[int] = []
-        for line in _LINE.finditer(self._text):
-            before = len(words)
-            words += [word.span() for word in _WORD.finditer(self._text, *line.span())]
-            if len(words) > before:
-                firsts.append(before)
+        words = [word.span() for word in _WORD.finditer(self._text)]
         if not words:
             return []
         places = self._measured(words)
         wide = _wide_gaps(*places, both_ways=_FROM_RIGHT.search(self._text) is not None)
-        starts = sorted({*firsts, *wide})
-        begins = set(firsts)
+        begun = [start for start, _ in words]
+        breaks = (found.end() for found in _BREAK.finditer(self._text))
+        lines = {0, *(bisect_left(begun, at) for at in breaks)} - {len(words)}
+        starts = sorted({*lines, *wide})
         found: list[Row] = []
         for first, end in zip(starts, [*starts[1:], len(words)], strict=True):
             left, bottom, right, top = (edges[first:end] for edges in places)
             edges = min(left), min(bottom), max(right), max(top)
-            if first in begins:
+            if first in lines:
                 found.append([])
             found[-1].append(self._cell(words[first][0], words[end - 1][1], edges))
         return found
@@ -117,7 +116,7 @@ class Characters:
         text = self._text[start:end]
         if not text.isascii():
             text = _FROM_RIGHT.sub(lambda word: self._from_right(start, word), text)
-        if " " in text:
+        if _TWO_LETTERS.search(text):
             text = _LETTERSPACED.sub(lambda words: self._unspaced(start, words), text)
         if text[-1] in _HYPHENS:
             text = f"{text[:-1]}-"

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _PASSWORD, _SECURITY = 4, 5
 _HEADER = b"%PDF-"
+_ENOUGH = 500
+"""Characters of a page of which some are letters where it has a text."""
 _PICTURES = 3
 _SCAN = 0.25
 """So much of a scanned page is covered by its pictures."""
@@ -98,7 +100,7 @@ class _Reader:
             finally:
                 characters.close()
             self._has_form = self._has_form or self._has_fields(page)
-            few = letters("".join(line.text for line in lines)) < POOR_PAGE
+            few = letters("".join(line.text for line in lines)[:_ENOUGH]) < POOR_PAGE
             return lines, few and self._is_picture(page)
         finally:
             page.close()

@@ -37,7 +37,10 @@ Processor: TypeAlias = "Callable[[Reading, str], tuple[dict[str, Any], bytes]]"
 _START_SECONDS = 60.0
 _END_SECONDS = 5.0
 _CRASHED = "The reader crashed on this file."
-_CRASH_CURE = "The file is probably damaged: save it again from the program that made it."
+_CRASH_CURE = (
+    "It is probably damaged, or too large for reading.memory_mb:"
+    " save it again from the program that made it."
+)
 
 _PROGRAM = (
     "import sys;"
