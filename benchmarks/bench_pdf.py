@@ -9,6 +9,7 @@ Pages are written with known words; files that are named are timed as well, and 
 from __future__ import annotations
 
 import difflib
+import gc
 import io
 import random
 import re
@@ -129,6 +130,9 @@ def compared(name: str, data: bytes, words: list[str] | None) -> dict[str, float
 
 
 def main() -> None:
+    # As in a reading process.
+    gc.freeze()
+    gc.set_threshold(50_000)
     parser = arguments(__doc__)
     parser.add_argument("files", nargs="*", type=Path)
     given = parser.parse_args()

@@ -23,7 +23,6 @@ _EAST_ASIAN = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]
 _PAGE_NUMBER = re.compile(r"[-\u2013\u2014 ]*(?:\d{1,4}|[ivxlc]{1,7})[-\u2013\u2014 ]*")
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\w{1,6}$")
 _NARROWEST = 30
-_LONGEST_WORD = 100
 _OVERLAP = 0.5
 _WIDER = 1.35
 """A paragraph stands further below the one before than its lines stand below each other."""
@@ -127,7 +126,7 @@ def _gap(previous: str, line: str, width: int, titles: Collection[str], known: V
         return "\n"
     long = len(previous) >= width * 0.75
     if previous.endswith(HYPHENS) and line[:1].islower():
-        broken, rest = _BROKEN_WORD.search(previous), _FIRST_WORD.match(line)
+        broken, rest = _broken_word(previous), _FIRST_WORD.match(line)
         if broken and rest and (long or known.knows(broken[1] + rest[0])):
             return "-"
     if long and not (previous.endswith(_ENDS) and len(previous) < width * 0.88):
@@ -144,11 +143,14 @@ def _is_heading(line: str, titles: Collection[str], width: int) -> bool:
     return len(line) < max(width * 0.8, _NARROWEST) and bool(_NUMBERED_HEADING.match(line))
 
 
+def _broken_word(text: str) -> re.Match[str] | None:
+    """Find the word that a hyphen at the end breaks; the text before it may be long."""
+    return _BROKEN_WORD.search(text, text.rfind(" ") + 1)
+
+
 def _joined_word(text: str, line: str, known: Vocabulary) -> str:
     """Join a word broken at a line's end; keep a hyphen that belongs to it."""
-    # The text may be long by now, its last word is not.
-    broken = _BROKEN_WORD.search(text, max(0, len(text) - _LONGEST_WORD))
-    rest = _FIRST_WORD.match(line)
+    broken, rest = _broken_word(text), _FIRST_WORD.match(line)
     if not broken or not rest:
         return f"{text} {line}"
     return f"{text if known.keeps_hyphen(broken[1], rest[0]) else text[:-1]}{line}"
