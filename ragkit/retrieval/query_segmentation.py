@@ -36,6 +36,7 @@ MOST_SEGMENTS = 60
 _SHORT_WORDS = 60
 _WORDS_PER_QUESTION = 200
 _LONGEST_TEXT = 2_000_000
+_LONGEST_COUNTED = 2000
 _NAME_CHARACTERS = 80
 _TELLING = 40
 _WINDOW = 3
@@ -92,6 +93,16 @@ def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tup
     if len(units) < 2 or _is_short(text, units):
         return _topics([[Segment(0, len(text), text.strip())]])
     return _topics([_segments(group) for group in _by_topic(text, units, embed)])
+
+
+def several_questions(text: str) -> str:
+    """Return a sentence that offers to ask each of several questions for itself, or nothing."""
+    if text.count("?") < 2 or len(text) > _LONGEST_COUNTED:
+        return ""
+    count = len(exchanges_of(find_sentences(text)))
+    if count < 2:
+        return ""
+    return f"These are {count} questions. Conversation, or --chunked, lets each ask for itself."
 
 
 def is_cut(text: str) -> bool:

@@ -36,6 +36,7 @@ from ragkit.retrieval.listing import newest_documents, newest_first
 from ragkit.retrieval.phrasings import Phrased, merged, phrased, with_brought
 from ragkit.retrieval.query import Query, QueryEncoder, Spell
 from ragkit.retrieval.query_parser import ParsedQuery
+from ragkit.retrieval.query_segmentation import several_questions
 from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit
 from ragkit.retrieval.spelling import misspelled, respelled_text
 from ragkit.retrieval.stages import StageTimer
@@ -287,7 +288,7 @@ class SearchEngine:
         repairs = [self._indexes.pop_notice(collection) for collection in query.collections]
         return (
             *query.notices,
-            *filter(None, repairs),
+            *filter(None, (several_questions(query.text), *repairs)),
             *dict.fromkeys(timer.notices),
             *(one.notice for one in (found.phrasings, found.rerank) if one and one.notice),
         )
