@@ -76,6 +76,8 @@ people place location know need want any get use
     )
 )
 _ASKING_COUNTS = 0.4
+_MODALS = frozenset(["may", "might", "must", "shall", "ought", "darf", "kann", "muss", "soll"])
+"""In small letters: May is a month, and might a power."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,10 @@ class Question:
 
     def factors(self) -> list[float]:
         """Return how much each token counts, besides its rarity: less where it only asks."""
-        return [_ASKING_COUNTS if token in _ASKING else 1.0 for token in self.words]
+        return [
+            _ASKING_COUNTS if token in _ASKING or word in _MODALS else 1.0
+            for token, word in self.words.items()
+        ]
 
     def is_met_by(self, sentence: str) -> bool:
         """Return whether a sentence holds what the kind asks for, and the question does not."""

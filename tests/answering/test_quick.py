@@ -260,6 +260,7 @@ def sample(tmp_path_factory):
 @pytest.mark.parametrize(
     ("question", "path", "text"),
     [
+        ("how long may a customer return a buoy?", "handbook/refund-policy.md", "30 days"),
         ("until when can a customer return a buoy?", "handbook/refund-policy.md", "30 days"),
         ("How much is the monthly rent of hall 4?", "mail/2026-02-24", "3,480 euros"),
         ("赤野井湾で酸素が下がったのはいつですか", "notes/biwako-memo.md", "七月二十八日"),
