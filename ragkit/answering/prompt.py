@@ -289,7 +289,8 @@ def _entries(found: FoundPassage) -> list[_Entry]:
 def _ground(source: Source, near: Sequence[str]) -> str:
     named = [source.title, *source.heading_path]
     if source.document is not None:
-        named += [source.document.title, source.document.date]
+        # The day alone: seconds of the clock are figures that nobody wrote.
+        named += [source.document.title, source.document.date[:10]]
     return "\n".join(filter(None, [*named, *(one[:_LONGEST_GROUND] for one in near)]))
 
 

@@ -83,6 +83,11 @@ def test_a_sentence_may_rest_on_its_neighbours_headings_and_title_and_no_more():
     assert "## Sub" in prompt.grounds[4]
 
 
+def test_a_sentence_rests_on_the_day_of_its_document_and_not_on_the_time():
+    prompt = prompt_of(result(1, "Alpha one.", date="2026-11-23T12:26:45+00:00"))
+    assert prompt.grounds[0].split("\n") == ["Heading", "Title 1", "2026-11-23", "Alpha one."]
+
+
 def test_passages_come_best_first_and_are_read_whole_until_the_room_ends():
     texts = [sentences(12, word) for word in ("first", "second", "third")]
     found = [
