@@ -38,6 +38,7 @@ _WORDS_IN_NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_
 _PUNCTUATION = re.compile(
     r"[!-/:-@\[-^`{-~\u00a1\u00ab\u00b7\u00bb\u00bf\u2010-\u205e\u3001-\u3003\u3008-\u3011]+"
 )
+_FEW_WORDS = 16
 _BATCH_TEXTS = 512
 _BATCH_CHARACTERS = 1_000_000
 _CACHED_CHARACTERS = 300_000
@@ -209,7 +210,12 @@ class WordLlamaEmbedder:
         cache = self._plain_words
         unknown = list(words.difference(cache.ids))
         if unknown:
-            encoded = self._parts[1].encode_batch_fast(unknown, add_special_tokens=False)
+            tokenizer = self._parts[1]
+            if len(unknown) < _FEW_WORDS:
+                # Those of a question: waking threads takes longer, on a busy machine far longer.
+                encoded = [tokenizer.encode(word, add_special_tokens=False) for word in unknown]
+            else:
+                encoded = tokenizer.encode_batch_fast(unknown, add_special_tokens=False)
             fresh = {
                 word: tuple(encoding.ids) for word, encoding in zip(unknown, encoded, strict=True)
             }
