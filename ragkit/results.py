@@ -326,7 +326,7 @@ class Answer:
     ``spelled`` are the words in which they differ, where no document has them as they are typed.
     ``listed`` says that the question has no words, only filters: the results are the documents that
     those name, newest first, and have no scores. ``readings`` are the phrases of the question that
-    can be read as filters, in its order.
+    can be read as filters, in its order. ``questions`` counts those that were asked as one.
     """
 
     query: str
@@ -344,6 +344,7 @@ class Answer:
     spelled: tuple[Spelling, ...] = ()
     phrasings: PhrasingOutcome | None = None
     document_ids: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
+    questions: int = 1
 
     @property
     def understood(self) -> tuple[str, ...]:

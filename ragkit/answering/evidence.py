@@ -40,6 +40,7 @@ _OF_HEADINGS = 0.5
 _SHORT_LEAD = 60
 _SHORT, _LONG = 40, 600
 _MOST_WORDS = 60
+_LONGEST_OF_TITLE = 200
 
 _BORDER = re.compile(r"\n|[.!?] ")
 _LEADS_IN = re.compile(r"[:?：？][\s*_.\"”)]*$")
@@ -148,10 +149,14 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         near = _near(passage, results[place], left)
         left -= len(near.text)
         found.passages.append(near)
-        sources = list(sentences_of(near, results[place].document))
+        document = results[place].document
+        title = frozenset(index_tokens(document.title)) if document.pages else frozenset()
+        sources = list(sentences_of(near, document))
         for source, after in zip(sources, [*sources[1:], *sources[-1:]], strict=True):
             if not source.header and after.header == source.text:
                 # The header of a table answers nothing.
+                continue
+            if title and _is_of_title(source.text, title):
                 continue
             folded = fold(source.text[:_LONGEST])
             words = set(word_pattern(ascii_only=folded.isascii()).findall(folded))
@@ -170,6 +175,14 @@ def _read(question: Question, results: Sequence[Result]) -> Evidence:
         found.held[row, list(of_row)] = True
     found.weights = _rarities(question, found)
     return found
+
+
+def _is_of_title(text: str, title: frozenset[str]) -> bool:
+    """Return whether lines of a page are the title's: without an end, of its words and codes."""
+    if len(text) > _LONGEST_OF_TITLE or text.rstrip()[-1:] in ".!?。！？":
+        return False
+    words = [token for token in index_tokens(text) if token.isalpha() and len(token) > 2]
+    return bool(words) and sum(word in title for word in words) > len(words) / 2
 
 
 def _is_other(word: str, starts: Collection[str]) -> bool:

@@ -95,14 +95,11 @@ def cut_question(text: str, embed: Embed | None, options: ChunkedOptions) -> tup
     return _topics([_segments(group) for group in _by_topic(text, units, embed)])
 
 
-def several_questions(text: str) -> str:
-    """Return a sentence that offers to ask each of several questions for itself, or nothing."""
+def questions_in(text: str) -> int:
+    """Count the questions of a text that was typed; 1 where it has hardly two, or is long."""
     if text.count("?") < 2 or len(text) > _LONGEST_COUNTED:
-        return ""
-    count = len(exchanges_of(find_sentences(text)))
-    if count < 2:
-        return ""
-    return f"These are {count} questions. Conversation, or --chunked, lets each ask for itself."
+        return 1
+    return max(len(exchanges_of(find_sentences(text))), 1)
 
 
 def is_cut(text: str) -> bool:

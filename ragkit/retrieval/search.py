@@ -36,7 +36,7 @@ from ragkit.retrieval.listing import newest_documents, newest_first
 from ragkit.retrieval.phrasings import Phrased, merged, phrased, with_brought
 from ragkit.retrieval.query import Query, QueryEncoder, Spell
 from ragkit.retrieval.query_parser import ParsedQuery
-from ragkit.retrieval.query_segmentation import several_questions
+from ragkit.retrieval.query_segmentation import questions_in
 from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit
 from ragkit.retrieval.spelling import misspelled, respelled_text
 from ragkit.retrieval.stages import StageTimer
@@ -280,6 +280,7 @@ class SearchEngine:
             spelled=query.spelled,
             phrasings=found.phrasings,
             document_ids=document_ids,
+            questions=questions_in(query.text),
         )
         return query, answer, seconds
 
@@ -288,7 +289,7 @@ class SearchEngine:
         repairs = [self._indexes.pop_notice(collection) for collection in query.collections]
         return (
             *query.notices,
-            *filter(None, (several_questions(query.text), *repairs)),
+            *filter(None, repairs),
             *dict.fromkeys(timer.notices),
             *(one.notice for one in (found.phrasings, found.rerank) if one and one.notice),
         )

@@ -39,6 +39,7 @@ def answer_as_json(
         "corrected": answer.corrected,
         "spelled": [asdict(spelling) for spelling in answer.spelled],
         "phrasings": asdict(answer.phrasings) if answer.phrasings else None,
+        "questions": answer.questions,
         "listed": answer.listed,
         "readings": [asdict(reading) for reading in answer.readings],
         "trace": trace_as_json(answer.trace),
@@ -157,6 +158,8 @@ def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
 def remarks(answer: Answer) -> Iterator[str]:
     """Yield what a person should know of an answer before its results, a sentence each."""
     yield from answer.notices
+    if answer.questions > 1:
+        yield f"These are {answer.questions} questions, asked as one. To ask each, add: --chunked"
     yield from map(plain, answer.understood)
     if any(reading.restricts for reading in answer.readings):
         yield "To search for these as words, add: -o read_filters=false"

@@ -171,8 +171,10 @@ def test_of_sentences_that_say_nearly_the_same_only_the_best_is_shown(tmp_path):
 # -- without a library ----------------------------------------------------------------------------
 
 
-def _answer(text: str, *, chunk: Span | None = None, start: int = 0) -> Answer:
-    document = DocumentRef(1, "a.txt", "a", "default", "text", 0, 1, "a.txt")
+def _answer(
+    text: str, *, chunk: Span | None = None, start: int = 0, title: str = "a", pages: int = 0
+) -> Answer:
+    document = DocumentRef(1, "a.txt", title, "default", "text", pages, 1, "a.txt")
     matched = MatchedChunk(0, 0.9, span=chunk or Span(start, start + len(text)))
     passage = Passage(start, start + len(text), text)
     result = Result(document, 0.9, (passage,), (matched,), fit=0.8)
@@ -200,6 +202,18 @@ def test_no_results_and_passages_without_sentences_have_no_answer():
     meaning = Meaning(HashEmbedder())
     assert _quick("why?", Answer("why?", (), Trace()), meaning) == ()
     assert _quick("why?", _answer("\n\n---\n"), meaning) == ()
+
+
+def test_lines_of_a_title_on_its_page_answer_nothing():
+    text = "TR-26-01 i\nDrift of Oxygen Sensors in\n\nSmall Lakes\n\nSensors drift by 4 % a month."
+    asked, title = (
+        "How much do oxygen sensors drift in small lakes?",
+        "Drift of Oxygen Sensors in Small Lakes",
+    )
+    meaning = Meaning(local_embedder())
+    paged = _quick(asked, _answer(text, title=title, pages=3), meaning)
+    assert [one.text for one in paged] == ["Sensors drift by 4 % a month."]
+    assert len(_quick(asked, _answer(text, title=title), meaning)) > 1
 
 
 def test_words_are_embedded_once():

@@ -184,6 +184,11 @@ def test_what_is_said_of_an_answer_above_its_cards():
     offered = summary.head(replace(answer(), suggestion="type:pdf refund"), SearchOptions())
     assert 'data-question="type:pdf refund"' in offered
     assert "Did you mean " in offered
+    several = replace(answer(), query="Who & when? <b>?", questions=2)
+    each = '<a class="rk-link" href="conversation?text=Who+%26+when%3F+%3Cb%3E%3F" target="_self">'
+    assert f"2 questions, asked as one. {each}Ask each</a>" in summary.head(
+        several, SearchOptions()
+    )
     phrase = replace(answer(), query='"not there"', suggestion="not there")
     assert ">Search without quotes</button>" in summary.head(phrase, SearchOptions())
 

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
-from pages.parts.common.markup import action, name, notices, number, plural, text, took
+from pages.parts.common.markup import (
+    action,
+    attributes,
+    name,
+    notices,
+    number,
+    plural,
+    text,
+    took,
+)
 from ragkit.options import SEARCH_OPTIONS, SearchOptions, Sort
 from ragkit.results import Answer, PhrasingOutcome, Trace
 from ragkit.retrieval.intent import with_filters
@@ -75,6 +85,7 @@ def head(answer: Answer, options: SearchOptions, tools: str = "") -> str:
     return (
         summary_line(answer, f'<span class="rk-tools">{tools}{sorting}</span>')
         + notices(answer.notices)
+        + _several_questions(answer)
         + _corrections(answer)
         + _nothing_close(answer)
         + phrasings(
@@ -116,6 +127,17 @@ def _sorting(options: SearchOptions) -> str:
         for pressed in [str(options.sort is sort).lower()]
     )
     return f'<span class="rk-sort" role="group" aria-label="Sort by">{buttons}</span>'
+
+
+def _several_questions(answer: Answer) -> str:
+    """Return a link that asks each of several questions for itself."""
+    if answer.questions < 2:
+        return ""
+    link = attributes(href=f"conversation?{urlencode({'text': answer.query})}", target="_self")
+    return (
+        f'<p class="rk-said-of">{answer.questions} questions, asked as one. '
+        f'<a class="rk-link"{link}>Ask each</a></p>'
+    )
 
 
 def _corrections(answer: Answer) -> str:
