@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from common import SHARED, arguments, report
+from common import SHARED, arguments, report, sets_beside
 
 from ragkit.evaluation.corpus import load_question_set
 from ragkit.evaluation.experiments import ephemeral_experiment, measure
@@ -60,10 +60,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only so many questions of each set")
     given = parser.parse_args()
     figures: dict[str, float] = {}
-    for name in given.sets:
-        if not (SHARED / name).is_dir():
-            print(f"{name} is not beside the project: left out")
-            continue
+    for name in sets_beside(given.sets):
         figures.update(figures_of(name, given.columns, given.limit))
     report(figures, given.json)
 

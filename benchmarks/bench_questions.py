@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench_quality import SETS, SHOWN, SPANS
-from common import SHARED, arguments, report
+from common import SHARED, arguments, report, sets_beside
 
 from ragkit.evaluation.corpus import Question, load_question_set
 from ragkit.evaluation.experiments import Experiment, ephemeral_experiment, measure
@@ -100,10 +100,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only so many questions of each set")
     given = parser.parse_args()
     figures: dict[str, float] = {}
-    for name in given.sets:
-        if not (SHARED / name).is_dir():
-            print(f"{name} is not beside the project: left out")
-            continue
+    for name in sets_beside(given.sets):
         figures.update(figures_of(name, given.limit))
     report(figures, given.json)
 

@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,15 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
+
+
+def sets_beside(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names of the sets that are there, and say which are left out."""
+    for name in names:
+        if (SHARED / name).is_dir():
+            yield name
+        else:
+            print(f"{name} is not beside the project: left out")
 
 
 def report(figures: dict[str, Any], as_json: bool) -> None:

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragkit.errors import OllamaAnswerError, OllamaTimeoutError
+from ragkit.models.awaited_model import AwaitedModel
 from ragkit.models.batches import batches
 from ragkit.models.context_prompt import fenced, shortened
-from ragkit.models.context_writer import writing_model
-from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_text import JsonObject, Message, estimate_tokens, one_line
 from ragkit.settings import ModelSettings
 
@@ -26,7 +25,6 @@ _TOKENS_A_GRADE = 32
 _TOKENS_AROUND = 64
 _RESERVE = 0.9
 _STEPS = 20
-_FAILURES, _REST_SECONDS = 2, 10.0
 
 _SYSTEM = """\
 You grade passages for a search engine: how well each answers a question.
@@ -78,17 +76,14 @@ class OllamaGrader:
         Raises:
             SettingsError: Ollama's address is none, or another machine's without leave.
         """
-        once = {"retries": 0, "rest_after": _FAILURES, "rest_seconds": _REST_SECONDS}
-        self._client = OllamaClient(settings.model_copy(update=once))
+        self._model = AwaitedModel(settings, chosen_model)
         self._seconds = settings.rerank_seconds
-        self._chosen_model = chosen_model
         self._clock = clock
-        self._last = ""
 
     @property
     def name(self) -> str:
         """The chosen model, or else the one that was used last."""
-        return self._chosen_model() or self._last
+        return self._model.name
 
     def grade(self, question: str, passages: Sequence[str]) -> list[float | None]:
         """Return a grade from 0 to 10 for each passage; ``None`` where the answer has none.
@@ -97,12 +92,11 @@ class OllamaGrader:
             OllamaError: a part of the passages could not be graded, or not in time.
         """
         ends = self._clock() + self._seconds
-        model = writing_model(self._client, self._chosen_model()).name
-        self._last = model
+        model = self._model.take(self._model.chosen())
         query = shortened(" ".join(question.split()), _LONGEST_QUESTION)
         shown = [shortened(passage, LONGEST_PASSAGE) for passage in passages]
         grades: list[float | None] = []
-        for batch in _batches(query, shown, self._client.window(model)):
+        for batch in _batches(query, shown, self._model.client.window(model)):
             try:
                 grades += self._graded(model, query, batch, ends - self._clock())
             except OllamaTimeoutError as error:
@@ -121,7 +115,7 @@ class OllamaGrader:
             raise OllamaTimeoutError("The time limit was reached.")
         # In steps: the client keeps a connection's settings for each limit.
         step = self._seconds / _STEPS
-        reply = self._client.chat(
+        reply = self._model.client.chat(
             messages_for(question, passages),
             model,
             schema=_SCHEMA,
