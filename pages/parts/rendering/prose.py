@@ -13,7 +13,6 @@ _BULLET = re.compile(r"[ \t]*(?:[-*+•‣–◦▪]|\d{1,3}[.)]|[a-z][.)])[ \t]
 _LAID_OUT = re.compile(r"\s{2,}|\t|[|+=#>]")
 _QUOTE = re.compile(r"(?:> ?)+")
 _HEADER = re.compile(r"(From|To|Cc|Date): ")
-_ATTACHMENTS = re.compile(r"Attachments: ")
 _FULL_LINE = 45
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
 _DIRECTIVE = re.compile(r"\.\. ([\w:+.-]{1,60})::[ \t]*(.*)")
