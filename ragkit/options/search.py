@@ -1,129 +1,23 @@
-"""The table of search options: each with its type, default, bounds, and what it is called.
-
-An option is declared once, as a field of ``SearchOptions`` or ``ChunkedOptions``. The settings
-file, ``RAGKIT_*`` variables, the command line, addresses, the settings of a collection, compared
-columns and the controls on the pages all read ``SEARCH_OPTIONS`` and ``CHUNKED_OPTIONS``.
-"""
+"""The options of a search, and which documents it considers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ragkit.errors import QueryError
-from ragkit.option_table import Choice, Option, option, table
+from ragkit.option_table import Option, option, table
+from ragkit.options.choices import (
+    Contexts,
+    Expansion,
+    Fusion,
+    Granularity,
+    IndexMode,
+    Mode,
+    Phrasings,
+    QuestionMerge,
+    Rerank,
+    Sort,
+)
 from ragkit.types import Field, Level
-
-
-class Mode(Choice):
-    """Which indexes are searched."""
-
-    HYBRID = "hybrid", "Hybrid"
-    KEYWORD = "keyword", "Keyword"
-    VECTOR = "vector", "Semantic"
-
-
-class Fusion(Choice):
-    """How the lists of several indexes become one."""
-
-    WEIGHTED = "weighted", "Weighted sum", "weighted sum of scores"
-    RRF = "rrf", "Reciprocal rank (RRF)", "reciprocal ranks (RRF)"
-
-
-class Contexts(Choice):
-    """Which contexts of chunks are searched; the structural one always is."""
-
-    MODEL = "model", "Included", "with AI-written context"
-    STRUCTURAL = "structural", "Left out", "without AI-written context"
-
-
-class QuestionMerge(Choice):
-    """Which of a chunk's several vectors are searched, and how their hits become one.
-
-    Where a model has written about a chunk, ``context`` takes the vector of that alone, in which
-    the chunk's text has a share (``with_texts``).
-    """
-
-    CONTEXT = "context", "Context vector", "context vector of a chunk"
-    BEST = "best", "Best vector", "best vector of a chunk"
-    SUM = "sum", "Sum of vectors", "sum of a chunk's vectors"
-
-
-class IndexMode(Choice):
-    """How vectors are searched: exactly, or by an approximate index where there is one."""
-
-    AUTO = "auto", "Automatic", "automatic vector search"
-    EXACT = "exact", "Exact", "exact vector search"
-    ANN = "ann", "Approximate (ANN)", "approximate vector search"
-
-
-class Rerank(Choice):
-    """What reads the best chunks again and reorders them."""
-
-    NONE = "none", "None", "not reranked"
-    MODEL = "model", "By a model", "reranked by a model"
-
-
-class Phrasings(Choice):
-    """In what other words of a model a question is asked besides its own."""
-
-    NONE = "none", "None", "asked as it is"
-    SEVERAL = "several", "Several phrasings", "several phrasings merged"
-    STEP_BACK = "step_back", "A more general question", "a more general question too"
-    HYDE = "hyde", "A hypothetical answer (HyDE)", "a hypothetical answer too"
-
-
-class Sort(Choice):
-    """What decides the order of results."""
-
-    RELEVANCE = "relevance", "Relevance", "best first"
-    DATE = "date", "Newest first", "newest first"
-
-
-class Expansion(Choice):
-    """How much of a document is shown around its matched chunks.
-
-    A parent is a run of chunks of about a thousand tokens: long enough to be read or handed to a
-    model.
-    """
-
-    NEIGHBOURS = "neighbours", "Neighbouring chunks", "neighbouring chunks shown"
-    CHUNK = "chunk", "Matching chunks only", "only matches shown"
-    PARENT = "parent", "Parent chunk", "parent chunk shown"
-    SECTION = "section", "Whole section", "whole section shown"
-    DOCUMENT = "document", "Whole document", "whole document shown"
-    AUTO = "auto", "Automatic", "automatic context shown"
-
-
-class Granularity(Choice):
-    """Which levels of the library are searched; auto searches all and prefers the finest."""
-
-    CHUNK = "chunk", "Chunks", "chunks"
-    SECTION = "section", "Sections", "sections"
-    DOCUMENT = "document", "Documents", "whole documents"
-    AUTO = "auto", "All levels", "all levels"
-
-
-class CutMethod(Choice):
-    """How a long text is cut."""
-
-    ADAPTIVE = "adaptive", "Where the topic changes"
-    FIXED = "fixed", "By size"
-    WHOLE = "whole", "Not at all"
-
-
-class Merge(Choice):
-    """How the lists of several topics become one."""
-
-    FAIR = "fair", "Topics in turn"
-    SCORE = "score", "Best scores first"
-
-
-class Dedup(Choice):
-    """Of what only the best hits are kept."""
-
-    DOCUMENT = "document", "Per document"
-    SECTION = "section", "Per section"
-    NONE = "none", "Off"
 
 
 def _either(off: str, on: str) -> Callable[[Any], str]:
@@ -391,100 +285,3 @@ class SearchOptions:
 
 SEARCH_OPTIONS: Mapping[str, Option] = table(SearchOptions)
 """The options of a search, by name."""
-
-_DEFAULTS = SearchOptions()
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkedOptions:
-    """How a long text, such as a conversation, is cut into segments, searched and merged.
-
-    Sizes are in tokens of about four characters. ``whole_weight`` above 0 has the whole text
-    searched too: a share ``w / (1 + w)`` of each score is then that of the whole. ``mode``,
-    ``nprobe`` and ``overfetch`` are those of ``SearchOptions.index``. ``exclude`` are documents
-    that are never returned.
-
-    Raises:
-        QueryError: when a number is out of its bounds.
-    """
-
-    method: CutMethod = option(CutMethod.ADAPTIVE, "Where the text is cut.", label="Cut the text")
-    segment_tokens: int = option(
-        1800,
-        "The size of a segment, when cut by size.",
-        bounds=(20, 20_000),
-        label="Tokens per segment",
-        slider=(50, 4000, 1),
-    )
-    overlap_tokens: int = option(
-        150,
-        "How many tokens of the segment before are repeated.",
-        bounds=(0, 20_000),
-        label="Overlapping tokens",
-        slider=(0, 500, 1),
-    )
-    hits_per_segment: int = option(
-        5,
-        "How many hits each segment returns.",
-        bounds=(1, 200),
-        setting="chunks_per_query",
-        label="Hits per segment",
-        slider=(1, 50, 1),
-    )
-    per_document: int = option(
-        1,
-        "How many hits of one document, or section, are kept; 0: all.",
-        bounds=(0, 200),
-        setting="dedup_max_per_doc",
-        label="How many of each",
-        slider=(1, 10, 1),
-    )
-    limit: int = option(
-        5,
-        "How many results there are at most.",
-        bounds=(1, 200),
-        setting="top_k",
-        label="Results",
-        slider=(1, 50, 1),
-    )
-    merge: Merge = option(Merge.FAIR, "How the results of the topics are merged.", label="Merge")
-    dedup: Dedup = option(
-        Dedup.DOCUMENT,
-        "Of what only the best hits are kept.",
-        setting="dedup_strategy",
-        label="Deduplicate",
-    )
-    min_similarity: float = option(
-        0.0,
-        "Weaker hits are left out.",
-        bounds=(0, 1),
-        setting="min_similarity_threshold",
-        label="Minimum similarity",
-        slider=(0.0, 1.0, 0.05),
-    )
-    whole_weight: float = option(
-        0.0,
-        "How much the whole text counts beside its segments.",
-        bounds=(0, 10),
-        label="Weight of the whole text",
-        slider=(0.0, 2.0, 0.05),
-    )
-    mode: IndexMode = option(_DEFAULTS.index, SEARCH_OPTIONS["index"])
-    nprobe: int = option(_DEFAULTS.nprobe, SEARCH_OPTIONS["nprobe"])
-    overfetch: int = option(_DEFAULTS.overfetch, SEARCH_OPTIONS["overfetch"])
-    exclude: frozenset[int] = frozenset()
-
-    def __post_init__(self) -> None:
-        """Refuse numbers out of their bounds."""
-        for name, declared in CHUNKED_OPTIONS.items():
-            value = getattr(self, name)
-            if declared.bounds is not None:
-                low, high = declared.bounds
-                if not low <= value <= high:
-                    raise QueryError(
-                        f"{name} is {value}.", f"Choose a number from {low} to {high}."
-                    )
-
-
-CHUNKED_OPTIONS: Mapping[str, Option] = table(ChunkedOptions)
-"""The options of a search with a long text, by name."""

@@ -1,0 +1,45 @@
+"""The tables of search options: each with its type, default, bounds, and what it is called.
+
+An option is declared once, as a field of ``SearchOptions`` or ``ChunkedOptions``. The settings
+file, ``RAGKIT_*`` variables, the command line, addresses, the settings of a collection, compared
+columns and the controls on the pages all read ``SEARCH_OPTIONS`` and ``CHUNKED_OPTIONS``.
+"""
+
+from ragkit.options.choices import (
+    Contexts,
+    CutMethod,
+    Dedup,
+    Expansion,
+    Fusion,
+    Granularity,
+    IndexMode,
+    Merge,
+    Mode,
+    Phrasings,
+    QuestionMerge,
+    Rerank,
+    Sort,
+)
+from ragkit.options.chunked import CHUNKED_OPTIONS, ChunkedOptions
+from ragkit.options.search import SEARCH_OPTIONS, Filters, SearchOptions
+
+__all__ = [
+    "CHUNKED_OPTIONS",
+    "SEARCH_OPTIONS",
+    "ChunkedOptions",
+    "Contexts",
+    "CutMethod",
+    "Dedup",
+    "Expansion",
+    "Filters",
+    "Fusion",
+    "Granularity",
+    "IndexMode",
+    "Merge",
+    "Mode",
+    "Phrasings",
+    "QuestionMerge",
+    "Rerank",
+    "SearchOptions",
+    "Sort",
+]

@@ -1,0 +1,115 @@
+"""The values between which options choose, each with its name on a page."""
+
+from ragkit.option_table import Choice
+
+
+class Mode(Choice):
+    """Which indexes are searched."""
+
+    HYBRID = "hybrid", "Hybrid"
+    KEYWORD = "keyword", "Keyword"
+    VECTOR = "vector", "Semantic"
+
+
+class Fusion(Choice):
+    """How the lists of several indexes become one."""
+
+    WEIGHTED = "weighted", "Weighted sum", "weighted sum of scores"
+    RRF = "rrf", "Reciprocal rank (RRF)", "reciprocal ranks (RRF)"
+
+
+class Contexts(Choice):
+    """Which contexts of chunks are searched; the structural one always is."""
+
+    MODEL = "model", "Included", "with AI-written context"
+    STRUCTURAL = "structural", "Left out", "without AI-written context"
+
+
+class QuestionMerge(Choice):
+    """Which of a chunk's several vectors are searched, and how their hits become one.
+
+    Where a model has written about a chunk, ``context`` takes the vector of that alone, in which
+    the chunk's text has a share (``with_texts``).
+    """
+
+    CONTEXT = "context", "Context vector", "context vector of a chunk"
+    BEST = "best", "Best vector", "best vector of a chunk"
+    SUM = "sum", "Sum of vectors", "sum of a chunk's vectors"
+
+
+class IndexMode(Choice):
+    """How vectors are searched: exactly, or by an approximate index where there is one."""
+
+    AUTO = "auto", "Automatic", "automatic vector search"
+    EXACT = "exact", "Exact", "exact vector search"
+    ANN = "ann", "Approximate (ANN)", "approximate vector search"
+
+
+class Rerank(Choice):
+    """What reads the best chunks again and reorders them."""
+
+    NONE = "none", "None", "not reranked"
+    MODEL = "model", "By a model", "reranked by a model"
+
+
+class Phrasings(Choice):
+    """In what other words of a model a question is asked besides its own."""
+
+    NONE = "none", "None", "asked as it is"
+    SEVERAL = "several", "Several phrasings", "several phrasings merged"
+    STEP_BACK = "step_back", "A more general question", "a more general question too"
+    HYDE = "hyde", "A hypothetical answer (HyDE)", "a hypothetical answer too"
+
+
+class Sort(Choice):
+    """What decides the order of results."""
+
+    RELEVANCE = "relevance", "Relevance", "best first"
+    DATE = "date", "Newest first", "newest first"
+
+
+class Expansion(Choice):
+    """How much of a document is shown around its matched chunks.
+
+    A parent is a run of chunks of about a thousand tokens: long enough to be read or handed to a
+    model.
+    """
+
+    NEIGHBOURS = "neighbours", "Neighbouring chunks", "neighbouring chunks shown"
+    CHUNK = "chunk", "Matching chunks only", "only matches shown"
+    PARENT = "parent", "Parent chunk", "parent chunk shown"
+    SECTION = "section", "Whole section", "whole section shown"
+    DOCUMENT = "document", "Whole document", "whole document shown"
+    AUTO = "auto", "Automatic", "automatic context shown"
+
+
+class Granularity(Choice):
+    """Which levels of the library are searched; auto searches all and prefers the finest."""
+
+    CHUNK = "chunk", "Chunks", "chunks"
+    SECTION = "section", "Sections", "sections"
+    DOCUMENT = "document", "Documents", "whole documents"
+    AUTO = "auto", "All levels", "all levels"
+
+
+class CutMethod(Choice):
+    """How a long text is cut."""
+
+    ADAPTIVE = "adaptive", "Where the topic changes"
+    FIXED = "fixed", "By size"
+    WHOLE = "whole", "Not at all"
+
+
+class Merge(Choice):
+    """How the lists of several topics become one."""
+
+    FAIR = "fair", "Topics in turn"
+    SCORE = "score", "Best scores first"
+
+
+class Dedup(Choice):
+    """Of what only the best hits are kept."""
+
+    DOCUMENT = "document", "Per document"
+    SECTION = "section", "Per section"
+    NONE = "none", "Off"
