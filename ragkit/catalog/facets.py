@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import getaddresses
 from typing import TYPE_CHECKING, Any
@@ -11,37 +13,76 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ragkit.indexes.rows import Ids
 
-_MOST_VALUES = 30
-_MOST_FIELD_VALUES = 12
+_MOST_VALUES, _LEAST_SHARE = 30, 0.1
+_ALWAYS = frozenset(("type", "path", "lang", "tag", "speaker", "from", "to", "cc", "bcc"))
 _HEADERS = {"author": "from", "to": "to", "cc": "cc", "bcc": "bcc"}
 _NO_FIELDS = frozenset(("tags", "date", "language", "to", "cc", "bcc"))
+
+_NUMBERS = re.compile(r"[\d\s.,:/+TZ-]+")
 
 Counts = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Facets:
-    """How many indexed documents have each value, the most frequent first.
+class Facet:
+    """How many documents have each value of a filter, the most frequent first.
 
-    ``fields`` are those of front matter that have few values; ``people`` stand under the name of
-    their filter: "from", "to", "cc", "bcc".
+    ``documents`` is how many have any value.
     """
 
-    types: Counts = ()
-    languages: Counts = ()
-    tags: Counts = ()
-    folders: Counts = ()
-    fields: tuple[tuple[str, Counts], ...] = ()
-    speakers: Counts = ()
-    people: tuple[tuple[str, Counts], ...] = ()
+    values: Counts = ()
+    documents: int = 0
+
+    def divides(self, total: int) -> bool:
+        """Return whether it is worth choosing from it among ``total`` documents.
+
+        A tenth of them have one of two or more values, and these are not mere numbers or dates.
+        """
+        names = [value for value, count in self.values if count]
+        return (
+            len(names) > 1
+            and self.documents >= _LEAST_SHARE * total
+            and not all(map(_NUMBERS.fullmatch, names))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """The facets of some documents, by the names of their filters.
+
+    Fields of front matter have ``=`` before their names; only those are here that have 2 to 30
+    values in the collection, one of which documents share. Of each facet these are the 30 most
+    frequent values. ``documents`` is how many were counted.
+    """
+
+    documents: int = 0
+    by_filter: Mapping[str, Facet] = field(default_factory=dict)
 
     def values(self, name: str) -> Counts:
-        """Return the values of a filter, by the name that a question gives it; none for a path."""
-        named = {
-            "type": self.types, "lang": self.languages, "tag": self.tags,
-            "speaker": self.speakers, **dict(self.people),
-        }  # fmt: skip
-        return named[name] if name in named else dict(self.fields).get(name, ())
+        """Return the values of a filter, by the name that a question gives it."""
+        facet = self.by_filter.get(name) or self.by_filter.get(f"={name}") or Facet()
+        return facet.values
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields of front matter, sorted."""
+        return tuple(sorted(name[1:] for name in self.by_filter if name[0] == "="))
+
+
+def joined(parts: Sequence[Facets]) -> Facets:
+    """Count what several collections have together."""
+    if len(parts) == 1:
+        return parts[0]
+    counts: dict[str, Counter[str]] = {}
+    having: Counter[str] = Counter()
+    for part in parts:
+        for name, facet in part.by_filter.items():
+            having[name] += facet.documents
+            own = counts.setdefault(name, Counter())
+            for value, count in facet.values:
+                own[value] += count
+    facets = {name: Facet(_ordered(found.items()), having[name]) for name, found in counts.items()}
+    return Facets(sum(part.documents for part in parts), facets)
 
 
 @dataclass(slots=True)
@@ -65,16 +106,16 @@ class FacetTable:
         import numpy as np
 
         ids: list[int] = []
-        columns: dict[tuple[str, str], _Column] = {}
+        columns: dict[str, _Column] = {}
         for row, (document_id, *document) in enumerate(documents):
             ids.append(document_id)
-            for key in dict.fromkeys(_values(*document)):
-                columns.setdefault(key[:2], _Column()).add(row, key[2])
+            for name, value in dict.fromkeys(_values(*document)):
+                columns.setdefault(name, _Column()).add(row, value)
         self._ids = np.array(ids, np.int64)
         self._columns = {
-            key: (list(column.place_of), np.array(column.rows), np.array(column.places))
-            for key, column in columns.items()
-            if key[0] != "fields" or _divides(column)
+            name: (list(column.place_of), np.array(column.rows), np.array(column.places))
+            for name, column in columns.items()
+            if name in _ALWAYS or _is_shared(column)
         }
         self.whole = self.facets(self._ids)
 
@@ -83,44 +124,47 @@ class FacetTable:
         import numpy as np
 
         chosen = np.isin(self._ids, among)
-        plain: dict[str, Counts] = {}
-        named: dict[str, list[tuple[str, Counts]]] = {"fields": [], "people": []}
-        for (kind, name), (values, rows, places) in sorted(self._columns.items()):
-            counts = np.bincount(places[chosen[rows]], minlength=len(values)).tolist()
-            ordered = sorted(zip(values, counts, strict=True), key=lambda each: (-each[1], each[0]))
-            if name:
-                named[kind].append((name, tuple(ordered[:_MOST_VALUES])))
-            else:
-                plain[kind] = tuple(ordered[:_MOST_VALUES])
-        return Facets(fields=tuple(named["fields"]), people=tuple(named["people"]), **plain)
+        facets: dict[str, Facet] = {}
+        for name, (values, rows, places) in self._columns.items():
+            kept = chosen[rows]
+            counts = np.bincount(places[kept], minlength=len(values)).tolist()
+            ordered = _ordered(zip(values, counts, strict=True))[:_MOST_VALUES]
+            # The rows ascend: a document with several values has them side by side.
+            having = int(kept[:1].sum() + (kept[1:] & (rows[1:] != rows[:-1])).sum())
+            facets[name] = Facet(ordered, having)
+        return Facets(int(chosen.sum()), facets)
 
 
-def _divides(column: _Column) -> bool:
-    """Return whether a field has few values, of which documents share one."""
-    few = len(column.place_of) <= _MOST_FIELD_VALUES
+def _ordered(counts: Iterable[tuple[str, int]]) -> Counts:
+    return tuple(sorted(counts, key=lambda each: (-each[1], each[0])))
+
+
+def _is_shared(column: _Column) -> bool:
+    """Return whether there are 2 to 30 values, of which documents share one."""
+    few = 1 < len(column.place_of) <= _MOST_VALUES
     return few and len(column.places) > len(column.place_of)
 
 
-def _values(kind: str, language: str, path: str, packed: str) -> Iterator[tuple[str, str, str]]:
-    """Yield what a document can be filtered by: (part of ``Facets``, name within it, value)."""
-    yield "types", "", kind
+def _values(kind: str, language: str, path: str, packed: str) -> Iterator[tuple[str, str]]:
+    """Yield what a document can be filtered by: (name of the filter, value)."""
+    yield "type", kind
     if language:
-        yield "languages", "", language
+        yield "lang", language
     if "/" in path:
-        yield "folders", "", path.split("/", 1)[0] + "/"
+        yield "path", path.split("/", 1)[0] + "/"
     metadata = json.loads(packed)
     for tag in _listed(metadata.get("tags", [])):
-        yield "tags", "", tag
+        yield "tag", tag
     speakers = _listed(metadata.get("participants", [])) if kind == "conversation" else []
     for speaker in speakers:
-        yield "speakers", "", speaker
-        yield "people", "from", speaker
+        yield "speaker", speaker
+        yield "from", speaker
     for header, name in _HEADERS.items():
         for person in _people(_listed(metadata.get(header, []))):
-            yield "people", name, person
+            yield name, person
     for name, value in metadata.items():
         if name not in _NO_FIELDS and isinstance(value, str | int | bool):
-            yield "fields", name, str(value)
+            yield f"={name}", str(value)
 
 
 def _listed(value: Any) -> list[str]:

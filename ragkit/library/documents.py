@@ -202,16 +202,16 @@ class DocumentService:
         record = self._catalog.collections.find(collection)
         return self._catalog.documents.counts(record.id) if record else Counts()
 
-    def facets(self, collection: str, among: Ids | None = None) -> Facets:
+    def facets(self, *collections: str, among: Ids | None = None) -> Facets:
         """Return the values that the indexed documents can be filtered by, with counts.
 
-        They are counted of the documents ``among``, by default of all. Read again only when the
+        They are counted of the documents ``among``, by default of all. Read again only when a
         collection has changed.
         """
-        from ragkit.catalog.facets import Facets
+        from ragkit.catalog.facets import joined
 
-        record = self._catalog.collections.find(collection)
-        return self._catalog.filters.facets(record, among) if record else Facets()
+        records = map(self._catalog.collections.find, dict.fromkeys(collections))
+        return joined([self._catalog.filters.facets(record, among) for record in records if record])
 
     def field_names(self, collections: Sequence[str] = ()) -> Sequence[str]:
         """Return the front-matter fields of these collections, or of all, sorted.

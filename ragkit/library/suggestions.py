@@ -119,7 +119,7 @@ class SuggestionService:
         """Yield the filters whose names begin with a word and that have any values here."""
         if len(word) < _LEAST_LETTERS:
             return
-        fields = [name for facets in self._facets(collections) for name, _ in facets.fields]
+        fields = [name for facets in self._facets(collections) for name in facets.fields]
         names = [one for one in (*FILTER_NAMES, *sorted({*fields})) if one.startswith(word.lower())]
         for name in names[:_MOST_FILTERS]:
             values = [value for value, _ in self._values(name, collections).most_common(3)]

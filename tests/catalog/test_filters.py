@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
+from ragkit.catalog.facets import FacetTable, joined
 from ragkit.options import Filters
 from ragkit.types import Section
 
@@ -102,19 +105,64 @@ def test_mail_is_filtered_by_each_of_its_headers(catalog, shelf):
     assert facets.values("cc") == (("Cy", 1), ("Zoë", 1))
     assert facets.values("bcc") == (("Cy", 1), ("d@x.org", 1))
     assert facets.fields == ()
+    assert facets.by_filter["cc"].documents == 1
 
 
 def test_facets_count_indexed_documents(library, shelf):
     facets = library.filters.facets(library.collections.all()[0])
-    assert facets.types == (("markdown", 4), ("text", 1))
-    assert facets.languages == (("en", 4), ("de", 1))
-    assert facets.folders == (("notes/", 2), ("deep/", 1), ("mynotes/", 1))
-    assert facets.tags == (("a", 1), ("single", 1), ("Été", 1))
-    assert facets.fields == (("n", (("7", 2),)),)
+    assert facets.documents == 5
+    assert facets.values("type") == (("markdown", 4), ("text", 1))
+    assert facets.values("lang") == (("en", 4), ("de", 1))
+    assert facets.values("path") == (("notes/", 2), ("deep/", 1), ("mynotes/", 1))
+    assert facets.values("tag") == (("a", 1), ("single", 1), ("Été", 1))
+    assert facets.fields == ()
+    assert facets.values("n") == facets.values("nothing") == ()
     some = library.filters.facets(library.collections.all()[0], np.array([1, 2, 99]))
-    assert some.types == (("markdown", 1), ("text", 1))
-    assert some.folders == (("notes/", 2), ("deep/", 0), ("mynotes/", 0))
+    assert some.documents == 2
+    assert some.values("type") == (("markdown", 1), ("text", 1))
+    assert some.values("path") == (("notes/", 2), ("deep/", 0), ("mynotes/", 0))
     assert 'odd "key"' in library.filters.field_names(library.collections.all()[0])
+
+
+def _table(values, documents=40):
+    """Return facets of that many documents, the first of which have values of the field "f"."""
+    rows = [(n, "text", "", "a", json.dumps({"f": value})) for n, value in enumerate(values)]
+    rows += [(n, "text", "", "a", "{}") for n in range(len(rows), documents)]
+    return FacetTable(rows)
+
+
+@pytest.mark.parametrize(
+    ("values", "telling"),
+    [
+        (["draft", "final", "final", "final"], True),
+        (["draft", "final", "final"], False),  # fewer than a tenth have it
+        (["final"] * 9, False),  # one value
+        ([8, 2, 11, 1, 8, 2], False),  # numbers
+        (["2026-01-02", "2026-01-03 10:00", "2026-01-02", "2025-04"], False),
+        (["v1.0", "v1.1", "v1.0", "v1.1"], True),
+        ([f"v{n}" for n in range(30)] + ["v1"], True),
+        ([f"v{n}" for n in range(31)] + ["v1"], False),
+        ([f"only {n}" for n in range(9)], False),  # no two documents share one
+    ],
+)
+def test_a_field_is_offered_if_few_values_divide_a_tenth_of_the_documents(values, telling):
+    whole = _table(values).whole
+    assert ("f" in whole.fields and whole.by_filter["=f"].divides(whole.documents)) is telling
+
+
+def test_whether_a_facet_divides_is_said_of_the_documents_counted():
+    table = _table(["draft", "final", "final", "final"], documents=50)
+    assert not table.whole.by_filter["=f"].divides(50)
+    found = table.facets(np.arange(40))
+    assert found.by_filter["=f"].divides(found.documents)
+    assert not table.facets(np.arange(1, 10)).by_filter["=f"].divides(9)
+
+
+def test_facets_of_several_collections_are_added_up():
+    both = joined([_table(["a", "b", "b"]).whole, _table(["c", "b", "c"], 20).whole])
+    assert (both.documents, both.by_filter["=f"].documents) == (60, 6)
+    assert both.values("f") == (("b", 3), ("c", 2), ("a", 1))
+    assert both.values("type") == (("text", 60),)
 
 
 def test_entries_under_a_heading_or_title(library, shelf):

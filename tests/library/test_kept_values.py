@@ -93,7 +93,7 @@ def test_another_process_makes_another_embedder_active(library, monkeypatch):
 
 def test_facets_and_field_names_are_read_once_for_a_version(library):
     facets, names = library.documents.facets("default"), library.documents.field_names()
-    assert dict(facets.folders) == {"handbook/": 2, "notes/": 2, "data/": 1}
+    assert dict(facets.values("path")) == {"handbook/": 2, "notes/": 2, "data/": 1}
     assert "framework" in names
     with statements(library) as seen:
         assert library.documents.facets("default") is facets
@@ -110,13 +110,13 @@ def test_a_change_is_seen(library, tmp_path):
     write_files(tmp_path / "files", {"new/red.md": text})
     sync(library)
     assert "colour" in library.documents.field_names()
-    assert dict(library.documents.facets("default").folders)["new/"] == 1
+    assert dict(library.documents.facets("default").values("path"))["new/"] == 1
 
 
 def test_a_moved_file_is_seen_after_a_while(library, tmp_path, monkeypatch):
-    assert dict(library.documents.facets("default").folders)["notes/"] == 2
+    assert dict(library.documents.facets("default").values("path"))["notes/"] == 2
     (tmp_path / "files" / "other").mkdir()
     (tmp_path / "files/notes/garten.txt").rename(tmp_path / "files/other/garten.txt")
     sync(library)
     monkeypatch.setattr("ragkit.catalog.filters._KEPT_SECONDS", -1.0)
-    assert dict(library.documents.facets("default").folders)["other/"] == 1
+    assert dict(library.documents.facets("default").values("path"))["other/"] == 1

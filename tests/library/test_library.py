@@ -126,9 +126,9 @@ def test_what_a_library_tells_of_itself(library, tmp_path):
     with pytest.raises(NotFoundError):
         library.documents.get(10**9)
     facets = library.documents.facets("default")
-    assert dict(facets.folders) == {"handbook/": 2, "notes/": 2, "data/": 1}
-    assert sum(count for _, count in facets.types) == 5
-    assert library.documents.facets("nowhere").types == ()
+    assert dict(facets.values("path")) == {"handbook/": 2, "notes/": 2, "data/": 1}
+    assert sum(count for _, count in facets.values("type")) == 5
+    assert library.documents.facets("nowhere").values("type") == ()
 
 
 def test_options_come_from_the_settings_and_what_is_asked_for(tmp_path):

@@ -222,7 +222,7 @@ def test_another_catalog_in_the_place_of_the_first_is_used_by_a_running_process(
         assert_answers(library, HERONS, {})
         restore(place, of_engines)
         assert_answers(library, ENGINES, {})
-        assert library.documents.facets("default").types == (("markdown", 5),)
+        assert library.documents.facets("default").values("type") == (("markdown", 5),)
 
 
 def test_a_catalog_that_is_gone_is_said_and_found_again(place, folder, tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from small_library import paths
 
-from pages.parts.search.controls import facet_groups
+from pages.parts.search import facets
 from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import fold
 from ragkit.surfaces.render import answer_as_json, remarks
@@ -165,8 +165,8 @@ def test_a_question_that_finds_what_it_asks_for_is_left_alone(sample):
 
 def test_filters_on_offer_count_what_the_question_finds(sample):
     def offered(question):
-        groups = facet_groups(sample, question, sample.options())
-        return {key: dict(values) for _, key, values in groups}
+        groups = facets.groups(sample, question, sample.options())
+        return {group.filter: dict(group.values) for group in groups}
 
     answer = sample.search("refund lease", limit=50)
     assert (
@@ -182,6 +182,14 @@ def test_filters_on_offer_count_what_the_question_finds(sample):
     filtered = offered("refund lease type:eml path:mail/")
     assert filtered["type"] == {"eml": len(sample.search("refund lease path:mail/").document_ids)}
     assert filtered["path"]["mail/"] == sample.search("refund lease type:eml").total_documents
+    everything, chats = offered(""), offered("type:conversation")
+    assert everything["speaker"] == chats["speaker"]
+    assert everything["speaker"]["Lena Osei"] == 3
+    assert chats["=platform"] == {"transcript": 5, "Slack": 1, "WhatsApp": 1}
+    # Numbers, and what fewer than a tenth of the documents have, are nothing to choose from.
+    assert "=messages" not in chats
+    assert "=updated" not in everything
+    assert "speaker" not in offered("type:pdf")
 
 
 def test_plain_words_are_read_as_filters_and_say_so(sample):

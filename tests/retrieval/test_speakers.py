@@ -106,7 +106,7 @@ def test_filters_choose_messages(library, filters, colours):
 
 
 def test_facets_count_the_people(library):
-    speakers = dict(library.documents.facets("default").speakers)
+    speakers = dict(library.documents.facets("default").values("speaker"))
     assert speakers == {"Max Weber": 1, "Zoë Ray": 1, "Maxine": 1, "נועה": 1}
 
 

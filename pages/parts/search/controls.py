@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -15,10 +12,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.common import frame, option_controls, state
-from pages.parts.common.markup import name, number, text
 from pages.parts.common.option_controls import control, search_controls
-from pages.parts.search import answering, summary
-from ragkit.errors import QueryError, RagkitError
+from pages.parts.search import answering, facets, summary
+from ragkit.errors import QueryError
 from ragkit.library import Library
 from ragkit.options import (
     CHUNKED_OPTIONS,
@@ -27,12 +23,9 @@ from ragkit.options import (
     CutMethod,
     Dedup,
     IndexMode,
-    Phrasings,
-    Rerank,
     SearchOptions,
 )
 from ragkit.results import Answer
-from ragkit.retrieval.query_parser import format_filter
 from ragkit.surfaces import render
 
 OFFERED = (
@@ -49,9 +42,6 @@ OFFERED_LONG = (
 """What is offered behind *Options* on the Conversation page."""
 
 FILTERS_OPEN, OPTIONS_OPEN = "filters_open", "options_open"
-_MOST_FACETS, _MOST_FIELDS, _FEWEST_VALUES = 12, 6, 3
-_BUILT_IN = frozenset(("type", "path", "lang", "tag"))
-_DATE = re.compile(r"\d{4}-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +167,7 @@ def _filters(
         return
     fields = library.documents.field_names(options.collections)
     active = {chip.token for chip in summary.chips(question, fields)}
-    groups = facet_groups(library, question, options)
-    html = "".join(_facet_group(title, key, values, active) for title, key, values in groups)
+    html = facets.html(facets.groups(library, question, options), active)
     if html:
         st.html(html)
     left, right = st.columns(2)
@@ -194,92 +183,6 @@ def _filters(
         )
     counted = "Numbers are of the documents that this question finds. " if question.strip() else ""
     st.caption(f"{counted}You can also type filters: type:pdf path:notes/ after:2025-01")
-
-
-def facet_groups(
-    library: Library, question: str, options: SearchOptions
-) -> list[tuple[str, str, list[tuple[str, int]]]]:
-    """Return (title, filter, values with counts) of everything that is worth filtering by.
-
-    Counted are the documents that the question finds; in a group of which it has a filter, those
-    that it would find without that. A group of one value divides nothing. A field of the documents'
-    own is left out as well when it has fewer than three values that several documents share, or
-    when its values are numbers.
-    """
-    fields = library.documents.field_names(options.collections)
-    chips = [chip for chip in summary.chips(question, fields) if not chip.token.startswith("-")]
-    groups = []
-    for (title, key), counts in _counted(library, options, "").items():
-        if len(counts) < 2 or not (key in _BUILT_IN or _is_telling(counts)):
-            continue
-        active = [chip.token for chip in chips if chip.name.removeprefix("=") == key]
-        others = question
-        for token in active:
-            others = summary.without_filter(others, token, fields)
-        now = _counted(library, options, others)[title, key]
-        found = [
-            (value, count)
-            for value, count in sorted(now.items(), key=lambda each: (-each[1], each[0]))
-            if count or format_filter(key, (value,)) in active
-        ]
-        if active or len(found) > 1:
-            groups.append((title, key, found[:_MOST_FACETS]))
-    return groups
-
-
-def _counted(
-    library: Library, options: SearchOptions, question: str
-) -> dict[tuple[str, str], Counter[str]]:
-    """Count the values of all documents that a question finds by (title, filter)."""
-    among = None
-    if question.strip():
-        # A model that reads results again finds no others; the answer is mostly kept already.
-        own_words = replace(options, rerank=Rerank.NONE, phrasings=Phrasings.NONE)
-        with suppress(RagkitError):
-            among = library.search(question, own_words).document_ids
-    totals: dict[tuple[str, str], Counter[str]] = {}
-    for collection in dict.fromkeys(options.collections):
-        facets = library.documents.facets(collection, among)
-        groups = [
-            ("Type", "type", facets.types),
-            ("Folder", "path", facets.folders),
-            ("Language", "lang", facets.languages),
-            ("Tag", "tag", facets.tags),
-        ]
-        groups += [
-            (key.replace("_", " ").capitalize(), key, values)
-            for key, values in facets.fields[:_MOST_FIELDS]
-            if not any(_DATE.match(value) for value, _ in values)
-        ]
-        for title, key, values in groups:
-            totals.setdefault((title, key), Counter()).update(dict(values))
-    return totals
-
-
-def _is_telling(counts: Counter[str]) -> bool:
-    """Return whether a field of the documents' own divides them into groups with names."""
-    shared = [value for value, count in counts.items() if count > 1]
-    return len(shared) >= _FEWEST_VALUES and not all(map(_is_number, shared))
-
-
-def _is_number(value: str) -> bool:
-    return value.replace(".", "", 1).replace("-", "", 1).isdecimal()
-
-
-def _facet_group(title: str, key: str, values: list[tuple[str, int]], active: set[str]) -> str:
-    buttons = []
-    for value, count in values:
-        token = format_filter(key, (value,))
-        pressed = str(token in active).lower()
-        buttons.append(
-            f'<button type="button" class="rk-facet" data-rk="filter" aria-pressed="{pressed}" '
-            f'data-token="{text(token)}"><bdi>{name(value)}</bdi> '
-            f"<span>{number(count)}</span></button>"
-        )
-    return (
-        f'<div class="rk-facet-group"><h3>{name(title)}</h3>'
-        f'<div class="rk-facets">{"".join(buttons)}</div></div>'
-    )
 
 
 def _dated(key: str, word: str, fields: Sequence[str]) -> None:
