@@ -70,7 +70,7 @@ class Option:
 def option(default: _T, help: str | Option, **details: Any) -> _T:  # noqa: A002
     """Declare a field as an option, like another one or with ``details``, fields of ``Option``."""
     if isinstance(help, Option):
-        declared = replace(help, setting="", **details)
+        declared = replace(help, **{"setting": "", **details})
     else:
         declared = Option(help, **details)
     return field(default=default, metadata={"option": declared})

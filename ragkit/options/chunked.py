@@ -17,8 +17,8 @@ class ChunkedOptions:
 
     Sizes are in tokens of about four characters. ``whole_weight`` above 0 has the whole text
     searched too: a share ``w / (1 + w)`` of each score is then that of the whole. ``mode``,
-    ``nprobe`` and ``overfetch`` are those of ``SearchOptions.index``. ``exclude`` are documents
-    that are never returned.
+    ``nprobe`` and ``overfetch`` are those of ``SearchOptions.index``. Of ``min_similarity`` and
+    that of ``SearchOptions`` the larger counts. ``exclude`` are documents that are never returned.
 
     Raises:
         QueryError: when a number is out of its bounds.
@@ -71,12 +71,9 @@ class ChunkedOptions:
         label="Deduplicate",
     )
     min_similarity: float = option(
-        0.0,
-        "Weaker hits are left out.",
-        bounds=(0, 1),
+        _DEFAULTS.min_similarity,
+        SEARCH_OPTIONS["min_similarity"],
         setting="min_similarity_threshold",
-        label="Minimum similarity",
-        slider=(0.0, 1.0, 0.05),
     )
     whole_weight: float = option(
         0.0,

@@ -210,11 +210,21 @@ class SearchOptions:
     )
     min_score: float = option(
         0.0,
-        "Weaker matches are left out.",
+        "Matches with a lower score, as results show it, are left out: keywords, meaning and the "
+        "rest together.",
         bounds=(0, 1),
         label="Minimum score",
         slider=(0.0, 1.0, 0.05),
         phrase="minimum score {:g}".format,
+    )
+    min_similarity: float = option(
+        0.0,
+        "Matches less alike in meaning are left out, whatever words they share: by the cosine of "
+        "their vectors. It has no effect on keyword search.",
+        bounds=(0, 1),
+        label="Minimum similarity",
+        slider=(0.0, 1.0, 0.05),
+        phrase="minimum similarity {:g}".format,
     )
     near_duplicates: bool = option(
         False,

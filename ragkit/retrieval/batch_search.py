@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
-from ragkit.indexes.protocol import IndexBackend, IndexSearch
-from ragkit.options import Fusion, SearchOptions
-from ragkit.retrieval.candidates import entry_filter, find_candidates, put_to
+from ragkit.indexes.protocol import IndexBackend, IndexKind, IndexSearch
+from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
+from ragkit.retrieval.candidates import entry_filter, exact_scores, find_candidates, put_to
 from ragkit.retrieval.grouping import Grouping
 from ragkit.retrieval.naming import named_documents
 from ragkit.retrieval.query import Query, QueryEncoder
@@ -17,6 +19,7 @@ from ragkit.retrieval.query_parser import ParsedQuery
 from ragkit.retrieval.ranking import (
     SEARCHED_LEVELS,
     Hit,
+    Ranking,
     Within,
     prefer_finer,
     rank,
@@ -25,6 +28,9 @@ from ragkit.retrieval.ranking import (
 from ragkit.retrieval.scope import Scope, scope_of
 from ragkit.retrieval.stages import StageTimer
 from ragkit.types import Level
+
+NO_VECTORS = "Minimum similarity has no effect here: keyword search compares no vectors."
+"""The notice of a search that was to leave out what is unlike, and cannot tell."""
 
 
 class BatchSearch:
@@ -56,6 +62,9 @@ class BatchSearch:
         of_all_levels: list[IndexSearch] = []
         scopes: list[tuple[CollectionRecord, Scope]] = []
         levels = SEARCHED_LEVELS[options.granularity]
+        compared = options.mode is not Mode.KEYWORD
+        if options.min_similarity > 0 and not compared:
+            timer.notices.append(NO_VECTORS)
         for level in levels:
             suffix = "" if level is Level.CHUNK else f" ({level.value})"
             with timer.stage(f"filters{suffix}", 0) as stage:
@@ -79,12 +88,17 @@ class BatchSearch:
             found = sum(len(of_kind.entry_ids) for of_kind in candidates.values())
             with timer.stage(f"fusion{suffix}", found) as stage:
                 ranking = rank(candidates, searches, queries, options, level, within)
+                ranked = len(ranking.entry_ids)
+                if options.min_similarity > 0 and compared:
+                    ranking = without_unlike(ranking, searches, options)
                 ranking = with_places(ranking, self._catalog.documents.by_path)
                 for of_query, best in zip(hits, ranking.hits(depth), strict=True):
                     stage.out += len(best)
                     of_query += best
                 shares = ", ".join(f"{part.index} {part.weights[-1]:.2f}" for part in ranking.parts)
-                stage.note = f"{options.fusion.value}: {shares}"
+                unlike = ranked - len(ranking.entry_ids)
+                left_out = f", {unlike} unlike removed" if unlike else ""
+                stage.note = f"{options.fusion.value}: {shares}{left_out}"
         if len(levels) > 1:
             hits = [prefer_finer(of_query) for of_query in hits]
         return hits, of_all_levels
@@ -128,3 +142,34 @@ class BatchSearch:
         counts = self._catalog.documents.counts
         indexed = sum(counts(collection.id).indexed for collection in query.collections)
         return len({hit.document_id for hit in grouping.hits}) >= indexed
+
+
+def without_unlike(
+    ranking: Ranking, searches: Sequence[IndexSearch], options: SearchOptions
+) -> Ranking:
+    """Return a ranking without what has a cosine with its query below ``min_similarity``.
+
+    What stays keeps its score. An entry without a vector has a cosine of 0.
+    """
+    cosines = np.zeros(len(ranking.entry_ids))
+    for part in ranking.parts:
+        if part.index == IndexKind.VECTOR and options.question_merge is not QuestionMerge.SUM:
+            cosines = part.raw.copy()
+    # By ranks, or with no weight on vectors, not all have been compared.
+    unknown = np.flatnonzero(cosines == 0.0)
+    asked = ranking.entry_ids[unknown], ranking.queries[unknown]
+    cosines[unknown] = exact_scores(searches, IndexKind.VECTOR, *asked)
+    rows = np.flatnonzero(cosines >= options.min_similarity)
+    parts = (
+        replace(part, ranks=part.ranks[rows], raw=part.raw[rows], normalised=part.normalised[rows])
+        for part in ranking.parts
+    )
+    return replace(
+        ranking,
+        queries=ranking.queries[rows],
+        entry_ids=ranking.entry_ids[rows],
+        document_ids=ranking.document_ids[rows],
+        chunk_indexes=ranking.chunk_indexes[rows],
+        levels=ranking.levels[rows],
+        parts=tuple(parts),
+    )

@@ -160,7 +160,13 @@ class ChunkedSearch:
         # Half characters, such as a badly decoded command line gives, stop some tokenizers.
         text = text.encode("utf-8", "replace").decode("utf-8")
         index = options.index if chunked.mode is IndexMode.AUTO else chunked.mode
-        options = replace(options, index=index, nprobe=chunked.nprobe, overfetch=chunked.overfetch)
+        options = replace(
+            options,
+            index=index,
+            nprobe=chunked.nprobe,
+            overfetch=chunked.overfetch,
+            min_similarity=max(options.min_similarity, chunked.min_similarity),
+        )
         timer = StageTimer()
         with timer.stage("topics", len(text)) as stage:
             topics = cut_question(text, self._segmenter.embed_queries, chunked)
@@ -224,13 +230,14 @@ class ChunkedSearch:
         backgrounds = [segment.background for segment in segments if segment.background]
         whole = [text.strip()] if chunked.whole_weight > 0 and segments else []
         texts = [*(segment.text for segment in segments), *backgrounds, *whole]
-        options = replace(
+        each_text = replace(
             options,
             limit=each,
             candidates=min(options.candidates, _DEEPER * max(each, chunked.limit)),
             mmr_lambda=None,
+            min_score=0.0,
         )
-        found = self._engine.find([text[:LONGEST_QUERY] for text in texts], options, timer)
+        found = self._engine.find([text[:LONGEST_QUERY] for text in texts], each_text, timer)
         hits_of_text = [
             [hit for hit in grouping.hits if hit.document_id not in chunked.exclude]
             for _query, grouping in found
@@ -242,16 +249,16 @@ class ChunkedSearch:
                 by_segment = [
                     blend(hits, hits_of_text[-1], share, outer=False) for hits in by_segment
                 ]
-            by_segment = [self._best_each(hits, chunked)[:each] for hits in by_segment]
+            by_segment = [self._best_each(hits, options, chunked)[:each] for hits in by_segment]
             stage.out = count = sum(map(len, by_segment))
         lists, first = [], 0
         for topic in topics:
             of_topic = best_of_entries(by_segment[first : first + len(topic.segments)])
-            lists.append(self._best_each(of_topic, chunked)[:each])
+            lists.append(self._best_each(of_topic, options, chunked)[:each])
             first += len(topic.segments)
         if whole:
             of_whole = blend((), hits_of_text[-1], share, outer=True)
-            lists.append(self._best_each(of_whole, chunked)[:each])
+            lists.append(self._best_each(of_whole, options, chunked)[:each])
             count += len(lists[-1])
         tokens = {token for query, _ in found for token in query.tokens[:_WORDS_HIGHLIGHTED]}
         also_in = {
@@ -275,9 +282,11 @@ class ChunkedSearch:
             stage.out = len(topics)
         return _TopicHits(topics, lists, weak, count, sorted(tokens), also_in, notices)
 
-    def _best_each(self, hits: Sequence[Hit], chunked: ChunkedOptions) -> list[Hit]:
+    def _best_each(
+        self, hits: Sequence[Hit], options: SearchOptions, chunked: ChunkedOptions
+    ) -> list[Hit]:
         """Drop weak hits, and of each document or section all but the best."""
-        strong = [hit for hit in hits if hit.score >= chunked.min_similarity]
+        strong = [hit for hit in hits if hit.score >= options.min_score]
         if chunked.dedup is not Dedup.SECTION or not strong:
             return keep_best(strong, chunked.dedup, chunked.per_document)
         sections = self._engine.lookups().sections(strong)
@@ -297,7 +306,7 @@ class ChunkedSearch:
         # Twins that different segments topic_hits; each segment's own are folded already.
         clusters = fold_identical(everything, lookups.content_keys(everything))
         pooled = [lead for lead, *_folded in clusters]
-        pooled = self._best_each(pooled, chunked)
+        pooled = self._best_each(pooled, options, chunked)
         homes = {hit.document_id for hit in pooled}
         by_document = chunked.dedup is Dedup.DOCUMENT and chunked.per_document == 1
 

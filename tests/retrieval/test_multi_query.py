@@ -229,10 +229,36 @@ def test_several_hits_of_a_document_or_a_section_can_be_kept(library):
     assert sections.count("code/sockets.md") == 2
 
 
-def test_weak_hits_are_left_out(library):
-    strong = ask(library, THREE, limit=20, min_similarity=0.5)
-    assert strong.results
-    assert all(one.result.score >= 0.5 for one in strong.results)
+def test_weak_hits_are_left_out_by_their_score(library):
+    chunked = library.chunked_options(limit=20, whole_weight=0.5)
+    strong = library.search_chunked(THREE, library.options(min_score=0.4), chunked)
+    every = library.search_chunked(THREE, library.options(), chunked)
+    kept = [path for path, one in zip(paths(every), every.results, strict=True)
+            if one.result.score >= 0.4]  # fmt: skip
+    assert sorted(paths(strong)) == sorted(kept)
+    assert 0 < len(kept) < len(every.results)
+    assert library.search_chunked(THREE, library.options(min_score=1.0)).results == ()
+
+
+def vector_cosine(chunk) -> float:
+    return next((part.raw for part in chunk.contributions if part.index == "vector"), 0.0)
+
+
+def test_hits_unlike_the_text_are_left_out_by_their_cosine(library):
+    every = ask(library, BUG, limit=20, dedup=Dedup.NONE, hits_per_segment=50)
+    cosines = [vector_cosine(one.result.matched_chunks[0]) for one in every.results]
+    edge = sorted(cosines)[len(cosines) // 2]
+    changed = {"limit": 20, "dedup": Dedup.NONE, "hits_per_segment": 50}
+    alike = ask(library, BUG, **changed, min_similarity=edge)
+    kept = [one for one, cosine in zip(every.results, cosines, strict=True) if cosine >= edge]
+    assert [one.result.matched_chunks[0] for one in alike.results] == [
+        one.result.matched_chunks[0] for one in kept
+    ]
+    assert 0 < len(kept) < len(every.results)
+    options = library.options(min_similarity=edge)
+    assert library.search_chunked(BUG, options, library.chunked_options(**changed)).results == (
+        alike.results
+    )
     assert ask(library, THREE, min_similarity=1.0).results == ()
 
 

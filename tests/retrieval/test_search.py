@@ -20,7 +20,7 @@ from small_library import (
 from ragkit.catalog import Catalog
 from ragkit.errors import NotFoundError
 from ragkit.indexes.local.backend import LocalBackend
-from ragkit.options import Filters, Granularity, Mode, SearchOptions
+from ragkit.options import Filters, Fusion, Granularity, Mode, QuestionMerge, SearchOptions
 from ragkit.retrieval import candidates
 from ragkit.retrieval.highlight import Highlighter
 from ragkit.retrieval.search import AnswerCache, SearchEngine
@@ -297,6 +297,44 @@ def test_min_score_drops_weak_hits(library):
     some = find(library, "turbine refund", limit=50, min_score=edge)
     assert 0 < len(some.results) < len(all_of_them.results)
     assert all(chunk.score >= edge for one in some.results for chunk in one.matched_chunks)
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.VECTOR])
+@pytest.mark.parametrize("fusion", Fusion)
+@pytest.mark.parametrize("merge", QuestionMerge)
+def test_min_similarity_removes_exactly_what_is_less_alike(library, mode, fusion, merge):
+    apart = {"chunk_aware": False, "per_document": 0, "limit": 200, "mode": mode}
+    exact = find(library, "turbine refund", **apart).results
+    cosine = {
+        (one.document.id, one.matched_chunks[0].index): part.raw
+        for one in exact
+        for part in one.matched_chunks[0].contributions
+        if part.index == "vector"
+    }
+    edge = sorted(cosine.values())[len(cosine) // 2]
+    apart |= {"fusion": fusion, "question_merge": merge}
+    every = find(library, "turbine refund", **apart)
+    some = find(library, "turbine refund", **apart, min_similarity=edge)
+    expected = [
+        (one.document.id, one.matched_chunks[0].index, one.score)
+        for one in every.results
+        if cosine.get((one.document.id, one.matched_chunks[0].index), 0.0) >= edge
+    ]
+    assert [(one.document.id, one.matched_chunks[0].index, one.score) for one in some.results] == (
+        expected
+    )
+    assert 0 < len(expected) < len(every.results)
+    (stage,) = (one for one in some.trace.stages if one.name == "fusion")
+    assert stage.note.endswith(" unlike removed")
+    assert find(library, "turbine refund", **apart, min_similarity=1).results == ()
+
+
+def test_min_similarity_says_that_it_has_no_effect_on_keyword_search(library):
+    by_words = find(library, "turbine refund", mode=Mode.KEYWORD, min_similarity=0.9)
+    assert paths(by_words) == paths(find(library, "turbine refund", mode=Mode.KEYWORD))
+    assert by_words.notices == (
+        "Minimum similarity has no effect here: keyword search compares no vectors.",
+    )
 
 
 def test_deduplication_options_fold_what_is_nearly_the_same(tmp_path):
