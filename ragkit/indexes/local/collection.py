@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.indexes.local.keyword import Bm25Parameters
-from ragkit.indexes.local.search import BM25Scorer, LocalSearch
+from ragkit.indexes.local.scorer import BM25Scorer
+from ragkit.indexes.local.search import LocalSearch
 from ragkit.indexes.local.segment import Delta, Segment, Tombstones
 from ragkit.indexes.protocol import EntryFilter, IndexQuery, VectorSearch
 from ragkit.indexes.rows import Bools, ChunkGroups, EntryRows, Ids, TokenColumn, join, positions_in
