@@ -20,7 +20,8 @@ from common import SHARED, arguments, report
 from ragkit.answering.elliptic import stand_alone
 from ragkit.answers import Turn
 from ragkit.evaluation.corpus import load_question_set
-from ragkit.evaluation.experiments import ephemeral_experiment, measure
+from ragkit.evaluation.experiments import ephemeral_experiment
+from ragkit.evaluation.measuring import measure
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import SearchOptions
 from ragkit.settings import load_settings

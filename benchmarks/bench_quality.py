@@ -15,7 +15,8 @@ from pathlib import Path
 from common import SHARED, arguments, report, sets_beside
 
 from ragkit.evaluation.corpus import load_question_set
-from ragkit.evaluation.experiments import ephemeral_experiment, measure
+from ragkit.evaluation.experiments import ephemeral_experiment
+from ragkit.evaluation.measuring import measure
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import Expansion, Fusion, Mode, SearchOptions
 from ragkit.settings import load_settings

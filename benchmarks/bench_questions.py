@@ -19,7 +19,8 @@ from bench_quality import SETS, SHOWN, SPANS
 from common import SHARED, arguments, report, sets_beside
 
 from ragkit.evaluation.corpus import Question, load_question_set
-from ragkit.evaluation.experiments import Experiment, ephemeral_experiment, measure
+from ragkit.evaluation.experiments import Experiment, ephemeral_experiment
+from ragkit.evaluation.measuring import measure
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import SearchOptions
 from ragkit.settings import load_settings

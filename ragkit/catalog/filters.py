@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ragkit.catalog.connection import Connections, folded, id_list
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.catalog.facets import Facets, FacetTable
-from ragkit.catalog.records import CollectionRecord
+from ragkit.catalog.records import CollectionRecord, SpeakerRecord
 from ragkit.types import LEVEL_CODES, Level, Version
 
 if TYPE_CHECKING:
@@ -165,6 +165,14 @@ class FilterQueries:
             return None
         ids = self._connections.column(*_entry_query(collection_id, filters))
         return np.array(ids, dtype=np.int64)
+
+    def speakers(self, document_id: int) -> tuple[SpeakerRecord, ...]:
+        """Return who speaks where in a document, and on which days."""
+        rows = self._connections.rows(
+            "SELECT level, position, speaker, day FROM speakers WHERE document_id = ?",
+            (document_id,),
+        )
+        return tuple(SpeakerRecord(*row) for row in rows)
 
     def newest_first(self, document_ids: Iterable[int], limit: int = -1) -> list[int]:
         """Return ids of documents by their dates, the newest first; those of a day by path."""

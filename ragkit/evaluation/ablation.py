@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ragkit.errors import ModelError, RagkitError
-from ragkit.evaluation.experiments import Evaluation, Experiment, measure
+from ragkit.evaluation.experiments import Experiment
+from ragkit.evaluation.measuring import Evaluation, measure
 from ragkit.evaluation.metrics import main_metric
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Reporter
@@ -188,7 +189,7 @@ def ablate(
                 "no model contexts are there: ragkit contextualize writes them, --contexts replays"
             )
         elif chosen is None:
-            reason = "texts without titles and headings can be indexed only from --corpus"
+            reason = "a set of files with excerpts is not indexed as texts alone"
         if reason or chosen is None:
             outcomes.append(Outcome(variant, None, reason))
             continue

@@ -10,8 +10,9 @@ from typing import Generic, TypeVar
 
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
-from ragkit.evaluation.experiments import Evaluation, Experiment, measure
+from ragkit.evaluation.experiments import Experiment
 from ragkit.evaluation.generated_sets import GenerationReport
+from ragkit.evaluation.measuring import Evaluation, measure
 from ragkit.evaluation.runs import in_words
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Progress, Reporter

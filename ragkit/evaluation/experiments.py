@@ -9,23 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord, ContextCounts
-from ragkit.errors import EvaluationError, ModelError, QueryError
+from ragkit.errors import EvaluationError
 from ragkit.evaluation.answers import AnswerQuestion, answer_questions, first_questions
-from ragkit.evaluation.comparison import ask
 from ragkit.evaluation.corpus import Question, QuestionSet
-from ragkit.evaluation.ephemeral_library import (
-    EphemeralLibrary,
-    RecordedContexts,
-    RecordedModel,
-    RowsAs,
-)
-from ragkit.evaluation.metrics import Metric, TypeFigures, Values, figures_by_type, summarise
+from ragkit.evaluation.ephemeral_library import EphemeralLibrary
 from ragkit.evaluation.question_sets import JudgedQuestion, collect, optimism_notice
+from ragkit.evaluation.recorded_contexts import RecordedContexts, RecordedModel
 from ragkit.evaluation.restriction import read_filter
+from ragkit.evaluation.row_documents import RowsAs
 from ragkit.evaluation.scorers import (
     DocumentScorer,
     RowScorer,
@@ -34,11 +27,9 @@ from ragkit.evaluation.scorers import (
     SpanScorer,
     right_places,
 )
-from ragkit.evaluation.search_config import SearchConfig
 from ragkit.evaluation.set_files import counted
 from ragkit.indexes.protocol import IndexBackend
-from ragkit.indexing.progress import JobCancelled, Reporter
-from ragkit.options import Phrasings, Rerank, SearchOptions
+from ragkit.indexing.progress import Reporter
 from ragkit.retrieval.multi_query import SearchTarget
 from ragkit.retrieval.search import SearchEngine
 from ragkit.settings import Settings
@@ -225,6 +216,39 @@ def judged_experiment(
     )  # fmt: skip
 
 
+@contextmanager
+def bare_experiment(
+    experiment: Experiment, settings: Settings, root: Path, reporter: Reporter | None = None
+) -> Iterator[Experiment]:
+    """Ask the same questions of the same documents, indexed into an empty directory as bare texts.
+
+    What a library's own experiment is compared with: chunks without title, headings and places.
+
+    Raises:
+        TypeError: it is not scored by documents, as those of published sets are not.
+    """
+    if not isinstance(experiment.scorer, DocumentScorer):
+        raise TypeError("only an experiment that is scored by documents can be asked elsewhere")
+    judgments = experiment.scorer.judgments
+    library = EphemeralLibrary(root, settings, experiment.engine)
+    try:
+        started = time.perf_counter()
+        collection = experiment.catalog.collections.get(experiment.collection)
+        library.add_texts(experiment.catalog, collection.id, reporter or Reporter())
+        yield replace(
+            experiment,
+            engine=library.engine,
+            catalog=library.catalog,
+            collection=library.collection.name,
+            scorer=DocumentScorer(library.engine, judgments),
+            contexts=library.catalog.contexts.counts(library.collection.id),
+            tokens=0,
+            index_seconds=time.perf_counter() - started,
+        )
+    finally:
+        library.close()
+
+
 def _restricted(
     judged: Iterable[JudgedQuestion], catalog: Catalog, collection: CollectionRecord
 ) -> tuple[dict[str, Question], list[str]]:
@@ -239,201 +263,3 @@ def _restricted(
             continue
         questions[one.key] = Question(one.key, one.text, one.filter, filters)
     return questions, counted(refused, "questions have an invalid filter and are not asked")
-
-
-# -- measuring -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class StageTime:
-    """The time of a stage of the searches, median and 95th percentile in milliseconds."""
-
-    name: str
-    p50: float
-    p95: float
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The result of an evaluation.
-
-    ``values`` holds each metric for each question's id and ``asked`` the texts of the questions
-    that were asked; ``partial``: these are not all ``questions``. ``tokens`` is what models read
-    and wrote for the contexts that were searched, ``seconds`` the time of all searches.
-    ``filters`` are those of the asked questions that have one, as they are written. ``kinds`` has
-    the metrics by question type, where there are several.
-    """
-
-    name: str
-    options: SearchOptions
-    questions: int
-    documents: int
-    chunks: int
-    metrics: tuple[Metric, ...]
-    values: Values
-    stages: tuple[StageTime, ...]
-    index_seconds: float
-    notices: tuple[str, ...] = ()
-    chunked: bool = False
-    asked: Mapping[str, str] = field(default_factory=dict)
-    partial: bool = False
-    tokens: int = 0
-    seconds: float = 0.0
-    generation: str = ""
-    kinds: tuple[TypeFigures, ...] = ()
-    filters: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def config(self) -> SearchConfig:
-        """The search configuration."""
-        return SearchConfig(self.options, self.chunked)
-
-
-def measure(
-    experiment: Experiment,
-    config: SearchConfig | None = None,
-    reporter: Reporter | None = None,
-    *,
-    timed: bool = True,
-    phase: str = "Asking",
-) -> Evaluation:
-    """Ask every question with one search configuration; ``timed`` also as a person would.
-
-    When it is cancelled through the reporter or by Ctrl-C, the questions asked so far are the
-    result, marked as partial.
-
-    Raises:
-        EvaluationError: no question could be asked.
-        JobCancelled: it was cancelled before the first answer.
-    """
-    config = config or SearchConfig()
-    options = replace(config.options, collections=(experiment.collection,))
-    session = _Session(experiment, replace(config, options=options), reporter or Reporter(), timed)
-    started = time.perf_counter()
-    partial = session.run(phase)
-    seconds = time.perf_counter() - started
-    if len(session.refused) == len(session.asked):
-        raise EvaluationError("No question could be searched.", "Check their filters.")
-    values = experiment.scorer.values(session.observed)
-    return Evaluation(
-        experiment.name,
-        options,
-        len(experiment.questions),
-        experiment.documents,
-        experiment.chunks,
-        tuple(summarise(values)),
-        values,
-        session.stages,
-        experiment.index_seconds,
-        (*experiment.notices, *session.notices(partial=partial)),
-        config.chunked,
-        session.asked,
-        partial,
-        experiment.tokens,
-        seconds,
-        session.generation,
-        figures_by_type(values, experiment.kinds),
-        {
-            one.id: one.filter
-            for one in experiment.questions
-            if one.filter and one.id in session.asked
-        },
-    )
-
-
-@dataclass(slots=True)
-class _Session:
-    """Asks the questions of an experiment and collects observations, times and failures."""
-
-    experiment: Experiment
-    config: SearchConfig
-    reporter: Reporter
-    timed: bool
-    times: dict[str, list[float]] = field(default_factory=dict)
-    observed: dict[str, Any] = field(default_factory=dict)
-    asked: dict[str, str] = field(default_factory=dict)
-    refused: list[str] = field(default_factory=list)
-    not_reranked: dict[str, str] = field(default_factory=dict)
-    generation: str = ""
-
-    def run(self, phase: str) -> bool:
-        """Ask one question after the other; True when cancelled after the first answer."""
-        questions = self.experiment.questions
-        try:
-            self.reporter.start(phase, len(questions))
-            for question in questions:
-                self._ask(question)
-                self.reporter.step(question.text[:60])
-        except (JobCancelled, KeyboardInterrupt):
-            if not self.asked:
-                raise
-            return len(self.asked) < len(questions)
-        return False
-
-    def _ask(self, question: Question) -> None:
-        """Observe one question; its times are those of a search as a person makes it.
-
-        The longer list of the scorer goes first: it pays for what is opened only once.
-        """
-        answer = None
-        options = self.config.options
-        if question.filter:
-            options = replace(options, filters=question.filters)
-        config = replace(self.config, options=options)
-        try:
-            self.observed[question.id] = self._observe(question, config)
-            if self.timed:
-                answer = ask(self.experiment.engine, question.text, config)
-        except QueryError:
-            self.refused.append(question.id)
-            self.observed[question.id] = self.experiment.scorer.nothing
-        self.asked[question.id] = question.text
-        if answer is not None:
-            self.generation = answer.trace.generation or self.generation
-            times = {"total": answer.trace.ms}
-            for stage in answer.trace.stages:
-                times[stage.name] = times.get(stage.name, 0.0) + stage.ms
-            for name, ms in times.items():
-                self.times.setdefault(name, []).append(ms)
-
-    def _observe(self, question: Question, config: SearchConfig) -> Any:
-        """Return the scorer's observation; where a model fails at times, that without it."""
-        scorer = self.experiment.scorer
-        try:
-            return scorer.observe(question, config)
-        except ModelError as error:
-            # Figures of a model that has not answered at all would say nothing.
-            nothing_reranked = len(self.not_reranked) == len(self.asked)
-            options = config.options
-            asks_none = options.rerank is Rerank.NONE and options.phrasings is Phrasings.NONE
-            if asks_none or nothing_reranked:
-                raise
-            self.not_reranked[question.id] = str(error)
-        options = replace(options, rerank=Rerank.NONE, phrasings=Phrasings.NONE)
-        return scorer.observe(question, replace(config, options=options))
-
-    @property
-    def stages(self) -> tuple[StageTime, ...]:
-        """The quantiles of every stage's times; the whole search comes first."""
-        return tuple(
-            StageTime(name, *(float(ms) for ms in np.quantile(times, [0.5, 0.95])))
-            for name, times in self.times.items()
-        )
-
-    def notices(self, *, partial: bool) -> Iterator[str]:
-        """Yield sentences on what restricts the figures."""
-        yield from counted(self.refused, "questions have an invalid filter and found nothing")
-        grader = self.experiment.engine.open_grader
-        options = self.config.options
-        if options.rerank is not Rerank.NONE and grader is not None:
-            yield f"{grader().name} reranked the first {options.rerank_depth} chunks."
-        if self.not_reranked:
-            last = list(self.not_reranked.values())[-1]
-            count = f"{len(self.not_reranked)} of {len(self.asked)} questions"
-            missing = "other words" if options.rerank is Rerank.NONE else "reranking"
-            yield f"{count} count as they were found without {missing}. The last: {last}"
-        if partial:
-            yield (
-                f"Stopped after {len(self.asked)} of {len(self.experiment.questions)} questions: "
-                "these figures are of those alone."
-            )

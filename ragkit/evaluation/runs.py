@@ -16,7 +16,7 @@ from ragkit import __version__
 from ragkit.catalog import Catalog
 from ragkit.catalog.runs import QuestionValues, RunDraft, RunRecord
 from ragkit.errors import EvaluationError
-from ragkit.evaluation.experiments import Evaluation
+from ragkit.evaluation.measuring import Evaluation
 from ragkit.evaluation.metrics import SAME, TypeFigures, figures_by_type, main_metric, paired_p
 from ragkit.evaluation.search_config import SearchConfig, as_text, names
 from ragkit.options import SearchOptions

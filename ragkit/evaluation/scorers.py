@@ -12,7 +12,6 @@ from ragkit.catalog import Catalog
 from ragkit.errors import ModelError
 from ragkit.evaluation.comparison import ask
 from ragkit.evaluation.corpus import Excerpt, Question
-from ragkit.evaluation.ephemeral_library import RowPlaces
 from ragkit.evaluation.metrics import (
     PASS_AT,
     Judgments,
@@ -21,6 +20,7 @@ from ragkit.evaluation.metrics import (
     pass_at,
     score,
 )
+from ragkit.evaluation.row_documents import RowPlaces
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import Expansion, SearchOptions
 from ragkit.reading.decode import clean

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from ragkit.evaluation.experiments import Experiment
     from ragkit.health.backup import ArchiveReport
     from ragkit.indexes.protocol import IndexBackend
+    from ragkit.indexing.progress import Reporter
     from ragkit.indexing.writer import Writer
     from ragkit.library.answers import AnswerService
     from ragkit.library.contexts import ContextService
@@ -336,3 +340,19 @@ class Library:
         from ragkit.evaluation.experiments import judged_experiment
 
         return judged_experiment(self.services(), self.catalog, collection, question_set)
+
+    @contextmanager
+    def bare_experiment(
+        self, experiment: Experiment, reporter: Reporter | None = None
+    ) -> Iterator[Experiment]:
+        """Ask an experiment of this library of its texts alone, indexed for that and thrown away.
+
+        Its chunks have no title, headings or places with them.
+        """
+        from ragkit.evaluation.experiments import bare_experiment
+
+        with (
+            tempfile.TemporaryDirectory(prefix="texts-", dir=self.paths.temporary) as folder,
+            bare_experiment(experiment, self.settings, Path(folder), reporter) as bare,
+        ):
+            yield bare

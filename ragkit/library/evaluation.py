@@ -13,8 +13,8 @@ from ragkit.evaluation.question_sets import COLLECTED, collect, export_set, impo
 if TYPE_CHECKING:
     from ragkit.catalog.judgments import JudgmentRecord, Origin, VoteRecord
     from ragkit.catalog.runs import RunRecord
-    from ragkit.evaluation.experiments import Evaluation
     from ragkit.evaluation.generated_sets import GenerationReport
+    from ragkit.evaluation.measuring import Evaluation
     from ragkit.evaluation.metrics import TypeFigures
     from ragkit.evaluation.question_sets import Imported, JudgedSet
     from ragkit.evaluation.runs import Difference

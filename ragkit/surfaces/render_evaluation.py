@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.runs import RunRecord
     from ragkit.evaluation.ablation import Ablation
     from ragkit.evaluation.answers import AnswerFigures, Figures, Share
-    from ragkit.evaluation.experiments import Evaluation
+    from ragkit.evaluation.measuring import Evaluation
     from ragkit.evaluation.runs import Difference
 
 _MOST_QUESTIONS = 10

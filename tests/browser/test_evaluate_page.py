@@ -8,7 +8,7 @@ import re
 from axe import AXE, EVERYTHING, broken
 from playwright.sync_api import expect
 
-from ragkit.evaluation.experiments import measure
+from ragkit.evaluation.measuring import measure
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import Mode
 

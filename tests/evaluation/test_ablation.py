@@ -11,12 +11,15 @@ import pytest
 from grading import grading
 from model_folders import cross_encoder_folder
 from published_set import write_published
+from small_library import add, open_library, write_files
 
 from ragkit.errors import ModelError
 from ragkit.evaluation.ablation import ablate, grid_variants, keyword_variants, vector_variants
 from ragkit.evaluation.corpus import Question, load_question_set
-from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
-from ragkit.evaluation.experiments import ephemeral_experiment, measure
+from ragkit.evaluation.experiments import ephemeral_experiment
+from ragkit.evaluation.measuring import measure
+from ragkit.evaluation.recorded_contexts import load_contexts
+from ragkit.evaluation.row_documents import RowsAs
 from ragkit.evaluation.scorers import DocumentScorer
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Reporter
@@ -89,7 +92,7 @@ def test_what_cannot_be_run_says_why(experiments, server):
     found = ablate(every_variant(), experiments[2])
     reasons = {one.variant.name: one.reason for one in found.outcomes if one.evaluation is None}
     assert reasons["F1"].startswith("no model contexts are there")
-    assert reasons["none × vector"].startswith("texts without titles and headings")
+    assert reasons["none × vector"].startswith("a set of files with excerpts")
     run = {one.variant.name for one in found.outcomes if one.evaluation}
     grid = {f"structural × {way}" for way in ("vector", "keyword", "weighted", "rrf")}
     assert run == {"F0", "V0"} | grid
@@ -101,6 +104,40 @@ def test_what_cannot_be_run_says_why(experiments, server):
         "Download one, for example: ollama pull llama3.2:3b."
     )
     assert missing == dict.fromkeys(("F5", "V5"), reason)
+
+
+def test_ones_own_folder_is_asked_without_titles_headings_and_names(tmp_path):
+    files = {
+        "tides/gauge.md": "# The harbour gauge\n\n## Ebb\n\nIt stands at one metre.\n",
+        "kitchen/cake.md": "# Baking\n\n## Sunday\n\nApples, cinnamon and butter.\n",
+        "kitchen/soup.txt": "Leeks, potatoes and a pinch of salt.\n",
+    }
+    lines = [
+        {"id": "words", "text": "cinnamon", "relevant": [{"path": "kitchen/cake.md"}]},
+        {"id": "folder", "text": "tides", "relevant": [{"path": "tides/gauge.md"}]},
+        {"id": "name", "text": "soup", "relevant": [{"path": "kitchen/soup.txt"}]},
+        {"id": "filter", "text": "salt", "filter": "path:kitchen type:txt",
+         "relevant": [{"path": "kitchen/soup.txt"}]},
+    ]  # fmt: skip
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    with open_library(tmp_path / "library") as library:
+        add(library, write_files(tmp_path / "files", files))
+        library.judgments.import_file("default", tmp_path / "mine.jsonl")
+        experiment = library.experiment("default", "mine")
+        with library.bare_experiment(experiment) as bare:
+            variants = [one for one in grid_variants() if one.name.endswith("× keyword")]
+            hits = firsts(ablate(variants, experiment, bare))
+            texts = {
+                one.path: bare.catalog.documents.chunks(one.id)
+                for one in bare.catalog.documents.list()
+            }
+        assert list(library.paths.temporary.iterdir()) == []
+    assert hits == {
+        "none × keyword": {"words", "filter"},
+        "structural × keyword": {"words", "folder", "name", "filter"},
+    }
+    assert {one.context for listed in texts.values() for one in listed} == {""}
+    assert len(texts) == 3
 
 
 def test_where_a_model_answers_the_reranked_variants_are_run(experiments, server):

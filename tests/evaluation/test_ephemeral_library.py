@@ -11,8 +11,10 @@ from published_set import CONTEXTS, ROWS, jsonl, write_published
 from ragkit.errors import EvaluationError, NotFoundError
 from ragkit.evaluation import experiments
 from ragkit.evaluation.corpus import load_question_set
-from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
-from ragkit.evaluation.experiments import ephemeral_experiment, measure
+from ragkit.evaluation.experiments import ephemeral_experiment
+from ragkit.evaluation.measuring import measure
+from ragkit.evaluation.recorded_contexts import load_contexts
+from ragkit.evaluation.row_documents import RowsAs
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.models.context_writer import ContextWriter
 from ragkit.models.ollama import OllamaClient

@@ -6,9 +6,11 @@ import pytest
 
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Excerpt, Question, QuestionSet, Row
-from ragkit.evaluation.ephemeral_library import EphemeralLibrary, RowsAs
-from ragkit.evaluation.experiments import ephemeral_experiment, measure
+from ragkit.evaluation.ephemeral_library import EphemeralLibrary
+from ragkit.evaluation.experiments import ephemeral_experiment
+from ragkit.evaluation.measuring import measure
 from ragkit.evaluation.restriction import read_filter
+from ragkit.evaluation.row_documents import RowsAs
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import Reporter
 from ragkit.options import SearchOptions

@@ -14,9 +14,10 @@ from small_library import add, find, open_library, paths, sync, write_files
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import EvaluationError, ModelMissingError, OllamaUnreachableError
 from ragkit.evaluation.background import BackgroundWriting
-from ragkit.evaluation.experiments import judged_experiment, measure
+from ragkit.evaluation.experiments import judged_experiment
 from ragkit.evaluation.generated_sets import sample_chunks
 from ragkit.evaluation.judging import Judging
+from ragkit.evaluation.measuring import measure
 from ragkit.evaluation.question_sets import collect, export_set, import_set, optimism_notice
 from ragkit.evaluation.search_config import SearchConfig
 

@@ -10,8 +10,9 @@ from small_library import HANDBOOK, add, open_library, write_files
 from ragkit import __version__
 from ragkit.errors import EvaluationError, NotFoundError
 from ragkit.evaluation import runs
-from ragkit.evaluation.experiments import judged_experiment, measure
+from ragkit.evaluation.experiments import judged_experiment
 from ragkit.evaluation.judging import Judging
+from ragkit.evaluation.measuring import measure
 from ragkit.evaluation.question_sets import import_set
 from ragkit.evaluation.runs import difference, figures_of_run, keep
 from ragkit.evaluation.search_config import SearchConfig

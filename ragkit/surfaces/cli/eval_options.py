@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -119,12 +119,16 @@ def open_experiment(
         experiment = library.experiment(settings.collection, request.question_set)
         if request.limit is not None:
             experiment = experiment.first(request.limit)
-        yield OpenExperiment(experiment, None, library, library.answers, library.options)
+        with ExitStack() as stack:
+            bare = library.bare_experiment(experiment, reporter) if plain else nullcontext()
+            texts = stack.enter_context(bare)
+            yield OpenExperiment(experiment, texts, library, library.answers, library.options)
         return
 
     from ragkit.evaluation.corpus import load_question_set
-    from ragkit.evaluation.ephemeral_library import RowsAs, load_contexts
     from ragkit.evaluation.experiments import ephemeral_experiment
+    from ragkit.evaluation.recorded_contexts import load_contexts
+    from ragkit.evaluation.row_documents import RowsAs
     from ragkit.library.answers import answers_of
 
     questions = load_question_set(request.corpus, request.questions, request.qrels, request.limit)

@@ -39,7 +39,7 @@ from ragkit.surfaces.cli.options import (
 if TYPE_CHECKING:
     from ragkit.catalog.runs import RunRecord
     from ragkit.evaluation.ablation import Ablation
-    from ragkit.evaluation.experiments import Evaluation
+    from ragkit.evaluation.measuring import Evaluation
     from ragkit.evaluation.runs import Difference
 
 _FLOOR = re.compile(r"([a-z_]+(?:@\d+)?)=(\d+(?:\.\d+)?)")
@@ -201,7 +201,7 @@ def _evaluate(
 ) -> tuple[Evaluation, Ablation | None]:
     """Evaluate once; with recorded contexts, also every kind of context in every mode."""
     from ragkit.evaluation.ablation import ablate, grid_variants
-    from ragkit.evaluation.experiments import measure
+    from ragkit.evaluation.measuring import measure
     from ragkit.evaluation.search_config import SearchConfig
 
     table = None

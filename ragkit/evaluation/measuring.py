@@ -1,0 +1,215 @@
+"""Measuring: every question of an experiment asked with one search configuration."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ragkit.errors import EvaluationError, ModelError, QueryError
+from ragkit.evaluation.comparison import ask
+from ragkit.evaluation.corpus import Question
+from ragkit.evaluation.experiments import Experiment
+from ragkit.evaluation.metrics import Metric, TypeFigures, Values, figures_by_type, summarise
+from ragkit.evaluation.search_config import SearchConfig
+from ragkit.evaluation.set_files import counted
+from ragkit.indexing.progress import JobCancelled, Reporter
+from ragkit.options import Phrasings, Rerank, SearchOptions
+
+
+@dataclass(frozen=True, slots=True)
+class StageTime:
+    """The time of a stage of the searches, median and 95th percentile in milliseconds."""
+
+    name: str
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The result of an evaluation.
+
+    ``values`` holds each metric for each question's id and ``asked`` the texts of the questions
+    that were asked; ``partial``: these are not all ``questions``. ``tokens`` is what models read
+    and wrote for the contexts that were searched, ``seconds`` the time of all searches.
+    ``filters`` are those of the asked questions that have one, as they are written. ``kinds`` has
+    the metrics by question type, where there are several.
+    """
+
+    name: str
+    options: SearchOptions
+    questions: int
+    documents: int
+    chunks: int
+    metrics: tuple[Metric, ...]
+    values: Values
+    stages: tuple[StageTime, ...]
+    index_seconds: float
+    notices: tuple[str, ...] = ()
+    chunked: bool = False
+    asked: Mapping[str, str] = field(default_factory=dict)
+    partial: bool = False
+    tokens: int = 0
+    seconds: float = 0.0
+    generation: str = ""
+    kinds: tuple[TypeFigures, ...] = ()
+    filters: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def config(self) -> SearchConfig:
+        """The search configuration."""
+        return SearchConfig(self.options, self.chunked)
+
+
+def measure(
+    experiment: Experiment,
+    config: SearchConfig | None = None,
+    reporter: Reporter | None = None,
+    *,
+    timed: bool = True,
+    phase: str = "Asking",
+) -> Evaluation:
+    """Ask every question with one search configuration; ``timed`` also as a person would.
+
+    When it is cancelled through the reporter or by Ctrl-C, the questions asked so far are the
+    result, marked as partial.
+
+    Raises:
+        EvaluationError: no question could be asked.
+        JobCancelled: it was cancelled before the first answer.
+    """
+    config = config or SearchConfig()
+    options = replace(config.options, collections=(experiment.collection,))
+    session = _Session(experiment, replace(config, options=options), reporter or Reporter(), timed)
+    started = time.perf_counter()
+    partial = session.run(phase)
+    seconds = time.perf_counter() - started
+    if len(session.refused) == len(session.asked):
+        raise EvaluationError("No question could be searched.", "Check their filters.")
+    values = experiment.scorer.values(session.observed)
+    return Evaluation(
+        experiment.name,
+        options,
+        len(experiment.questions),
+        experiment.documents,
+        experiment.chunks,
+        tuple(summarise(values)),
+        values,
+        session.stages,
+        experiment.index_seconds,
+        (*experiment.notices, *session.notices(partial=partial)),
+        config.chunked,
+        session.asked,
+        partial,
+        experiment.tokens,
+        seconds,
+        session.generation,
+        figures_by_type(values, experiment.kinds),
+        {
+            one.id: one.filter
+            for one in experiment.questions
+            if one.filter and one.id in session.asked
+        },
+    )
+
+
+@dataclass(slots=True)
+class _Session:
+    """Asks the questions of an experiment and collects observations, times and failures."""
+
+    experiment: Experiment
+    config: SearchConfig
+    reporter: Reporter
+    timed: bool
+    times: dict[str, list[float]] = field(default_factory=dict)
+    observed: dict[str, Any] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    not_reranked: dict[str, str] = field(default_factory=dict)
+    generation: str = ""
+
+    def run(self, phase: str) -> bool:
+        """Ask one question after the other; True when cancelled after the first answer."""
+        questions = self.experiment.questions
+        try:
+            self.reporter.start(phase, len(questions))
+            for question in questions:
+                self._ask(question)
+                self.reporter.step(question.text[:60])
+        except (JobCancelled, KeyboardInterrupt):
+            if not self.asked:
+                raise
+            return len(self.asked) < len(questions)
+        return False
+
+    def _ask(self, question: Question) -> None:
+        """Observe one question; its times are those of a search as a person makes it.
+
+        The longer list of the scorer goes first: it pays for what is opened only once.
+        """
+        answer = None
+        options = self.config.options
+        if question.filter:
+            options = replace(options, filters=question.filters)
+        config = replace(self.config, options=options)
+        try:
+            self.observed[question.id] = self._observe(question, config)
+            if self.timed:
+                answer = ask(self.experiment.engine, question.text, config)
+        except QueryError:
+            self.refused.append(question.id)
+            self.observed[question.id] = self.experiment.scorer.nothing
+        self.asked[question.id] = question.text
+        if answer is not None:
+            self.generation = answer.trace.generation or self.generation
+            times = {"total": answer.trace.ms}
+            for stage in answer.trace.stages:
+                times[stage.name] = times.get(stage.name, 0.0) + stage.ms
+            for name, ms in times.items():
+                self.times.setdefault(name, []).append(ms)
+
+    def _observe(self, question: Question, config: SearchConfig) -> Any:
+        """Return the scorer's observation; where a model fails at times, that without it."""
+        scorer = self.experiment.scorer
+        try:
+            return scorer.observe(question, config)
+        except ModelError as error:
+            # Figures of a model that has not answered at all would say nothing.
+            nothing_reranked = len(self.not_reranked) == len(self.asked)
+            options = config.options
+            asks_none = options.rerank is Rerank.NONE and options.phrasings is Phrasings.NONE
+            if asks_none or nothing_reranked:
+                raise
+            self.not_reranked[question.id] = str(error)
+        options = replace(options, rerank=Rerank.NONE, phrasings=Phrasings.NONE)
+        return scorer.observe(question, replace(config, options=options))
+
+    @property
+    def stages(self) -> tuple[StageTime, ...]:
+        """The quantiles of every stage's times; the whole search comes first."""
+        return tuple(
+            StageTime(name, *(float(ms) for ms in np.quantile(times, [0.5, 0.95])))
+            for name, times in self.times.items()
+        )
+
+    def notices(self, *, partial: bool) -> Iterator[str]:
+        """Yield sentences on what restricts the figures."""
+        yield from counted(self.refused, "questions have an invalid filter and found nothing")
+        grader = self.experiment.engine.open_grader
+        options = self.config.options
+        if options.rerank is not Rerank.NONE and grader is not None:
+            yield f"{grader().name} reranked the first {options.rerank_depth} chunks."
+        if self.not_reranked:
+            last = list(self.not_reranked.values())[-1]
+            count = f"{len(self.not_reranked)} of {len(self.asked)} questions"
+            missing = "other words" if options.rerank is Rerank.NONE else "reranking"
+            yield f"{count} count as they were found without {missing}. The last: {last}"
+        if partial:
+            yield (
+                f"Stopped after {len(self.asked)} of {len(self.experiment.questions)} questions: "
+                "these figures are of those alone."
+            )
