@@ -88,6 +88,9 @@ class MatchedChunk:
     ``terms`` are the words of the query that the passage with the chunk has. ``grade`` is what
     a reranker gave it, from 0 to 10; ``None`` when it gave none. ``span``, ``pages`` (the first and
     the last) and ``heading_path`` locate it in its document; a chunk that is not shown has none.
+
+    ``level`` is what was scored. ``part_of`` is the level of the section or document that was found
+    as a whole, where the chunk is what of it answers (``Result.wholes``).
     """
 
     index: int
@@ -99,6 +102,7 @@ class MatchedChunk:
     span: Span | None = None
     pages: tuple[int, int] | None = None
     heading_path: tuple[str, ...] = ()
+    part_of: Level | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +160,12 @@ class DocumentRef:
 class Result:
     """One document in the answer.
 
-    ``score`` is that of its best matched chunk. ``passages`` are in reading order and never
+    ``score`` is that of its ``lead``, or with ``SearchOptions.aggregation`` of all its matched
+    chunks together. ``passages`` are in reading order and never
     overlap; ``gaps`` are the (first, last) indexes of chunks left out between them.
-    ``matched_chunks`` are best first, by grade where there are any, then by score.
+    ``matched_chunks`` are best first, by grade where there are any, then by score. ``wholes`` are
+    its sections, or itself, where they were found as a whole: each with the score that it has as
+    such, ``index`` being its first chunk. The matched chunks are then what of them answers.
     ``context_chunks`` are shown without having matched.
     ``more`` are further chunks of the document that the question found. ``also_at`` are other
     places with the same text. ``missing`` is True when the file has vanished since.
@@ -182,6 +189,12 @@ class Result:
     fit: float | None = None
     weak: bool = False
     missing_terms: tuple[str, ...] = ()
+    wholes: tuple[MatchedChunk, ...] = ()
+
+    @property
+    def lead(self) -> MatchedChunk | None:
+        """Return what put it in its place: the best whole, or else the best matched chunk."""
+        return next(iter((*self.wholes, *self.matched_chunks)), None)
 
     @property
     def max_score(self) -> float:

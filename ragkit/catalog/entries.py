@@ -184,6 +184,18 @@ class Entries:
         )
         return {document: (entry, index) for document, entry, index in rows}
 
+    def positions(self, document_ids: Iterable[int], level: Level) -> dict[int, list[int]]:
+        """Return at which chunks the entries of a level begin in each document, ascending."""
+        rows = self._connections.rows(
+            "SELECT document_id, position FROM entries WHERE level = ? AND document_id IN "
+            "(SELECT value FROM json_each(?)) ORDER BY document_id, position",
+            (LEVEL_CODES[level], id_list(document_ids)),
+        )
+        positions: dict[int, list[int]] = {}
+        for document, position in rows:
+            positions.setdefault(document, []).append(position)
+        return positions
+
     def _ids(self, query: str, parameters: Sequence[object]) -> NDArray[np.int64]:
         import numpy as np
 

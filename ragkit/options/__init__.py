@@ -6,6 +6,7 @@ columns and the controls on the pages all read ``SEARCH_OPTIONS`` and ``CHUNKED_
 """
 
 from ragkit.options.choices import (
+    Aggregation,
     Contexts,
     CutMethod,
     Dedup,
@@ -26,6 +27,7 @@ from ragkit.options.search import SEARCH_OPTIONS, Filters, SearchOptions
 __all__ = [
     "CHUNKED_OPTIONS",
     "SEARCH_OPTIONS",
+    "Aggregation",
     "ChunkedOptions",
     "Contexts",
     "CutMethod",

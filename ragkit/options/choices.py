@@ -92,6 +92,17 @@ class Granularity(Choice):
     AUTO = "auto", "All levels", "all levels"
 
 
+class Aggregation(Choice):
+    """How the scores of a document's matched chunks become the one that orders it.
+
+    In the mean and the sum a score weighs as much as itself. The sum is over ``chunks_per_doc``.
+    """
+
+    MAX = "max", "Best chunk", "ordered by the best chunk"
+    MEAN = "mean", "Relevance-weighted mean", "ordered by a weighted mean"
+    SUM = "sum", "Relevance-weighted sum", "ordered by a weighted sum"
+
+
 class CutMethod(Choice):
     """How a long text is cut."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ragkit.option_table import Option, option, table
 from ragkit.options.choices import (
+    Aggregation,
     Contexts,
     Expansion,
     Fusion,
@@ -192,6 +193,11 @@ class SearchOptions:
         "How many chunks one result gathers.",
         bounds=(1, 100),
         phrase="up to {} chunks per result".format,
+    )
+    aggregation: Aggregation = option(
+        Aggregation.MAX,
+        "What of a document's matching chunks orders the results.",
+        label="Score of a result",
     )
     section_characters: int = option(
         6000,

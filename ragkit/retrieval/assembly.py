@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +19,15 @@ from ragkit.options import Expansion, SearchOptions
 from ragkit.results import DocumentRef, Later, MatchedChunk, Passage, Result
 from ragkit.retrieval.grouping import Group, Vectors
 from ragkit.retrieval.highlight import Highlighter
+from ragkit.retrieval.parts import COARSE
 from ragkit.retrieval.passages import (
     PassagePlan,
     plan_document,
+    shown_by_section,
     wanted_chunks,
     with_texts,
 )
 from ragkit.retrieval.ranking import Hit
-from ragkit.types import Level
 
 _READ_WHOLE = 200_000
 """Documents of fewer characters are read whole for their passages."""
@@ -173,7 +175,7 @@ def _plans(
     records: Mapping[int, DocumentRecord],
     options: SearchOptions,
 ) -> list[tuple[Group, PassagePlan]]:
-    matched = [[_matched(hit) for hit in group.hits] for group in groups]
+    matched = [_matches(group) for group in groups]
     indexes: dict[int, set[int]] = {}
     for rank, (group, matches) in enumerate(zip(groups, matched, strict=True)):
         total = records[group.document_id].chunks
@@ -184,7 +186,7 @@ def _plans(
     )
     # Sections are read only where they decide what is shown.
     by_section = options.expansion in (Expansion.SECTION, Expansion.AUTO) or any(
-        match.level is Level.SECTION for matches in matched for match in matches
+        map(shown_by_section, chain.from_iterable(matched))
     )
     sections = {
         document: catalog.documents.sections(document) for document in indexes if by_section
@@ -207,6 +209,13 @@ def _plans(
     return plans
 
 
+def _matches(group: Group) -> list[MatchedChunk]:
+    """Return what is shown of a group: its hits, or the parts of those that are wholes."""
+    hits = [hit for hit in group.hits if not (group.wholes and hit.level in COARSE)]
+    parts = [replace(_matched(part.hit), part_of=part.of) for part in group.parts]
+    return [*map(_matched, hits), *parts]
+
+
 def _matched(hit: Hit) -> MatchedChunk:
     return MatchedChunk(hit.chunk_index, hit.score, hit.level, hit.contributions, (), hit.grade)
 
@@ -219,6 +228,9 @@ def _result(
     highlighter: Callable[[], Highlighter],
 ) -> Result:
     record = records[group.document_id]
+    coarse = [hit for hit in group.hits if hit.level in COARSE]
+    # Of others that were found as wholes, nothing is shown.
+    others = coarse[len(group.wholes) :] if group.wholes else ()
     file = _folder(record.root) / record.path
     return Result(
         document=DocumentRef(
@@ -233,7 +245,7 @@ def _result(
             date=record.date,
             metadata=record.metadata,
         ),
-        score=plan.matched_chunks[0].score,
+        score=group.score,
         passages=passages,
         matched_chunks=tuple(
             replace(match, terms=Later(partial(_terms, match.index, passages, highlighter)))
@@ -241,9 +253,10 @@ def _result(
         ),
         context_chunks=plan.context_chunks,
         gaps=plan.gaps,
-        more=(*plan.more, *map(_matched, group.others)),
+        more=(*plan.more, *map(_matched, others), *map(_matched, group.others)),
         also_at=tuple(sorted(records[other].path for other in group.also_in if other in records)),
         missing=_is_gone(file),
+        wholes=tuple(map(_matched, group.wholes)),
     )
 
 

@@ -10,10 +10,19 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import IndexBackend, IndexKind, IndexSearch
+from ragkit.indexes.rows import Ids
 from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
-from ragkit.retrieval.candidates import entry_filter, exact_scores, find_candidates, put_to
-from ragkit.retrieval.grouping import Grouping
+from ragkit.retrieval.candidates import (
+    entry_filter,
+    exact_scores,
+    find_candidates,
+    put_to,
+    with_all_of,
+)
+from ragkit.retrieval.grouping import Group, Grouping
+from ragkit.retrieval.merge import best_of_entries
 from ragkit.retrieval.naming import named_documents
+from ragkit.retrieval.parts import COARSE, with_parts
 from ragkit.retrieval.query import Query, QueryEncoder
 from ragkit.retrieval.query_parser import ParsedQuery
 from ragkit.retrieval.ranking import (
@@ -69,15 +78,7 @@ class BatchSearch:
             suffix = "" if level is Level.CHUNK else f" ({level.value})"
             with timer.stage(f"filters{suffix}", 0) as stage:
                 scopes = scopes or self.scopes(queries[0])
-                searches = [
-                    put_to(
-                        self._indexes.current(collection, level),
-                        queries,
-                        entry_filter(scope, level, options),
-                        options,
-                    )
-                    for collection, scope in scopes
-                ]
+                searches = self._put(queries, scopes, level, options)
                 stage.out = sum(search.passing for search in searches)
             of_all_levels += searches
             candidates = find_candidates(searches, queries, depth, options, timer, suffix)
@@ -102,6 +103,73 @@ class BatchSearch:
         if len(levels) > 1:
             hits = [prefer_finer(of_query) for of_query in hits]
         return hits, of_all_levels
+
+    def with_parts(
+        self,
+        groups: Sequence[Group],
+        queries: Sequence[Query],
+        options: SearchOptions,
+        timer: StageTimer,
+    ) -> Sequence[Group]:
+        """Give groups the chunks that show what of their sections and documents answers.
+
+        Of several queries, such as the segments of a text, the best for each chunk counts.
+        """
+        if COARSE.isdisjoint(SEARCHED_LEVELS[options.granularity]):
+            return groups
+        documents = sorted(
+            {hit.document_id for own in groups for hit in own.hits if hit.level in COARSE}
+        )
+        if not documents:
+            return groups
+        ids = np.array(documents, np.int64)
+        chunks = best_of_entries(self.chunks_of(ids, queries, options, timer))
+        sections = self._catalog.entries.positions(documents, Level.SECTION)
+        return with_parts(groups, chunks, sections, options)
+
+    def chunks_of(
+        self, documents: Ids, queries: Sequence[Query], options: SearchOptions, timer: StageTimer
+    ) -> list[list[Hit]]:
+        """Return all chunks of some documents as hits of each query, as a search of chunks would.
+
+        ``documents`` ascend. Each is scored among what the query finds everywhere.
+        """
+        with timer.stage("best chunks", len(documents)) as stage:
+            scopes = self.scopes(queries[0])
+            only = [(collection, scope.among(documents)) for collection, scope in scopes]
+            searches = self._put(queries, scopes, Level.CHUNK, options)
+            inside = self._put(queries, only, Level.CHUNK, options)
+            depth, untold = max(options.candidates, options.limit), StageTimer()
+            found = find_candidates(searches, queries, depth, options, untold)
+            within: list[Within] = []
+            if len(found) > 1 and options.fusion is Fusion.WEIGHTED and options.name_weight > 0:
+                within = self._within(queries, searches, scopes, depth, options, untold)
+            found = with_all_of(found, searches, inside, queries, options, untold)
+            ranking = rank(found, searches, queries, options, Level.CHUNK, within)
+            asked = set(documents.tolist())
+            hits = [
+                [hit for hit in of_query if hit.document_id in asked] for of_query in ranking.hits()
+            ]
+            stage.out = sum(map(len, hits))
+        return hits
+
+    def _put(
+        self,
+        queries: Sequence[Query],
+        scopes: Sequence[tuple[CollectionRecord, Scope]],
+        level: Level,
+        options: SearchOptions,
+    ) -> list[IndexSearch]:
+        """Put queries to the index of a level of each collection, under its scope."""
+        return [
+            put_to(
+                self._indexes.current(collection, level),
+                queries,
+                entry_filter(scope, level, options),
+                options,
+            )
+            for collection, scope in scopes
+        ]
 
     def _within(
         self,

@@ -129,6 +129,29 @@ def find_candidates(
     return candidates
 
 
+def with_all_of(
+    candidates: Mapping[IndexKind, Candidates],
+    searches: Sequence[IndexSearch],
+    inside: Sequence[IndexSearch],
+    queries: Sequence[Query],
+    options: SearchOptions,
+    timer: StageTimer,
+) -> dict[IndexKind, Candidates]:
+    """Return the candidates of ``searches``, and all that passes the filter of ``inside``.
+
+    These narrower searches are of the same indexes; what they let through is scored by the wider.
+    """
+    depth = sum(search.passing for search in inside)
+    passing = find_candidates(inside, queries, depth, options, timer)
+    joined = {}
+    for kind, found in candidates.items():
+        own = passing[kind]
+        if kind is IndexKind.KEYWORD or options.question_merge is not QuestionMerge.SUM:
+            own = replace(own, scores=exact_scores(searches, kind, own.entry_ids, own.queries))
+        joined[kind] = _joined([found, own], None)
+    return joined
+
+
 def _and_documents(
     by_keyword: Callable[[], Candidates], searches: Sequence[IndexSearch]
 ) -> Candidates:

@@ -112,10 +112,9 @@ def judge(
     judged = []
     indexes = [search.index for search in searches]
     coverages = _coverages(leads, tokens, ids, indexes, written=written)
-    for (result, _), coverage in zip(paired, coverages, strict=True):
+    for (result, group), coverage in zip(paired, coverages, strict=True):
         held = _chosen(tokens, holding[:, np.searchsorted(documents, result.document.id)])
-        parts = result.matched_chunks[0].contributions if result.matched_chunks else ()
-        fit = _fit(parts, coverage, query) if calibrated or by_words else None
+        fit = _fit(group.hits[0].contributions, coverage, query) if calibrated or by_words else None
         weak = fit is not None and fit < least
         lacking = words.without(held)
         judged.append(replace(result, fit=fit, weak=weak, missing_terms=lacking))

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.errors import QueryError
-from ragkit.options import Expansion, Granularity, SearchOptions
+from ragkit.options import Aggregation, Expansion, Granularity, SearchOptions
 from ragkit.retrieval.ranking import Hit
+from ragkit.types import Level
 
 if TYPE_CHECKING:
     from ragkit.retrieval.assembly import HitLookups
@@ -38,16 +39,34 @@ _CLOSE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A chunk of what was found as a whole, at level ``of``, that answers the query."""
+
+    hit: Hit
+    of: Level
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """The hits that make one result, best first, and documents that hold the same text.
 
     ``others`` are further hits of the document that stand in results of their own or in none.
+    ``wholes`` are those of ``hits``, sections or the document, for which ``parts`` are shown.
+    ``aggregated`` is the score that orders it where that is not the best hit's.
     """
 
     document_id: int
     hits: tuple[Hit, ...]
     others: tuple[Hit, ...] = ()
     also_in: tuple[int, ...] = ()
+    wholes: tuple[Hit, ...] = ()
+    parts: tuple[Part, ...] = ()
+    aggregated: float | None = None
+
+    @property
+    def score(self) -> float:
+        """The score that orders it."""
+        return self.hits[0].score if self.aggregated is None else self.aggregated
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +149,14 @@ def _gather(
         for document, others in also.items()
     }
     if options.per_document == 1 and options.chunk_aware:
-        # Reordering for variety looks at all; else what is beyond the page is not put together.
-        most = options.limit if options.mmr_lambda is None else len(by_document)
-        return [
+        # Reordering looks at all; else what is beyond the page is not put together.
+        by_best = options.mmr_lambda is None and options.aggregation is Aggregation.MAX
+        most = options.limit if by_best else len(by_document)
+        groups = [
             Group(document, tuple(own), (), also_in.get(document, ()))
             for document, own in islice(by_document.items(), most)
         ]
+        return groups if options.aggregation is Aggregation.MAX else aggregated(groups, options)
     return [
         Group(
             hit.document_id,
@@ -145,6 +166,23 @@ def _gather(
         )
         for hit, *_folded in cap_per_document(hits, options.per_document)
     ]
+
+
+def aggregated(groups: Sequence[Group], options: SearchOptions) -> list[Group]:
+    """Order groups by the scores of all their best hits together (``Aggregation``).
+
+    Each score has itself as its weight: the mean is ``sum(s * s) / sum(s)``, and the sum, over as
+    many as ``chunks_per_doc``, ``sum(s * s) / (n * max(s))``. Grades of a reranker come before.
+    """
+    scored = []
+    for own in groups:
+        scores = [hit.score for hit in own.hits[: options.chunks_per_doc]]
+        by_mean = options.aggregation is Aggregation.MEAN
+        whole = sum(scores) if by_mean else options.chunks_per_doc * max(scores)
+        scored.append(replace(own, aggregated=sum(score * score for score in scores) / whole))
+    scored.sort(key=lambda own: -own.score)
+    # Python's sort is stable.
+    return sorted(scored, key=lambda own: 1.0 if (grade := own.hits[0].grade) is None else -grade)
 
 
 def fold_identical(hits: Sequence[Hit], keys: Mapping[int, Hashable]) -> Clusters:

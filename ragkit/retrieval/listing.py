@@ -22,8 +22,8 @@ _NEAR_BEST = 0.5
 def newest_first(catalog: Catalog, grouping: Grouping, limit: int) -> Grouping:
     """Order the groups that come near the best by the dates of their documents."""
     groups = grouping.groups
-    best = groups[0].hits[0].score if groups else 0.0
-    good = [own for own in groups if own.hits[0].score >= _NEAR_BEST * best]
+    best = groups[0].score if groups else 0.0
+    good = [own for own in groups if own.score >= _NEAR_BEST * best]
     dated = catalog.filters.newest_first({own.document_id for own in good})
     places = {document: place for place, document in enumerate(dated)}
     good.sort(key=lambda own: places.get(own.document_id, len(places)))

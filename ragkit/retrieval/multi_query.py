@@ -31,6 +31,7 @@ from ragkit.retrieval.merge import (
     with_every_topic,
     without_weak,
 )
+from ragkit.retrieval.query import Query
 from ragkit.retrieval.query_parser import LONGEST_QUERY
 from ragkit.retrieval.query_segmentation import (
     Segment,
@@ -137,9 +138,15 @@ class _TopicHits:
     lists: list[list[Hit]]
     weak: list[bool]
     hits: int
-    tokens: list[str]
+    queries: list[Query]
     also_in: Mapping[int, tuple[int, ...]]
     notices: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> list[str]:
+        """The first words of each query, which are highlighted."""
+        words = {token for query in self.queries for token in query.tokens[:_WORDS_HIGHLIGHTED]}
+        return sorted(words)
 
 
 class ChunkedSearch:
@@ -176,6 +183,9 @@ class ChunkedSearch:
         with timer.stage("merge", topic_hits.hits) as stage:
             merged, groups, documents = self._merged(topic_hits, len(topics), options, chunked)
             stage.out, stage.note = len(merged), chunked.merge.value
+        if topic_hits.queries:
+            asked = replace(options, mode=topic_hits.queries[0].mode)
+            groups = self._engine.batches.with_parts(groups, topic_hits.queries, asked, timer)
         with timer.stage("reconstruction", len(merged)) as stage:
             results = self._engine.assemble(groups, options, topic_hits.tokens, "")
             stage.out = len(results)
@@ -260,7 +270,6 @@ class ChunkedSearch:
             of_whole = blend((), hits_of_text[-1], share, outer=True)
             lists.append(self._best_each(of_whole, options, chunked)[:each])
             count += len(lists[-1])
-        tokens = {token for query, _ in found for token in query.tokens[:_WORDS_HIGHLIGHTED]}
         also_in = {
             group.document_id: group.also_in
             for _query, grouping in found
@@ -280,7 +289,8 @@ class ChunkedSearch:
             known = {token: id_ for query, _ in found for token, id_ in query.known.items()}
             topics = self._named(topics, rarities(known, indexes))
             stage.out = len(topics)
-        return _TopicHits(topics, lists, weak, count, sorted(tokens), also_in, notices)
+        queries = [query for query, _grouping in found]
+        return _TopicHits(topics, lists, weak, count, queries, also_in, notices)
 
     def _best_each(
         self, hits: Sequence[Hit], options: SearchOptions, chunked: ChunkedOptions
@@ -294,7 +304,7 @@ class ChunkedSearch:
 
     def _merged(
         self, topic_hits: _TopicHits, topics: int, options: SearchOptions, chunked: ChunkedOptions
-    ) -> tuple[list[Merged], list[Group], int]:
+    ) -> tuple[list[Merged], Sequence[Group], int]:
         """Join the topics' lists into groups of hits; also count the documents in them."""
         by_topic = chunked.method is CutMethod.ADAPTIVE
         # Cut by size, segments are no topics.

@@ -67,7 +67,7 @@ def wanted_chunks(
     kept, _more = _choose(matched, options)
     expansion = options.expansion if options.chunk_aware else Expansion.CHUNK
     reach = _reach(expansion, options, rank)
-    by_section = any(match.level is Level.SECTION for match in kept)
+    by_section = any(map(shown_by_section, kept))
     if by_section and expansion is not Expansion.CHUNK:
         reach = max(reach, _reach(Expansion.SECTION, options, rank))
     indexes: set[int] = set()
@@ -130,6 +130,11 @@ def plan_document(
     )
 
 
+def shown_by_section(match: MatchedChunk) -> bool:
+    """Return whether a match is shown with its section: it is, or is part of, a section's."""
+    return Level.SECTION in (match.level, match.part_of)
+
+
 def with_texts(
     plan: PassagePlan,
     texts: Sequence[str],
@@ -158,7 +163,8 @@ def _choose(
 ) -> tuple[tuple[MatchedChunk, ...], tuple[MatchedChunk, ...]]:
     """Divide matched chunks, best first, into those shown and more; weak ones are dropped.
 
-    A chunk that was found at several levels counts once, with its best grade or score.
+    A chunk that was found at several levels counts once, with its best grade or score. Those that
+    are part of a whole were chosen before.
     """
     best: dict[int, MatchedChunk] = {}
     best_first = sorted(matched, key=lambda match: (-match.score, match.index, match.level))
@@ -166,7 +172,11 @@ def _choose(
     best_first.sort(key=lambda match: 1.0 if match.grade is None else -match.grade)
     for match in best_first:
         best.setdefault(match.index, match)
-    good = [match for match in best.values() if match.score >= options.min_score]
+    good = [
+        match
+        for match in best.values()
+        if match.score >= options.min_score or match.part_of is not None
+    ]
     most = options.chunks_per_doc if options.chunks_per_doc > 0 else len(good)
     return tuple(good[:most]), tuple(good[most:])
 
@@ -210,8 +220,7 @@ class _Around:
         if expansion is Expansion.DOCUMENT:
             return self._document(kept)
         reach = _reach(Expansion.NEIGHBOURS, options, self.rank)
-        levels = {match.level for match in kept}
-        if expansion is Expansion.NEIGHBOURS and Level.SECTION not in levels:
+        if expansion is Expansion.NEIGHBOURS and not any(map(shown_by_section, kept)):
             return [self._with_neighbours(match.index, reach) for match in kept]
         sharing: dict[tuple[int, int], int] = {}
         spans = [self._section(self.chunks[match.index]) for match in kept]
@@ -221,7 +230,7 @@ class _Around:
         for match, span in zip(kept, spans, strict=True):
             by_section = (
                 expansion is Expansion.SECTION
-                or match.level is Level.SECTION
+                or shown_by_section(match)
                 or (expansion is Expansion.AUTO and self._short(match.index, span))
             )
             if by_section:

@@ -75,7 +75,7 @@ class SearchEngine:
         self._indexes = indexes
         self.embedder = embedder
         self._encoder = QueryEncoder(catalog, embedder)
-        self._batches = BatchSearch(catalog, indexes, self._encoder)
+        self.batches = BatchSearch(catalog, indexes, self._encoder)
         self._answers = AnswerCache()
 
     def search(self, question: str, options: SearchOptions) -> Answer:
@@ -117,7 +117,7 @@ class SearchEngine:
             stage.out = sum(len(query.token_ids) for query in queries)
             stage.note = queries[0].note
         options = replace(options, mode=queries[0].mode)
-        ranked, _searches = self._batches.ranked(
+        ranked, _searches = self.batches.ranked(
             queries, max(options.candidates, options.limit), options, timer
         )
         lookups = self.lookups()
@@ -240,22 +240,23 @@ class SearchEngine:
         document_ids: Ids | None = None
         if query.lists:
             with timer.stage("filters", 0) as stage:
-                scopes = self._batches.scopes(query)
-                groups, document_ids = newest_documents(self._catalog, scopes, _listed(options))
-                found = _Found(Grouping(tuple(groups), ()))
+                scopes = self.batches.scopes(query)
+                newest, document_ids = newest_documents(self._catalog, scopes, _listed(options))
+                found = _Found(Grouping(tuple(newest), ()))
                 stage.out = len(document_ids)
         else:
             found = self._grouped(query, options, timer)
         grouping = found.grouping
-        with timer.stage("reconstruction", len(grouping.groups)) as stage:
-            results = self.assemble(grouping.groups, options, query.tokens, query.text)
+        groups = self.batches.with_parts(grouping.groups, [query], options, timer)
+        with timer.stage("reconstruction", len(groups)) as stage:
+            results = self.assemble(groups, options, query.tokens, query.text)
             stage.out = len(results)
         fits = Fits(tuple(results), ())
         if not query.lists:
             with timer.stage("fit", len(results)) as stage:
                 calibrated = not is_brought(self.embedder.name)
                 fits = judge(
-                    results, grouping.groups, query, found.searches, calibrated=calibrated,
+                    results, groups, query, found.searches, calibrated=calibrated,
                     written=options.contexts is Contexts.MODEL,
                 )  # fmt: skip
                 document_ids = found_documents(grouping, found.searches, options.mode)
@@ -318,11 +319,11 @@ class SearchEngine:
             options = replace(options, limit=_MOST_CANDIDATES, mmr_lambda=None)
         others = self._phrased(query, options, timer)
         while True:
-            lists, searches = self._batches.ranked([query, *others.queries], depth, options, timer)
+            lists, searches = self.batches.ranked([query, *others.queries], depth, options, timer)
             hits = merged(lists, options.phrasings)
             grouping = _timed_group(hits, options, lookups, timer)
             short = len(grouping.groups) < limit and len(hits) >= depth
-            if not short or depth >= _MOST_CANDIDATES or self._batches.all_found(query, grouping):
+            if not short or depth >= _MOST_CANDIDATES or self.batches.all_found(query, grouping):
                 break
             depth = min(depth * _WIDEN, _MOST_CANDIDATES)
         outcome = others.outcome

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ragkit.formatting import escape_markdown
+from ragkit.types import Level
 
 if TYPE_CHECKING:
     from ragkit.answering.excerpts import Excerpt
@@ -87,6 +88,7 @@ def result_as_json(result: Result) -> dict[str, Any]:
         "chunk_coverage": result.chunk_coverage,
         "passages": [_passage_as_json(passage) for passage in result.passages],
         "matched_chunks": [_match_as_json(chunk) for chunk in result.matched_chunks],
+        "wholes": [_match_as_json(whole) for whole in result.wholes],
         "context_chunks": list(result.context_chunks),
         "more": [_match_as_json(chunk) for chunk in result.more],
         "also_at": list(result.also_at),
@@ -260,11 +262,12 @@ def _passage_lines(passage: Passage, first: int, colour: bool) -> Iterator[str]:
 
 
 def _why(result: Result) -> Iterator[str]:
-    for chunk in result.matched_chunks:
+    for chunk in (*result.wholes, *result.matched_chunks):
         parts = " + ".join(map(_part, chunk.contributions))
         words = f"  ({', '.join(chunk.terms)})" if chunk.terms else ""
         grade = "" if chunk.grade is None else f", graded {round(chunk.grade, 1):g} of 10"
-        yield f"chunk {chunk.index + 1}: {parts} = {chunk.score:.4f}{grade}{plain(words)}"
+        what = _LEVELS.get(chunk.level, "chunk {}").format(chunk.index + 1)
+        yield f"{what}: {parts} = {chunk.score:.4f}{grade}{plain(words)}"
 
 
 def _part(part: Contribution) -> str:
@@ -302,11 +305,16 @@ def _match_as_json(chunk: MatchedChunk) -> dict[str, Any]:
         "score": chunk.score,
         "grade": chunk.grade,
         "level": chunk.level.value,
+        "part_of": chunk.part_of.value if chunk.part_of else None,
         "terms": list(chunk.terms),
         "contributions": [asdict(part) for part in chunk.contributions],
     }
 
 
+_LEVELS = {
+    Level.SECTION: "section from chunk {}",
+    Level.DOCUMENT: "document",
+}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -219,8 +219,9 @@ def tally(votes: Sequence[VoteRecord], comparison: Comparison) -> str:
 
 
 OFFERED = (
-    "mode", "contexts", "fusion", "rerank", "phrasings", "index", "granularity", "expansion",
-    "per_document", "near_duplicates", "semantic_threshold", "mmr_lambda", "read_filters",
+    "mode", "contexts", "fusion", "rerank", "phrasings", "index", "granularity", "aggregation",
+    "expansion", "per_document", "near_duplicates", "semantic_threshold", "mmr_lambda",
+    "read_filters",
 )  # fmt: skip
 
 

@@ -29,10 +29,12 @@ from ragkit.answering.excerpts import Excerpt
 from ragkit.answers import EXCERPT_WIDTH
 from ragkit.results import Result
 from ragkit.retrieval.highlight import best_window
+from ragkit.types import Level
 
 MOST_CELLS = 60
 _MOST_HEADINGS = 2
 _LONGEST_COPIED = 5000
+_FITTING = {Level.SECTION: "the whole section", Level.DOCUMENT: "the whole document"}
 
 
 def card(
@@ -72,7 +74,7 @@ def _score(result: Result) -> str:
     """Return the score with what it means; none where it only compares these results."""
     if is_relative(result):
         return ""
-    best = result.matched_chunks[0] if result.matched_chunks else None
+    best = result.lead
     parts = ", ".join(
         f"{index_name(part.index)} {part.normalised:.2f}"
         for part in (best.contributions if best else ())
@@ -81,7 +83,8 @@ def _score(result: Result) -> str:
     several = len(result.matched_chunks) > 1
     mean = f"; {result.avg_score:.2f} on average over those that matched" if several else ""
     grade = f"; {graded(best.grade)}" if best and best.grade is not None else ""
-    label = f"{result.score:.2f}: how well the best passage fits{inside}{mean}{grade}"
+    what = _FITTING.get(best.level, "the best passage") if best else "the best passage"
+    label = f"{result.score:.2f}: how well {what} fits{inside}{mean}{grade}"
     return (
         f'<span class="rk-score" role="note" title="{text(label)}" '
         f'aria-label="Score {text(label)}">{result.score:.2f}</span>'
@@ -90,7 +93,7 @@ def _score(result: Result) -> str:
 
 def is_relative(result: Result) -> bool:
     """Return whether a score says nothing by itself: it compares keyword hits, or there is none."""
-    parts = result.matched_chunks[0].contributions if result.matched_chunks else ()
+    parts = result.lead.contributions if result.lead else ()
     return all(part.index != "vector" for part in parts)
 
 

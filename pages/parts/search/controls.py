@@ -29,8 +29,8 @@ from ragkit.results import Answer
 from ragkit.surfaces import render
 
 OFFERED = (
-    "per_document", "chunk_aware", "expansion", "granularity", "contexts", "limit", "fusion",
-    "rerank", "phrasings", "min_score", "min_similarity", "near_duplicates",
+    "per_document", "chunk_aware", "aggregation", "expansion", "granularity", "contexts", "limit",
+    "fusion", "rerank", "phrasings", "min_score", "min_similarity", "near_duplicates",
     "semantic_threshold", "mmr_lambda", "read_filters",
 )  # fmt: skip
 """What is offered behind *Options* on the Search page."""

@@ -16,10 +16,8 @@ _INDEX_NAMES = {
     "name": "named document",
 }
 _LEVELS = {
-    Level.CHUNK: "chunk",
-    Level.SECTION: "whole section",
-    Level.DOCUMENT: "whole document",
-    Level.QUESTION: "question it answers",
+    Level.SECTION: "Section",
+    Level.DOCUMENT: "Whole document",
 }
 
 
@@ -76,29 +74,47 @@ def _chunks(result: Result, question: str) -> str:
 def _why(result: Result) -> str:
     if not any(chunk.contributions for chunk in result.matched_chunks):
         return ""
-    lines = "".join(f"<li>{why_line(chunk)}</li>" for chunk in result.matched_chunks)
+    scored = (*result.wholes, *result.matched_chunks)
+    lines = "".join(f"<li>{why_line(chunk)}</li>" for chunk in scored)
     has_grades = any(chunk.grade is not None for chunk in result.matched_chunks)
     grades = " Grades decide before scores." if has_grades else ""
     return (
         f'<div class="rk-why"><h3>Why this result</h3><ul>{lines}</ul>'
         '<p class="rk-soft">Each index gives its best hits a rank and a score between 0 and 1. '
         "Semantic compares vectors; keyword compares words (BM25). Score × weight, added up, "
-        f"is the total.{grades}</p></div>"
+        f"is the total.{grades}{_by_whole(result)}</p></div>"
+    )
+
+
+def _by_whole(result: Result) -> str:
+    """Say which score orders a result that was found as a whole."""
+    if not result.wholes:
+        return ""
+    what = "document" if result.wholes[0].level is Level.DOCUMENT else "section"
+    return (
+        f" The score of the whole {what} orders the results; the chunks are its best by their own."
     )
 
 
 def why_line(chunk: MatchedChunk) -> str:
     """Return how the parts of a chunk's score add up."""
-    level = "" if chunk.level is Level.CHUNK else f" · found as a {_LEVELS[chunk.level]}"
+    level = " · found as a question it answers" if chunk.level is Level.QUESTION else ""
     if chunk.grade is not None:
         level += f" · {graded(chunk.grade)}"
     terms = f"({', '.join(name(term) for term in chunk.terms[:12])})" if chunk.terms else ""
     if not chunk.contributions:
         body = " ".join(filter(None, (f"score {chunk.score:.2f}", terms)))
-        return f"<b>#{chunk.index + 1}</b> {body}{level}"
+        return f"{_what(chunk)} {body}{level}"
     soft = f' <span class="rk-soft">{terms}</span>' if terms else ""
     parts = " + ".join(_part(part) for part in chunk.contributions)
-    return f"<b>#{chunk.index + 1}</b> {parts}{soft} = <b>{chunk.score:.2f}</b>{level}"
+    return f"{_what(chunk)} {parts}{soft} = <b>{chunk.score:.2f}</b>{level}"
+
+
+def _what(chunk: MatchedChunk) -> str:
+    """Return what was scored: a chunk by its number, or what it is the first chunk of."""
+    level = f"{_LEVELS[chunk.level]} " if chunk.level in _LEVELS else ""
+    number = "" if chunk.level is Level.DOCUMENT else f"#{chunk.index + 1}"
+    return f"<b>{level}{number}</b>".replace(" </b>", "</b>")
 
 
 def _part(part: Contribution) -> str:
