@@ -25,6 +25,27 @@ def arguments(description: str) -> argparse.ArgumentParser:
     return parser
 
 
+def plotted_arguments(description: str) -> argparse.ArgumentParser:
+    """A parser of a study whose figures are kept in a file and drawn."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="add the figures to a file")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the figures")
+    return parser
+
+
+def kept_figures(file: Path | None, found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Add figures to those of earlier runs in a file, if one is named; return all of them."""
+    if file is None:
+        return found
+    kept = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    for name, figures in found.items():
+        kept[name] = {**kept.get(name, {}), **figures}
+    file.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    return kept
+
+
 def sets_beside(names: Iterable[str]) -> Iterator[str]:
     """Yield the names of the sets that are there, and say which are left out."""
     for name in names:

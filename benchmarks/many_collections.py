@@ -1,0 +1,155 @@
+"""Libraries of many collections, written by the product's own functions, quickly.
+
+Some documents are read, cut, tokenised and embedded once by the product's own steps. Each
+collection then gets copies of some of them, with a word that only this collection has, and keys of
+its own, so that nothing is shared: other collections hold the same texts but for that word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+
+from bench_search import texts
+
+from ragkit.catalog.records import CollectionRecord, DocumentDraft, NumberedTokens
+from ragkit.chunking import divide
+from ragkit.chunking.sizes import ChunkSizes
+from ragkit.indexing.preparation import prepare
+from ragkit.indexing.writer import ReadFile, pipeline_fingerprint
+from ragkit.library import Library
+from ragkit.types import FileState, Reading
+
+_LETTERS = "bcdfghjklm"
+_BATCH = 100
+TEMPLATES, TEMPLATE_WORDS = 400, (300, 3_000)
+
+
+def own_word(number: int) -> str:
+    """The word that only the collection of that number has; all are of one length."""
+    return "zq" + "".join(_LETTERS[int(digit)] for digit in f"{number:06d}") + "x"
+
+
+_PLACE = own_word(999_999)
+
+
+def templates(library: Library, home: CollectionRecord, source_id: int) -> list[DocumentDraft]:
+    """Return documents of 2 to 15 chunks, by the product's chunker, tokenizer and embedder."""
+    words = (word for text in texts() for word in text.split(" "))
+    sizes = ChunkSizes.of(library.settings.chunking)
+    fingerprint = pipeline_fingerprint(library.settings, home)
+    files = []
+    for number in range(TEMPLATES):
+        taken = list(islice(words, random.Random(number).randint(*TEMPLATE_WORDS)))
+        if not taken:
+            break
+        body = f"{_PLACE} {' '.join(taken)}"
+        title = " ".join(body.split()[1:6])
+        reading = Reading(body, title, "text")
+        path = f"part{number % 7}/{number}.txt"
+        prepared = prepare(reading, path, divide(reading, sizes))
+        state = FileState(path, len(body), 1_700_000_000_000_000_000)
+        files.append(ReadFile(source_id, home.id, state, f"{number:032x}", fingerprint, prepared))
+    return library.writer().pipeline.run(files)
+
+
+def copy_of(template: DocumentDraft, number: int, source_id: int, home: int) -> DocumentDraft:
+    """Return a template as a document of a collection, with keys of its own."""
+    word, mark = own_word(number), number.to_bytes(4, "big")
+    tables: dict[int, tuple[str, ...]] = {}
+
+    def renamed(tokens: list[str] | NumberedTokens) -> list[str] | NumberedTokens:
+        if not isinstance(tokens, NumberedTokens):
+            return [word if token == _PLACE else token for token in tokens]
+        if id(tokens.words) not in tables:
+            table = tuple(word if token == _PLACE else token for token in tokens.words)
+            tables[id(tokens.words)] = table
+        return NumberedTokens(tables[id(tokens.words)], tokens.numbers)
+
+    def own(key: bytes) -> bytes:
+        return hashlib.blake2b(key, digest_size=len(key), key=mark).digest()
+
+    return replace(
+        template,
+        source_id=source_id,
+        collection_id=home,
+        hash=own(bytes.fromhex(template.hash)).hex(),
+        text=template.text.replace(_PLACE, word),
+        entries=tuple(
+            replace(
+                entry,
+                text_hash=own(entry.text_hash),
+                tokens={field: renamed(tokens) for field, tokens in entry.tokens.items()},
+            )
+            for entry in template.entries
+        ),
+        vectors={own(key): vector for key, vector in template.vectors.items()},
+    )
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A collection with its number, how many chunks it has, and which templates, by place."""
+
+    number: int
+    record: CollectionRecord
+    source_id: int
+    chunks: int
+    documents: tuple[int, ...]
+
+    @property
+    def word(self) -> str:
+        """The word that no other collection has."""
+        return own_word(self.number)
+
+
+class Filler:
+    """Fills the collections of one library."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        home = library.collections.add("templates")
+        source = library.catalog.collections.ensure_source(home.id, "folder", "/templates")
+        self.templates = templates(library, home, source.id)
+        self._words = [draft.text.split() for draft in self.templates]
+        self._embedder_id = library.writer().embedder_id
+
+    def fill(self, number: int, wanted: int) -> Filled:
+        """Make a collection of about so many chunks."""
+        catalog, name = self.library.catalog, f"collection {number:06d}"
+        record = catalog.collections.ensure(name)
+        source = catalog.collections.ensure_source(record.id, "folder", f"/{name}")
+        order = random.Random(number).sample(range(len(self.templates)), len(self.templates))
+        chosen, chunks = [], 0
+        for at in cycle(order):
+            if chunks >= wanted:
+                break
+            chosen.append(at)
+            chunks += len(self.templates[at].chunks)
+        filled = Filled(number, record, source.id, chunks, tuple(chosen))
+        drafts = (self.draft(filled, place) for place in range(len(chosen)))
+        while batch := list(islice(drafts, _BATCH)):
+            catalog.documents.put_many(batch, self._embedder_id)
+        return filled
+
+    def draft(self, filled: Filled, place: int, turn: int = 0) -> DocumentDraft:
+        """Return a document of a collection; in another turn, it has the text of another."""
+        template = self.templates[(filled.documents[place] + turn) % len(self.templates)]
+        named = replace(template, path=f"part{place % 7}/{place}.txt")
+        return copy_of(named, filled.number, filled.source_id, filled.record.id)
+
+    def change(self, filled: Filled, turn: int) -> None:
+        """Write one document of a collection anew, with another text."""
+        place = turn % len(filled.documents)
+        self.library.catalog.documents.put_many(
+            [self.draft(filled, place, turn + 1)], self._embedder_id
+        )
+
+    def question(self, filled: Filled, turn: int) -> str:
+        """Four words that stand near each other in a document of the collection."""
+        chooser = random.Random(f"{filled.number} {turn}")
+        words = self._words[chooser.choice(filled.documents)]
+        start = chooser.randrange(1, max(len(words) - 12, 2))
+        return " ".join(chooser.sample(words[start : start + 12], 4))

@@ -1,0 +1,81 @@
+"""The scale studies run at a tiny size, and what they measure is what they say."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
+
+_BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def study(monkeypatch, tmp_path):
+    """Load a benchmark, which keeps nothing outside of this test."""
+    monkeypatch.syspath_prepend(str(_BENCHMARKS))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(_BENCHMARKS)):
+            del sys.modules[name]
+
+
+def _run(study: ModuleType, monkeypatch, folder: Path, *arguments: str) -> dict[str, dict]:
+    files = ["--json", str(folder / "figures.json"), "--svg", str(folder / "plots.svg")]
+    monkeypatch.setattr(sys, "argv", [study.__name__, *arguments, *files])
+    study.main()
+    assert ElementTree.fromstring((folder / "plots.svg").read_text("utf-8")).tag.endswith("svg")
+    return json.loads((folder / "figures.json").read_text("utf-8"))
+
+
+def test_hnsw_study_finds_what_exact_search_finds(study, monkeypatch, tmp_path):
+    given = ("--links", "18", "--widths", "128", "--probes", "1", "--questions", "8")
+    given += ("--rounds", "1", "--kinds", "texts", "--sizes")
+    bench = study("bench_hnsw")
+    _run(bench, monkeypatch, tmp_path, *given, "100", "--filters")
+    found = _run(bench, monkeypatch, tmp_path, *given, "400")
+    # The first run's figures are kept beside those of the second.
+    assert set(found) == {"texts 100", "texts 400"}
+    ways = found["texts 400"]
+    assert ways["exact"]["recall@10"] == ways["exact"]["p50_to_exact"] == 1.0
+    assert ways["hnsw M 18 ef 128"]["recall@10"] > 0.95
+    assert ways["hnsw M 18 ef 128"]["build_cpu_s"] > 0
+    assert 150 < ways["hnsw M 18 ef 128"]["bytes_a_row"] < 180
+    assert 0 < ways["ivf nprobe 1"]["recall@10"] < 1
+    filtered = found["texts 100"]["a folder with 0.5 of the rows, 1024 wide"]
+    assert filtered["recall@10"] == 1.0
+
+
+def test_collections_study_counts_what_it_made_and_nothing_crosses(study, monkeypatch, tmp_path):
+    made, bench = study("many_collections"), study("bench_collections")
+    monkeypatch.setattr(made, "TEMPLATES", 20)
+    monkeypatch.setitem(bench.CASES, "I0", (12, 0.25))
+    given = "--cases I0 --large 30 40 --small 2 4 --sample 3 --searches 4 --rounds 1 --indexed 8"
+    figures = _run(bench, monkeypatch, tmp_path, *given.split())["I0"]
+    assert (figures["collections"], figures["large_collections"]) == (12, 3)
+    assert 30 <= figures["chunks_of_a_searched_large_one"] < 60
+    assert figures["indexed_collections"] == 8
+    assert figures["results"] > 10
+    assert figures["results_of_others"] == 0
+    assert figures["own_word_found_in"] == 1.0
+    assert figures["small_warm_p50_ms"] > 0
+    assert not list(tmp_path.glob("ragkit-bench-collections-*"))
+
+
+def test_collections_are_made_smaller_where_they_would_be_too_many(study):
+    bench = study("bench_collections")
+    options = type("Options", (), {"most_chunks": 60_000, "sample": 2,
+                                   "small": [20, 40], "large": [1_000, 2_000]})  # fmt: skip
+    sizes = bench.Sizes.of(1_000, 0.1, options)
+    wanted = [sizes.wanted(number) for number in range(1_000)]
+    assert 50_000 < sum(wanted) < 65_000
+    assert all(1_000 <= wanted[number] <= 2_000 for number in sizes.searched["large"])
+    assert all(20 <= wanted[number] <= 40 for number in sizes.searched["small"])
+    assert sum(number in sizes.large for number in range(1_000)) == 100
