@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from ragkit.traces import Trace
 from ragkit.types import Level, Metadata, Span
 
 if TYPE_CHECKING:
@@ -231,30 +232,6 @@ class Result:
         names = [f"{a + 1}-{b + 1}" if a != b else f"{a + 1}" for a, b in parts]
         word = "chunk" if len(self.shown_chunks) == 1 else "chunks"
         return f"{word} {','.join(names)} of {total}"
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One step of a search: how long it took and how many things went in and came out."""
-
-    name: str
-    ms: float
-    count_in: int
-    count_out: int
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """The stages of a search, and the index generations that it read."""
-
-    stages: tuple[Stage, ...] = ()
-    generation: str = ""
-
-    @property
-    def ms(self) -> float:
-        """Return the time of all stages, in milliseconds."""
-        return sum(stage.ms for stage in self.stages)
 
 
 @dataclass(frozen=True, slots=True)

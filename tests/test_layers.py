@@ -17,7 +17,17 @@ _PACKAGE = _ROOT / "ragkit"
 _FILES = sorted(_PACKAGE.rglob("*.py"))
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("types", "errors", "option_table", "options", "results", "answers", "versions", "formatting"),
+    (
+        "types",
+        "errors",
+        "option_table",
+        "options",
+        "traces",
+        "results",
+        "answers",
+        "versions",
+        "formatting",
+    ),
     ("settings", "paths"),
     ("sources", "reading", "chunking"),
     ("models", "web"),

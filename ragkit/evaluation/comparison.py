@@ -11,9 +11,10 @@ from typing import Protocol, TypeVar
 from ragkit.errors import EvaluationError, NotFoundError, QueryError, RagkitError
 from ragkit.evaluation.search_config import FEWEST, MOST, SearchConfig, names
 from ragkit.options import ChunkedOptions, Phrasings, Rerank
-from ragkit.results import Answer, DocumentRef, PhrasingOutcome, RerankOutcome, Result, Stage
+from ragkit.results import Answer, DocumentRef, PhrasingOutcome, RerankOutcome, Result
 from ragkit.retrieval.multi_query import ChunkedSearch, SearchTarget
 from ragkit.retrieval.search import SearchEngine
+from ragkit.traces import Stage
 
 PERSISTENCE = 0.9
 """The p of rank-biased overlap: the first ten ranks then hold 86 % of the weight."""

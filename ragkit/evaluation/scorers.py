@@ -24,9 +24,10 @@ from ragkit.evaluation.row_documents import RowPlaces
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.options import Expansion, SearchOptions
 from ragkit.reading.decode import clean
-from ragkit.results import Answer, Trace
+from ragkit.results import Answer
 from ragkit.retrieval.highlight import merge_spans
 from ragkit.retrieval.search import SearchEngine
+from ragkit.traces import Trace
 from ragkit.types import Status
 
 DEPTH = 100

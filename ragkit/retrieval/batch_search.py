@@ -74,6 +74,7 @@ class BatchSearch:
         compared = options.mode is not Mode.KEYWORD
         if options.min_similarity > 0 and not compared:
             timer.notices.append(NO_VECTORS)
+        timer.ranked.clear()
         for level in levels:
             suffix = "" if level is Level.CHUNK else f" ({level.value})"
             with timer.stage(f"filters{suffix}", 0) as stage:
@@ -93,6 +94,7 @@ class BatchSearch:
                 if options.min_similarity > 0 and compared:
                     ranking = without_unlike(ranking, searches, options)
                 ranking = with_places(ranking, self._catalog.documents.by_path)
+                timer.ranked.append((ranking, candidates))
                 for of_query, best in zip(hits, ranking.hits(depth), strict=True):
                     stage.out += len(best)
                     of_query += best

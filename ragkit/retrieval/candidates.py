@@ -25,7 +25,7 @@ from ragkit.options import Contexts, Mode, QuestionMerge, SearchOptions
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.scope import Scope
-from ragkit.types import LEVEL_CODES, Field, Level
+from ragkit.types import Field, Level
 
 if TYPE_CHECKING:
     from ragkit.retrieval.stages import StageTimer
@@ -185,8 +185,7 @@ def by_chunk(candidates: Candidates, merge: QuestionMerge, rrf_k: int, depth: in
     """Keep one candidate a chunk, under the id of the chunk's own entry; best first.
 
     By SUM a chunk's score is the sum of ``1 / (rrf_k + rank)`` over its entries, and decides its
-    rank; else it has those of its best entry. The level says what was found best, where that is
-    one of the chunk's questions.
+    rank; else it has those of its best entry. The level says which of them was found best.
     """
     queries = candidates.queries
     keys = queries * (int(candidates.parent_ids.max(initial=0)) + 1) + candidates.parent_ids
@@ -198,9 +197,7 @@ def by_chunk(candidates: Candidates, merge: QuestionMerge, rrf_k: int, depth: in
         chunks = replace(take_rows(candidates, first[order]), scores=sums[order])
     else:
         chunks = take_rows(candidates, np.sort(first))
-    contexts = chunks.levels == LEVEL_CODES[Level.CONTEXT]
-    levels = np.where(contexts, LEVEL_CODES[Level.CHUNK], chunks.levels).astype(np.int8)
-    return _cut(replace(chunks, entry_ids=chunks.parent_ids, levels=levels), depth)
+    return _cut(replace(chunks, entry_ids=chunks.parent_ids), depth)
 
 
 def exact_scores(

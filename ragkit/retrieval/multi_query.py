@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from ragkit.models.factory import is_brought, local_embedder
@@ -18,9 +19,10 @@ from ragkit.options import (
     Rerank,
     SearchOptions,
 )
-from ragkit.results import RerankOutcome, Result, Trace
+from ragkit.results import RerankOutcome, Result
 from ragkit.retrieval.fit import weak_topics
 from ragkit.retrieval.grouping import Group, fold_identical, mmr
+from ragkit.retrieval.measuring import measured
 from ragkit.retrieval.merge import (
     Merged,
     best_of_entries,
@@ -43,6 +45,7 @@ from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.search import SearchEngine
 from ragkit.retrieval.stages import StageTimer
 from ragkit.retrieval.topic_names import rarities, topic_names
+from ragkit.traces import Trace
 
 __all__ = [
     "ChunkedAnswer",
@@ -190,6 +193,7 @@ class ChunkedSearch:
             results = self._engine.assemble(groups, options, topic_hits.tokens, "")
             stage.out = len(results)
         rerank = _not_reranked(options)
+        measure = partial(measured, timer.ranked, results) if timer.ranked else None
         answer = ChunkedAnswer(
             topics=tuple(
                 TopicAnswer(topic, _documents(hits), weak)
@@ -201,7 +205,7 @@ class ChunkedSearch:
             segments=segments,
             hits=topic_hits.hits,
             documents=documents,
-            trace=Trace(tuple(timer.stages)),
+            trace=Trace(tuple(timer.stages), "", measure),
             notices=(
                 *_notices(text, topics),
                 *topic_hits.notices,
@@ -211,7 +215,8 @@ class ChunkedSearch:
             ),
             rerank=rerank,
         )
-        logger.info("chunked search %.1f ms, %s", answer.trace.ms, answer.summary)
+        if logger.isEnabledFor(logging.INFO):
+            logger.info("search by topics: %s, %s", answer.summary, answer.trace.summary)
         return answer
 
     def _named(self, topics: Sequence[Topic], rarity: Mapping[str, float]) -> tuple[Topic, ...]:

@@ -52,7 +52,10 @@ SEARCHED_LEVELS: Mapping[Granularity, tuple[Level, ...]] = {
 ExactScores: TypeAlias = Callable[[IndexKind, Ids, Ids], Scores]
 """Returns an index's own scores of entries (n,) by its kind, their ids and numbers of queries."""
 
-_LEVELS = {code: level for level, code in LEVEL_CODES.items()}
+# A chunk that is found by its context is found as itself.
+_LEVELS = {code: level for level, code in LEVEL_CODES.items()} | {
+    LEVEL_CODES[Level.CONTEXT]: Level.CHUNK
+}
 _FINENESS = {Level.DOCUMENT: 0, Level.SECTION: 1}
 _FINEST = 2
 

@@ -22,7 +22,7 @@ from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_brought
 from ragkit.options import Contexts, Phrasings, Rerank, SearchOptions, Sort
-from ragkit.results import Answer, PhrasingOutcome, Reading, RerankOutcome, Result, Trace
+from ragkit.results import Answer, PhrasingOutcome, Reading, RerankOutcome, Result
 from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.assembly import HitLookups, assemble
 from ragkit.retrieval.batch_search import BatchSearch
@@ -33,6 +33,7 @@ from ragkit.retrieval.highlight import question_words
 from ragkit.retrieval.intent import read, with_filters
 from ragkit.retrieval.known_values import LibraryValues
 from ragkit.retrieval.listing import newest_documents, newest_first
+from ragkit.retrieval.measuring import measured
 from ragkit.retrieval.phrasings import Phrased, merged, phrased, with_brought
 from ragkit.retrieval.query import Query, QueryEncoder, Spell
 from ragkit.retrieval.query_parser import ParsedQuery
@@ -40,6 +41,7 @@ from ragkit.retrieval.query_segmentation import questions_in
 from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit
 from ragkit.retrieval.spelling import misspelled, respelled_text
 from ragkit.retrieval.stages import StageTimer
+from ragkit.traces import Trace
 from ragkit.types import Level
 
 if TYPE_CHECKING:
@@ -93,10 +95,8 @@ class SearchEngine:
         # A model that was chosen by itself is known by name only now.
         self._answers.put(self._key(question, options, collections), answer, seconds)
         if logger.isEnabledFor(logging.INFO):
-            stages = [
-                f"{s.name} {s.ms:.1f} ms {s.count_in}>{s.count_out}" for s in answer.trace.stages
-            ]
-            logger.info("search: %d results, stages %s", len(answer.results), ", ".join(stages))
+            found = f"{len(answer.results)} of {answer.total_documents} documents"
+            logger.info("search: %s, %s", found, answer.trace.summary)
         return answer
 
     def find(
@@ -261,7 +261,8 @@ class SearchEngine:
                 )  # fmt: skip
                 document_ids = found_documents(grouping, found.searches, options.mode)
                 stage.out = sum(not result.weak for result in fits.results)
-        trace = Trace(tuple(timer.stages), self._generation(query))
+        measure = partial(measured, timer.ranked, fits.results) if timer.ranked else None
+        trace = Trace(tuple(timer.stages), self._generation(query), measure)
         seconds = 0.0 if query.trouble else _CACHED_SECONDS
         for stage_name, asked in (("reranking", found.rerank), ("phrasings", found.phrasings)):
             if asked and asked.failure:

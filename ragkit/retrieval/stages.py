@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ragkit.results import Stage
+from ragkit.traces import Stage
+
+if TYPE_CHECKING:
+    from ragkit.indexes.protocol import Candidates, IndexKind
+    from ragkit.retrieval.ranking import Ranking
 
 
 @dataclass
@@ -20,10 +25,14 @@ class StageRecord:
 
 @dataclass
 class StageTimer:
-    """Collects the stages of one search, in order, and what the person should know of them."""
+    """Collects the stages of one search, in order, and what the person should know of them.
+
+    ``ranked`` are its rankings, one a level, each with the candidates that it is made of.
+    """
 
     stages: list[Stage] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    ranked: list[tuple[Ranking, Mapping[IndexKind, Candidates]]] = field(default_factory=list)
 
     @contextmanager
     def stage(self, name: str, count_in: int) -> Iterator[StageRecord]:

@@ -15,7 +15,7 @@ from ragkit.types import Level
 if TYPE_CHECKING:
     from ragkit.answering.excerpts import Excerpt
     from ragkit.catalog.records import DocumentRecord
-    from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result, Stage, Trace
+    from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result
     from ragkit.retrieval.multi_query import ChunkedAnswer
 
 _MARK_ON, _MARK_OFF = "\x1b[1m", "\x1b[0m"
@@ -43,16 +43,7 @@ def answer_as_json(
         "questions": answer.questions,
         "listed": answer.listed,
         "readings": [asdict(reading) for reading in answer.readings],
-        "trace": trace_as_json(answer.trace),
-    }
-
-
-def trace_as_json(trace: Trace) -> dict[str, Any]:
-    """Return the stages of a search as a JSON object."""
-    return {
-        "generation": trace.generation,
-        "ms": round(trace.ms, 3),
-        "stages": [_stage_as_json(stage) for stage in trace.stages],
+        "trace": answer.trace.as_json(),
     }
 
 
@@ -153,7 +144,7 @@ def chunked_answer_as_json(answer: ChunkedAnswer) -> dict[str, Any]:
             "shown": len(answer.results),
         },
         "notices": list(answer.notices),
-        "trace": trace_as_json(answer.trace),
+        "trace": answer.trace.as_json(),
     }
 
 
@@ -231,8 +222,10 @@ def chunked_answer_as_text(answer: ChunkedAnswer) -> Iterator[str]:
 
 
 def trace_lines(answer: Answer) -> Iterator[str]:
-    """Yield the stages of a search, one a line."""
+    """Yield the metrics and the stages of a search, one a line."""
     yield f"{answer.trace.ms:.1f} ms, index {answer.trace.generation or 'in memory'}"
+    if metrics := answer.trace.metrics:
+        yield from (f"  {phrase}" for phrase in metrics.phrases)
     for stage in answer.trace.stages:
         note = f"  {stage.note}" if stage.note else ""
         yield f"  {stage.name:<14}{stage.ms:8.2f} ms  {stage.count_in} → {stage.count_out}{note}"
@@ -273,16 +266,6 @@ def _why(result: Result) -> Iterator[str]:
 def _part(part: Contribution) -> str:
     rank = f" rank {part.rank}" if part.rank else ""
     return f"{part.index}{rank}, {part.normalised:.4f} × {part.weight:.2f}"
-
-
-def _stage_as_json(stage: Stage) -> dict[str, Any]:
-    return {
-        "name": stage.name,
-        "ms": round(stage.ms, 3),
-        "in": stage.count_in,
-        "out": stage.count_out,
-        "note": stage.note,
-    }
 
 
 def _passage_as_json(passage: Passage) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from ragkit.evaluation.answers import measure_answers
 from ragkit.library import Library
 from ragkit.models.factory import local_embedder
 from ragkit.models.hashing import HashEmbedder
-from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, Trace
+from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.settings import load_settings
+from ragkit.traces import Trace
 from ragkit.types import Span
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "library"

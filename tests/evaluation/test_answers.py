@@ -15,7 +15,8 @@ from ragkit.answers import (
 from ragkit.errors import EvaluationError, QueryError
 from ragkit.evaluation.answers import AnswerQuestion, Share, measure_answers
 from ragkit.options import Filters
-from ragkit.results import Answer, DocumentRef, Trace
+from ragkit.results import Answer, DocumentRef
+from ragkit.traces import Trace
 
 TEXT = "The berth costs 240 euros. The crane is free. The gate opens at seven."
 MARKED = AnswerQuestion("berth?", {"a.md": [(0, 26)]})

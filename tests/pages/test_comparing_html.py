@@ -11,7 +11,8 @@ from ragkit.errors import ModelError
 from ragkit.evaluation.comparison import aligned
 from ragkit.evaluation.search_config import SearchConfig, as_text, from_text
 from ragkit.options import Mode, SearchOptions
-from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, Trace
+from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
+from ragkit.traces import Trace
 from ragkit.types import Level, Span
 
 WORDS = SearchConfig(SearchOptions(mode=Mode.KEYWORD))

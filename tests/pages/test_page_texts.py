@@ -32,8 +32,9 @@ from ragkit.errors import QueryError, SourceError
 from ragkit.indexing.progress import Progress
 from ragkit.library.uploads import UploadLine, UploadState
 from ragkit.options import SearchOptions
-from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result, Stage, Trace
+from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.surfaces import render
+from ragkit.traces import Stage, Trace
 from ragkit.types import Section
 
 

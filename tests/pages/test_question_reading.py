@@ -11,8 +11,9 @@ from small_library import add, write_files
 from pages.parts.search import summary
 from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
-from ragkit.results import Answer, Reading, Trace
+from ragkit.results import Answer, Reading
 from ragkit.settings import load_settings
+from ragkit.traces import Trace
 
 FILES = {
     "mill.py": "def mill():\n    return 'a turbine'\n",

@@ -165,7 +165,7 @@ def test_the_best_hit_of_a_chunk_counts():
     found = by_chunk(FOUND, QuestionMerge.BEST, 60, 10)
     assert found.entry_ids.tolist() == [10, 20, 30]
     assert found.scores.tolist() == [0.9, 0.8, 0.4]
-    assert found.levels.tolist() == [QUESTION, CHUNK, CHUNK]
+    assert found.levels.tolist() == [QUESTION, CONTEXT, CHUNK]
     assert found.chunk_indexes.tolist() == [1, 2, 3]
 
 

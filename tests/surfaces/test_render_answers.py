@@ -22,8 +22,9 @@ from ragkit.answers import (
     WrittenAnswer,
 )
 from ragkit.formatting import escape_markdown
-from ragkit.results import Answer, DocumentRef, Result, Trace
+from ragkit.results import Answer, DocumentRef, Result
 from ragkit.surfaces import render_answers
+from ragkit.traces import Trace
 
 DOCUMENT = DocumentRef(7, "handbook/returns.md", "Returns", "default", "markdown", 0, 3, "/x")
 DAYS = Source("Within 30 days.", 40, 55, DOCUMENT, ("Returns", "Buoys"), 3)

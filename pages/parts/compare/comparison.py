@@ -20,7 +20,7 @@ from ragkit.catalog.judgments import VoteRecord
 from ragkit.evaluation.comparison import Column, Comparison, Movement, RankChange, RankedResult
 from ragkit.evaluation.judging import Grades
 from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text
-from ragkit.results import Trace
+from ragkit.traces import Trace
 
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "Keyword vs. semantic": ("mode:keyword", "mode:vector"),

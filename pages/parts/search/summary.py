@@ -21,9 +21,10 @@ from pages.parts.common.markup import (
     took,
 )
 from ragkit.options import SEARCH_OPTIONS, SearchOptions, Sort
-from ragkit.results import Answer, PhrasingOutcome, Trace
+from ragkit.results import Answer, PhrasingOutcome
 from ragkit.retrieval.intent import with_filters
 from ragkit.retrieval.query_parser import parse_query
+from ragkit.traces import Trace
 
 _STEP = 10
 MOST_RESULTS = int((SEARCH_OPTIONS["limit"].slider or (0, 50, 1))[1])
