@@ -215,6 +215,9 @@ class EntryIndex(Protocol):
     def spread(self, token_ids: Sequence[int]) -> list[int]:
         """Return how many documents have each token in their text; 0 if very many entries do."""
 
+    def with_vectors(self, entry_ids: Ids, level: Level) -> Bools:
+        """Return which chunks, named by their own entries, have a vector of a level, (n,)."""
+
     def holding(self, token_ids: Sequence[int]) -> Ids:
         """Return ids of the entries that have all of these tokens in their text, ascending."""
 

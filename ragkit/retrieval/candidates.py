@@ -20,12 +20,12 @@ from ragkit.indexes.protocol import (
     IndexSearch,
     VectorSearch,
 )
-from ragkit.indexes.rows import Ids
+from ragkit.indexes.rows import Bools, Ids
 from ragkit.options import Contexts, Mode, QuestionMerge, SearchOptions
 from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.scope import Scope
-from ragkit.types import Field, Level
+from ragkit.types import LEVEL_CODES, Field, Level
 
 if TYPE_CHECKING:
     from ragkit.retrieval.stages import StageTimer
@@ -176,28 +176,82 @@ def candidates_of(
     ]
     alone = all(search.index.entries_per_chunk == 1.0 for search in searches)
     joined = _joined(of_collections, depth if alone else None)
-    if alone and options.question_merge is not QuestionMerge.SUM:
-        return joined
-    return by_chunk(joined, options.question_merge, options.rrf_k, depth)
+    if options.question_merge is QuestionMerge.SUM:
+        kinds = _levels_of_chunks(options)
+        return by_sum_of_ranks(joined, options.rrf_k, depth, kinds, partial(_have, searches))
+    return joined if alone else by_best(joined, depth)
 
 
-def by_chunk(candidates: Candidates, merge: QuestionMerge, rrf_k: int, depth: int) -> Candidates:
-    """Keep one candidate a chunk, under the id of the chunk's own entry; best first.
+def _levels_of_chunks(options: SearchOptions) -> tuple[Level, ...]:
+    """Return the levels besides a chunk's own at which its vectors are looked for."""
+    if options.contexts is Contexts.STRUCTURAL:
+        return ()
+    return (Level.CONTEXT, Level.QUESTION) if (found := options.vector_levels) is None else found
 
-    By SUM a chunk's score is the sum of ``1 / (rrf_k + rank)`` over its entries, and decides its
-    rank; else it has those of its best entry. The level says which of them was found best.
+
+def _have(searches: Sequence[IndexSearch], entry_ids: Ids, level: Level) -> Bools:
+    """Return which chunks of any collection have vectors of a level, (n,)."""
+    having = np.zeros(len(entry_ids), np.bool_)
+    for search in searches:
+        having |= search.index.with_vectors(entry_ids, level)
+    return having
+
+
+def by_best(candidates: Candidates, depth: int) -> Candidates:
+    """Keep the best entry of each chunk, under the id of the chunk's own entry; best first.
+
+    The level says which of them was found best.
     """
-    queries = candidates.queries
-    keys = queries * (int(candidates.parent_ids.max(initial=0)) + 1) + candidates.parent_ids
-    distinct, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    if merge is QuestionMerge.SUM:
-        sums = np.zeros(len(distinct))
-        np.add.at(sums, group.reshape(-1), 1.0 / (rrf_k + ranks_of(candidates)))
-        order = np.lexsort((distinct, -sums, queries[first]))
-        chunks = replace(take_rows(candidates, first[order]), scores=sums[order])
-    else:
-        chunks = take_rows(candidates, np.sort(first))
-    return _cut(replace(chunks, entry_ids=chunks.parent_ids), depth)
+    _chunks, first, _group = _chunks_of(candidates)
+    return _as_chunks(take_rows(candidates, np.sort(first)), depth)
+
+
+def by_sum_of_ranks(
+    candidates: Candidates,
+    rrf_k: int,
+    depth: int,
+    levels: Sequence[Level],
+    have: Callable[[Ids, Level], Bools],
+) -> Candidates:
+    """Order chunks by the sum of ``1 / (rrf_k + rank)``, of as many vectors for each.
+
+    One vector of each kind counts: the chunk's own, and the best of each of the other ``levels``.
+    For a kind that a chunk does not ``have`` its own counts again, or chunks whose context is not
+    written yet would come last. A vector that is there and was not found has the rank after the
+    last. Levels are those of ``by_best``.
+    """
+    chunks, first, group = _chunks_of(candidates)
+    queries, parents = candidates.queries[first], candidates.parent_ids[first]
+    inverse = 1.0 / (rrf_k + ranks_of(candidates))
+    found = np.bincount(candidates.queries, minlength=1)
+    worst = 1.0 / (rrf_k + 1 + found[queries])
+
+    def best_of(rows: Bools) -> Scores:
+        best = worst.copy()
+        np.maximum.at(best, group[rows], inverse[rows])
+        return best
+
+    own = best_of(candidates.entry_ids == candidates.parent_ids)
+    sums = own.copy()
+    for level in levels:
+        best = best_of(candidates.levels == LEVEL_CODES[level])
+        sums += np.where(have(parents, level), best, own)
+    order = np.lexsort((chunks, -sums, queries))
+    return _as_chunks(replace(take_rows(candidates, first[order]), scores=sums[order]), depth)
+
+
+def _chunks_of(candidates: Candidates) -> tuple[Ids, Ids, Ids]:
+    """Return the chunks of each query (m,), the first row of each, and each row's chunk (n,)."""
+    keys = candidates.queries * (int(candidates.parent_ids.max(initial=0)) + 1)
+    chunks, first, group = np.unique(
+        keys + candidates.parent_ids, return_index=True, return_inverse=True
+    )
+    return chunks, first, group.reshape(-1)
+
+
+def _as_chunks(candidates: Candidates, depth: int) -> Candidates:
+    """Name entries by their chunks' own, and keep the first ``depth`` of each query."""
+    return _cut(replace(candidates, entry_ids=candidates.parent_ids), depth)
 
 
 def exact_scores(

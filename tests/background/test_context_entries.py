@@ -70,8 +70,10 @@ def test_vectors_of_questions_lead_to_their_chunk(library):
     assert likeness < 0.99
     for merge in (QuestionMerge.BEST, QuestionMerge.SUM):
         answer = find(library, question, mode=Mode.VECTOR, question_merge=merge)
-        assert paths(answer)[0] == "handbook/login.md"
-        matched = answer.results[0].matched_chunks[0]
+        # A sum is of all vectors of a chunk: one alone does not make it the first.
+        place = paths(answer).index("handbook/login.md")
+        assert place == 0 or merge is QuestionMerge.SUM
+        matched = answer.results[place].matched_chunks[0]
         assert (matched.level, matched.index) == (Level.QUESTION, 0)
         if merge is QuestionMerge.BEST:
             assert matched.contributions[0].raw == pytest.approx(likeness, abs=0.01)

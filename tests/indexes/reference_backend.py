@@ -163,6 +163,14 @@ class ReferenceIndex:
             for token in token_ids
         ]  # fmt: skip
 
+    def with_vectors(self, entry_ids: np.ndarray, level: Level) -> np.ndarray:
+        having = {
+            entry.parent
+            for entry in self._entries.values()
+            if entry.level == LEVEL_CODES[level] and entry.vector is not None
+        }
+        return np.array([entry_id in having for entry_id in entry_ids.tolist()], np.bool_)
+
     def holding(self, token_ids: Sequence[int]) -> np.ndarray:
         found = [
             entry.id

@@ -301,6 +301,20 @@ def test_documents_are_those_that_a_query_finds_and_that_hold_its_tokens(made: M
             assert search.documents(kind).tolist() == oracle.documents(kind).tolist()
 
 
+def test_it_is_known_of_which_levels_a_chunk_has_vectors(made: Made, several: bool):
+    later = [
+        one.upsert(make_rows(range(32, 48), seed=3, several=several), 7).remove(range(64, 80), 8)
+        for one in (made.index, made.oracle)
+    ]
+    own = made.rows.entry_ids[made.rows.levels == LEVEL_CODES[Level.CHUNK]]
+    entry_ids = np.array([10**9, 0, *own[::-1]])
+    for index, oracle in ((made.index, made.oracle), later):
+        for level in (Level.CHUNK, Level.CONTEXT, Level.QUESTION):
+            having = index.with_vectors(entry_ids, level)
+            assert having.tolist() == oracle.with_vectors(entry_ids, level).tolist()
+        assert bool(index.with_vectors(entry_ids, Level.QUESTION).any()) == several
+
+
 @pytest.mark.parametrize("since", [0, 16, 200, 207, 10**6])
 def test_a_scan_gives_what_came_since(made: Made, since: int):
     found = made.index.scan(since)

@@ -11,9 +11,10 @@ import pytest
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.indexes.rows import EntryRows, TokenColumn
-from ragkit.options import Fusion, Mode, QuestionMerge, SearchOptions
+from ragkit.options import Fusion, Mode, SearchOptions
 from ragkit.retrieval.candidates import (
-    by_chunk,
+    by_best,
+    by_sum_of_ranks,
     candidates_of,
     find_candidates,
     put_to,
@@ -161,32 +162,54 @@ FOUND = listed(
 )
 
 
+def summed(candidates, rrf_k=0, depth=10, levels=(Level.CONTEXT, Level.QUESTION)):
+    """Chunks 10 and 20 have a context and questions, others only their text."""
+
+    def have(entry_ids, _level):
+        return np.isin(entry_ids, [10, 20])
+
+    return by_sum_of_ranks(candidates, rrf_k, depth, levels, have)
+
+
 def test_the_best_hit_of_a_chunk_counts():
-    found = by_chunk(FOUND, QuestionMerge.BEST, 60, 10)
+    found = by_best(FOUND, 10)
     assert found.entry_ids.tolist() == [10, 20, 30]
     assert found.scores.tolist() == [0.9, 0.8, 0.4]
     assert found.levels.tolist() == [QUESTION, CONTEXT, CHUNK]
     assert found.chunk_indexes.tolist() == [1, 2, 3]
 
 
-def test_or_the_sum_of_inverse_ranks():
-    found = by_chunk(FOUND, QuestionMerge.SUM, 0, 10)
+def test_or_the_sum_of_inverse_ranks_of_as_many_vectors_for_each():
+    found = summed(FOUND)
     assert found.entry_ids.tolist() == [10, 20, 30]
-    assert found.scores.tolist() == pytest.approx([1 + 1 / 5, 1 / 2 + 1 / 3 + 1 / 4, 1 / 6])
-    flat = by_chunk(FOUND, QuestionMerge.SUM, 60, 10)
-    assert flat.entry_ids.tolist() == [20, 10, 30]
+    # The text of the first is there and was not found: it has the rank after the last. The third
+    # has nothing but its text, which counts three times.
+    sums = [1 / 7 + 1 / 5 + 1, 1 / 3 + 1 / 2 + 1 / 4, 3 / 6]
+    assert found.scores.tolist() == pytest.approx(sums)
+    assert found.levels.tolist() == [QUESTION, CONTEXT, CHUNK]
+    assert summed(FOUND, rrf_k=60).entry_ids.tolist() == [20, 10, 30]
+    alone = summed(FOUND, levels=())
+    assert alone.entry_ids.tolist() == [20, 30, 10]
+    assert alone.scores.tolist() == pytest.approx([1 / 3, 1 / 6, 1 / 7])
+
+
+def test_of_several_questions_the_best_one_counts():
+    several = listed((11, QUESTION, 0.9), (12, QUESTION, 0.8), (10, CHUNK, 0.7), (30, CHUNK, 0.6))
+    found = summed(several, levels=(Level.QUESTION,))
+    assert found.scores.tolist() == pytest.approx([1 + 1 / 3, 2 / 4])
 
 
 def test_only_so_many_chunks_are_kept_and_none_of_nothing():
-    assert by_chunk(FOUND, QuestionMerge.BEST, 60, 2).entry_ids.tolist() == [10, 20]
-    assert by_chunk(listed(), QuestionMerge.SUM, 60, 2).entry_ids.tolist() == []
+    assert by_best(FOUND, 2).entry_ids.tolist() == [10, 20]
+    assert summed(FOUND, depth=2).entry_ids.tolist() == [10, 20]
+    assert summed(listed(), depth=2).entry_ids.tolist() == []
 
 
 def test_ties_go_to_the_smaller_entry():
-    found = by_chunk(listed((20, CHUNK, 0.5), (10, CHUNK, 0.5)), QuestionMerge.SUM, 60, 5)
+    found = summed(listed((20, CHUNK, 0.5), (10, CHUNK, 0.5)))
     assert found.entry_ids.tolist() == [10, 20]
     even = listed((21, CONTEXT, 0.5), (11, CONTEXT, 0.5), (10, CHUNK, 0.4), (20, CHUNK, 0.4))
-    assert by_chunk(even, QuestionMerge.BEST, 60, 5).entry_ids.tolist() == [20, 10]
+    assert by_best(even, 5).entry_ids.tolist() == [20, 10]
 
 
 @pytest.mark.parametrize("processors", [1, 2])

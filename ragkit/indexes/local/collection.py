@@ -231,6 +231,22 @@ class CollectionIndex:
         chosen = np.concatenate([order[:0], *runs])
         return columns, np.stack([bounds[chosen] for bounds in self.runs])
 
+    def with_vectors(self, entry_ids: Ids, level: Level) -> Bools:
+        """Return which chunks have a vector of a level (``EntryIndex``)."""
+        having = np.zeros(len(entry_ids), np.bool_)
+        parts = (
+            (self.base.levels, self.base.vectors.has_vector),
+            (self.delta.rows.levels, self.delta.rows.has_vector),
+        )
+        for (rows, present), group, (levels, has_vector) in zip(
+            self.locate(entry_ids), self.groups, parts, strict=True
+        ):
+            places = np.flatnonzero(present)
+            members, owners = group.members(rows[places])
+            kept = (levels[members] == LEVEL_CODES[level]) & has_vector[members]
+            having[places[owners[kept]]] = True
+        return having
+
     def holding(self, token_ids: Sequence[int]) -> Ids:
         """Return ids of the live entries that have all tokens, ascending (``EntryIndex``)."""
         keywords = self.base.keywords.get(Field.TEXT)
