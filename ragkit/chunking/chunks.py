@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ragkit.chunking.blocks import find_blocks, whole_messages
 from ragkit.chunking.sections import common_prefix, merge_small_sections
 from ragkit.chunking.sizes import TOKEN, WORD, ChunkSizes, is_unspaced, token_weight, weight
 from ragkit.chunking.splitter import (
@@ -18,7 +19,8 @@ from ragkit.chunking.splitter import (
     is_mark,
     make_piece,
 )
-from ragkit.types import Block, BlockKind, Chunk, Page, Section
+from ragkit.chunking.structure import find_structure
+from ragkit.types import Block, BlockKind, Chunk, Markup, MessageSpan, Page, Section
 
 TINY = 40
 """Sections of fewer words join even a large one under their heading."""
@@ -56,6 +58,28 @@ def find_chunks(
         for start, end in (roomy if roomy.holds(pieces) else packer).pack(pieces):
             chunks.append(describe.chunk(len(chunks), start, end))
     return tuple(chunks)
+
+
+def cut_by_size(
+    text: str,
+    shown: str,
+    messages: Sequence[MessageSpan],
+    most: Size,
+    overlap: Size,
+) -> list[tuple[int, int]]:
+    """Cut a text into spans of bounded size over its headings, at the borders of chunks.
+
+    ``shown`` is the text with blanks for what is to be left out, as long as the text: each of its
+    other characters is in some span. Messages, in order and apart, are cut only where they have to
+    be.
+    """
+    structure = find_structure(text, Markup.MARKDOWN)
+    whole = (Section(0, 0, len(text), 0, ()),)
+    blocks = find_blocks(text, structure, whole, Markup.MARKDOWN)
+    if messages:
+        blocks = whole_messages(blocks, whole, messages)
+    (pieces,) = _pieces_by_section(shown, whole, blocks)
+    return list(_Packer(shown, most, overlap).pack(pieces))
 
 
 def _at_least(words: int) -> int:

@@ -16,7 +16,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.chunking.chunks import cut_by_size
+from ragkit.chunking.sizes import WORD
+from ragkit.chunking.splitter import Size
+from ragkit.chunking.structure import front_matter_end
 from ragkit.options import ChunkedOptions, CutMethod
+from ragkit.retrieval.asked_text import asked_text
 from ragkit.retrieval.exchanges import (
     Embed,
     backgrounds,
@@ -29,6 +34,7 @@ from ragkit.retrieval.exchanges import (
 from ragkit.retrieval.message_roles import Unit, asking_roles, find_messages
 from ragkit.retrieval.question_units import find_sentences
 from ragkit.retrieval.topic_names import telling_tokens
+from ragkit.types import MessageSpan
 
 MOST_SEGMENTS = 60
 """A text is asked in no more segments than this; of more, the longest ones."""
@@ -50,7 +56,7 @@ _PARAGRAPH = re.compile(r"\S(?:.*?\S)?(?=\s*?\n[ \t]*\n|\s*\Z)", re.DOTALL)
 _SENTENCE = re.compile(
     r"\S.*?(?:[.!?\u3002\uff01\uff1f]+[\"')\]]*(?=\s|\Z)|[\u3002\uff01\uff1f]|\n|\Z)", re.DOTALL
 )
-_FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
+_BLANKS = re.compile(r"[^\S\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,7 @@ def is_cut(text: str) -> bool:
 
 def find_units(text: str) -> list[Unit]:
     """Split a text into messages where it has them, else paragraphs, else sentences."""
-    begin = _begin(text)
+    begin = front_matter_end(text)
     messages = find_messages(text, begin)
     if messages:
         return messages
@@ -123,11 +129,6 @@ def find_units(text: str) -> list[Unit]:
     ]
 
 
-def _begin(text: str) -> int:
-    front = _FRONT_MATTER.match(text)
-    return front.end() if front else 0
-
-
 def _asked(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Segment]:
     """Return the questions of a message, or the last ones of its conversations, if it has any."""
     asking = asking_roles(units)
@@ -137,7 +138,7 @@ def _asked(text: str, units: Sequence[Unit], embed: Embed | None) -> list[Segmen
     elif any(unit.role for unit in units):
         return []
     else:
-        sentences = find_sentences(text, _begin(text))
+        sentences = find_sentences(text, front_matter_end(text))
         exchanges = transcript_of(sentences)
         if exchanges:
             asked = last_questions(conversations(exchanges, embed, by_roles=False))
@@ -240,23 +241,24 @@ def _segments(units: Iterable[Unit]) -> list[Segment]:
 
 
 def _fixed(text: str, options: ChunkedOptions) -> list[Segment]:
-    """Cut by size alone, at white space, each segment beginning with the end of the one before."""
-    size = options.segment_tokens * _CHARACTERS_PER_TOKEN
-    overlap = min(options.overlap_tokens * _CHARACTERS_PER_TOKEN, size // 2)
-    segments: list[Segment] = []
-    start = 0
-    while start < len(text):
-        end = min(start + size, len(text))
-        if end < len(text):
-            half = start + size // 2
-            space = max(text.rfind("\n", half, end), text.rfind(" ", half, end))
-            end = space if space > 0 else end
-        if text[start:end].strip():
-            segments.append(Segment(start, end, text[start:end].strip()))
-        if end >= len(text):
-            break
-        start = max(end - overlap, start + 1)
-    return segments
+    """Cut by size alone, where chunks of a document are cut; marks of Markdown are not asked."""
+    shown = asked_text(text)
+    messages = [
+        MessageSpan(unit.start, unit.end, unit.role)
+        for unit in find_messages(text, front_matter_end(text))
+        if unit.role
+    ]
+    most = _size(options.segment_tokens)
+    overlap = _size(min(options.overlap_tokens, options.segment_tokens // 2))
+    return [
+        Segment(start, end, _BLANKS.sub(" ", shown[start:end]))
+        for start, end in cut_by_size(text, shown, messages, most, overlap)
+    ]
+
+
+def _size(tokens: int) -> Size:
+    """Return how much text has so many tokens: four characters each, or less than a word."""
+    return Size(tokens * WORD * 3 // 4, tokens * _CHARACTERS_PER_TOKEN)
 
 
 def _topics(

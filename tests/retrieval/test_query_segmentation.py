@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -80,17 +78,6 @@ def test_one_message_a_thousand_times_asks_once():
 def test_a_line_of_two_megabytes_is_cut_into_a_bounded_number_of_segments():
     topics = cut_question("word salad " * 190_000, EMBED, ADAPTIVE)
     assert 1 <= sum(len(topic.segments) for topic in topics) <= MOST_SEGMENTS
-
-
-def test_cutting_by_size_overlaps_and_covers_the_text():
-    text = " ".join(f"w{number}" for number in range(2000))
-    by_size = ChunkedOptions(CutMethod.FIXED, segment_tokens=100, overlap_tokens=10)
-    segments = [topic.segments[0] for topic in cut_question(text, None, by_size)]
-    assert segments[0].start == 0
-    assert segments[-1].end == len(text)
-    for before, after in itertools.pairwise(segments):
-        assert before.end - after.start == 40
-        assert before.end - before.start <= 400
 
 
 def test_the_whole_is_one_piece():
