@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     )
     from ragkit.library import DocumentDetail, Library
     from ragkit.options import ChunkedOptions, Filters, SearchOptions
+    from ragkit.reading.conversations import consolidate_messages_to_markdown
     from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
+    from ragkit.retrieval.context_block import format_as_context
+    from ragkit.retrieval.merge import deduplicate_by_document
     from ragkit.settings import Settings, load_settings
 
 __version__ = "0.1.0"
@@ -44,6 +47,10 @@ __all__ = [  # noqa: RUF022 (by subject)
     "DocumentRef",
     "Passage",
     "MatchedChunk",
+    # For rows of any program: mappings or objects with document_id, similarity, content.
+    "consolidate_messages_to_markdown",
+    "deduplicate_by_document",
+    "format_as_context",
     # What can be set, from the settings file and the environment.
     "Settings",
     "load_settings",
@@ -62,7 +69,10 @@ __all__ = [  # noqa: RUF022 (by subject)
 _MODULES = {
     "ragkit.library": ("DocumentDetail", "Library"),
     "ragkit.options": ("ChunkedOptions", "Filters", "SearchOptions"),
+    "ragkit.reading.conversations": ("consolidate_messages_to_markdown",),
     "ragkit.results": ("Answer", "DocumentRef", "MatchedChunk", "Passage", "Result"),
+    "ragkit.retrieval.context_block": ("format_as_context",),
+    "ragkit.retrieval.merge": ("deduplicate_by_document",),
     "ragkit.settings": ("Settings", "load_settings"),
 }
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ragkit.results import Answer, Passage, Result
 from ragkit.retrieval.highlight import best_window
 from ragkit.retrieval.multi_query import ChunkedAnswer
+from ragkit.retrieval.rows import as_results
 
 HEADING = "## Related documents"
 
@@ -23,20 +25,43 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!])")
 _BACKTICKS = re.compile(r"`+")
 
 
-def format_as_context(results: Sequence[Result], budget_tokens: int = 6000) -> str:
-    """Format results as a block "Related documents", in at most that many tokens.
+def format_as_context(found: Iterable[Any], budget_tokens: int = 6000) -> str:
+    """Format what was found as a block "Related documents", in at most that many tokens.
 
-    Each has title, date, path, tags, similarity and its passages, cut where there is no room.
-    Passages stand in fences that they cannot close, and titles are escaped: nothing in a document
-    can pass for the block's own text. Passages for which there is no room are left out, the last
-    ones first. Tokens are estimated: four Latin characters each, or one of any other script.
-    Returns an empty string when there are no results, or no room for one.
+    ``found`` are results, or rows of any program: mappings or objects with ``document_id``,
+    ``similarity`` (or ``score``) and ``content``, and perhaps ``chunk_index`` and ``metadata``
+    (``title``, ``path``, ``date``, ``tags``). The rows of a document stand together, in the order
+    of their chunks; documents stand in the order in which they first come.
+
+    Each document has title, date, path, tags, similarity and its passages, cut where there is no
+    room. Passages stand in fences that they cannot close, and titles are escaped: nothing in a
+    document can pass for the block's own text. Passages for which there is no room are left out,
+    the last ones first. Tokens are estimated: four Latin characters each, or one of any other
+    script. Returns an empty string when there is nothing, or no room for it.
+
+    >>> print(format_as_context([{
+    ...     "document_id": 7, "similarity": 0.82, "chunk_index": 2, "content": "Bake the bread.",
+    ...     "metadata": {"title": "Bread", "path": "food/bread.md", "tags": ["food"]},
+    ... }]))
+    ## Related documents
+    <BLANKLINE>
+    ### 1. Bread
+    <BLANKLINE>
+    food/bread.md · tags: food · similarity 0.82
+    <BLANKLINE>
+    ```text
+    Bake the bread.
+    ```
+    <BLANKLINE>
+
+    Raises:
+        TypeError: a row has not what it needs.
     """
     parts: list[str] = []
     left = budget_tokens - estimated_tokens(HEADING + "\n\n")
     shown = [
         (_head(number, result) if at == 0 else "", passage)
-        for number, result in enumerate(results, 1)
+        for number, result in enumerate(as_results(found), 1)
         for at, passage in enumerate(result.passages)
     ]
     for number, (head, passage) in enumerate(shown):
@@ -67,7 +92,7 @@ def _head(number: int, result: Result) -> str:
     document = result.document
     title = _line(document.title or document.path)[:_LONGEST_TITLE]
     facts = [document.date[:10]] if document.date else []
-    facts.append(_line(document.path)[-_LONGEST_TITLE:])
+    facts += [_line(document.path)[-_LONGEST_TITLE:]] if document.path else []
     tags = document.metadata.get("tags")
     if isinstance(tags, list | tuple) and tags:
         named = [_line(str(tag))[:_LONGEST_TAG] for tag in tags[:_MOST_TAGS]]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from ragkit.options import Dedup, Merge
 from ragkit.retrieval.ranking import Hit
+from ragkit.retrieval.rows import document_of, similarity_of
 
 
 class Scored(Protocol):
@@ -25,7 +26,7 @@ class Scored(Protocol):
         ...
 
 
-_S = TypeVar("_S", bound=Scored)
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,23 @@ class Merged:
     topics: tuple[int, ...]
 
 
-def deduplicate_by_document(results: Sequence[_S], n: int = 1) -> list[_S]:
-    """Keep the best ``n`` of each document (0: all), best first; ties keep their order."""
-    return _best_of_each(results, n, lambda result: result.document_id)
+def deduplicate_by_document(rows: Iterable[_R], n: int = 1) -> list[_R]:
+    """Keep the best ``n`` of each document (0: all), best first; ties keep their order.
+
+    ``rows`` are mappings or objects with a ``document_id`` and a ``similarity`` or ``score``.
+
+    >>> rows = [
+    ...     {"document_id": "a.md", "chunk_index": 0, "similarity": 0.85},
+    ...     {"document_id": "b.md", "chunk_index": 3, "similarity": 0.88},
+    ...     {"document_id": "a.md", "chunk_index": 4, "similarity": 0.90},
+    ... ]
+    >>> [(row["document_id"], row["similarity"]) for row in deduplicate_by_document(rows)]
+    [('a.md', 0.9), ('b.md', 0.88)]
+
+    Raises:
+        TypeError: a row has not what it needs.
+    """
+    return _best_of_each(rows, n, document_of)
 
 
 def keep_best(
@@ -56,13 +71,13 @@ def keep_best(
     return _best_of_each(hits, most, lambda hit: (hit.document_id, of_entry.get(hit.entry_id, -1)))
 
 
-def _best_of_each(results: Sequence[_S], n: int, home: Callable[[_S], Hashable]) -> list[_S]:
-    kept: list[_S] = []
+def _best_of_each(rows: Iterable[_R], n: int, home: Callable[[_R], Hashable]) -> list[_R]:
+    kept: list[_R] = []
     counts: Counter[Hashable] = Counter()
-    for result in sorted(results, key=lambda result: -result.score):
-        counts[home(result)] += 1
-        if n <= 0 or counts[home(result)] <= n:
-            kept.append(result)
+    for row in sorted(rows, key=similarity_of, reverse=True):
+        counts[home(row)] += 1
+        if n <= 0 or counts[home(row)] <= n:
+            kept.append(row)
     return kept
 
 

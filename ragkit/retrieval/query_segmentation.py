@@ -257,8 +257,8 @@ def _fixed(text: str, options: ChunkedOptions) -> list[Segment]:
 
 
 def _size(tokens: int) -> Size:
-    """Return how much text has so many tokens: four characters each, or less than a word."""
-    return Size(tokens * WORD * 3 // 4, tokens * _CHARACTERS_PER_TOKEN)
+    """Return how much text has so many tokens: of four characters, and of a word at most."""
+    return Size(tokens * WORD, tokens * _CHARACTERS_PER_TOKEN)
 
 
 def _topics(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
 import subprocess
 import sys
@@ -49,6 +51,26 @@ def test_the_example_of_the_documentation_runs(place, capsys):
     assert lines[1].startswith("handbook/refunds.md ")
     assert "('Refunds',) " in "\n".join(lines)
     assert "A customer may ask for a refund within thirty days." in "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["ragkit.retrieval.merge", "ragkit.retrieval.context_block",
+     "ragkit.reading.conversations.message_rows"],
+)  # fmt: skip
+def test_the_examples_of_the_functions_for_rows_run(module):
+    tried = doctest.testmod(importlib.import_module(module), optionflags=doctest.FAIL_FAST)
+    assert tried.attempted > 0
+    assert tried.failed == 0
+
+
+def test_the_examples_for_rows_of_the_documentation_run():
+    written = re.findall(r"^(````?)pycon\n(.*?)^\1$", _API, re.DOTALL | re.M)
+    examples = "\n".join(code for _fence, code in written)
+    code = doctest.DocTestParser().get_doctest(examples, {}, "docs/api.md", None, 0)
+    tried = doctest.DocTestRunner().run(code)
+    assert tried.attempted == 7
+    assert tried.failed == 0
 
 
 def test_the_documentation_lists_the_methods_of_every_service(place):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
+import pandas
 import pyarrow
 import pytest
 
@@ -83,10 +84,9 @@ def test_rows_of_a_table_and_of_mappings_give_the_same():
         "## Tuesday, 3 February 2026\n\n**Ann** · 2026-02-03 08:00\nfirst\n\n"
         "## Wednesday, 4 February 2026\n\n**Bo** · 2026-02-04 08:00\nsecond\n"
     )
-    text, spans = consolidate_messages_to_markdown(rows)
-    assert text == expected
-    assert [text[one.start : one.end].split("\n")[-1] for one in spans] == ["first", "second"]
-    assert consolidate_messages_to_markdown(pyarrow.Table.from_pylist(rows)) == (text, spans)
+    assert consolidate_messages_to_markdown(rows) == expected
+    assert consolidate_messages_to_markdown(pyarrow.Table.from_pylist(rows)) == expected
+    assert consolidate_messages_to_markdown(pandas.DataFrame(rows)) == expected
     synonyms = [
         {"Sent_At": "2026-02-03 08:00", "from": {"name": "Ann"}, "body": "first"},
         {
@@ -95,10 +95,24 @@ def test_rows_of_a_table_and_of_mappings_give_the_same():
             "content": [{"type": "text", "text": "second"}],
         },
     ]
-    assert consolidate_messages_to_markdown(iter(synonyms)) == (text, spans)
-    assert consolidate_messages_to_markdown([]) == ("", ())
-    with pytest.raises(TypeError, match="must be a mapping, not str"):
-        consolidate_messages_to_markdown(["text"])
+    assert consolidate_messages_to_markdown(iter(synonyms)) == expected
+    objects = [Message(row["author"], row["timestamp"], row["message"]) for row in rows]
+    assert consolidate_messages_to_markdown(objects) == expected
+    assert consolidate_messages_to_markdown([]) == ""
+    for wrong in ("text", 7, None):
+        with pytest.raises(TypeError, match="must be a mapping or a message, not"):
+            consolidate_messages_to_markdown([wrong])
+
+
+def test_what_consolidates_messages_is_read_as_the_same_conversation():
+    rows = [
+        {"timestamp": 1770127533 + 60 * n, "author": f"P{n % 2}", "message": f"**P1** {n}\n# {n}"}
+        for n in range(4)
+    ]
+    text = consolidate_messages_to_markdown(rows)
+    again = read_conversation(text, "x.md", Format.MARKDOWN)
+    assert again.text == text
+    assert [one.author for one in again.messages] == ["P0", "P1", "P0", "P1"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -81,3 +82,47 @@ def test_each_passage_of_a_result_stands_below_one_title():
     made = block(Result(one.document, 0.9, two, one.matched_chunks))
     assert made.endswith("```text\nfirst\n```\n\n```text\nother\n```\n")
     assert made.count("### ") == 1
+
+
+def row(document, index, similarity, content, **about) -> dict[str, object]:
+    return {"document_id": document, "chunk_index": index, "similarity": similarity,
+            "content": content, "metadata": about}  # fmt: skip
+
+
+def test_rows_of_any_program_make_the_same_block():
+    """What a result says, said in rows."""
+    about = {
+        "title": "Bread",
+        "path": "food/1.md",
+        "date": "2026-03-14T10:00",
+        "tags": ["food", "family"],
+    }
+    rows = [row(1, 4, 0.82, "Bake the bread.", **about)]
+    assert format_as_context(rows) == block(result())
+    assert format_as_context(SimpleNamespace(**one) for one in rows) == block(result())
+    assert format_as_context([result(), *rows]).count("Bake the bread.") == 2
+
+
+def test_the_rows_of_a_document_stand_together_in_the_order_of_its_chunks():
+    rows = [
+        row("b", 2, 0.5, "second of b"),
+        row("a", 0, 0.9, "only of a", title="A"),
+        row("b", 1, 0.7, "first of b", title="B", path="b.md"),
+    ]
+    assert format_as_context(rows) == (
+        "## Related documents\n\n"
+        "### 1. B\n\nb.md · similarity 0.70\n\n"
+        "```text\nfirst of b\n```\n\n```text\nsecond of b\n```\n\n"
+        "### 2. A\n\nsimilarity 0.90\n\n```text\nonly of a\n```\n"
+    )
+    assert "### 1. 7\n" in format_as_context([{"document_id": 7, "score": 1, "content": "x" * 99}])
+
+
+def test_rows_cannot_break_out_and_empty_or_broken_ones_say_so():
+    made = format_as_context([row(1, 0, 0.5, HOSTILE, title="# A")])
+    assert made.count("\n``````\n") == 1
+    assert "### 1. \\# A" in made
+    assert format_as_context([]) == ""
+    for wrong in ({"document_id": 1, "similarity": 0.5}, {"content": "x"}, "text"):
+        with pytest.raises(TypeError, match="A row needs"):
+            format_as_context([wrong])

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType, SimpleNamespace
+
+import numpy as np
+import pytest
 
 from ragkit.options import Merge
 from ragkit.retrieval.merge import deduplicate_by_document, merge_topics
@@ -29,6 +33,31 @@ def test_each_document_keeps_its_best():
     ]
     assert [one.text for one in deduplicate_by_document(found, 2)] == ["c", "b", "a", "d"]
     assert len(deduplicate_by_document(found, 0)) == 5
+
+
+def test_rows_of_any_program_are_deduplicated_and_returned_as_they_are():
+    rows = [
+        {"document_id": "a", "similarity": 0.5, "chunk_index": 0},
+        {"document_id": "b", "similarity": np.float32(0.75), "score": 0.1},
+        {"document_id": "a", "score": 0.9},
+        {"document_id": "a", "similarity": 0.9, "content": "a tie: the first stays first"},
+    ]
+    assert deduplicate_by_document(rows) == [rows[2], rows[1]]
+    assert deduplicate_by_document(iter(rows), 2) == [rows[2], rows[3], rows[1]]
+    assert deduplicate_by_document(rows)[0] is rows[2]
+    assert deduplicate_by_document([MappingProxyType(one) for one in rows]) == [rows[2], rows[1]]
+    assert deduplicate_by_document([SimpleNamespace(**one) for one in rows], 0)[3].similarity == 0.5
+    assert deduplicate_by_document([]) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "lacks"),
+    [({"document_id": 1}, "similarity or score"), ({"similarity": 0.5}, "document_id"),
+     ("text", "similarity or score"), ({"document_id": 1, "similarity": None}, "similarity")],
+)  # fmt: skip
+def test_a_row_without_a_score_or_a_document_is_refused(row, lacks):
+    with pytest.raises(TypeError, match=f"A row needs {lacks}"):
+        deduplicate_by_document([row])
 
 
 def test_a_fair_merge_gives_each_topic_its_share():

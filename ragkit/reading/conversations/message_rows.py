@@ -17,7 +17,6 @@ from ragkit.reading.reading_parts import joined, objects
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ragkit.types import MessageSpan
 
 _TIME_KEYS = (
     "timestamp", "time", "datetime", "date", "created_at", "createdat", "sent_at", "sentat",
@@ -44,22 +43,56 @@ _GAP = re.compile(r"[\s,]*")
 _BETWEEN = re.compile(r"\}\s*,\s*(?=\{)")
 
 
-def consolidate_messages_to_markdown(rows: Any) -> tuple[str, tuple[MessageSpan, ...]]:
-    """Write rows of messages as Markdown by message, with author and time.
+def consolidate_messages_to_markdown(rows: Any) -> str:
+    """Write rows of messages as Markdown by day and message, with author and time.
 
-    ``rows`` is a pyarrow table, anything else with ``to_pylist``, or an iterable of mappings
-    with ``timestamp``, ``author`` and ``message`` (or their common synonyms).
-    Returns the text and the span of each message in it. Rows without a text are left out.
+    ``rows`` is a table of pyarrow, polars or pandas, or an iterable of mappings or objects with
+    ``timestamp``, ``author`` and ``message``, or the common synonyms of these. Messages are put
+    in the order of their times; rows without a text are left out. The text is what a long search
+    takes, and what a file of it is read as: the same conversation.
+
+    >>> print(consolidate_messages_to_markdown([
+    ...     {"timestamp": "2026-02-03 08:05", "author": "Bo", "message": "At nine."},
+    ...     {"timestamp": "2026-02-03 08:00", "author": "Ann", "message": "When is the ferry?"},
+    ... ]))
+    ## Tuesday, 3 February 2026
+    <BLANKLINE>
+    **Ann** · 2026-02-03 08:00
+    When is the ferry?
+    <BLANKLINE>
+    **Bo** · 2026-02-03 08:05
+    At nine.
+    <BLANKLINE>
 
     Raises:
-        TypeError: when there is something else than mappings in ``rows``.
+        TypeError: a row is no mapping and has none of the attributes of a message.
     """
-    listed = rows.to_pylist() if hasattr(rows, "to_pylist") else list(rows)
-    for row in listed:
-        if not isinstance(row, Mapping):
-            raise TypeError(f"A row must be a mapping, not {type(row).__name__}.")
-    text, spans, _ = write(in_order(list(row_messages(listed))))
-    return text, spans
+    text, _spans, _outline = write(in_order(list(row_messages(map(_mapping, _listed(rows))))))
+    return text
+
+
+def _listed(rows: Any) -> Iterator[Any]:
+    """Yield the rows of a table, or those of an iterable."""
+    if hasattr(rows, "to_pylist"):
+        yield from rows.to_pylist()
+    elif hasattr(rows, "to_dicts"):
+        yield from rows.to_dicts()
+    elif hasattr(rows, "itertuples"):
+        # What is missing is None, also a time.
+        yield from rows.astype(object).where(rows.notna(), None).to_dict("records")
+    else:
+        yield from rows
+
+
+def _mapping(row: Any) -> Mapping[str, Any]:
+    """Return a row as a mapping, with those attributes of an object that a message has."""
+    if isinstance(row, Mapping):
+        return row
+    keys = (*_TIME_KEYS, *_AUTHOR_KEYS, *_TEXT_KEYS, *_REPLY_KEYS, *_SESSION_KEYS)
+    values = {key: getattr(row, key) for key in keys if hasattr(row, key)}
+    if not values.keys() & {*_TEXT_KEYS}:
+        raise TypeError(f"A row must be a mapping or a message, not {type(row).__name__}.")
+    return values
 
 
 def are_rows(listed: Sequence[Mapping[str, Any]]) -> bool:
