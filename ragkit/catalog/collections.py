@@ -19,6 +19,7 @@ from ragkit.catalog.records import (
 from ragkit.errors import NotFoundError
 from ragkit.types import Version
 
+_MOST_NAMED = 20
 _SOURCE = """
 SELECT s.id, s.collection_id, c.name AS collection, s.kind, s.root, s.state, s.reason, s.scanned_at,
        (SELECT COUNT(*) FROM documents d WHERE d.source_id = s.id) AS documents,
@@ -65,9 +66,26 @@ class Collections:
         """
         collection = self.find(name)
         if collection is None:
-            names = ", ".join(collection.name for collection in self.all()) or "none yet"
-            raise NotFoundError(f'There is no collection "{name}".', f"Available: {names}.")
+            raise NotFoundError(f'There is no collection "{name}".', f"Available: {self._some()}.")
         return collection
+
+    def named(self, names: Iterable[str]) -> list[CollectionRecord]:
+        """Return those of these names that there are, ordered by name."""
+        rows = self._connections.rows(
+            f"SELECT c.id, c.name, c.settings, {VERSION} FROM collections c "
+            "WHERE c.name IN (SELECT value FROM json_each(?)) ORDER BY c.name",
+            (json.dumps(list(names)),),
+        )
+        return [_collection(row) for row in rows]
+
+    def _some(self) -> str:
+        """Name the first collections, and count the others."""
+        rows = self._connections.rows(
+            "SELECT name, COUNT(*) OVER () FROM collections ORDER BY name LIMIT ?", (_MOST_NAMED,)
+        )
+        names = ", ".join(row[0] for row in rows) or "none yet"
+        more = rows[0][1] - len(rows) if rows else 0
+        return f"{names} and {more} more" if more else names
 
     def of_id(self, collection_id: int) -> CollectionRecord:
         """Return the collection of that number, whatever its name is now.

@@ -218,14 +218,10 @@ class DocumentService:
 
         Read again only when a collection has changed.
         """
-        return sorted(
-            {
-                name
-                for record in self._catalog.collections.all()
-                if not collections or record.name in collections
-                for name in self._catalog.filters.field_names(record)
-            }
-        )
+        known = self._catalog.collections
+        records = known.named(collections) if collections else known.all()
+        names = self._catalog.filters.field_names
+        return sorted({name for record in records for name in names(record)})
 
     def similar(self, document_id: int, limit: int = 5) -> Sequence[Similar]:
         """Return the documents of its collection that are most similar to a document.

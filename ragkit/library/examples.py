@@ -73,7 +73,7 @@ class ExampleService:
         ``offered`` are questions with the path of a document that answers them, tried first.
         """
         key = tuple(collections)
-        records = [one for one in self._catalog.collections.all() if one.name in key]
+        records = self._catalog.collections.named(key)
         versions = tuple(record.version for record in records)
         with self._lock:
             last = self._found.get(key, _Found(None, 0.0, None, looking=False))

@@ -101,9 +101,7 @@ class DocumentNames:
         return sum((names.folders for names in self._of(collections)), Counter())
 
     def _of(self, collections: Sequence[str]) -> Iterator[_Names]:
-        for record in self._catalog.collections.all():
-            if record.name not in collections:
-                continue
+        for record in self._catalog.collections.named(collections):
             version, read_at, names = self._kept.get(record.id, (None, 0.0, None))
             age = time.monotonic() - read_at
             changed = version != record.version and age > _STALE_SECONDS

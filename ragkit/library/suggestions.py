@@ -80,11 +80,8 @@ class SuggestionService:
         documents by their titles, of these collections or of all. Nothing for an empty text, which
         only gets everything ready to answer at once.
         """
-        known = [
-            record
-            for record in self._catalog.collections.all()
-            if not collections or record.name in collections
-        ]
+        every = self._catalog.collections
+        known = every.named(collections) if collections else every.all()
         before, after = text[:cursor], text[len(text[:cursor]) :]
         if len(before) > LONGEST:
             return ()

@@ -32,6 +32,21 @@ def test_a_collection_that_is_not_there_names_those_that_are(catalog):
         catalog.collections.get("x")
 
 
+def test_an_error_names_twenty_collections_and_counts_the_others(catalog):
+    for number in range(23):
+        catalog.collections.ensure(f"c{number:02d}")
+    with pytest.raises(NotFoundError, match=r"Available: c00, .*, c19 and 3 more\.$"):
+        catalog.collections.get("x")
+
+
+def test_collections_are_read_by_their_names(catalog):
+    for name in ("work", "home", "it's"):
+        catalog.collections.ensure(name)
+    found = catalog.collections.named(["work", "it's", "nowhere", "work"])
+    assert found == [catalog.collections.get("it's"), catalog.collections.get("work")]
+    assert catalog.collections.named([]) == []
+
+
 def test_settings_of_a_collection_are_kept(catalog):
     record = catalog.collections.ensure("a")
     catalog.collections.set_settings(record.id, {"chunking": {"words": 100}})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import numpy as np
+import psutil
 import pytest
 from support import DIMENSIONS, Shelf, digest, vector_bytes
 
@@ -187,6 +189,40 @@ def test_the_index_used_longest_ago_is_closed_first(indexes, catalog, monkeypatc
     assert again[0] is first[1]
     assert again[1] is first[2]
     assert indexes.current(_collection(shelves[0], "c0")) is not first[0]
+
+
+def test_as_many_collections_stay_open_as_are_searched(indexes, catalog, monkeypatch):
+    monkeypatch.setattr(local_backend, "MOST_OPEN", 3)
+    shelves = [Shelf(catalog, f"c{number}", f"/{number}") for number in range(3)]
+    opened = []
+    for number, shelf in enumerate(shelves):
+        shelf.put("a.md", "apple")
+        opened.append(indexes.current(_collection(shelf, f"c{number}")))
+        # What a search asks after it opens no index of sections or documents.
+        assert indexes.pop_notice(_collection(shelf, f"c{number}")) == ""
+    again = [indexes.current(_collection(one, f"c{n}")) for n, one in enumerate(shelves)]
+    assert all(one is other for one, other in zip(opened, again, strict=True))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows counts handles of another kind")
+def test_small_indexes_keep_no_files_open(shelf, catalog, library_paths):
+    writer = LocalBackend(catalog.entries, library_paths, _Embedder())
+    shelves = [shelf, *(Shelf(catalog, f"c{number}", f"/{number}") for number in range(3))]
+    names = ["default", "c0", "c1", "c2"]
+    for one, name in zip(shelves, names, strict=True):
+        one.put("a.md", "apple pie", "pear")
+        writer.save(_collection(one, name), always=True)
+    reader = LocalBackend(catalog.entries, library_paths, _Embedder())
+    reader.current(_collection(shelf))
+    before = psutil.Process().num_fds()
+    opened = [reader.current(_collection(one, n)) for one, n in zip(shelves, names, strict=True)]
+    assert [reader.generation(_collection(shelf, name)) for name in names] == [
+        "generation-0000000001"
+    ] * 4
+    assert psutil.Process().num_fds() <= before + 3
+    assert all(_found(index, shelf, "apple")[0] for index in opened)
+    with pytest.raises(ValueError, match="read-only"):
+        opened[1].base.entry_ids[0] = 7
 
 
 def test_threads_see_whole_versions_while_documents_change(indexes, shelf, library_paths):

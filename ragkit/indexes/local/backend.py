@@ -80,9 +80,11 @@ class LocalBackend:
     def pop_notice(self, collection: Collection) -> str:
         """Return a sentence about a repair that nobody was told of yet, or an empty string."""
         notice = ""
-        for level in INDEXED_LEVELS:
-            place = self._place(collection.id, level)
-            notice, place.notice = notice or place.notice, ""
+        with self._guard:
+            places = [self._open.get((collection.id, level)) for level in INDEXED_LEVELS]
+        for place in places:
+            if place is not None:
+                notice, place.notice = notice or place.notice, ""
         return notice
 
     def save(self, collection: Collection, *, always: bool = False) -> int:

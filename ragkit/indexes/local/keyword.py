@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import bm25s
 
 _TOKEN_IDS, _FLAT, _OFFSETS = "token_ids.npy", "flat.npy", "offsets.npy"
+_SCORES = "data.csc.index.npy"
+_LEAST_MAPPED = 1 << 18
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)
 
@@ -207,12 +209,13 @@ class KeywordIndex:
 
     @classmethod
     def load(cls, folder: Path) -> KeywordIndex:
-        """Map a saved index into memory.
+        """Open a saved index: large arrays are mapped into memory, small ones read.
 
         Raises:
             OSError, ValueError, KeyError, TypeError: the files are not what ``save`` wrote.
         """
-        bm25 = _bm25s().BM25.load(folder, mmap=True, load_vocab=False, show_progress=False)
+        mapped = is_worth_mapping(folder / _SCORES)
+        bm25 = _bm25s().BM25.load(folder, mmap=mapped, load_vocab=False, show_progress=False)
         for name in ("data", "indices", "indptr"):
             bm25.scores[name] = plain_view(bm25.scores[name])
         column = TokenColumn(load_array(folder / _FLAT), load_array(folder / _OFFSETS))
@@ -261,11 +264,22 @@ def _first_of_each(ordered: NDArray[Any]) -> Ids:
     return np.flatnonzero(changes).astype(np.int64)
 
 
+def is_worth_mapping(path: Path) -> bool:
+    """Return whether an array's file is so large that it is mapped into memory, not read.
+
+    Each mapped file keeps one of the process's file handles, of which there are few: 256 on macOS.
+    """
+    return path.stat().st_size >= _LEAST_MAPPED
+
+
 def load_array(path: Path) -> NDArray[Any]:
-    """Map an array file into memory, read only."""
-    return plain_view(np.load(path, mmap_mode="r", allow_pickle=False))
+    """Map an array file into memory, or read a small one; read only."""
+    mode: Literal["r"] | None = "r" if is_worth_mapping(path) else None
+    return plain_view(np.load(path, mmap_mode=mode, allow_pickle=False))
 
 
-def plain_view(mapped: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of a mapped array: slices of ``np.memmap`` are slow to make."""
-    return np.asarray(mapped).view(np.ndarray)
+def plain_view(loaded: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written; slices of ``np.memmap`` itself are slow to make."""
+    view = np.asarray(loaded).view(np.ndarray)
+    view.flags.writeable = False
+    return view
