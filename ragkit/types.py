@@ -72,6 +72,7 @@ class Field(StrEnum):
     """The separately weighted parts of an entry in the keyword index.
 
     TITLE has the words of headings and of the file's name as well, FOLDERS those of its folders.
+    TOPIC has what a model calls a chunk's topic, and what is decided or to be done in it.
     """
 
     TEXT = "text"
@@ -80,6 +81,7 @@ class Field(StrEnum):
     KEYWORDS = "keywords"
     QUESTIONS = "questions"
     FOLDERS = "folders"
+    TOPIC = "topic"
 
 
 LEVEL_CODES = {
@@ -108,6 +110,7 @@ FIELD_CODES = {
     Field.QUESTIONS: 3,
     Field.TITLE: 4,
     Field.FOLDERS: 5,
+    Field.TOPIC: 6,
 }
 """The code of each field in the catalog and in index files; defined only here."""
 

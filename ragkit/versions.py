@@ -11,5 +11,5 @@ CHUNKER_VERSION = "3"
 TOKENIZER_VERSION = "3"
 """Bump when the same text has other tokens; indexes are then rebuilt."""
 
-ENTRIES_VERSION = "5"
+ENTRIES_VERSION = "6"
 """Bump when a document has other entries than before."""

@@ -65,6 +65,10 @@ def passage_of(messages: Sequence[dict[str, str]]) -> str:
     return found[-1][1] if found else ""
 
 
+_DECIDED = re.compile(r"[^.!?\n]{0,150}\b(?:decided|agreed|settled)\b[^.!?\n]{0,40}")
+_TO_DO = re.compile(r"[^.!?\n]{0,150}\b(?:has to|needs to|should|I'll)\b[^.!?\n]{0,40}")
+
+
 def described(passage: str) -> dict[str, Any]:
     """Make a valid answer that depends on the passage."""
     words = sorted({word for word in _WORD.findall(passage) if len(word) > 3}, key=str.casefold)
@@ -76,8 +80,8 @@ def described(passage: str) -> dict[str, Any]:
         "questions": [f"What does part {number} say about {about}?"],
         "topic_summary": f"Matters of {about}",
         "speakers": ["Anna"],
-        "has_decision": False,
-        "has_action_item": False,
+        "decisions": _DECIDED.findall(passage)[:2],
+        "action_items": _TO_DO.findall(passage)[:2],
         "sentiment": "neutral",
     }
 

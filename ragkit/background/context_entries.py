@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragkit.catalog import Catalog
+from ragkit.catalog.chunk_notes import notes_of
 from ragkit.catalog.records import (
     ChunkRecord,
     ContextAnswer,
@@ -179,4 +180,5 @@ def _tokens(answer: ContextAnswer) -> dict[int, list[str]]:
         FIELD_CODES[Field.CONTEXT]: index_tokens(answer.context),
         FIELD_CODES[Field.KEYWORDS]: index_tokens("\n".join(answer.keywords)),
         FIELD_CODES[Field.QUESTIONS]: index_tokens("\n".join(answer.questions)),
+        FIELD_CODES[Field.TOPIC]: index_tokens(notes_of(answer.details).words),
     }

@@ -33,6 +33,7 @@ from ragkit.errors import ContextsFileError, NotFoundError
 from ragkit.formatting import plural
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import Writer
+from ragkit.models.context_checks import CONVERSATION_DETAILS, checked_details
 
 _BATCH = 100
 _OWN_PARTS = frozenset(("path", "chunk", "starts", "context", "keywords", "questions"))
@@ -195,11 +196,14 @@ def read_recorded(file: Path) -> list[RecordedContext]:
 
 
 def _parse(value: Mapping[str, Any]) -> RecordedContext:
+    details = {name: detail for name, detail in value.items() if name not in _OWN_PARTS}
+    talks = not details.keys().isdisjoint(CONVERSATION_DETAILS)
+    others = {name: details[name] for name in details if name not in CONVERSATION_DETAILS}
     answer = ContextAnswer(
         context=" ".join(str(value["context"]).split()),
         keywords=tuple(map(str, value.get("keywords", ()))),
         questions=tuple(map(str, value.get("questions", ()))),
-        details={name: detail for name, detail in value.items() if name not in _OWN_PARTS},
+        details={**others, **checked_details(value)} if talks else others,
         model=RECORDED,
     )
     return RecordedContext(

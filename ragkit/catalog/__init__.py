@@ -16,6 +16,7 @@ from ragkit.catalog.marker import mark
 from ragkit.catalog.vectors import Embedders, Vectors
 
 if TYPE_CHECKING:
+    from ragkit.catalog.chunk_notes import NoteQueries
     from ragkit.catalog.contexts import Contexts
     from ragkit.catalog.document_values import DocumentValuesCache
     from ragkit.catalog.filters import FilterQueries
@@ -68,6 +69,13 @@ class Catalog:
         from ragkit.catalog.filters import FilterQueries
 
         return FilterQueries(self.connections)
+
+    @cached_property
+    def notes(self) -> NoteQueries:
+        """What contexts note of chunks."""
+        from ragkit.catalog.chunk_notes import NoteQueries
+
+        return NoteQueries(self.connections)
 
     @cached_property
     def judgments(self) -> Judgments:

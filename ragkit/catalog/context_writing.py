@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ragkit.catalog.chunk_notes import notes_of, put_notes
 from ragkit.catalog.connection import id_list
 from ragkit.catalog.document_writing import (
     TokenIds,
@@ -206,3 +207,5 @@ def _store(connection: sqlite3.Connection, draft: ContextDraft) -> None:
             time.time(),
         ),
     )
+    place = (draft.document_id, draft.chunk.index)
+    put_notes(connection, place, notes_of(answer.details))

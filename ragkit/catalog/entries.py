@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragkit.catalog.collections import Collections
@@ -153,13 +153,12 @@ class Entries:
             (id_list(entry_ids),),
         )
 
-    def of_same_chunks(self, entry_ids: Iterable[int]) -> NDArray[np.int64]:
-        """Return ids of all entries of the chunks of some entries, ascending."""
+    def of_documents(self, document_ids: Iterable[int]) -> NDArray[np.int64]:
+        """Return ids of the own entries of all chunks of some documents, ascending."""
         return self._ids(
-            "SELECT DISTINCT e.id FROM entries o JOIN entries e ON e.document_id = o.document_id "
-            "AND e.position = o.position AND e.level >= ? "
-            "WHERE o.id IN (SELECT value FROM json_each(?)) ORDER BY e.id",
-            (_CHUNK, id_list(entry_ids)),
+            "SELECT e.id FROM json_each(?) w CROSS JOIN entries e ON e.document_id = w.value "
+            "AND e.level = ? ORDER BY e.id",
+            (id_list(document_ids), _CHUNK),
         )
 
     def documents_of(self, entry_ids: Iterable[int]) -> NDArray[np.int64]:
@@ -171,12 +170,18 @@ class Entries:
         )
 
     def first_chunks(
-        self, document_ids: Iterable[int], among: Iterable[int] | None = None
+        self,
+        document_ids: Iterable[int],
+        among: Iterable[int] | None = None,
+        without: Collection[int] = (),
     ) -> dict[int, tuple[int, int]]:
         """Return each document's first chunk, as (entry id, index), ``among`` some entries."""
-        condition, more = "", []
+        condition, more = "", list[str]()
         if among is not None:
             condition, more = " AND id IN (SELECT value FROM json_each(?))", [id_list(among)]
+        if without:
+            condition += " AND id NOT IN (SELECT value FROM json_each(?))"
+            more.append(id_list(without))
         rows = self._connections.rows(
             "SELECT document_id, id, MIN(position) FROM entries WHERE level = ? AND document_id IN "
             f"(SELECT value FROM json_each(?)){condition} GROUP BY document_id",

@@ -1,7 +1,7 @@
 """Filters as SQL: which documents and entries a search may return, and the values on offer.
 
 Filters by speaker and day read the table ``speakers``: who speaks in which part of a
-conversation, and when.
+conversation, and when. What contexts note of chunks is in ``chunk_notes.py``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ragkit.catalog.chunk_notes import (
+    document_condition,
+    note_conditions,
+    speaker_condition,
+    speaker_keys,
+)
 from ragkit.catalog.connection import Connections, folded, id_list
 from ragkit.catalog.document_writing import speaker_key
 from ragkit.catalog.facets import Facets, FacetTable
@@ -112,7 +118,7 @@ class FilterQueries:
         """Return ids of the collection's indexed documents that pass the filters, ascending."""
         import numpy as np
 
-        where, parameters = _conditions(filters)
+        where, parameters = _conditions(collection_id, filters)
         ids = self._connections.column(
             "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id "
             f"WHERE d.collection_id = ? AND d.status = 'indexed'{where} ORDER BY d.id",
@@ -233,7 +239,7 @@ class FilterQueries:
         )
 
 
-def _conditions(filters: Filters) -> tuple[str, list[Any]]:
+def _conditions(collection_id: int, filters: Filters) -> tuple[str, list[Any]]:
     parts: list[str] = []
     parameters: list[Any] = []
 
@@ -268,13 +274,16 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
         parts.append(f"{FIRST_DATE} < ?")
         parameters.append(filters.before)
     if filters.speakers:
-        conditions, values = _message_conditions(filters)
-        parts.append(
-            _MESSAGES.format(
-                document="d.id", level=_DOCUMENT, position="v.position", conditions=conditions
-            )
+        conditions, message_values = _message_conditions(filters)
+        messages = _MESSAGES.format(
+            document="d.id", level=_DOCUMENT, position="v.position", conditions=conditions
         )
-        parameters += values
+        noted_speakers, packed = speaker_condition(filters.speakers)
+        parts.append(
+            f"({messages} OR d.id IN (SELECT n.document_id FROM chunk_notes n "
+            f"WHERE n.collection_id = ? AND {noted_speakers}))"
+        )
+        parameters += [*message_values, collection_id, packed]
     either(
         [(folded(name), speaker_key(name) or " " * 9) for name in filters.senders],
         "(instr(folded(coalesce(json_extract(d.metadata, '$.author'), '')), ?) OR EXISTS "
@@ -287,11 +296,10 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
             fold_all(people),
             f"instr(folded(coalesce(json_extract(d.metadata, '$.{header}'), '')), ?)",
         )
-    either(
-        fold_all(filters.has),
-        "(? IN ('attachment', 'attachments') "
-        "AND coalesce(json_array_length(d.metadata, '$.attachments'), 0) > 0)",
-    )
+    for noted in note_conditions(filters):
+        condition, values = document_condition(noted, collection_id)
+        parts.append(condition)
+        parameters += values
     for name in sorted({name for name, _ in filters.fields}):
         packed = json.dumps([folded(value) for key, value in filters.fields if key == name])
         parts.append(_FIELD)
@@ -308,7 +316,14 @@ def _entry_query(collection_id: int, filters: Filters) -> tuple[str, list[object
         position="e.position",
         conditions=conditions,
     )
-    if not filters.speakers:
+    if filters.speakers:
+        noted, packed = speaker_condition(filters.speakers)
+        condition = (
+            f"({condition} OR EXISTS (SELECT 1 FROM chunk_notes n WHERE n.document_id = "
+            f"e.document_id AND (n.chunk_idx = e.position OR e.level = {_DOCUMENT}) AND {noted}))"
+        )
+        parameters.append(packed)
+    else:
         condition = f"(e.document_id NOT IN (SELECT id FROM dated) OR {condition})"
     query = (
         "WITH dated AS MATERIALIZED (SELECT d.id FROM documents d WHERE d.collection_id = ? "
@@ -325,7 +340,7 @@ def _message_conditions(filters: Filters) -> tuple[str, list[str]]:
     parameters: list[str] = []
     if filters.speakers:
         conditions += " AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(v.speaker, value))"
-        parameters.append(json.dumps([speaker_key(name) or " " * 9 for name in filters.speakers]))
+        parameters.append(speaker_keys(filters.speakers))
     if filters.after:
         conditions += " AND v.day >= ?"
         parameters.append(filters.after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Callable
@@ -397,6 +398,39 @@ def m013_parents(connection: sqlite3.Connection) -> None:
     _execute(connection, "UPDATE chunks SET parent = idx")
 
 
+def m014_chunk_notes(connection: sqlite3.Connection) -> None:
+    """Keep what contexts note of chunks where filters find it, and fill it from the contexts."""
+    from ragkit.catalog.chunk_notes import notes_of, put_notes
+
+    _execute(connection, _CHUNK_NOTES)
+    rows = connection.execute("SELECT document_id, chunk_idx, details FROM contexts").fetchall()
+    for document_id, index, details in rows:
+        put_notes(connection, (document_id, index), notes_of(json.loads(details)))
+
+
+_CHUNK_NOTES = """
+CREATE TABLE chunk_notes (
+    document_id INTEGER NOT NULL,
+    chunk_idx INTEGER NOT NULL,
+    collection_id INTEGER NOT NULL,
+    topic TEXT NOT NULL,
+    topic_key TEXT NOT NULL,
+    decision INTEGER NOT NULL,
+    action INTEGER NOT NULL,
+    sentiment TEXT NOT NULL,
+    speakers TEXT NOT NULL,
+    entry_id INTEGER NOT NULL,
+    PRIMARY KEY (document_id, chunk_idx),
+    FOREIGN KEY (document_id, chunk_idx) REFERENCES contexts ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX chunk_notes_topics ON chunk_notes (collection_id, topic_key, entry_id);
+CREATE INDEX chunk_notes_decisions ON chunk_notes (collection_id, entry_id) WHERE decision = 1;
+CREATE INDEX chunk_notes_actions ON chunk_notes (collection_id, entry_id) WHERE action = 1;
+CREATE INDEX chunk_notes_sentiments ON chunk_notes (collection_id, sentiment, entry_id);
+CREATE INDEX chunk_notes_speakers ON chunk_notes (collection_id, speakers) WHERE speakers <> ''
+"""
+
+
 def _execute(connection: sqlite3.Connection, statements: str) -> None:
     """Run statements one by one: ``executescript`` would end the transaction that they are in."""
     for statement in statements.split(";\n"):
@@ -418,6 +452,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m011_threads,
     m012_question_filters,
     m013_parents,
+    m014_chunk_notes,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

@@ -46,19 +46,23 @@ class IndexQuery:
 class EntryFilter:
     """Which entries a search may return; every part that is given must hold.
 
-    An empty array of ids lets nothing through. ``representatives`` restricts vectors only: a chunk
-    is then represented by its contexts where it has some, and never by its questions.
+    An empty array of ids lets nothing through. ``chunk_ids`` are own entries of chunks, of which
+    all entries pass; all those of ``without_chunk_ids`` are left out. ``representatives`` restricts
+    vectors only: a chunk is then represented by its contexts where it has some, and never by its
+    questions.
 
-    By keyword, how rare a token is counts among the entries with tokens that pass ``document_ids``
-    and ``entry_ids``, and ``WHOLE_COUNTS`` more in which it is as frequent as in the whole index:
-    the name that all messages of one conversation hold tells them apart no more. How long entries
-    are on average stays that of the whole.
+    By keyword, how rare a token is counts among the entries with tokens that pass all ids, and
+    ``WHOLE_COUNTS`` more in which it is as frequent as in the whole index: the name that all
+    messages of one conversation hold tells them apart no more. How long entries are on average
+    stays that of the whole.
     """
 
     document_ids: Ids | None = None
     entry_ids: Ids | None = None
     levels: tuple[Level, ...] | None = None
     representatives: bool = False
+    chunk_ids: Ids | None = None
+    without_chunk_ids: Ids | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,6 +234,14 @@ class ChunkGroups:
         at = np.searchsorted(self._parents, rows, side="right") - 1
         return np.where(at >= 0, self._parents[np.maximum(at, 0)], rows)
 
+    def spread(self, rows: Bools) -> Bools:
+        """Return which rows belong to chunks of whose own rows these flags (n,) are set."""
+        if self._alone:
+            return rows
+        first = self._parents[0]
+        lengths = np.diff(np.append(self._parents, self._size))
+        return np.concatenate([rows[:first], np.repeat(rows[self._parents], lengths)])
+
     def members(self, rows: Ids) -> tuple[Ids, Ids]:
         """Return all rows of chunks named by their own rows (m,), and each one's place in these."""
         if self._alone or not len(rows):

@@ -19,11 +19,18 @@ LONGEST_CONTEXT = 700
 """Characters."""
 LONGEST_CONTEXT_WORDS = 120
 
+CONVERSATION_DETAILS = frozenset(
+    ("speakers", "decisions", "action_items", "has_decision", "has_action_item", "sentiment")
+)
+"""What is written only of parts of conversations."""
+
 _T = TypeVar("_T")
 _LONGEST_KEYWORD = 80
 _LONGEST_QUESTION = 250
 _LONGEST_TOPIC = 160
-_MOST_SPEAKERS = 12
+_LONGEST_DROPPED = 80
+_LISTS = (("speakers", _LONGEST_KEYWORD, 12), ("decisions", 200, 5), ("action_items", 200, 5))
+"""The details that are lists: their names, the longest text and how many at most."""
 _SHINGLE = 5
 _COPIED_SHARE = 0.5
 _FEWEST_SHINGLES = 4
@@ -73,8 +80,9 @@ class WrittenContext:
     """What a model wrote about a chunk, checked.
 
     ``details`` holds ``topic_summary`` unless it is empty, and of a conversation ``speakers``,
-    ``has_decision``, ``has_action_item`` and ``sentiment``. ``tokens`` counts prompt and answer;
-    ``truncated`` says that the model did not see the whole prompt.
+    ``decisions`` and ``action_items`` unless there are none, ``has_decision``, ``has_action_item``
+    and ``sentiment``; ``dropped`` are those that could not be used. ``tokens`` counts prompt and
+    answer; ``truncated`` says that the model did not see the whole prompt.
     """
 
     context: str
@@ -98,12 +106,12 @@ def checked_context(
     keywords = _cleaned(_texts(data, "keywords"), _LONGEST_KEYWORD, MOST_KEYWORDS)
     questions = _cleaned(_texts(data, "questions"), _LONGEST_QUESTION, MOST_QUESTIONS)
     topic = one_line(clean(_value(data, "topic_summary", str, "")), _LONGEST_TOPIC)
-    details = _details(data) if request.kind == "conversation" else {}
+    details = checked_details(data) if request.kind == "conversation" else {}
     check_says_something(context)
     if len(context) > LONGEST_CONTEXT or len(context.split()) > LONGEST_CONTEXT_WORDS:
         raise _rejected("long", f"It is too long: {len(context)} characters or more.")
-    speakers = details.get("speakers", ())
-    check_harmless((context, topic, *keywords, *questions, *speakers), request.document_text)
+    lists = [text for name, *_ in _LISTS for text in details.get(name, ())]
+    check_harmless((context, topic, *keywords, *questions, *lists), request.document_text)
     if is_copied(context, request.chunk_text):
         raise _rejected("copied", "It repeats the passage instead of describing it.")
     if not any_language and in_another_language(context, request.chunk_text, request.document_text):
@@ -139,16 +147,38 @@ def _texts(data: Mapping[str, Any], name: str) -> list[str]:
     return value
 
 
-def _details(data: Mapping[str, Any]) -> dict[str, Any]:
-    sentiment = _value(data, "sentiment", str).strip().casefold()
-    if sentiment not in SENTIMENTS:
-        raise _form("sentiment", f"one of {', '.join(SENTIMENTS)}")
-    return {
-        "speakers": list(_cleaned(_texts(data, "speakers"), _LONGEST_KEYWORD, _MOST_SPEAKERS)),
-        "has_decision": _value(data, "has_decision", bool),
-        "has_action_item": _value(data, "has_action_item", bool),
-        "sentiment": sentiment,
-    }
+def checked_details(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a conversation's details can be used; a wrong one never fails a context.
+
+    What has another form than it should is left out, and stands under ``dropped`` by its name.
+    Older contexts say of decisions and action items only whether there are some.
+    """
+    details: dict[str, Any] = {}
+    dropped: dict[str, str] = {}
+
+    def drop(name: str) -> None:
+        dropped[name] = one_line(str(data[name]), _LONGEST_DROPPED)
+
+    for name, longest, most in _LISTS:
+        value = data.get(name)
+        if isinstance(value, list) and all(isinstance(text, str) for text in value):
+            if name == "speakers" or value:
+                details[name] = list(_cleaned(value, longest, most))
+        elif name in data:
+            drop(name)
+    for name, listed in (("has_decision", "decisions"), ("has_action_item", "action_items")):
+        value = data.get(name, bool(details.get(listed)))
+        if isinstance(value, bool):
+            details[name] = value or bool(details.get(listed))
+        else:
+            drop(name)
+    if "sentiment" in data:
+        sentiment = data["sentiment"]
+        if isinstance(sentiment, str) and sentiment.strip().casefold() in SENTIMENTS:
+            details["sentiment"] = sentiment.strip().casefold()
+        else:
+            drop("sentiment")
+    return {**details, "dropped": dropped} if dropped else details
 
 
 def clean(text: str) -> str:

@@ -51,7 +51,6 @@ _SCALES = (1.0, 0.8, 0.6, 0.45, 0.3)
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
-_FLAG = {"type": "boolean"}
 _WRITTEN: JsonObject = {
     "context": _TEXT,
     "keywords": _TEXTS,
@@ -60,8 +59,8 @@ _WRITTEN: JsonObject = {
 }
 _SAID: JsonObject = {
     "speakers": _TEXTS,
-    "has_decision": _FLAG,
-    "has_action_item": _FLAG,
+    "decisions": _TEXTS,
+    "action_items": _TEXTS,
     "sentiment": {"type": "string", "enum": list(SENTIMENTS)},
 }
 _QUESTION: JsonObject = {

@@ -41,7 +41,9 @@ class Filters:
     a conversation, on the days of its messages. ``speakers`` are names, or words of names, of
     people who speak in a conversation. ``fields`` are (name, value) pairs of front matter.
     ``senders``, ``recipients``, ``copies`` and ``blind_copies`` are parts of names or addresses of
-    a mail, ``senders`` also speakers; ``has`` names what it must have: "attachment".
+    a mail, ``senders`` also speakers; ``has`` names what it must have: "attachment", or of a chunk
+    "decision" or "action". ``topics`` are words of what contexts say that chunks are about, and
+    ``sentiments`` how they sound: "positive", "neutral", "negative" or "mixed".
     """
 
     types: tuple[str, ...] = ()
@@ -61,6 +63,13 @@ class Filters:
     has: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
     blind_copies: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    sentiments: tuple[str, ...] = ()
+
+    @property
+    def of_chunks(self) -> bool:
+        """True when they may ask for what contexts note of single chunks."""
+        return bool(self.topics or self.sentiments or self.has)
 
 
 @dataclass(frozen=True, slots=True)

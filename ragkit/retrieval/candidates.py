@@ -39,13 +39,14 @@ FIELD_WEIGHTS: Mapping[Field, float] = {
     Field.CONTEXT: 0.5,
     Field.KEYWORDS: 2.0,
     Field.QUESTIONS: 0.75,
+    Field.TOPIC: 0.5,
 }
 """How much a word counts in each field, where a model wrote something.
 
 A title's words stand in the text as well, twice: together they count 1.
 """
 
-WRITTEN = (Field.CONTEXT, Field.KEYWORDS, Field.QUESTIONS)
+WRITTEN = (Field.CONTEXT, Field.KEYWORDS, Field.QUESTIONS, Field.TOPIC)
 """The fields that a model writes."""
 
 _TEXT_ONLY: Mapping[Field, float] = {Field.TEXT: 1.0}
@@ -81,9 +82,11 @@ def entry_filter(scope: Scope, level: Level, options: SearchOptions) -> EntryFil
         levels = (level, *options.vector_levels)
     return EntryFilter(
         scope.document_ids,
-        scope.entries_at(level),
+        scope.entry_ids,
         levels,
         representatives=levels is None and options.question_merge is QuestionMerge.CONTEXT,
+        chunk_ids=scope.chunk_ids if level is Level.CHUNK else None,
+        without_chunk_ids=scope.without_chunk_ids if level is Level.CHUNK else None,
     )
 
 

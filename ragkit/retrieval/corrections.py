@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ragkit.catalog import Catalog
+from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION
 from ragkit.catalog.filters import type_families
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import EntryIndex
+from ragkit.models.context_prompt import SENTIMENTS
 from ragkit.options import Filters
 from ragkit.results import Answer, Spelling
 from ragkit.retrieval.query import Query
@@ -33,13 +35,16 @@ _OF_VALUE = {
     "source": 'No folder has "{}" in its name.', "from": 'Nothing from "{}".',
     "to": 'Nothing sent to "{}".', "cc": 'No mail with a copy to "{}".',
     "bcc": 'No mail with a blind copy to "{}".', "speaker": 'Nobody called "{}" speaks here.',
-    "has": 'There is no "has:{}", only "has:attachment".',
+    "topic": 'No topic has "{}" in it.', "has": 'No document passes "has:{}".',
+    "sentiment": 'No document passes "sentiment:{}".',
 }  # fmt: skip
 _PARTS = {
     "type": "types", "path": "paths", "title": "titles", "in": "headings", "lang": "languages",
     "tag": "tags", "source": "sources", "from": "senders", "to": "recipients", "cc": "copies",
-    "bcc": "blind_copies", "has": "has", "speaker": "speakers",
+    "bcc": "blind_copies", "has": "has", "speaker": "speakers", "topic": "topics",
+    "sentiment": "sentiments",
 }  # fmt: skip
+_LISTED = {"has": (ATTACHMENT, DECISION, ACTION), "sentiment": SENTIMENTS}
 _OF_PEOPLE = frozenset(("from", "to", "cc", "bcc", "speaker"))
 
 
@@ -106,12 +111,26 @@ def _without_bad_values(catalog: Catalog, query: Query, question: str) -> Correc
     for name, value, alone in _single_values(query.parsed.filters):
         if any(_has_documents(catalog, one, alone) for one in query.collections):
             continue
-        notices.append(_OF_VALUE.get(name, f'No documents with {name} "{{}}".').format(value))
+        notices.append(_why_nothing(catalog, query.collections, name, value))
         near = _nearest_value(catalog, query.collections, name, value)
         all_near = all_near and bool(near)
         corrected = _with_value(corrected, name, value, near)
     changed = corrected if corrected != question else ""
     return Correction(changed, tuple(notices), bool(changed) and all_near)
+
+
+def _why_nothing(
+    catalog: Catalog, collections: Sequence[CollectionRecord], name: str, value: str
+) -> str:
+    """Return why no document has a value of a filter."""
+    listed = _LISTED.get(name, ())
+    if listed and value not in listed:
+        names = [f'"{name}:{one}"' for one in listed]
+        return f'There is no "{name}:{value}", only {", ".join(names[:-1])} and {names[-1]}.'
+    of_contexts = name in ("topic", "sentiment") or (name == "has" and value != ATTACHMENT)
+    if of_contexts and not any(catalog.notes.contexts(one.id) for one in collections):
+        return f'No contexts have been written yet, and only they say "{name}:{value}".'
+    return _OF_VALUE.get(name, f'No documents with {name} "{{}}".').format(value)
 
 
 def _with_value(question: str, name: str, value: str, near: str) -> str:
@@ -150,14 +169,15 @@ def _nearest_value(
     for collection in collections:
         if name == "path":
             known.update(catalog.filters.folders(collection.id))
-        elif name == "has":
-            known.add("attachment")
+        elif name in _LISTED:
+            known.update(_LISTED[name])
         else:
             known.update(one for one, _ in catalog.filters.facets(collection).values(name))
         if name in _OF_PEOPLE and len(value) >= _SHORTEST_NAME:
             known.update([word for one in known for word in _WORD.findall(one)])
         if name == "type":
             known.update(type_families(), catalog.filters.suffixes(collection.id))
+    known.discard(value)
     found = process.extractOne(
         value, sorted(known), scorer=fuzz.ratio, processor=utils.default_process,
         score_cutoff=_ALIKE,

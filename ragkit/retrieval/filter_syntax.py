@@ -13,8 +13,8 @@ from ragkit.options import Filters
 
 FILTER_NAMES = (
     "type", "path", "title", "in", "lang", "tag", "source", "from", "to", "cc", "bcc", "subject",
-    "has", "speaker", "document", "date", "after", "before", "newer_than", "older_than",
-    "collection",
+    "has", "speaker", "topic", "sentiment", "document", "date", "after", "before", "newer_than",
+    "older_than", "collection",
 )  # fmt: skip
 """The filters that every library has, besides its fields of front matter."""
 
@@ -27,7 +27,8 @@ _MEANT = {
     "ext": "type", "filetype": "type", "format": "type", "file": "path", "filename": "path",
     "folder": "path", "dir": "path", "heading": "in", "section": "in", "language": "lang",
     "label": "tag", "doc": "document", "name": "title", "intitle": "title",
-    "who": "speaker", "participant": "speaker", "by": "from", "sender": "from", "author": "from",
+    "who": "speaker", "participant": "speaker", "mood": "sentiment",
+    "tone": "sentiment", "by": "from", "sender": "from", "author": "from",
     "recipient": "to",
 }  # fmt: skip
 
@@ -35,6 +36,11 @@ _MEANT = {
 _SCHEMES = {
     "about", "arxiv", "blob", "data", "doi", "hdl", "isbn", "issn", "javascript", "jdbc",
     "magnet", "mailto", "node", "npm", "pkg", "pmid", "sms", "tel", "urn",
+}  # fmt: skip
+# Other words for what a document or passage may have.
+_HAD = {
+    "attachments": "attachment", "decisions": "decision", "decided": "decision",
+    "actions": "action", "action-item": "action", "action-items": "action", "todo": "action",
 }  # fmt: skip
 _CODE = re.compile(r"[:(){}\[\]<>=;|&*$%#!?`@+~^\\]")
 
@@ -65,6 +71,8 @@ def format_filters(filters: Filters, collections: Sequence[str] = ()) -> str:
         ("bcc", filters.blind_copies),
         ("has", filters.has),
         ("speaker", filters.speakers),
+        ("topic", filters.topics),
+        ("sentiment", filters.sentiments),
         ("document", documents),
         ("after", (filters.after,)),
         ("before", (filters.before,)),
@@ -155,8 +163,10 @@ def checked_values(name: str, values: Sequence[str], *, strict: bool) -> tuple[s
         message = '"document:" takes the number of a document.'
         cure = "Write it like document:12, or use title: or path: instead."
     else:
-        if name in ("type", "lang", "has"):
-            return tuple(plain for value in values if (plain := value.lower().strip(".")))
+        if name in ("type", "lang", "has", "sentiment"):
+            meant = _HAD if name == "has" else {}
+            plain_values = (value.lower().strip(".") for value in values)
+            return tuple(meant.get(value, value) for value in plain_values if value)
         if name == "tag":
             return tuple(plain for value in values if (plain := value.removeprefix("#")))
         return tuple(values)
@@ -226,6 +236,8 @@ def filters_of(values_of: Mapping[str, Sequence[str]]) -> Filters:
         copies=unique_values(values_of, "cc"),
         blind_copies=unique_values(values_of, "bcc"),
         has=unique_values(values_of, "has"),
+        topics=unique_values(values_of, "topic"),
+        sentiments=unique_values(values_of, "sentiment"),
         fields=tuple(dict.fromkeys(_fields(values_of))),
     )
 

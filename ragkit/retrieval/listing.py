@@ -17,6 +17,7 @@ from ragkit.retrieval.scope import Scope
 from ragkit.types import Level
 
 _NEAR_BEST = 0.5
+_NONE = np.zeros(0, np.int64)
 
 
 def newest_first(catalog: Catalog, grouping: Grouping, limit: int) -> Grouping:
@@ -40,17 +41,19 @@ def newest_documents(
         else scope.document_ids
         for collection, scope in scopes
     ]
-    entries = [scope.entries_at(Level.CHUNK) for _, scope in scopes]
-    among = [ids for ids in entries if ids is not None]
+    entries = [scope.own_entries for _, scope in scopes]
+    left_out = [scope.without_chunk_ids for _, scope in scopes]
+    gone = np.concatenate([_NONE, *(ids for ids in left_out if ids is not None)])
+    among = [np.setdiff1d(ids, gone) for ids in entries if ids is not None]
     if len(among) == len(scopes) and among:
         allowed = np.concatenate(among).tolist()
         there = catalog.entries.documents_of(allowed)
         documents = [np.intersect1d(own, there) for own in documents]
     else:
         allowed = None
-    every = np.concatenate([np.zeros(0, np.int64), *documents])
+    every = np.concatenate([_NONE, *documents])
     newest = catalog.filters.newest_first(every.tolist(), limit)
-    chunks = catalog.entries.first_chunks(newest, allowed)
+    chunks = catalog.entries.first_chunks(newest, allowed, gone.tolist())
     hits = [
         Hit(chunks[document][0], document, chunks[document][1], Level.CHUNK, 0.0, ())
         for document in newest

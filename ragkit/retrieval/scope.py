@@ -22,7 +22,7 @@ from ragkit.indexes.tokenizer import fold, index_tokens
 from ragkit.options import Filters
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.query_parser import Condition
-from ragkit.types import Field, Level
+from ragkit.types import Field
 
 _NONE = np.zeros(0, np.int64)
 _SPACELESS = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff]")
@@ -33,17 +33,19 @@ _EDGES = " \t.,;:!?"
 class Scope:
     """What a search of one collection may return; ``None`` does not restrict. Ids ascend.
 
-    ``chunk_entry_ids`` restrict only the level of chunks: those that hold a phrase.
+    ``chunk_ids`` are own entries of chunks and restrict only that level, to those that hold a
+    phrase or of which a context notes something; ``without_chunk_ids`` are left out of it.
     """
 
     document_ids: Ids | None = None
     entry_ids: Ids | None = None
-    chunk_entry_ids: Ids | None = None
+    chunk_ids: Ids | None = None
+    without_chunk_ids: Ids | None = None
 
-    def entries_at(self, level: Level) -> Ids | None:
-        """Return the ids of entries of a level that may be found; ``None``: all."""
-        given = [self.entry_ids, self.chunk_entry_ids if level is Level.CHUNK else None]
-        present = [ids for ids in given if ids is not None]
+    @property
+    def own_entries(self) -> Ids | None:
+        """The ids of entries that chunks may be found by; ``None``: all."""
+        present = [ids for ids in (self.entry_ids, self.chunk_ids) if ids is not None]
         return reduce(np.intersect1d, present) if present else None
 
     def among(self, documents: Ids) -> Scope:
@@ -60,6 +62,7 @@ def scope_of(
     """Return the scope of a query in a collection, whose ``index`` of chunks has its words."""
     documents: list[Ids] = []
     entries: list[Ids] = []
+    of_chunks: list[Ids] = []
     for part in query.filters:
         documents.append(catalog.filters.documents(collection.id, replace(part, headings=())))
         if part.headings:
@@ -67,26 +70,63 @@ def scope_of(
         by_speaker = catalog.filters.entries_by_speaker(collection.id, part)
         if by_speaker is not None:
             entries.append(by_speaker)
+        noted = catalog.notes.entries(collection.id, part)
+        if noted is not None:
+            of_chunks.append(noted)
     chunks: list[Ids | None] = []
-    with_phrase: Ids | None = None
     for alternatives in query.parsed.required:
         found = [_meeting(catalog, index, collection, one) for one in alternatives]
         documents.append(reduce(np.union1d, [own for own, _ in found]))
+        if any(one.filters.of_chunks for one in alternatives):
+            either = zip(alternatives, found, strict=True)
+            passing = [_own_entries(catalog, collection, one, *ids) for one, ids in either]
+            of_chunks.append(reduce(np.union1d, passing))
+            continue
         of_phrases = [own for _, own in found if own is not None]
         chunks.append(reduce(np.union1d, of_phrases) if len(of_phrases) == len(found) else None)
     of_phrases = [own for own in chunks if own is not None]
     if chunks and len(of_phrases) == len(chunks):
         # Each phrase may stand in another chunk of the document.
-        with_phrase = catalog.entries.of_same_chunks(reduce(np.union1d, of_phrases).tolist())
+        of_chunks.append(reduce(np.union1d, of_phrases))
+    without: list[Ids] = []
     if query.parsed.excluded:
         there = catalog.filters.documents(collection.id, Filters())
-        without = [_meeting(catalog, index, collection, one)[0] for one in query.parsed.excluded]
-        documents.append(np.setdiff1d(there, reduce(np.union1d, without)))
+        gone = [_excluded(catalog, index, collection, one) for one in query.parsed.excluded]
+        documents.append(np.setdiff1d(there, reduce(np.union1d, [own for own, _ in gone])))
+        without = [ids for _, ids in gone if ids is not None]
     return Scope(
         reduce(np.intersect1d, documents) if documents else None,
         reduce(np.intersect1d, entries) if entries else None,
-        with_phrase,
+        reduce(np.intersect1d, of_chunks) if of_chunks else None,
+        reduce(np.union1d, without) if without else None,
     )
+
+
+def _own_entries(
+    catalog: Catalog,
+    collection: CollectionRecord,
+    condition: Condition,
+    documents: Ids,
+    with_phrase: Ids | None,
+) -> Ids:
+    """Return own entries of the chunks that meet a condition; what documents meet, all theirs do.
+
+    ``documents`` and ``with_phrase`` are what ``_meeting`` found of it.
+    """
+    if with_phrase is not None:
+        return with_phrase
+    noted = catalog.notes.entries(collection.id, condition.filters)
+    return catalog.entries.of_documents(documents.tolist()) if noted is None else noted
+
+
+def _excluded(
+    catalog: Catalog, index: EntryIndex, collection: CollectionRecord, condition: Condition
+) -> tuple[Ids, Ids | None]:
+    """Return the documents that a condition excludes, and the own entries of chunks of others."""
+    noted = catalog.notes.entries(collection.id, condition.filters)
+    if noted is None:
+        return _meeting(catalog, index, collection, condition)[0], None
+    return catalog.notes.wholly(collection.id, condition.filters), noted
 
 
 def _meeting(

@@ -297,8 +297,12 @@ class ReferenceSearch:
 
     def _named(self, entry: Entry) -> bool:
         documents, entries = self._filter.document_ids, self._filter.entry_ids
-        return (documents is None or entry.document_id in documents) and (
-            entries is None or entry.id in entries
+        chunks, without = self._filter.chunk_ids, self._filter.without_chunk_ids
+        return (
+            (documents is None or entry.document_id in documents)
+            and (entries is None or entry.id in entries)
+            and (chunks is None or entry.parent in chunks)
+            and (without is None or entry.parent not in without)
         )
 
     def _represents(self, entry: Entry) -> bool:
@@ -337,7 +341,11 @@ class ReferenceSearch:
     def _rarity(self, token: int) -> float:
         """The idf of a token among what the filter names, mixed with that among everything."""
         filled, holding = self._filled[0], self._holding[token]
-        if self._filter.document_ids is None and self._filter.entry_ids is None:
+        wanted = self._filter
+        given = (
+            wanted.document_ids, wanted.entry_ids, wanted.chunk_ids, wanted.without_chunk_ids,
+        )  # fmt: skip
+        if all(ids is None for ids in given):
             return _idf(filled, holding)
         own = [self._counted[entry.id] for entry in self.index.all() if self._named(entry)]
         texts = sum(length > 0 for _, length in own)

@@ -150,6 +150,11 @@ FILTERS = {
     "most documents": EntryFilter(document_ids=np.arange(2, 13)),
     "entries": EntryFilter(entry_ids=np.array([20, 33, 48, 49, 50, 51, 10**9])),
     "both": EntryFilter(np.array([3, 4]), np.arange(40, 66)),
+    "chunks of own": EntryFilter(chunk_ids=np.array([20, 21, 33, 40, 48, 49, 10**9])),
+    "without chunks": EntryFilter(without_chunk_ids=np.arange(20, 45)),
+    "all at once": EntryFilter(
+        np.arange(2, 9), chunk_ids=np.arange(10, 70), without_chunk_ids=np.arange(30, 40)
+    ),
     "no document": EntryFilter(document_ids=np.zeros(0, np.int64)),
     "chunks": EntryFilter(levels=(Level.CHUNK,)),
     "chunks and questions": EntryFilter(levels=(Level.CHUNK, Level.QUESTION)),

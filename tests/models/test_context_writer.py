@@ -53,10 +53,12 @@ def test_conversations_say_more(writer, server):
     server.reply = lambda messages: json.dumps({**GOOD, **TALK})
     written = writer.write(about(kind="conversation"))
     assert written.details == {**TALK, "topic_summary": GOOD["topic_summary"]}
-    assert "sentiment" in server.asked("/api/chat")[0].body["format"]["properties"]
-    server.reply = lambda messages: json.dumps(GOOD)
-    with pytest.raises(ContextRejectedError, match="sentiment"):
-        writer.write(about(kind="conversation"))
+    asked = server.asked("/api/chat")[0].body["format"]["properties"]
+    assert {"speakers", "decisions", "action_items", "sentiment"} <= asked.keys()
+    server.reply = lambda messages: json.dumps({**GOOD, **TALK, "sentiment": "thrilled"})
+    details = writer.write(about(kind="conversation")).details
+    assert details["dropped"] == {"sentiment": "thrilled"}
+    assert "sentiment" not in details
 
 
 def test_later_attempts_vary_and_the_first_does_not(writer, server):

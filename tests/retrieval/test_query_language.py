@@ -21,9 +21,12 @@ def names(answer) -> list[str]:
     return [path.rsplit("/", 1)[-1] for path in paths(answer)]
 
 
+_OF_CONTEXTS = re.compile(r"topic:|sentiment:|has:(?!attachment)")
+
+
 @pytest.mark.parametrize("example", _EXAMPLES)
-def test_every_example_of_the_docs_finds_something(sample, example):
-    answer = sample.search(example)
+def test_every_example_of_the_docs_finds_something(sample, noted_sample, example):
+    answer = (noted_sample if _OF_CONTEXTS.search(example) else sample).search(example)
     assert answer.results
     assert (answer.notices, answer.suggestion, answer.corrected) == ((), "", "")
     assert answer.total_documents >= len(set(paths(answer)))
@@ -217,3 +220,121 @@ def test_what_was_read_is_only_offered_where_nothing_close_is_left(sample):
     answer = sample.search("mails about dissolved oxygen")
     assert [one.restricts for one in answer.readings] == [False]
     assert not answer.nothing_close
+
+
+def _chunks(library, question: str) -> dict[str, set[int]]:
+    """The chunks that matched, by the name of their document."""
+    answer = library.search(question, limit=50)
+    return {
+        result.document.path.rsplit("/", 1)[-1]: {one.index for one in result.matched_chunks}
+        for result in answer.results
+    }
+
+
+def _noted(library, keep) -> dict[str, set[int]]:
+    """The chunks of which a recorded context has such details, by the name of their document."""
+    found: dict[str, set[int]] = {}
+    for record in library.documents.list():
+        for index, context in library.contexts.of_document(record.id).items():
+            if keep(context.answer.details):
+                found.setdefault(record.path.rsplit("/", 1)[-1], set()).add(index)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("filters", "keep"),
+    [
+        ("has:decision", lambda one: one.get("has_decision")),
+        ("has:action", lambda one: one.get("has_action_item")),
+        ("sentiment:negative", lambda one: one.get("sentiment") == "negative"),
+        ("sentiment:mixed,neutral", lambda one: one.get("sentiment") in ("mixed", "neutral")),
+        (
+            "has:decision sentiment:mixed",
+            lambda one: one.get("has_decision") and one["sentiment"] == "mixed",
+        ),
+        (
+            "has:decision OR sentiment:negative",
+            lambda one: one.get("has_decision") or one.get("sentiment") == "negative",
+        ),
+        (
+            "has:action -has:decision",
+            lambda one: one.get("has_action_item") and not one["has_decision"],
+        ),
+        ("topic:travel", lambda one: "travel" in one.get("topic_summary", "").casefold()),
+    ],
+)  # fmt: skip
+def test_what_contexts_note_restricts_chunks_before_ranking(noted_sample, filters, keep):
+    expected = _noted(noted_sample, keep)
+    assert expected
+    found = _chunks(noted_sample, f"Haruka Ines Jonas Felix plan {filters}")
+    assert found
+    for document, chunks in found.items():
+        assert chunks <= expected[document]
+    listed = noted_sample.search(filters, limit=50)
+    assert {result.document.path.rsplit("/", 1)[-1] for result in listed.results} == set(expected)
+    assert listed.total_documents == len(expected)
+    first = {one.document.path.rsplit("/", 1)[-1]: one.matched_chunks[0].index
+             for one in listed.results}  # fmt: skip
+    assert first == {document: min(chunks) for document, chunks in expected.items()}
+
+
+def test_an_excluded_note_leaves_the_other_chunks_of_a_document(noted_sample):
+    without = _chunks(noted_sample, "the plan and the time -has:action")
+    noted = _noted(noted_sample, lambda one: one.get("has_action_item"))
+    assert without
+    assert all(chunks.isdisjoint(noted.get(name, ())) for name, chunks in without.items())
+    assert set(without) & set(noted), "documents with other chunks stay"
+    both = _chunks(noted_sample, "the plan and the time type:mail OR has:decision")
+    decided = _noted(noted_sample, lambda one: one.get("has_decision"))
+    mails = {name for name in both if name.endswith(".eml")}
+    assert mails
+    assert all(chunks <= decided[name] for name, chunks in both.items() if name not in mails)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "notice"),
+    [
+        (
+            "sentiment:negativ", "sentiment:negative",
+            'There is no "sentiment:negativ", only "sentiment:positive", "sentiment:neutral", '
+            '"sentiment:negative" and "sentiment:mixed".',
+        ),
+        (
+            "has:descision", "has:decision",
+            'There is no "has:descision", only "has:attachment", "has:decision" and "has:action".',
+        ),
+        ("sentimnt:mixed", "sentiment:mixed", 'There is no filter "sentimnt:".'),
+        ("topic:promotoin", "", 'No topic has "promotoin" in it.'),
+    ],
+)  # fmt: skip
+def test_wrong_values_of_what_contexts_note(noted_sample, typed, meant, notice):
+    answer = noted_sample.search(typed)
+    assert (answer.corrected, answer.notices) == (meant, (notice,))
+
+
+@pytest.mark.parametrize("filters", ["has:decision", "topic:travel", "sentiment:mixed"])
+def test_before_any_context_it_is_said_why_nothing_is_found(sample, filters):
+    answer = sample.search(f"refund {filters}")
+    assert answer.results == ()
+    assert answer.notices == (f'No contexts have been written yet, and only they say "{filters}".',)
+    assert answer.suggestion == "refund"
+    assert sample.search(f"refund -{filters}").total_documents == (
+        sample.search("refund").total_documents
+    )
+
+
+def test_other_words_for_the_same(noted_sample):
+    assert _chunks(noted_sample, "has:todo") == _chunks(noted_sample, "has:action")
+    assert sample_topics(noted_sample, "topic:travels") == sample_topics(
+        noted_sample, "topic:TRAVEL"
+    )
+
+
+def sample_topics(library, question: str) -> list[str]:
+    return paths(library.search(question))
+
+
+def test_words_of_topics_are_searched(noted_sample):
+    """Only the topic of one chunk says "emergency contacts"."""
+    answer = noted_sample.search("emergency contacts weekend", mode="keyword")
+    assert names(answer)[0] == "2026-02-27-lena-and-jonas.md"

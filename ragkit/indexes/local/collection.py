@@ -44,6 +44,10 @@ class EntryMask:
         """Return the rows that both let through."""
         return EntryMask(self.base & other.base, self.delta & other.delta)
 
+    def __invert__(self) -> EntryMask:
+        """Return the rows that it does not let through."""
+        return EntryMask(~self.base, ~self.delta)
+
 
 class CollectionIndex:
     """Finds entries by words and by vectors. Immutable: a change returns another value.
@@ -364,6 +368,11 @@ class CollectionIndex:
         """Return which entries have one of the allowed values in a column, such as their ids."""
         base, delta = getattr(self.base, column), getattr(self.delta.rows, column)
         return EntryMask(_is_among(base, allowed), _is_among(delta, allowed))
+
+    def of_chunks(self, own: Ids) -> EntryMask:
+        """Return which entries belong to chunks with these own entries."""
+        mask, (base, delta) = self.among("entry_ids", own), self.groups
+        return EntryMask(base.spread(mask.base), delta.spread(mask.delta))
 
     @cached_property
     def _level_codes(self) -> set[int]:

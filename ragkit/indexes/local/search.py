@@ -70,6 +70,10 @@ class LocalSearch:
             named.append(index.among("document_ids", given.document_ids))
         if given.entry_ids is not None:
             named.append(index.among("entry_ids", given.entry_ids))
+        if given.chunk_ids is not None:
+            named.append(index.of_chunks(given.chunk_ids))
+        if given.without_chunk_ids is not None:
+            named.append(~index.of_chunks(given.without_chunk_ids))
         self._among = _all_of(*named)
         self._mask = _all_of(*masks, self._among)
         self._vector_mask = _all_of(self._mask, *representatives)

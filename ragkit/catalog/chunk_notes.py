@@ -1,0 +1,262 @@
+"""What contexts note of chunks: topic, decisions, action items, sentiment and who speaks.
+
+``contexts.details`` is what a model wrote; the table ``chunk_notes`` holds of it what filters ask
+for, a row a chunk. A row is written with its context and goes with it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any
+
+from ragkit.catalog.connection import Connections, folded
+from ragkit.catalog.document_writing import speaker_key
+from ragkit.indexes.tokenizer import index_tokens, tokenize
+from ragkit.types import LEVEL_CODES, Level
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragkit.options import Filters
+
+DECISION, ACTION, ATTACHMENT = "decision", "action", "attachment"
+_CHUNK = LEVEL_CODES[Level.CHUNK]
+_ATTACHED = "coalesce(json_array_length(d.metadata, '$.attachments'), 0) > 0"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkNotes:
+    """What a context notes of its chunk; empty where it says nothing.
+
+    ``decisions`` and ``actions`` are what was decided and what is to be done, each a few words.
+    They may be missing where ``has_decision`` and ``has_action`` say that there are some.
+    """
+
+    topic: str = ""
+    decisions: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+    has_decision: bool = False
+    has_action: bool = False
+    sentiment: str = ""
+    speakers: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What searches by words find the chunk by: a line for each thing that is noted."""
+        decided = [DECISION, *self.decisions] if self.has_decision else []
+        to_do = ["action item", *self.actions] if self.has_action else []
+        return "\n".join(filter(None, (self.topic, *decided, *to_do)))
+
+
+def notes_of(details: Mapping[str, Any]) -> ChunkNotes:
+    """Read the details of a context; what has not the expected form counts as not said."""
+    decisions, actions = _texts(details, "decisions"), _texts(details, "action_items")
+    return ChunkNotes(
+        _text(details, "topic_summary"),
+        decisions,
+        actions,
+        bool(decisions) or details.get("has_decision") is True,
+        bool(actions) or details.get("has_action_item") is True,
+        _text(details, "sentiment").casefold(),
+        _texts(details, "speakers"),
+    )
+
+
+def _text(details: Mapping[str, Any], name: str) -> str:
+    value = details.get(name)
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _texts(details: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = details.get(name)
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def topic_key(text: str) -> str:
+    """Return a topic in the form that is compared: its stems between spaces."""
+    tokens = index_tokens(text) or tokenize(text)
+    return f" {' '.join(tokens)} " if tokens else ""
+
+
+# -- writing -------------------------------------------------------------------------------
+
+
+def put_notes(connection: sqlite3.Connection, place: tuple[int, int], notes: ChunkNotes) -> None:
+    """Write the notes of a chunk, by document id and index, in place of those it had."""
+    topic, speakers = topic_key(notes.topic), _speakers(connection, place, notes.speakers)
+    connection.execute("DELETE FROM chunk_notes WHERE document_id = ? AND chunk_idx = ?", place)
+    if topic or speakers or notes.has_decision or notes.has_action or notes.sentiment:
+        connection.execute(
+            "INSERT INTO chunk_notes "
+            "SELECT document_id, position, collection_id, ?, ?, ?, ?, ?, ?, id "
+            "FROM entries WHERE document_id = ? AND position = ? AND level = ?",
+            (
+                notes.topic, topic, notes.has_decision, notes.has_action, notes.sentiment,
+                speakers, *place, _CHUNK,
+            ),
+        )  # fmt: skip
+
+
+def _speakers(connection: sqlite3.Connection, place: tuple[int, int], names: Sequence[str]) -> str:
+    """Return the keys of those names that the chunk's own text has.
+
+    None in a document whose reader knows who speaks: there a name in the text is only mentioned.
+    """
+    keys = list(dict.fromkeys(filter(None, map(speaker_key, names))))
+    if not keys:
+        return ""
+    row = connection.execute(
+        "SELECT substr(t.text, k.start + 1, k.stop - k.start) FROM chunks k "
+        "JOIN texts t ON t.document_id = k.document_id WHERE k.document_id = ? AND k.idx = ? "
+        "AND NOT EXISTS (SELECT 1 FROM speakers v WHERE v.document_id = k.document_id)",
+        place,
+    ).fetchone()
+    text = speaker_key(row[0]) if row else ""
+    return "".join(key for key in keys if key in text)
+
+
+# -- filters -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NoteCondition:
+    """A filter in SQL: what chunks ``n`` must hold for it, or else their document ``d``."""
+
+    chunk: str
+    chunk_values: tuple[object, ...]
+    document: str = ""
+    document_values: tuple[object, ...] = ()
+
+
+def note_conditions(filters: Filters) -> list[NoteCondition]:
+    """Return the filters that what contexts note decides; all of them must hold.
+
+    A field of front matter that is called like one of them counts as well, for a whole document.
+    """
+    conditions = []
+    if filters.has:
+        meant = {value.removesuffix("s") for value in filters.has}
+        noted = [f"n.{name} = 1" for name in (DECISION, ACTION) if name in meant]
+        attached = _ATTACHED if ATTACHMENT in meant else ""
+        conditions.append(NoteCondition(" OR ".join(noted), (), attached))
+    if filters.topics:
+        # An empty key would be found in every topic.
+        keys = [topic_key(value) or "  " for value in filters.topics]
+        either = " OR ".join(["instr(n.topic_key, ?)"] * len(keys))
+        conditions.append(NoteCondition(either, tuple(keys), *_field("topic", filters.topics)))
+    if filters.sentiments:
+        values = json.dumps([folded(value) for value in filters.sentiments])
+        conditions.append(
+            NoteCondition(
+                "n.sentiment IN (SELECT value FROM json_each(?))",
+                (values,),
+                *_field("sentiment", filters.sentiments),
+            )
+        )
+    return conditions
+
+
+def speaker_condition(names: Sequence[str]) -> tuple[str, str]:
+    """Return the condition that one of these people speaks in a chunk ``n``, and its value."""
+    condition = (
+        "n.speakers <> '' AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(n.speakers, value))"
+    )
+    return condition, speaker_keys(names)
+
+
+def speaker_keys(names: Sequence[str]) -> str:
+    """Return the keys of names as a JSON list; one without letters is like nobody's."""
+    return json.dumps([speaker_key(name) or " " * 9 for name in names])
+
+
+def _field(name: str, values: Sequence[str]) -> tuple[str, tuple[object, ...]]:
+    condition = (
+        f"folded(coalesce(json_extract(d.metadata, '$.{name}'), '')) "
+        "IN (SELECT value FROM json_each(?))"
+    )
+    return condition, (json.dumps([folded(value) for value in values]),)
+
+
+def document_condition(one: NoteCondition, collection_id: int) -> tuple[str, list[object]]:
+    """Return the condition on documents ``d``: a document passes through one of its chunks."""
+    parts, values = [], list[object]()
+    if one.chunk:
+        parts.append(
+            "d.id IN (SELECT n.document_id FROM chunk_notes n "
+            f"WHERE n.collection_id = ? AND ({one.chunk}))"
+        )
+        values += [collection_id, *one.chunk_values]
+    if one.document:
+        parts.append(one.document)
+        values += one.document_values
+    return f"({' OR '.join(parts) or '0'})", values
+
+
+class NoteQueries:
+    """Queries about what contexts note of the chunks of a collection."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def entries(self, collection_id: int, filters: Filters) -> NDArray[np.int64] | None:
+        """Return ids of the own entries of chunks that pass, ascending.
+
+        ``None`` where the filters ask for nothing that belongs to a chunk.
+        """
+        import numpy as np
+
+        conditions = note_conditions(filters)
+        if not any(one.chunk for one in conditions):
+            return None
+        passing = [self._passing(collection_id, one) for one in conditions]
+        return reduce(partial(np.intersect1d, assume_unique=True), passing)
+
+    def _passing(self, collection_id: int, one: NoteCondition) -> NDArray[np.int64]:
+        import numpy as np
+
+        ids: list[int] = []
+        if one.chunk:
+            ids += self._connections.column(
+                f"SELECT n.entry_id FROM chunk_notes n WHERE n.collection_id = ? AND ({one.chunk})",
+                (collection_id, *one.chunk_values),
+            )
+        if one.document:
+            ids += self._connections.column(
+                "SELECT e.id FROM documents d CROSS JOIN entries e ON e.document_id = d.id "
+                f"AND e.level = ? WHERE d.collection_id = ? AND {one.document}",
+                (_CHUNK, collection_id, *one.document_values),
+            )
+        return np.unique(np.array(ids, np.int64))
+
+    def wholly(self, collection_id: int, filters: Filters) -> NDArray[np.int64]:
+        """Return ids of documents of which every chunk passes one of the filters, ascending."""
+        import numpy as np
+
+        ids: list[int] = []
+        for one in note_conditions(filters):
+            if one.chunk:
+                ids += self._connections.column(
+                    "SELECT d.id FROM (SELECT n.document_id AS id, COUNT(*) AS noted "
+                    f"FROM chunk_notes n WHERE n.collection_id = ? AND ({one.chunk}) GROUP BY 1) c "
+                    "CROSS JOIN documents d ON d.id = c.id AND d.chunks = c.noted",
+                    (collection_id, *one.chunk_values),
+                )
+            if one.document:
+                ids += self._connections.column(
+                    f"SELECT d.id FROM documents d WHERE d.collection_id = ? AND {one.document}",
+                    (collection_id, *one.document_values),
+                )
+        return np.unique(np.array(ids, np.int64))
+
+    def contexts(self, collection_id: int) -> bool:
+        """Return whether the collection has any context that was written."""
+        query = (
+            "SELECT 1 FROM contexts c JOIN documents d ON d.id = c.document_id "
+            "WHERE d.collection_id = ? AND c.context <> '' LIMIT 1"
+        )
+        return self._connections.row(query, (collection_id,)) is not None
