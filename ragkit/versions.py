@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-READER_VERSION = "5"
+READER_VERSION = "6"
 """Bump when a reader returns something else for the same bytes: documents are then read again."""
 
 CHUNKER_VERSION = "3"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MOST_VALUES, _LEAST_SHARE = 30, 0.1
 _ALWAYS = frozenset(("type", "path", "lang", "tag", "speaker", "from", "to", "cc", "bcc"))
 _HEADERS = {"author": "from", "to": "to", "cc": "cc", "bcc": "bcc"}
-_NO_FIELDS = frozenset(("tags", "date", "language", "to", "cc", "bcc"))
+_NO_FIELDS = frozenset(("tags", "date", "to", "cc", "bcc"))
 
 _NUMBERS = re.compile(r"[\d\s.,:/+TZ-]+")
 

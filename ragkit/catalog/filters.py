@@ -49,6 +49,10 @@ _VALUE = (
     "folded(CASE {0}.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE {0}.value END) "
     "IN (SELECT value FROM json_each(?))"
 )
+MAY_BE_UNSAID = frozenset(("framework", "language"))
+"""Fields that a technical document may fit without having them: a guide that names no framework."""
+
+_UNSAID = "NOT EXISTS (SELECT 1 FROM json_each(d.metadata) u WHERE u.key = ?)"
 _FIELD = (
     "EXISTS (SELECT 1 FROM json_each(d.metadata) m WHERE m.key = ? AND CASE m.type WHEN 'array' "
     f"THEN EXISTS (SELECT 1 FROM json_each(m.value) v WHERE {_VALUE.format('v')}) "
@@ -114,11 +118,17 @@ class FilterQueries:
         self._facets = _ByVersion(self._read_facets)
         self._field_names = _ByVersion(self._read_field_names)
 
-    def documents(self, collection_id: int, filters: Filters) -> NDArray[np.int64]:
-        """Return ids of the collection's indexed documents that pass the filters, ascending."""
+    def documents(
+        self, collection_id: int, filters: Filters, *, unsaid: bool = False
+    ) -> NDArray[np.int64]:
+        """Return ids of the collection's indexed documents that pass the filters, ascending.
+
+        With ``unsaid``, documents without a field of ``MAY_BE_UNSAID`` pass a filter by it, unless
+        one of its values begins with ``=``.
+        """
         import numpy as np
 
-        where, parameters = _conditions(collection_id, filters)
+        where, parameters = _conditions(collection_id, filters, unsaid=unsaid)
         ids = self._connections.column(
             "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id "
             f"WHERE d.collection_id = ? AND d.status = 'indexed'{where} ORDER BY d.id",
@@ -239,7 +249,17 @@ class FilterQueries:
         )
 
 
-def _conditions(collection_id: int, filters: Filters) -> tuple[str, list[Any]]:
+def may_be_unsaid(field: str, values: Iterable[str]) -> bool:
+    """Return whether a filter by these values of a field may keep documents without the field."""
+    return field.casefold() in MAY_BE_UNSAID and not any(value[:1] == "=" for value in values)
+
+
+def without_mark(field: str, value: str) -> str:
+    """Return a value without the ``=`` that makes a filter by such a field strict."""
+    return value.removeprefix("=") if field.casefold() in MAY_BE_UNSAID else value
+
+
+def _conditions(collection_id: int, filters: Filters, *, unsaid: bool) -> tuple[str, list[Any]]:
     parts: list[str] = []
     parameters: list[Any] = []
 
@@ -256,10 +276,7 @@ def _conditions(collection_id: int, filters: Filters) -> tuple[str, list[Any]]:
     either([_path(value) for value in filters.paths], "instr('/' || folded(d.path), ?)")
     either(fold_all(filters.titles), "instr(folded(d.title), ?)")
     either(fold_all(filters.sources), "instr(folded(s.root), ?)")
-    either(
-        fold_all(filters.languages),
-        "? IN (folded(d.language), folded(coalesce(json_extract(d.metadata, '$.language'), '')))",
-    )
+    either(fold_all(filters.languages), "folded(d.language) = ?")
     either(
         fold_all(filters.tags),
         "EXISTS (SELECT 1 FROM json_each(d.metadata, '$.tags') WHERE folded(value) = ?)",
@@ -301,9 +318,11 @@ def _conditions(collection_id: int, filters: Filters) -> tuple[str, list[Any]]:
         parts.append(condition)
         parameters += values
     for name in sorted({name for name, _ in filters.fields}):
-        packed = json.dumps([folded(value) for key, value in filters.fields if key == name])
-        parts.append(_FIELD)
-        parameters += [name, packed, packed]
+        wanted = [value for key, value in filters.fields if key == name]
+        keeps = unsaid and may_be_unsaid(name, wanted)
+        packed = json.dumps(fold_all([without_mark(name, value) for value in wanted]))
+        parts.append(f"({_UNSAID} OR {_FIELD})" if keeps else _FIELD)
+        parameters += [name] * (1 + keeps) + [packed, packed]
     return "".join(f" AND {part}" for part in parts), parameters
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragkit.reading.formats import Format
 from ragkit.reading.heads import with_head
+from ragkit.reading.languages import language_code
 from ragkit.reading.reading_parts import iso_date, lines_at, one_line, stem
 from ragkit.types import Markup, Reading
 
@@ -136,7 +137,6 @@ _AUTHOR_KEYS = ("author", "authors", "by", "creator")
 _DATE_KEYS = ("date", "published", "created", "updated", "last_updated", "lastmod", "modified")
 _TAG_KEYS = ("tags", "tag", "categories", "category")
 _LANGUAGE_KEYS = ("lang", "language", "locale")
-_LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +256,6 @@ def _date(metadata: Metadata) -> None:
 
 
 def _language(values: dict[Any, Any]) -> str:
-    """Return the natural language as a code; ``language: Python`` is none."""
-    for key in _LANGUAGE_KEYS:
-        value = values.get(key)
-        if isinstance(value, str) and _LANGUAGE_CODE.fullmatch(value.strip()):
-            return value.strip().replace("_", "-")
-    return ""
+    """Return the code of the natural language; ``language: Python`` is none."""
+    written = (values.get(key) for key in _LANGUAGE_KEYS)
+    return next(filter(None, (language_code(one) for one in written if isinstance(one, str))), "")

@@ -11,6 +11,7 @@ from ragkit.errors import PassingError, ReadingError, SkippedError
 from ragkit.reading import limits as costs
 from ragkit.reading.decode import clean, decode
 from ragkit.reading.formats import BYTE_FORMATS, CONVERSATION_FORMATS, Format, sniff
+from ragkit.reading.languages import with_language
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +49,7 @@ def read_file(path: Path, name: str, limits: Limits) -> Reading:
         if file_format in _PLAIN:
             raise SkippedError("The file contains only white space.", "Add some text.")
         raise costs.no_text(file_format.label)
-    return reading
+    return with_language(reading)
 
 
 def _load(path: Path, limits: Limits) -> bytes:

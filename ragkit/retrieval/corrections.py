@@ -13,12 +13,13 @@ from typing import Any
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.chunk_notes import ACTION, ATTACHMENT, DECISION
-from ragkit.catalog.filters import type_families
+from ragkit.catalog.filters import type_families, without_mark
 from ragkit.catalog.records import CollectionRecord
 from ragkit.indexes.protocol import EntryIndex
 from ragkit.models.context_prompt import SENTIMENTS
 from ragkit.options import Filters
 from ragkit.results import Answer, Spelling
+from ragkit.retrieval.filter_syntax import strictly
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.query_parser import Condition, without_quotes
 from ragkit.retrieval.scope import entries_with
@@ -111,9 +112,12 @@ def _without_bad_values(catalog: Catalog, query: Query, question: str) -> Correc
     for name, value, alone in _single_values(query.parsed.filters):
         if any(_has_documents(catalog, one, alone) for one in query.collections):
             continue
-        notices.append(_why_nothing(catalog, query.collections, name, value))
-        near = _nearest_value(catalog, query.collections, name, value)
+        plain = without_mark(name, value)
+        notices.append(_why_nothing(catalog, query.collections, name, plain))
+        near = _nearest_value(catalog, query.collections, name, plain)
         all_near = all_near and bool(near)
+        if near and plain != value:
+            near = strictly(name, near)
         corrected = _with_value(corrected, name, value, near)
     changed = corrected if corrected != question else ""
     return Correction(changed, tuple(notices), bool(changed) and all_near)

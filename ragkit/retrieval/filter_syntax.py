@@ -8,8 +8,10 @@ from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
+from ragkit.catalog.filters import MAY_BE_UNSAID, may_be_unsaid
 from ragkit.errors import QueryError
 from ragkit.options import Filters
+from ragkit.reading.languages import PROGRAMMING, language_code
 
 FILTER_NAMES = (
     "type", "path", "title", "in", "lang", "tag", "source", "from", "to", "cc", "bcc", "subject",
@@ -25,7 +27,7 @@ _MEANT = {
     "since": "after", "newer": "after", "year": "date", "day": "date", "month": "date",
     "until": "before", "older": "before",
     "ext": "type", "filetype": "type", "format": "type", "file": "path", "filename": "path",
-    "folder": "path", "dir": "path", "heading": "in", "section": "in", "language": "lang",
+    "folder": "path", "dir": "path", "heading": "in", "section": "in",
     "label": "tag", "doc": "document", "name": "title", "intitle": "title",
     "who": "speaker", "participant": "speaker", "mood": "sentiment",
     "tone": "sentiment", "by": "from", "sender": "from", "author": "from",
@@ -91,10 +93,32 @@ def format_filter(name: str, values: Sequence[str]) -> str:
     return f"{_as_word(name.removeprefix('='))}:{written}"
 
 
+def strictly(name: str, value: str) -> str:
+    """Return a value of a filter as it leaves out documents that do not say theirs."""
+    return f"={value}" if name.removeprefix("=").casefold() in MAY_BE_UNSAID else value
+
+
+def keeping(filters: Filters) -> Iterator[tuple[str, list[str]]]:
+    """Yield the field and values of each filter that keeps documents without such a field."""
+    for name in dict.fromkeys(name for name, _ in filters.fields):
+        values = [value for own, value in filters.fields if own == name]
+        if may_be_unsaid(name, values):
+            yield name, values
+
+
 def filter_names(known_fields: Sequence[str]) -> dict[str, str]:
     """Map what may be written to the filter, or to ``=`` and the field, that it means."""
     names = {_as_word(name).casefold(): f"={name}" for name in known_fields}
-    return {**names, **{name: name for name in FILTER_NAMES}}
+    return {"language": "=language", **names, **{name: name for name in FILTER_NAMES}}
+
+
+def of_language(name: str, values: Sequence[str]) -> str:
+    """Return the filter that is meant: ``language:german`` is ``lang:``, ``lang:python`` is not."""
+    if values and name.casefold() == "=language" and language_code(values[0]):
+        return "lang"
+    if values and name == "lang" and values[0].casefold() in PROGRAMMING:
+        return "=language"
+    return name
 
 
 def _as_word(name: str) -> str:
@@ -164,15 +188,20 @@ def checked_values(name: str, values: Sequence[str], *, strict: bool) -> tuple[s
         cure = "Write it like document:12, or use title: or path: instead."
     else:
         if name in ("type", "lang", "has", "sentiment"):
-            meant = _HAD if name == "has" else {}
-            plain_values = (value.lower().strip(".") for value in values)
-            return tuple(meant.get(value, value) for value in plain_values if value)
+            lowered = filter(None, (value.lower().strip(".") for value in values))
+            return tuple(_meant_value(name, value) for value in lowered)
         if name == "tag":
             return tuple(plain for value in values if (plain := value.removeprefix("#")))
         return tuple(values)
     if strict:
         raise QueryError(message, cure)
     return None
+
+
+def _meant_value(name: str, value: str) -> str:
+    if name == "lang":
+        return language_code(value) or value
+    return _HAD.get(value, value) if name == "has" else value
 
 
 def day_after(period: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
-from ragkit.errors import RagkitError
+from ragkit.errors import QueryError, RagkitError
 from ragkit.indexes.protocol import IndexQuery
 from ragkit.indexes.tokenizer import index_tokens, tokenize
 from ragkit.models.base import Embedder
@@ -25,6 +25,7 @@ from ragkit.models.factory import is_remote, local_embedder
 from ragkit.models.wordllama import WordLlamaEmbedder
 from ragkit.options import Filters, Mode, SearchOptions
 from ragkit.results import Spelling
+from ragkit.retrieval.filter_syntax import format_filter, keeping, strictly
 from ragkit.retrieval.query_parser import LONGEST_QUERY, ParsedQuery, parse_query
 from ragkit.retrieval.spelling import respelled_text
 from ragkit.retrieval.word_forms import in_known_forms
@@ -99,8 +100,8 @@ class QueryEncoder:
         """Encode one query; filters in it are read.
 
         Raises:
-            QueryError: a filter in the query is invalid.
-            NotFoundError: when a collection that it names is not there.
+            QueryError: a filter in the query is invalid, or names a collection that is not among
+                ``collections``.
         """
         # Half characters, such as a badly decoded command line gives, stop some tokenizers.
         text = text.encode("utf-8", "replace").decode("utf-8")
@@ -117,12 +118,12 @@ class QueryEncoder:
         collections: Sequence[CollectionRecord],
         spell: Spell | None = None,
     ) -> list[Query]:
-        """Encode a batch of queries, which search ``collections`` unless they name some.
+        """Encode a batch of queries, which search ``collections``, or those of them that they name.
 
         Of a single one, ``spell`` is asked what is meant by words that the library does not know.
 
         Raises:
-            NotFoundError: when a collection that one names is not there.
+            QueryError: when one names a collection that is not among ``collections``.
         """
         # Stop words are not indexed; a query of nothing else is still highlighted.
         tokens = [self._tokens(query.text) for query in parsed]
@@ -138,11 +139,11 @@ class QueryEncoder:
         trouble = ""
         if options.mode is not Mode.KEYWORD and any(query.text for query in parsed):
             vectors, trouble = self._embedder.embed([query.text for query in parsed])
-        get = self._catalog.collections.get
         queries = []
         for query, words, vector in zip(parsed, tokens, vectors, strict=True):
             filters = tuple(one for one in (options.filters, query.filters) if one != _ALL)
             lists = bool(filters or query.suggestion) or query.restricts
+            searched = self._narrowed(collections, query.collections)
             notice = _CUT if query.cut else "" if query.text or lists else _NO_WORDS
             queries.append(
                 Query(
@@ -151,21 +152,54 @@ class QueryEncoder:
                     text=query.text,
                     tokens=words,
                     known=ids,
-                    collections=tuple(map(get, query.collections)) or tuple(collections),
+                    collections=searched,
                     parsed=query,
                     filters=filters,
                     mode=Mode.KEYWORD if trouble else options.mode,
                     trouble=trouble,
                     note="by words alone" if trouble else "words known to the library",
-                    notices=(*query.notices, *filter(None, (notice, trouble))),
+                    notices=(
+                        *query.notices,
+                        *filter(None, (notice, trouble)),
+                        *(self._of_unsaid(query.filters, searched) if query.text else ()),
+                    ),
                     spelled=spelled,
                     vector_share=self._embedder.known_share(query.text),
                 )
             )
         return queries
 
+    def _of_unsaid(
+        self, filters: Filters, collections: Sequence[CollectionRecord]
+    ) -> Iterator[str]:
+        """Yield a sentence for each filter that keeps documents which do not name such a thing."""
+        for name, values in keeping(filters):
+            thing = "programming language" if name == "language" else name
+            named = Filters(fields=tuple((name, value) for value in values))
+            find = self._catalog.filters.documents
+            if any(len(find(collection.id, named)) for collection in collections):
+                strict = format_filter(name, [strictly(name, value) for value in values])
+                yield f"Documents that name no {thing} are searched too; {strict} leaves them out."
+            else:
+                said = ", ".join(values)
+                yield f'No document names the {thing} "{said}"; those that name none were searched.'
+
     def _tokens(self, text: str) -> tuple[str, ...]:
         return in_known_forms(self._catalog, text, index_tokens(text) or tokenize(text))
+
+    def _narrowed(
+        self, collections: Sequence[CollectionRecord], names: Sequence[str]
+    ) -> tuple[CollectionRecord, ...]:
+        """Return the collections, or those of them with the names that a query gives."""
+        records = {record.name: record for record in collections}
+        for name in names:
+            if name not in records:
+                self._catalog.collections.get(name)
+                raise QueryError(
+                    f'The collection "{name}" is not among those chosen: {", ".join(records)}.',
+                    "Choose it, or all collections, beside the question (--collection NAME).",
+                )
+        return tuple(map(records.__getitem__, names)) or tuple(collections)
 
     def _fields(self, collections: Sequence[CollectionRecord]) -> list[str]:
         """Return the front-matter fields that may be filters."""

@@ -36,6 +36,8 @@ from ragkit.retrieval.filter_syntax import (
     format_filters,
     looks_like_filter,
     meant_filter,
+    of_language,
+    strictly,
     unique_values,
     values_in,
 )
@@ -49,6 +51,7 @@ __all__ = [
     "format_filter",
     "format_filters",
     "parse_query",
+    "strictly",
     "without_quotes",
 ]
 
@@ -243,13 +246,15 @@ def _unit(token: re.Match[str], names: Mapping[str, str], *, typed: bool) -> _Un
     if token["key"] is None or (minus and not typed):
         return plain
     name = names.get(token["key"].casefold())
+    values = values_in(token["value"])
     if name is None:
         if typed and looks_like_filter(token, names):
             meant = meant_filter(token["key"], token["value"], names)
             return replace(plain, unknown=token["key"], meant=meant)
         return plain
-    values = checked_values(name, values_in(token["value"]), strict=typed)
-    return plain if values is None else replace(plain, negated=minus, name=name, values=values)
+    name = of_language(name, values)
+    checked = checked_values(name, values, strict=typed)
+    return plain if checked is None else replace(plain, negated=minus, name=name, values=checked)
 
 
 def _operators(units: Sequence[_Unit]) -> tuple[set[int], set[int], list[list[int]]]:

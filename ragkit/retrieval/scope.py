@@ -64,7 +64,8 @@ def scope_of(
     entries: list[Ids] = []
     of_chunks: list[Ids] = []
     for part in query.filters:
-        documents.append(catalog.filters.documents(collection.id, replace(part, headings=())))
+        whole = replace(part, headings=())
+        documents.append(catalog.filters.documents(collection.id, whole, unsaid=not query.lists))
         if part.headings:
             entries.append(catalog.filters.entries_under(collection.id, part.headings))
         by_speaker = catalog.filters.entries_by_speaker(collection.id, part)

@@ -53,7 +53,9 @@ _CASES = [
     ({"titles": ("über gr",)}, "ü"),
     ({"titles": ("0%_",)}, "i"),
     ({"languages": ("DE",)}, "b"),
-    ({"languages": ("fr",)}, "c"),
+    ({"languages": ("fr",)}, ""),
+    ({"fields": (("language", "fr"),)}, "c"),
+    ({"fields": (("language", "=fr"),)}, "c"),
     ({"tags": ("été",)}, "ü"),
     ({"tags": ("A", "single")}, "cü"),
     ({"after": "2024", "before": "2025"}, "ü"),
@@ -76,6 +78,18 @@ _CASES = [
 @pytest.mark.parametrize(("filters", "expected"), _CASES)
 def test_filters_let_through_exactly_what_they_say(library, shelf, filters, expected):
     assert "".join(names(library, shelf, **filters)) == expected
+
+
+def test_what_may_be_unsaid_passes_unless_it_is_asked_strictly(library, shelf):
+    def passing(*values, field="language"):
+        filters = Filters(fields=tuple((field, value) for value in values))
+        found = library.filters.documents(shelf.collection_id, filters, unsaid=True)
+        return "".join(library.documents.get(one).path.split("/")[-1][0] for one in found)
+
+    assert passing("fr") == passing("de", "FR") == "übcie"
+    assert passing("de") == "übie"
+    assert passing("=fr") == passing("de", "=fr") == "c"
+    assert passing("true", field="draft") == "b"
 
 
 def test_filters_see_one_collection_and_only_what_is_indexed(library, shelf):

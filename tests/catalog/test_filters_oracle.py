@@ -97,12 +97,11 @@ def _passes(number: int, one: dict, path: str, filters: Filters) -> bool:
         value = metadata.get(name, [])
         return bool(allowed & {_plain(v) for v in (value if isinstance(value, list) else [value])})
 
-    languages = {one["language"], _plain(metadata.get("language", ""))}
     alternatives = [
         (filters.types, lambda v: _plain(v) in (one["format"], suffix)),
         (filters.paths, in_path),
         (filters.titles, lambda v: _plain(v) in _plain(one["title"])),
-        (filters.languages, lambda v: _plain(v) in languages),
+        (filters.languages, lambda v: _plain(v) == _plain(one["language"])),
         (filters.tags, lambda v: _plain(v) in tags),
         (filters.documents, lambda v: v == number),
     ]

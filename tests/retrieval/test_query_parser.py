@@ -22,6 +22,7 @@ from ragkit.retrieval.query_parser import (
 )
 
 FIELDS = ("framework", "language", "Last Reviewed", "doc-type")
+OTHER_FIELDS = [name for name in FIELDS if name != "language"]
 
 
 def test_every_filter_is_taken_out_of_the_question():
@@ -46,6 +47,27 @@ def test_every_filter_is_taken_out_of_the_question():
         ),
         collections=("work",),
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "languages", "programming"),
+    [
+        ("lang:de", ("de",), ()),
+        ("lang:German,pt-BR", ("de", "pt"), ()),
+        ("lang:tlh", ("tlh",), ()),
+        ("language:german", ("de",), ()),
+        ("language:python", (), ("python",)),
+        ("language:=Go", (), ("=Go",)),
+        ("lang:python", (), ("python",)),
+        ("lang:C++", (), ("C++",)),
+    ],
+)
+@pytest.mark.parametrize("known", [FIELDS, ()])
+def test_human_and_programming_languages_are_two_filters(asked, known, languages, programming):
+    filters = parse_query(asked, known).filters
+    fields = tuple(("language", one) for one in programming)
+    assert filters == Filters(languages=languages, fields=fields)
+    assert parse_query(format_filters(filters), known).filters == filters
 
 
 def test_a_question_without_filters_stays_as_it_is():
@@ -387,18 +409,18 @@ def test_filters_are_written_as_they_would_be_typed():
 
 values = st.text(min_size=1, max_size=20).map(str.strip).filter(bool)
 several = st.lists(values, max_size=3, unique=True).map(tuple)
+spoken = st.lists(st.sampled_from(["de", "ja", "pt", "tlh"]), unique=True).map(tuple)
 codes = st.lists(st.sampled_from(["pdf", "md", "c++", "pt-br"]), unique=True).map(tuple)
 dates = st.sampled_from(["", "2025", "2025-01", "2025-01-31"])
 
 
 @given(
     st.builds(
-        Filters, types=codes, paths=several, titles=several, headings=several, languages=codes,
+        Filters, types=codes, paths=several, titles=several, headings=several, languages=spoken,
         tags=several, sources=several, after=dates, before=dates,
         documents=st.lists(st.integers(0, 10**9), unique=True, max_size=3).map(tuple),
-        fields=st.lists(st.tuples(st.sampled_from(FIELDS), values), unique=True, max_size=3).map(
-            lambda pairs: tuple(sorted(pairs, key=lambda pair: FIELDS.index(pair[0])))
-        ),
+        fields=st.lists(st.tuples(st.sampled_from(OTHER_FIELDS), values), unique=True, max_size=3)
+        .map(lambda pairs: tuple(sorted(pairs, key=lambda pair: FIELDS.index(pair[0])))),
     ),
     several,
 )  # fmt: skip

@@ -18,7 +18,7 @@ from small_library import (
 )
 
 from ragkit.catalog import Catalog
-from ragkit.errors import NotFoundError
+from ragkit.errors import NotFoundError, QueryError
 from ragkit.indexes.local.backend import LocalBackend
 from ragkit.options import Filters, Fusion, Granularity, Mode, QuestionMerge, SearchOptions
 from ragkit.retrieval import candidates
@@ -178,13 +178,37 @@ def test_collections_are_apart_unless_several_are_named(library):
     assert paths(private) == ["secret.md"]
     both = find(library, "secret refund", collections=("default", "private"))
     assert {"secret.md", "handbook/refunds.md"} <= set(paths(both))
-    by_words = find(library, "refund collection:private")
+    by_words = find(library, "refund collection:private", collections=("default", "private"))
     assert {one.document.collection for one in by_words.results} == {"private"}
+    with pytest.raises(QueryError, match="not among those chosen: default") as outside:
+        find(library, "refund collection:private")
+    assert outside.value.cure.startswith("Choose it, or all collections,")
     with pytest.raises(NotFoundError, match="nowhere") as caught:
         find(library, "refund", collections=("nowhere",))
     assert "private" in caught.value.cure
     with pytest.raises(NotFoundError):
         find(library, "refund collection:nowhere")
+
+
+def test_a_framework_keeps_what_names_none_unless_it_is_asked_strictly(library):
+    kept = find(library, "refund framework:legal")
+    assert paths(kept)[0] == "handbook/refunds.md"
+    assert "handbook/login.md" in paths(kept)
+    assert kept.notices == (
+        "Documents that name no framework are searched too; framework:=legal leaves them out.",
+    )
+    assert paths(find(library, "refund framework:vue,=legal")) == ["handbook/refunds.md"]
+    # Alone it lists what names it; what is excluded names it too.
+    assert paths(find(library, "framework:legal")) == ["handbook/refunds.md"]
+    assert "handbook/login.md" in paths(find(library, "refund -framework:legal"))
+    assert "handbook/refunds.md" not in paths(find(library, "refund -framework:legal"))
+    unknown = find(library, "refund framework:lego")
+    assert unknown.notices == (
+        'No document names the framework "lego"; those that name none were searched.',
+    )
+    strict = find(library, "refund framework:=lego")
+    assert (strict.results, strict.suggestion) == ((), "refund")
+    assert strict.notices == ('No documents with framework "lego".',)
 
 
 def test_filters_in_the_question_and_beside_it_both_hold(library):
@@ -195,7 +219,7 @@ def test_filters_in_the_question_and_beside_it_both_hold(library):
     assert set(paths(beside)) == {"handbook/refunds.md", "handbook/login.md"}
     both = find(library, "refund path:login", filters=Filters(paths=("handbook/",)))
     assert paths(both) == ["handbook/login.md"]
-    assert paths(find(library, "refund framework:legal")) == ["handbook/refunds.md"]
+    assert paths(find(library, "refund framework:=legal")) == ["handbook/refunds.md"]
     assert paths(find(library, "refund tag:money after:2025-01 before:2026")) == [
         "handbook/refunds.md"
     ]

@@ -12,13 +12,15 @@ from pages.parts.search import summary
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.options import Phrasings, Rerank, SearchOptions
-from ragkit.retrieval.query_parser import FILTER_NAMES, format_filter
+from ragkit.reading.languages import language_names
+from ragkit.retrieval.query_parser import FILTER_NAMES, format_filter, strictly
 
 if TYPE_CHECKING:
     from ragkit.catalog.facets import Facets
 
 _TITLES = {
-    "type": "Type", "path": "Folder", "lang": "Language", "tag": "Tag", "speaker": "Speaker",
+    "type": "Type", "path": "Folder", "lang": "Language", "=language": "Programming language",
+    "tag": "Tag", "speaker": "Speaker",
 }  # fmt: skip
 _MOST_VALUES, _MOST_FIELDS = 12, 6
 
@@ -45,7 +47,7 @@ def groups(library: Library, question: str, options: SearchOptions) -> list[Grou
     offered, own = [], 0
     # The name of a filter of every library means that one.
     own_fields = [f"={field}" for field in now.fields if field.casefold() not in FILTER_NAMES]
-    for key in (*_TITLES, *own_fields):
+    for key in dict.fromkeys((*_TITLES, *own_fields)):
         active = [chip.token for chip in chips if chip.name == key]
         others = question
         for token in active:
@@ -59,7 +61,7 @@ def groups(library: Library, question: str, options: SearchOptions) -> list[Grou
         values = tuple(
             (value, count)
             for value, count in facet.values
-            if count or format_filter(key, (value,)) in active
+            if count or _token(key, value, active) in active
         )
         title = _TITLES.get(key, key[1:].replace("_", " ").capitalize())
         offered.append(Group(title, key, values[:_MOST_VALUES]))
@@ -82,14 +84,24 @@ def html(offered: Iterable[Group], active: Collection[str]) -> str:
     return "".join(_group(group, active) for group in offered)
 
 
+def _token(key: str, value: str, active: Collection[str]) -> str:
+    """Return the filter that a button adds or takes away.
+
+    It counts what says this value, and so it adds the strict form of a filter.
+    """
+    plain = format_filter(key, (value,))
+    return plain if plain in active else format_filter(key, (strictly(key, value),))
+
+
 def _group(group: Group, active: Collection[str]) -> str:
     buttons = []
     for value, count in group.values:
-        token = format_filter(group.filter, (value,))
+        token = _token(group.filter, value, active)
+        shown = language_names().get(value, value) if group.filter == "lang" else value
         pressed = str(token in active).lower()
         buttons.append(
             f'<button type="button" class="rk-facet" data-rk="filter" aria-pressed="{pressed}" '
-            f'data-token="{text(token)}"><bdi>{name(value)}</bdi> '
+            f'data-token="{text(token)}"><bdi>{name(shown)}</bdi> '
             f"<span>{number(count)}</span></button>"
         )
     return (

@@ -1,0 +1,122 @@
+"""The language that a document is written in: what it says itself, or else what its prose shows.
+
+A language is named by its code of two letters, without a country. Programming languages are another
+thing: the field ``language`` of a document's metadata.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ragkit.reading.formats import CODE_SUFFIXES, Format
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ragkit.types import Reading
+
+_LANGUAGES = """
+af afr Afrikaans, am amh Amharic, ar ara Arabic, az aze Azerbaijani, be bel Belarusian,
+bg bul Bulgarian, bn ben Bengali, bs bos Bosnian, ca cat Catalan, cs ces Czech, cy cym Welsh,
+da dan Danish, de deu German, el ell Greek, en eng English, eo epo Esperanto, es spa Spanish,
+et est Estonian, eu eus Basque, fa pes Persian, fi fin Finnish, fr fra French, ga gle Irish,
+gl glg Galician, gu guj Gujarati, he heb Hebrew, hi hin Hindi, hr hrv Croatian, hu hun Hungarian,
+hy hye Armenian, id ind Indonesian, is isl Icelandic, it ita Italian, ja jpn Japanese,
+jv jav Javanese, ka kat Georgian, kk kaz Kazakh, km khm Khmer, kn kan Kannada, ko kor Korean,
+la lat Latin, lb ltz Luxembourgish, lt lit Lithuanian, lv lav Latvian, mk mkd Macedonian,
+ml mal Malayalam, mn mon Mongolian, mr mar Marathi, ms msa Malay, mt mlt Maltese, my mya Burmese,
+ne nep Nepali, nl nld Dutch, no nob Norwegian, or ori Odia, pa pan Punjabi, pl pol Polish,
+pt por Portuguese, ro ron Romanian, ru rus Russian, si sin Sinhala, sk slk Slovak,
+sl slv Slovenian, sn sna Shona, sq sqi Albanian, sr srp Serbian, sv swe Swedish, sw swa Swahili,
+ta tam Tamil, te tel Telugu, th tha Thai, tk tuk Turkmen, tl tgl Tagalog, tr tur Turkish,
+uk ukr Ukrainian, ur urd Urdu, uz uzb Uzbek, vi vie Vietnamese, yi yid Yiddish, zh cmn Chinese,
+zu zul Zulu
+"""
+_OTHERS = {"nb": "no", "nn": "no", "nor": "no", "zho": "zh", "fas": "fa", "fil": "tl"}
+"""Other codes of some of them."""
+
+PROGRAMMING = frozenset(CODE_SUFFIXES.values()) | {Format.JSON, Format.YAML, Format.TOML}
+"""The names of programming languages that files are known by."""
+
+_NO_PROSE = frozenset(
+    (Format.CODE, Format.CSV, Format.XLSX, Format.JSON, Format.JSONL, Format.YAML, Format.TOML,
+     Format.INI)
+)  # fmt: skip
+_NO_WORDS = re.compile(
+    r"\A---\n.{0,9000}?^---\n|^(```|~~~).*?(?:^\1|\Z)|`[^`\n]*`|<[^<>\n]{1,300}>",
+    re.MULTILINE | re.DOTALL,
+)
+"""Front matter, fences, code in a line, tags."""
+
+_NO_WORD = re.compile(r"[\d/@_=\\{}|]")
+_LOOKED_AT, _SAMPLE, _FEWEST_LETTERS = 12_000, 2000, 60
+_LEAST_CONFIDENCE = 0.5
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+@cache
+def _codes() -> Mapping[str, str]:
+    """Map codes of two and three letters and English names, in lower case, to codes of two."""
+    known = dict(_OTHERS)
+    for entry in _LANGUAGES.replace("\n", " ").split(","):
+        short, long, name = entry.split()
+        known |= dict.fromkeys((short, long, name.lower()), short)
+    return known
+
+
+@cache
+def language_names() -> Mapping[str, str]:
+    """Return the English name of each language, by its code."""
+    entries = (entry.split() for entry in _LANGUAGES.replace("\n", " ").split(","))
+    return {short: name for short, _, name in entries}
+
+
+def language_code(written: str) -> str:
+    """Return the code of a language that is written "German", "deu" or "de-AT", or ``""``."""
+    plain = written.strip().lower()
+    return _codes().get(plain) or _codes().get(re.split("[-_]", plain)[0], "")
+
+
+def with_language(reading: Reading) -> Reading:
+    """Return a reading with the code of its language: the one it says, or the one of its prose."""
+    code, metadata = language_code(reading.language), reading.metadata
+    said = metadata.get("language")
+    if isinstance(said, str) and (own := language_code(said)):
+        code = code or own
+        metadata = {key: value for key, value in metadata.items() if key != "language"}
+    if not code and reading.format not in _NO_PROSE:
+        code = _recognised(reading.text)
+    return replace(reading, language=code, metadata=metadata)
+
+
+def _recognised(text: str) -> str:
+    """Return the language of a text's first prose, or ``""`` where there is little or doubt."""
+    words = _NO_WORDS.sub(" ", text[:_LOOKED_AT]).split()
+    sample = " ".join(word for word in words if not _NO_WORD.search(word))[:_SAMPLE]
+    # A sign of Chinese, Japanese or Korean says as much as some letters.
+    if sum(map(str.isalpha, sample)) + 3 * len(_CJK.findall(sample)) < _FEWEST_LETTERS:
+        return ""
+    try:
+        return language_code(_detected(sample))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: BLE001 - no memory for it, or a panic in Rust: the text is read
+        return ""
+
+
+def _detected(sample: str) -> str:
+    """Return the code of three letters that the detector gives a text, or ``""``."""
+    import kreuzberg
+
+    config = kreuzberg.ExtractionConfig(
+        use_cache=False,
+        enable_quality_processing=False,
+        language_detection=kreuzberg.LanguageDetectionConfig(
+            enabled=True, min_confidence=_LEAST_CONFIDENCE, detect_multiple=False
+        ),
+    )
+    found = kreuzberg.extract_bytes_sync(sample.encode(), "text/plain", config).detected_languages
+    return str(found[0]) if found else ""
