@@ -42,6 +42,9 @@ class Model:
     def prompt_hash(self, kind: str) -> str:
         return kind
 
+    def summarise(self, _request: Any, _attempt: int = 0) -> None:
+        return None
+
     def write(self, request: Any, attempt: int = 0) -> WrittenContext:  # noqa: ARG002
         self.asked += 1
         if self.seconds:

@@ -30,6 +30,7 @@ _CLAIMS = re.compile(_FENCED.format("claims"), re.S)
 _NUMBERED = re.compile(r"^\[(\d+)\] (.+)$", re.M)
 _LAST = re.compile(_FENCED.format("last-question"), re.S)
 _QUESTION = re.compile(_FENCED.format("question"), re.S)
+_TITLE = re.compile(r"^Title: (\".*\")$", re.M)
 _CLAIM = re.compile(r"^Claim (\d+): (.+)$", re.M)
 _FIGURE = re.compile(r"\b\d+\b(?!\])")
 
@@ -56,6 +57,13 @@ def rewritten(messages: Sequence[dict[str, str]]) -> str:
     last, before = _LAST.search(content), _QUESTION.findall(content)
     asked = before[-1][1].rstrip(" ?") if before else ""
     return json.dumps({"question": f"{asked} {last[2] if last else ''}".strip()})
+
+
+def summarised(messages: Sequence[dict[str, str]]) -> str:
+    """Make a summary that depends on the title and the length of the excerpt."""
+    content = messages[-1]["content"]
+    title = json.loads(found[1]) if (found := _TITLE.search(content)) else "nothing"
+    return json.dumps({"summary": f"Matters of {title} in their order, {len(content)} signs seen."})
 
 
 def judged(messages: Sequence[dict[str, str]]) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ollama_answers import answered, judged, rewritten, sources_of, thoughts
+from ollama_answers import answered, judged, rewritten, sources_of, summarised, thoughts
 from ollama_failures import (
     FAILURES,
     asked_about,
@@ -256,6 +256,7 @@ class OllamaStandIn:
             text = json.dumps(write(passage_of(messages)), ensure_ascii=False)
             text = judged(messages) if wanted == ["judgments"] else text
             text = rewritten(messages) if wanted == ["question"] else text
+            text = summarised(messages) if wanted == ["summary"] else text
         elif sources_of(messages):
             text = answered(messages)
         else:

@@ -44,7 +44,7 @@ class OpenDocument:
         """Return a chunk's own text."""
         return self.text[chunk.chunk.start : chunk.chunk.end]
 
-    def request(self, chunk: ChunkRecord) -> ContextRequest:
+    def request(self, chunk: ChunkRecord, summary: str = "") -> ContextRequest:
         """Build the request for the context of one of its chunks."""
         return ContextRequest(
             document_title=self.record.title or self.record.path,
@@ -54,7 +54,13 @@ class OpenDocument:
             chunk_span=Span(chunk.chunk.start, chunk.chunk.end),
             structural_context=chunk.context,
             kind=self.kind,
+            summary=summary,
         )
+
+    @property
+    def longest(self) -> ChunkRecord:
+        """The chunk beside which a prompt has the least room for the document."""
+        return max(self.chunks.values(), key=lambda one: one.chunk.end - one.chunk.start)
 
     def finished(self, chunk: ChunkRecord, answer: ContextAnswer) -> FinishedContext:
         """Return a chunk with its context."""

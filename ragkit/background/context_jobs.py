@@ -86,6 +86,8 @@ def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter:
     if index is not None:
         keys += [person_key(text, document_id) for text in texts]
     catalog.contexts.forget(keys, people=index is not None)
+    if index is None:
+        catalog.summaries.forget(document_id)
     count = catalog.contexts.ask_again(document_id=document_id, chunk_index=index)
     if not count:
         return f"Nothing to regenerate in {record.path}."
@@ -96,6 +98,7 @@ def retry_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Repo
     """Let failed chunks wait for another attempt, in one collection or all."""
     name = arguments.get("collection")
     collection_id = None if name is None else writer.catalog.collections.get(str(name)).id
+    writer.catalog.summaries.forget_failed(collection_id)
     count = writer.catalog.contexts.ask_again(
         status=ContextStatus.FAILED, collection_id=collection_id
     )

@@ -15,8 +15,8 @@ from ragkit.models.factory import FOLDER
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder writes no context.
     from ragkit.indexing.writer import Writer
-    from ragkit.models.context_checks import WrittenContext
-    from ragkit.models.context_prompt import ContextKind, ContextRequest
+    from ragkit.models.context_checks import WrittenContext, WrittenSummary
+    from ragkit.models.context_prompt import ContextRequest, PromptKind
     from ragkit.retrieval.phrasings import OpenQueryWriter, QueryWriter
     from ragkit.retrieval.rerank import Grader, OpenGrader
     from ragkit.settings import ModelSettings
@@ -30,12 +30,21 @@ class WritesContexts(Protocol):
         """The model's name."""
         ...
 
-    def prompt_hash(self, kind: ContextKind) -> str:
+    def prompt_hash(self, kind: PromptKind) -> str:
         """Return the hash of the prompt that it uses for that kind."""
         ...
 
     def write(self, request: ContextRequest, attempt: int = 0) -> WrittenContext:
         """Write a context; later attempts may come out differently.
+
+        Raises:
+            ContextRejectedError: what the model wrote is of no use.
+            ModelError: the model did not answer.
+        """
+        ...
+
+    def summarise(self, request: ContextRequest, attempt: int = 0) -> WrittenSummary | None:
+        """Summarise the document of a request; ``None`` where its prompt can show all of it.
 
         Raises:
             ContextRejectedError: what the model wrote is of no use.

@@ -24,6 +24,7 @@ from ragkit.background.context_entries import (
 from ragkit.background.context_jobs import remembered_answers
 from ragkit.background.context_model import OpenModel, WritesContexts, context_models
 from ragkit.background.loop import BackgroundLoop, Interrupted
+from ragkit.background.summaries import summary_of
 from ragkit.catalog.background_state import (
     CONTEXTS_REPORT,
     BackgroundPhase,
@@ -35,10 +36,11 @@ from ragkit.catalog.background_state import (
     write_first,
     write_report,
 )
-from ragkit.catalog.records import ChunkRecord, ContextAnswer, text_key
+from ragkit.catalog.records import ChunkRecord, ContextAnswer, WaitingChunk, text_key
 from ragkit.errors import ContextRejectedError, ModelError, OllamaError
 from ragkit.indexing.progress import Progress
 from ragkit.indexing.writer import Writer
+from ragkit.models.context_prompt import ContextRequest
 
 logger = logging.getLogger(__name__)
 
@@ -197,13 +199,17 @@ class Backfill:
         self._await_turn(document)
         model = self._model(document)
         prompt = model.prompt_hash(document.kind)
+        summary: str | None = None
         for waiting in left:
             chunk = document.chunks[waiting.index]
             key = text_key(document.text_of(chunk), document.record.hash)
             answer = catalog.contexts.remembered(key, model.model, prompt)
             if answer is None:
                 self._await_turn(document)
-                answer = self._write(model, prompt, document, chunk, waiting.attempts)
+                if summary is None:
+                    summary = self._summary(model, document)
+                request = document.request(chunk, summary)
+                answer = self._write(model, prompt, document, request, waiting)
                 if answer is None:
                     continue
                 catalog.contexts.remember(key, answer)
@@ -211,19 +217,28 @@ class Backfill:
             if time.monotonic() >= until or self._has_news():
                 return
 
+    def _summary(self, model: WritesContexts, document: OpenDocument) -> str:
+        """Return the summary that the prompts of a long document have; it may be written first."""
+        started = time.monotonic()
+        summary, was_asked = summary_of(self.writer.catalog.summaries, model, document)
+        if was_asked:
+            self._last_call = started
+            self._await_turn(document)
+        return summary
+
     def _write(
         self,
         model: WritesContexts,
         prompt: str,
         document: OpenDocument,
-        chunk: ChunkRecord,
-        attempts: int,
+        request: ContextRequest,
+        waiting: WaitingChunk,
     ) -> ContextAnswer | None:
         """Have one context written; ``None`` when that failed for this chunk alone."""
         started = self._last_call = time.monotonic()
-        place = (document.record.id, chunk.chunk.index)
+        place, attempts = (document.record.id, waiting.index), waiting.attempts
         try:
-            written = model.write(document.request(chunk), attempts)
+            written = model.write(request, attempts)
         except ModelError as error:
             if isinstance(error, OllamaError) and error.concerns_all:
                 raise

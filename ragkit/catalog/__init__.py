@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.judgments import Judgments
     from ragkit.catalog.retries import Retries
     from ragkit.catalog.runs import Runs
+    from ragkit.catalog.summaries import Summaries
     from ragkit.catalog.threads import Threads
     from ragkit.catalog.uploads import UploadRecords
 
@@ -48,6 +49,13 @@ class Catalog:
         from ragkit.catalog.contexts import Contexts
 
         return Contexts(self.connections)
+
+    @cached_property
+    def summaries(self) -> Summaries:
+        """Summaries of documents that are too long for the prompt of a context."""
+        from ragkit.catalog.summaries import Summaries
+
+        return Summaries(self.connections)
 
     @cached_property
     def retries(self) -> Retries:

@@ -431,6 +431,27 @@ CREATE INDEX chunk_notes_speakers ON chunk_notes (collection_id, speakers) WHERE
 """
 
 
+def m016_summaries(connection: sqlite3.Connection) -> None:
+    """Keep a summary of each long document, and have what contexts cost summed up by an index."""
+    _execute(connection, _SUMMARIES)
+
+
+_SUMMARIES = """
+CREATE TABLE summaries (
+    document_hash TEXT PRIMARY KEY,
+    model TEXT NOT NULL,
+    prompt_hash TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    error TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    made_at REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+DROP INDEX contexts_by_document;
+CREATE INDEX contexts_by_document ON contexts (document_id, status, tokens, seconds);
+"""
+
+
 def _execute(connection: sqlite3.Connection, statements: str) -> None:
     """Run statements one by one: ``executescript`` would end the transaction that they are in."""
     for statement in statements.split(";\n"):
@@ -453,6 +474,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m012_question_filters,
     m013_parents,
     m014_chunk_notes,
+    m016_summaries,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

@@ -19,7 +19,7 @@ from ragkit.errors import ContextRejectedError, EvaluationError
 from ragkit.evaluation.corpus import Row
 from ragkit.evaluation.set_files import counted, read_objects
 from ragkit.models.context_checks import WrittenContext, checked_context
-from ragkit.models.context_prompt import ContextKind, ContextRequest
+from ragkit.models.context_prompt import ContextRequest, PromptKind
 from ragkit.reading.decode import clean
 
 
@@ -84,7 +84,7 @@ class RecordedModel:
         packed = "\n".join(f"{name} {answer}" for name, answer in sorted(self._answers.items()))
         self._hash = hashlib.blake2b(packed.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
-    def prompt_hash(self, kind: ContextKind) -> str:
+    def prompt_hash(self, kind: PromptKind) -> str:
         """Return a hash of the file, so that other contexts of the same rows differ."""
         return f"{self._hash} {kind}"
 
@@ -100,6 +100,9 @@ class RecordedModel:
                 "No context was recorded for this row.", "Add a line for it.", "missing"
             )
         return replace(checked_context(answer, request), tokens=int(answer.get("tokens") or 0))
+
+    def summarise(self, request: ContextRequest, attempt: int = 0) -> None:
+        """Return nothing: contexts are recorded as they are."""
 
     def _row(self, request: ContextRequest) -> str:
         """Return the id of the row that a chunk is, or that it was cut from."""

@@ -56,7 +56,7 @@ def compact(writer: Writer, arguments: Mapping[str, Any], reporter: Reporter) ->
     reporter.start("Tidying up", 4)
     vectors = writer.catalog.vectors.prune()
     reporter.step("vectors")
-    contexts = writer.catalog.contexts.prune()
+    contexts = writer.catalog.contexts.prune() + writer.catalog.summaries.prune()
     reporter.step("contexts")
     files = remove_leftovers(writer)
     reporter.step("files")

@@ -18,6 +18,8 @@ MOST_KEYWORDS = 12
 LONGEST_CONTEXT = 700
 """Characters."""
 LONGEST_CONTEXT_WORDS = 120
+LONGEST_SUMMARY = 1500
+"""Characters."""
 
 CONVERSATION_DETAILS = frozenset(
     ("speakers", "decisions", "action_items", "has_decision", "has_action_item", "sentiment")
@@ -119,6 +121,33 @@ def checked_context(
     if topic:
         details["topic_summary"] = topic
     return WrittenContext(context, keywords, questions, details)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSummary:
+    """What a model wrote about a whole document, checked; ``tokens`` counts prompt and answer."""
+
+    text: str
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+def checked_summary(
+    data: Mapping[str, Any], request: ContextRequest, *, any_language: bool = False
+) -> str:
+    """Check a decoded answer, and return the summary.
+
+    Raises:
+        ContextRejectedError: naming the first thing that is wrong.
+    """
+    summary = clean(_value(data, "summary", str))
+    check_says_something(summary)
+    if len(summary) > LONGEST_SUMMARY:
+        raise _rejected("long", f"It is too long: {len(summary)} characters or more.")
+    check_harmless((summary,), request.document_text)
+    if not any_language and in_another_language(summary, "", request.document_text):
+        raise _rejected("language", "It is in another language than the document.")
+    return summary
 
 
 def _rejected(reason: str, sentence: str) -> ContextRejectedError:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -26,7 +26,7 @@ ContextKind: TypeAlias = Literal["document", "conversation"]
 CONTEXT_KINDS: tuple[ContextKind, ...] = ("document", "conversation")
 """All kinds of contexts."""
 
-PromptKind: TypeAlias = Literal["document", "conversation", "questions"]
+PromptKind: TypeAlias = Literal["document", "conversation", "summary", "questions"]
 """A prompt by the name of its file, without ``.txt``."""
 
 QUESTION_KINDS = ("exact term", "paraphrase", "number", "identifier")
@@ -46,6 +46,7 @@ _OUTLINE_SHARE = 0.1
 _BEGINNING_SHARE = 0.2
 _RESERVE = 0.9
 _LEAST_ROOM = 128
+_SUMMARY_BEGINNING, _STRETCHES = 0.4, 8
 _SAMPLE_CHARACTERS = 40_000
 _SCALES = (1.0, 0.8, 0.6, 0.45, 0.3)
 
@@ -78,13 +79,16 @@ class _Form:
     """What a prompt of a kind asks for, the slots that it may have, and those that it must."""
 
     properties: JsonObject
-    slots: tuple[str, ...] = ("title", "outline", "document", "place", "passage")
+    slots: tuple[str, ...] = ("title", "summary", "outline", "document", "place", "passage")
     needed: tuple[str, ...] = ("document", "passage")
 
 
 _FORMS: Mapping[PromptKind, _Form] = {
     "document": _Form(_WRITTEN),
     "conversation": _Form({**_WRITTEN, **_SAID}),
+    "summary": _Form(
+        {"summary": _TEXT}, slots=("title", "outline", "document"), needed=("document",)
+    ),
     "questions": _Form(
         {"questions": {"type": "array", "items": _QUESTION}},
         slots=("title", "place", "passage"),
@@ -98,7 +102,8 @@ class ContextRequest:
     """A chunk and the document that it stands in.
 
     ``chunk_span`` is where ``chunk_text`` stands in ``document_text``. ``outline`` holds headings,
-    outermost first, each a line. ``structural_context`` says where the chunk stands.
+    outermost first, each a line. ``structural_context`` says where the chunk stands. ``summary`` is
+    of the whole document, and shown where the prompt has no room for all of it.
     """
 
     document_title: str
@@ -108,6 +113,7 @@ class ContextRequest:
     chunk_span: Span
     structural_context: str = ""
     kind: ContextKind = "document"
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,19 +184,55 @@ def build_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[M
     """Build the messages of a prompt that takes about ``room`` tokens at most."""
     system, form = divided(prompt.text)
     passage = shortened(request.chunk_text, room // 2)
-    fixed = {
+    left = _room_for_document(request, prompt, room)
+    text, shown, outline, summary = request.document_text, request.document_text, "", ""
+    if not _fits(text, left):
+        if request.summary:
+            summary = f"Summary:\n{fenced('summary', request.summary, text)}\n"
+            left = max(_LEAST_ROOM, left - estimate_tokens(summary))
+        outline, shown = _excerpts(request, left)
+    values = {
         **named(request.document_title, request.structural_context),
         "passage": fenced("passage", passage, passage),
-    }
-    spent = sum(estimate_tokens(part) for part in (system, form, *fixed.values()))
-    left = max(_LEAST_ROOM, int(room * _RESERVE) - spent)
-    outline, document = _document(request, left)
-    values = {
-        **fixed,
+        "summary": summary,
         "outline": outline,
-        "document": fenced("document", document, request.document_text),
+        "document": fenced("document", shown, text),
     }
     return messages_of(system, form, values)
+
+
+def wants_summary(request: ContextRequest, prompt: Prompt, room: int) -> bool:
+    """Return whether a prompt has a place for a summary and no room for the whole document."""
+    left = _room_for_document(request, prompt, room)
+    return "summary" in _SLOT.findall(prompt.text) and not _fits(request.document_text, left)
+
+
+def build_summary_messages(request: ContextRequest, prompt: Prompt, room: int) -> list[Message]:
+    """Build the messages that ask for the summary of a long document, in ``room`` tokens."""
+    system, form = divided(prompt.text)
+    title = named(request.document_title, "")["title"]
+    spent = sum(estimate_tokens(part) for part in (system, form, title))
+    left = max(_LEAST_ROOM, int(room * _RESERVE) - spent)
+    outline = _bounded_lines(request.outline, int(left * _OUTLINE_SHARE))
+    left = max(_LEAST_ROOM // 2, left - estimate_tokens(outline))
+    shown = _scaled(request.document_text, left, partial(_spread, request.document_text))
+    values = {
+        "title": title,
+        "outline": f"Outline:\n{outline}\n" if outline else "",
+        "document": fenced("document", shown, request.document_text),
+    }
+    return messages_of(system, form, values)
+
+
+def _room_for_document(request: ContextRequest, prompt: Prompt, room: int) -> int:
+    """Return how many tokens are left for the document beside all the rest of a prompt."""
+    passage = shortened(request.chunk_text, room // 2)
+    rest = (
+        *divided(prompt.text),
+        *named(request.document_title, request.structural_context).values(),
+        fenced("passage", passage, passage),
+    )
+    return max(_LEAST_ROOM, int(room * _RESERVE) - sum(map(estimate_tokens, rest)))
 
 
 def divided(text: str) -> tuple[str, str]:
@@ -235,20 +277,40 @@ def _characters_per_token(text: str) -> float:
     return len(sample) / max(1, estimate_tokens(sample))
 
 
-def _document(request: ContextRequest, room: int) -> tuple[str, str]:
-    """Return the shown part of a document: its outline, if it is too long, and its text."""
+def _fits(text: str, room: int) -> bool:
+    return len(text) <= room * _CHARACTERS_PER_TOKEN and estimate_tokens(text) <= room
+
+
+def _excerpts(request: ContextRequest, room: int) -> tuple[str, str]:
+    """Return the outline of a document that is too long, and what of its text is shown."""
     text = request.document_text
-    if len(text) <= room * _CHARACTERS_PER_TOKEN and estimate_tokens(text) <= room:
-        return "", text
     outline = _bounded_lines(request.outline, int(room * _OUTLINE_SHARE))
     left = max(_LEAST_ROOM // 2, room - estimate_tokens(outline))
     # Measured over the document, not near the chunk, so that neighbours get the same stretch.
-    size = left * _characters_per_token(text)
-    for scale in _SCALES:
-        shown = _excerpt(text, request.chunk_span, int(size * scale))
-        if estimate_tokens(shown) <= left:
-            break
+    shown = _scaled(text, left, partial(_excerpt, text, request.chunk_span))
     return (f"Outline:\n{outline}\n" if outline else ""), shown
+
+
+def _scaled(text: str, room: int, excerpt: Callable[[int], str]) -> str:
+    """Return an excerpt, made by its size in characters, that takes ``room`` tokens at most."""
+    size = room * _characters_per_token(text)
+    for scale in _SCALES:
+        shown = excerpt(int(size * scale))
+        if estimate_tokens(shown) <= room:
+            break
+    return shown
+
+
+def _spread(text: str, size: int) -> str:
+    """Return about ``size`` characters: the beginning of a text, and stretches from all of it."""
+    beginning = int(size * _SUMMARY_BEGINNING)
+    each = (size - beginning) // _STRETCHES
+    parts = [text[:beginning]]
+    for number in range(1, _STRETCHES + 1):
+        # The last one ends where the text does.
+        end = beginning + (len(text) - beginning) * number // _STRETCHES
+        parts.append(text[max(beginning, end - each) : end])
+    return "\n[…]\n".join(parts)
 
 
 def _excerpt(text: str, span: Span, size: int) -> str:

@@ -8,15 +8,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragkit.errors import ModelMissingError
-from ragkit.models.context_checks import WrittenContext, checked_context
+from ragkit.models.context_checks import (
+    WrittenContext,
+    WrittenSummary,
+    checked_context,
+    checked_summary,
+)
 from ragkit.models.context_prompt import (
     CONTEXT_KINDS,
-    ContextKind,
     ContextRequest,
     Prompt,
+    PromptKind,
     answer_schema,
     build_messages,
+    build_summary_messages,
     load_prompt,
+    wants_summary,
 )
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.ollama_text import ModelInfo, one_line
@@ -67,7 +74,7 @@ class ContextWriter:
 
     client: OllamaClient
     model: str
-    prompts: Mapping[ContextKind, Prompt]
+    prompts: Mapping[PromptKind, Prompt]
 
     @classmethod
     def open(
@@ -79,10 +86,11 @@ class ContextWriter:
             OllamaError: Ollama does not answer, or has no such model.
             SettingsError: a prompt file is wrong.
         """
-        prompts = {kind: load_prompt(kind, override_dir) for kind in CONTEXT_KINDS}
+        kinds: tuple[PromptKind, ...] = (*CONTEXT_KINDS, "summary")
+        prompts = {kind: load_prompt(kind, override_dir) for kind in kinds}
         return cls(client, writing_model(client, model).name, prompts)
 
-    def prompt_hash(self, kind: ContextKind) -> str:
+    def prompt_hash(self, kind: PromptKind) -> str:
         """Return the hash of the prompt that is used for a kind."""
         return self.prompts[kind].hash
 
@@ -110,3 +118,26 @@ class ContextWriter:
             seconds=reply.seconds,
             truncated=reply.truncated,
         )
+
+    def summarise(self, request: ContextRequest, attempt: int = 0) -> WrittenSummary | None:
+        """Summarise the document of a request; ``None`` where its prompt can show all of it.
+
+        Attempts are those of ``write``.
+
+        Raises:
+            ContextRejectedError: what it wrote cannot be used.
+            OllamaError: it wrote nothing; ``concerns_all`` says whether to go on with others.
+        """
+        room = self.client.room(self.model)
+        if not wants_summary(request, self.prompts[request.kind], room):
+            return None
+        prompt = self.prompts["summary"]
+        reply = self.client.chat(
+            build_summary_messages(request, prompt, room),
+            self.model,
+            schema=answer_schema("summary"),
+            temperature=_LATER_TEMPERATURE if attempt else 0.0,
+            seed=attempt,
+        )
+        text = checked_summary(reply.data or {}, request, any_language=prompt.own)
+        return WrittenSummary(text, reply.prompt_tokens + reply.output_tokens, reply.seconds)

@@ -22,6 +22,9 @@ class Model:
     def prompt_hash(self, kind):
         return f"{self.prompt} {kind}"
 
+    def summarise(self, _request, _attempt=0):
+        return None
+
     def write(self, request, attempt=0):
         self.asked.append(request)
         if self.seconds:

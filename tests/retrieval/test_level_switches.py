@@ -22,6 +22,9 @@ class Writer:
     def prompt_hash(self, _kind):
         return "p"
 
+    def summarise(self, _request, _attempt=0):
+        return None
+
     def write(self, request, _attempt=0):
         name = request.chunk_text.split()[0].lower()
         return WrittenContext(

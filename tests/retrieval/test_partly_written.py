@@ -38,6 +38,9 @@ class Writer:
     def prompt_hash(self, _kind: str) -> str:
         return "p"
 
+    def summarise(self, _request, _attempt=0):
+        return None
+
     def write(self, request, _attempt=0):
         if not self.left:
             raise OllamaUnreachableError("Ollama does not answer.", "Start it.")
