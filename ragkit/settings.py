@@ -146,6 +146,7 @@ class AnswerSettings(_Group):
     passages: int = Field(
         5, ge=1, le=50, description="most parent chunks that it, or a context block, is made of"
     )
+    context_tokens: int = Field(6000, ge=100, description="longest context block, in tokens")
 
 
 def _group(options: Mapping[str, Option]) -> type[_Group]:

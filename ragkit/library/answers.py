@@ -146,12 +146,13 @@ class AnswerService:
     def context(self, answer: Answer | ChunkedAnswer) -> str:
         """Return the best of what was found as Markdown, for a prompt or a note.
 
-        It shows the parents of the best chunks, as many as ``answers.passages``. Empty when
-        nothing was found.
+        It shows the parents of the best chunks, as many as ``answers.passages``, in at most
+        ``answers.context_tokens``. Empty when nothing was found.
         """
         from ragkit.retrieval.context_block import format_as_context, results_of
 
-        return format_as_context(self._in_parents(results_of(answer)))
+        in_parents = self._in_parents(results_of(answer))
+        return format_as_context(in_parents, self._settings.answers.context_tokens)
 
     def _in_parents(self, results: Sequence[Result]) -> tuple[Result, ...]:
         from ragkit.retrieval.parents import in_parents

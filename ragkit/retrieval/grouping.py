@@ -87,26 +87,56 @@ def group(hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups) -> G
     related = [hit for hit in hits if hit.score > 0.0]
     strong = [hit for hit in related if hit.score >= options.min_score]
     removed = {"unrelated": len(hits) - len(related), "weak": len(related) - len(strong)}
-    left: list[Hit] = strong
-    also: dict[int, list[int]] = {}
-    for name, fold in _folds(options, lookups) if left else ():
-        clusters = fold(left)
-        removed[name] = len(left) - len(clusters)
-        for lead, *folded in clusters if len(clusters) < len(left) else ():
-            homes = {hit.document_id for hit in folded} - {lead.document_id}
-            for home in sorted(homes):
-                # What an earlier step folded into that document goes along with it.
-                also.setdefault(lead.document_id, []).extend([home, *also.get(home, ())])
-        left = [lead for lead, *_folded in clusters]
+    folded = fold_duplicates(strong, options, lookups)
+    removed |= folded.removed
     notes = [f"{count} {name} removed" for name, count in removed.items() if count]
-    groups = _gather(left, options, also)
+    groups = _gather(folded.left, options, folded.also)
     if options.mmr_lambda is not None and len(groups) > 1:
         leads = _by_place([own.hits[0] for own in groups])
         order = mmr(leads, lookups.vectors(leads), options.mmr_lambda, options.limit)
         by_entry = {own.hits[0].entry_id: own for own in groups}
         groups = [by_entry[hit.entry_id] for hit in order]
         notes.append("reordered for variety")
-    return Grouping(tuple(groups[: options.limit]), tuple(left), ", ".join(notes))
+    return Grouping(tuple(groups[: options.limit]), tuple(folded.left), ", ".join(notes))
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What is left of hits, in order, and what became of the others.
+
+    ``into`` has for the entry of each that was folded the hit into which it was, ``also`` for a
+    document the others that hold the same, ``removed`` how many each step folded.
+    """
+
+    left: Sequence[Hit]
+    into: Mapping[int, Hit]
+    also: Mapping[int, Sequence[int]]
+    removed: Mapping[str, int]
+
+    def lead(self, hit: Hit) -> Hit:
+        """Return the hit that is left for one."""
+        while hit.entry_id in self.into:
+            hit = self.into[hit.entry_id]
+        return hit
+
+
+def fold_duplicates(hits: Sequence[Hit], options: SearchOptions, lookups: HitLookups) -> Folded:
+    """Fold what the options call duplicates, one step after another; ``hits`` are best first."""
+    left = list(hits)
+    into: dict[int, Hit] = {}
+    also: dict[int, list[int]] = {}
+    removed: dict[str, int] = {}
+    for name, fold in _folds(options, lookups) if left else ():
+        clusters = fold(left)
+        removed[name] = len(left) - len(clusters)
+        for lead, *folded in clusters if removed[name] else ():
+            into |= {hit.entry_id: lead for hit in folded}
+            homes = {hit.document_id for hit in folded} - {lead.document_id}
+            for home in sorted(homes):
+                # What an earlier step folded into that document goes along with it.
+                also.setdefault(lead.document_id, []).extend([home, *also.get(home, ())])
+        left = [lead for lead, *_folded in clusters]
+    return Folded(left, into, also, removed)
 
 
 def _folds(

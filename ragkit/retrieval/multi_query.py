@@ -21,7 +21,7 @@ from ragkit.options import (
 )
 from ragkit.results import RerankOutcome, Result
 from ragkit.retrieval.fit import weak_topics
-from ragkit.retrieval.grouping import Group, fold_identical, mmr
+from ragkit.retrieval.grouping import Group, fold_duplicates, mmr
 from ragkit.retrieval.measuring import measured
 from ragkit.retrieval.merge import (
     Merged,
@@ -318,10 +318,9 @@ class ChunkedSearch:
             lists_of_hits = without_weak(topic_hits.lists, topic_hits.weak)
         everything = best_of_entries(lists_of_hits)
         lookups = self._engine.lookups()
-        # Twins that different segments topic_hits; each segment's own are folded already.
-        clusters = fold_identical(everything, lookups.content_keys(everything))
-        pooled = [lead for lead, *_folded in clusters]
-        pooled = self._best_each(pooled, options, chunked)
+        # Twins that different segments found; each segment's own are folded already.
+        folded = fold_duplicates(everything, options, lookups)
+        pooled = self._best_each(folded.left, options, chunked)
         homes = {hit.document_id for hit in pooled}
         by_document = chunked.dedup is Dedup.DOCUMENT and chunked.per_document == 1
 
@@ -329,10 +328,9 @@ class ChunkedSearch:
             return hit.document_id if by_document else hit.entry_id
 
         leads = {key(hit): hit for hit in pooled}
-        lists = [
-            [_Item(key(hit), hit.score) for hit in hits if key(hit) in leads]
-            for hits in lists_of_hits
-        ]
+        # A topic that found a twin has found what stands for it.
+        found = [[(key(folded.lead(hit)), hit.score) for hit in hits] for hits in lists_of_hits]
+        lists = [[_Item(*one) for one in of_topic if one[0] in leads] for of_topic in found]
         merged = merge_topics(lists, chunked.merge, len(leads))
         chosen = merged[: chunked.limit]
         if options.mmr_lambda is not None and merged:
@@ -349,8 +347,11 @@ class ChunkedSearch:
                 for hit in everything
                 if by_document and hit.document_id == lead.document_id and hit is not lead
             ]
-            copies = topic_hits.also_in.get(lead.document_id, ())
-            also_in = tuple(document for document in copies if document not in homes)
+            copies = {
+                *topic_hits.also_in.get(lead.document_id, ()),
+                *folded.also.get(lead.document_id, ()),
+            }
+            also_in = tuple(sorted(copies - homes))
             groups.append(Group(lead.document_id, (lead, *others), (), also_in))
         return merged, groups, len(homes)
 

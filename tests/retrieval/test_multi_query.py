@@ -217,6 +217,28 @@ def test_twins_are_one_result_that_names_the_other(library):
     assert len(breads[0].result.also_at) == 1
 
 
+def test_what_two_topics_find_and_is_nearly_the_same_can_be_shown_once(tmp_path):
+    alike = "The {} ferry to the island leaves at nine from the second pier, and dogs travel free. "
+    with open_library(tmp_path / "library") as library:
+        files = {"a.md": f"# A\n\n{alike.format('blue') * 6}",
+                 "b.md": f"# B\n\n{alike.format('pale') * 6}",
+                 "c.md": "# C\n\nBread, flour and a slow dough."}  # fmt: skip
+        add(library, write_files(tmp_path / "files", files))
+        text = "When does the blue ferry leave?\n\nIs the pale ferry free for dogs?"
+        chunked = library.chunked_options(hits_per_segment=1, limit=1, method=CutMethod.ADAPTIVE)
+
+        def found(**changes):
+            return library.search_chunked(text, library.options(**changes), chunked)
+
+        both = found()
+        assert sorted((paths(both)[at], one.topics) for at, one in enumerate(both.results)) == [
+            ("a.md", (0,)), ("b.md", (1,))]  # fmt: skip
+        for changes in ({"near_duplicates": True}, {"semantic_threshold": 0.9}):
+            (once,) = found(**changes).results
+            assert once.topics == (0, 1)
+            assert {once.result.document.path, *once.result.also_at} == {"a.md", "b.md"}
+
+
 def test_several_hits_of_a_document_or_a_section_can_be_kept(library):
     text = chat(*[BUG] * 4, "the timeout error of a socket " * 12)
     one = ask(library, text, limit=20)

@@ -24,7 +24,8 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cli_chunked")
     library = open_library(folder / "library")
     library.embedders.pin(HashEmbedder())
-    write_files(folder / "files", {**HANDBOOK, "chats/both.md": CHAT})
+    lamps = "".join(f"## Lamp {n}\n\n{'The lantern has oil and a wick. ' * 60}\n" for n in range(3))
+    write_files(folder / "files", {**HANDBOOK, "chats/both.md": CHAT, "notes/lamps.md": lamps})
     add(library, folder / "files")
     library.close()
     return folder
@@ -78,12 +79,43 @@ def test_a_document_is_named_by_its_number_too(here):
     assert "chats/both.md" not in here("related", number).stdout
 
 
+def test_how_a_long_question_is_cut_and_merged_is_set_by_flags(here, place):
+    asked = ("search", "--file", place / "files/chats/both.md", "--chunked", "--json")
+
+    def found(*more):
+        done = here(*asked, *more)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    assert found("--method", "whole")["metrics"]["segments"] == 1
+    assert found("--method", "fixed")["metrics"]["segments"] == 1
+    every = [one["document"]["path"] for one in found("--dedup", "none", "-n", 20)["results"]]
+    each = [one["document"]["path"] for one in found("-n", 20)["results"]]
+    assert len(each) == len(set(each))
+    assert len(every) > len(each)
+    scores = [one["score"] for one in found("--merge", "score", "-n", 20)["results"]]
+    assert scores == sorted(scores, reverse=True)
+    alike = found("-o", "min_similarity=0.99")
+    assert alike["results"] == []
+    refused = here("search", "refund", "--merge", "score")
+    assert refused.returncode == 2
+    assert "Add --chunked." in refused.stderr
+
+
 def test_the_context_block_is_markdown(here):
     done = here("related", "chats/both.md", "--context", "-n", 2)
     assert done.stdout.startswith("## Related documents\n\n### 1. ")
     assert done.stdout.count("\n### ") == 2
     done = here("search", "refund", "--context")
     assert "### 1. Refunds" in done.stdout
+
+
+def test_the_context_block_is_as_long_as_is_set(here, monkeypatch):
+    whole = here("related", "chats/both.md", "--context").stdout
+    monkeypatch.setenv("RAGKIT_ANSWERS__CONTEXT_TOKENS", "100")
+    short = here("related", "chats/both.md", "--context").stdout
+    assert len(short) <= 400 < len(whole)
+    assert short.startswith("## Related documents\n\n### 1. ")
 
 
 def test_what_is_not_there_or_cannot_be_read_has_an_answer(here, tmp_path):

@@ -26,10 +26,13 @@ from ragkit.surfaces.cli.options import (
     AssignOption,
     CollectionOption,
     ContextOption,
+    DedupOption,
     FusionOption,
     JsonOption,
     LibraryOption,
     LimitOption,
+    MergeOption,
+    MethodOption,
     ModeOption,
     RerankOption,
     WebOption,
@@ -250,6 +253,9 @@ def search(
     chunked: Annotated[
         bool, typer.Option("--chunked", help="Let each topic of a long question ask for itself.")
     ] = False,
+    method: MethodOption = None,
+    merge: MergeOption = None,
+    dedup: DedupOption = None,
     context: ContextOption = False,
     web: WebOption = False,
     yes: YesOption = False,
@@ -265,15 +271,18 @@ def search(
     opened = open_library(library, collection)
     if web and (chunked or context):
         raise QueryError("--web takes a plain question.", "Leave out --chunked and --context.")
+    of_long = {"method": method, "merge": merge, "dedup": dedup}
+    if not chunked and any(of_long.values()):
+        raise QueryError("--method, --merge and --dedup are for long questions.", "Add --chunked.")
     options = opened.options(mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit)
     options = assigned(options, option, chunked=chunked)
     if chunked or context:
         from ragkit.surfaces.cli import related
     if chunked:
+        changes = {**of_long, "limit": limit, "mode": index}
         related.search_long(
-            opened, text, options, limit, file, index=index, option=option, context=context,
-            as_json=json_,
-        )  # fmt: skip
+            opened, text, options, changes, file, option=option, context=context, as_json=json_
+        )
         return
     answer = opened.search(text, options)
     opened.contexts.note_hits(answer)

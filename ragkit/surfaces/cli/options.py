@@ -14,7 +14,18 @@ import typer
 from ragkit.catalog.records import JobRecord, JobState
 from ragkit.library import Library
 from ragkit.option_table import Option
-from ragkit.options import SEARCH_OPTIONS, ChunkedOptions, Fusion, Mode, Rerank, SearchOptions
+from ragkit.options import (
+    CHUNKED_OPTIONS,
+    SEARCH_OPTIONS,
+    ChunkedOptions,
+    CutMethod,
+    Dedup,
+    Fusion,
+    Merge,
+    Mode,
+    Rerank,
+    SearchOptions,
+)
 from ragkit.settings import load_settings, parse_chunked_option, parse_option
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.failures import log_to
@@ -49,6 +60,9 @@ ModeOption = Annotated[Mode | None, flag(SEARCH_OPTIONS["mode"])]
 FusionOption = Annotated[Fusion | None, flag(SEARCH_OPTIONS["fusion"])]
 LimitOption = Annotated[int | None, flag(SEARCH_OPTIONS["limit"], "--limit", "-n")]
 RerankOption = Annotated[Rerank | None, flag(SEARCH_OPTIONS["rerank"])]
+MethodOption = Annotated[CutMethod | None, flag(CHUNKED_OPTIONS["method"])]
+MergeOption = Annotated[Merge | None, flag(CHUNKED_OPTIONS["merge"])]
+DedupOption = Annotated[Dedup | None, flag(CHUNKED_OPTIONS["dedup"])]
 AssignOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
-from ragkit.options import (
-    CHUNKED_OPTIONS,
-    CutMethod,
-    Dedup,
-    IndexMode,
-    Merge,
-    SearchOptions,
-)
+from ragkit.options import SearchOptions
 from ragkit.reading.question_text import read_text
 from ragkit.results import Answer
 from ragkit.retrieval.multi_query import ChunkedAnswer
@@ -27,12 +20,14 @@ from ragkit.surfaces.cli.options import (
     AssignOption,
     CollectionOption,
     ContextOption,
+    DedupOption,
     JsonOption,
     LibraryOption,
     LimitOption,
+    MergeOption,
+    MethodOption,
     assigned,
     assigned_chunked,
-    flag,
     open_library,
 )
 
@@ -44,9 +39,9 @@ def related(
     library: LibraryOption = None,
     collection: CollectionOption = None,
     limit: LimitOption = None,
-    method: Annotated[CutMethod | None, flag(CHUNKED_OPTIONS["method"])] = None,
-    merge: Annotated[Merge | None, flag(CHUNKED_OPTIONS["merge"])] = None,
-    dedup: Annotated[Dedup | None, flag(CHUNKED_OPTIONS["dedup"])] = None,
+    method: MethodOption = None,
+    merge: MergeOption = None,
+    dedup: DedupOption = None,
     option: AssignOption = None,
     context: ContextOption = False,
     json_: JsonOption = False,
@@ -66,17 +61,19 @@ def search_long(
     opened: Library,
     text: str,
     options: SearchOptions,
-    limit: int | None,
+    changes: Mapping[str, Any],
     file: Path | None = None,
     *,
-    index: IndexMode | None = None,
     option: Sequence[str] | None = None,
     context: bool,
     as_json: bool,
 ) -> None:
-    """Answer a text by its topics, and print the answer; ``file`` itself is left out of it."""
+    """Answer a text by its topics, and print the answer; ``file`` itself is left out of it.
+
+    ``changes`` are options of a long text by name, ``option`` what ``--option`` says.
+    """
     exclude = _copies_of(opened, file) if file else frozenset()
-    chunked = opened.chunked_options(limit=limit, exclude=exclude, mode=index)
+    chunked = opened.chunked_options(**changes, exclude=exclude)
     chunked = assigned_chunked(chunked, option)
     show(opened, opened.search_chunked(text, options, chunked), context=context, as_json=as_json)
 
