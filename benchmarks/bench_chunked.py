@@ -1,6 +1,6 @@
 """Long questions: what 20 segments cost beside one question, and what conversations find.
 
-python benchmarks/bench_chunked.py [--chunks 100000] [--repeats 30] [--quality] [--json]
+python benchmarks/bench_chunked.py [--chunks N] [--repeats 30] [--quality] [--only NAME] [--json]
 
 The time is taken on the library of ``bench_search.py``, question and conversation by turns.
 ``--quality`` instead asks the joined conversations of ``../shared/data/mtrag_pool``, each passage
@@ -83,7 +83,7 @@ def passages(place: Path) -> Library:
     return library
 
 
-def quality() -> dict[str, float]:
+def quality(only: str) -> dict[str, float]:
     asked = list(lines(SET / "queries_multi.jsonl"))
     right: dict[str, set[str]] = {}
     for line in (SET / "qrels_multi.tsv").read_text("utf-8").splitlines()[1:]:
@@ -93,6 +93,8 @@ def quality() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         library = passages(Path(folder))
         for name, find in ways(library).items():
+            if only not in name:
+                continue
             recalls, topics = [], []
             for one in asked:
                 found = {Path(path).stem for path in find(one["text"])}
@@ -147,8 +149,9 @@ def main() -> None:
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=30)
     parser.add_argument("--quality", action="store_true", help="recall instead of time")
+    parser.add_argument("--only", default="", help="ways of asking whose name holds this")
     given = parser.parse_args()
-    report(quality() if given.quality else speed(given.chunks, given.repeats), given.json)
+    report(quality(given.only) if given.quality else speed(given.chunks, given.repeats), given.json)
 
 
 if __name__ == "__main__":

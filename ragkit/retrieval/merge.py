@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Protocol, TypeVar
 
 from ragkit.options import Dedup, Merge
@@ -27,6 +28,8 @@ class Scored(Protocol):
 
 
 _R = TypeVar("_R")
+
+_SCORE = attrgetter("score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def deduplicate_by_document(rows: Iterable[_R], n: int = 1) -> list[_R]:
     Raises:
         TypeError: a row has not what it needs.
     """
-    return _best_of_each(rows, n, document_of)
+    return _best_of_each(rows, n, document_of, similarity_of)
 
 
 def keep_best(
@@ -65,18 +68,24 @@ def keep_best(
     ``sections`` are the hits' sections by entry id; a hit without one counts to its document.
     """
     if dedup is Dedup.DOCUMENT:
-        return deduplicate_by_document(hits, n)
+        # The names of a hit are known: looking for them takes four times as long.
+        return _best_of_each(hits, n, attrgetter("document_id"), _SCORE)
     of_entry = sections or {}
     most = 0 if dedup is Dedup.NONE else n
-    return _best_of_each(hits, most, lambda hit: (hit.document_id, of_entry.get(hit.entry_id, -1)))
+    return _best_of_each(
+        hits, most, lambda hit: (hit.document_id, of_entry.get(hit.entry_id, -1)), _SCORE
+    )
 
 
-def _best_of_each(rows: Iterable[_R], n: int, home: Callable[[_R], Hashable]) -> list[_R]:
+def _best_of_each(
+    rows: Iterable[_R], n: int, home: Callable[[_R], Hashable], score: Callable[[_R], float]
+) -> list[_R]:
     kept: list[_R] = []
     counts: Counter[Hashable] = Counter()
-    for row in sorted(rows, key=similarity_of, reverse=True):
-        counts[home(row)] += 1
-        if n <= 0 or counts[home(row)] <= n:
+    for row in sorted(rows, key=score, reverse=True):
+        of_row = home(row)
+        counts[of_row] += 1
+        if n <= 0 or counts[of_row] <= n:
             kept.append(row)
     return kept
 
