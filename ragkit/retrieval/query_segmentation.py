@@ -21,7 +21,6 @@ from ragkit.chunking.sizes import WORD
 from ragkit.chunking.splitter import Size
 from ragkit.chunking.structure import front_matter_end
 from ragkit.options import ChunkedOptions, CutMethod
-from ragkit.retrieval.asked_text import asked_text
 from ragkit.retrieval.exchanges import (
     Embed,
     backgrounds,
@@ -242,6 +241,8 @@ def _segments(units: Iterable[Unit]) -> list[Segment]:
 
 def _fixed(text: str, options: ChunkedOptions) -> list[Segment]:
     """Cut by size alone, where chunks of a document are cut; marks of Markdown are not asked."""
+    from ragkit.retrieval.asked_text import asked_text
+
     shown = asked_text(text)
     messages = [
         MessageSpan(unit.start, unit.end, unit.role)
