@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts.common import browser, frame, markup, open_in_os, state
 from pages.parts.common.markup import action, name, plural
-from pages.parts.document import cited, context_dialog, pdf_view, reader, sheet_tabs
+from pages.parts.document import cited, context_dialog, outcomes, pdf_view, reader, sheet_tabs
 from pages.parts.library import source_tables as tables
 from pages.parts.rendering.pictures import pictures_of
 from ragkit.catalog.records import ChunkRecord, ContextStatus
@@ -138,6 +138,9 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
     with middle, st.container(key="reading"):
         if sheet is not None:
             st.html(sheet_tabs.tabs(sheets, found, sheet, record.id, request.find))
+        noted = library.contexts.outcomes(request.id)
+        if noted:
+            st.html(outcomes.outcomes(noted, record.id, request.find))
         if as_pages:
             pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find, sentence))
         elif detail.text:

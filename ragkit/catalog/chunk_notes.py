@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ragkit.options import Filters
 
 DECISION, ACTION, ATTACHMENT = "decision", "action", "attachment"
+_MOST_CHOICES = 30
 _CHUNK = LEVEL_CODES[Level.CHUNK]
 _ATTACHED = "coalesce(json_array_length(d.metadata, '$.attachments'), 0) > 0"
 
@@ -252,6 +253,37 @@ class NoteQueries:
                     (collection_id, *one.document_values),
                 )
         return np.unique(np.array(ids, np.int64))
+
+    def values(self, collection_id: int) -> list[tuple[int, str, str]]:
+        """Return what is noted in documents, as (document id, filter, value).
+
+        Topics are among them where there are so few that one can choose from them.
+        """
+        parts = [
+            f"SELECT document_id, 'has', '{name}' FROM chunk_notes "
+            f"WHERE collection_id = ?1 AND {name} = 1 GROUP BY document_id"
+            for name in (DECISION, ACTION)
+        ]
+        parts.append(
+            "SELECT DISTINCT document_id, 'sentiment', sentiment FROM chunk_notes "
+            "WHERE collection_id = ?1 AND sentiment <> ''"
+        )
+        if len(self.topics(collection_id, _MOST_CHOICES + 1)) <= _MOST_CHOICES:
+            parts.append(
+                "SELECT DISTINCT n.document_id, 'topic', k.topic FROM chunk_notes n "
+                "JOIN (SELECT topic_key, MIN(topic) AS topic FROM chunk_notes "
+                "WHERE collection_id = ?1 AND topic_key <> '' GROUP BY 1) k "
+                "ON k.topic_key = n.topic_key WHERE n.collection_id = ?1"
+            )
+        return self._connections.rows(" UNION ALL ".join(parts), (collection_id,))
+
+    def topics(self, collection_id: int, most: int) -> list[str]:
+        """Return topics that contexts name, by the order of their stems."""
+        return self._connections.column(
+            "SELECT MIN(topic) FROM chunk_notes WHERE collection_id = ? AND topic_key <> '' "
+            "GROUP BY topic_key LIMIT ?",
+            (collection_id, most),
+        )
 
     def contexts(self, collection_id: int) -> bool:
         """Return whether the collection has any context that was written."""

@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 from email.utils import getaddresses
 from typing import TYPE_CHECKING, Any
 
+from ragkit.catalog.chunk_notes import ATTACHMENT
+
 if TYPE_CHECKING:
     from ragkit.indexes.rows import Ids
 
 _MOST_VALUES, _LEAST_SHARE = 30, 0.1
-_ALWAYS = frozenset(("type", "path", "lang", "tag", "speaker", "from", "to", "cc", "bcc"))
+_ALWAYS = frozenset(
+    ("type", "path", "lang", "tag", "speaker", "from", "to", "cc", "bcc", "has", "sentiment")
+)
 _HEADERS = {"author": "from", "to": "to", "cc": "cc", "bcc": "bcc"}
 _NO_FIELDS = frozenset(("tags", "date", "to", "cc", "bcc"))
 
@@ -101,15 +105,26 @@ class _Column:
 class FacetTable:
     """The values of every indexed document of a collection, to be counted for some of them."""
 
-    def __init__(self, documents: Iterable[tuple[int, str, str, str, str]]) -> None:
-        """Take (id, format, language, path, metadata as JSON) of documents, ids ascending."""
+    def __init__(
+        self,
+        documents: Iterable[tuple[int, str, str, str, str]],
+        noted: Iterable[tuple[int, str, str]] = (),
+    ) -> None:
+        """Take (id, format, language, path, metadata as JSON) of documents, ids ascending.
+
+        ``noted`` is what contexts note of their chunks: (id, filter, value).
+        """
         import numpy as np
 
         ids: list[int] = []
         columns: dict[str, _Column] = {}
+        of_contexts: dict[int, list[tuple[str, str]]] = {}
+        for document_id, name, value in noted:
+            of_contexts.setdefault(document_id, []).append((name, value))
         for row, (document_id, *document) in enumerate(documents):
             ids.append(document_id)
-            for name, value in dict.fromkeys(_values(*document)):
+            values = [*_values(*document), *of_contexts.get(document_id, ())]
+            for name, value in dict.fromkeys(values):
                 columns.setdefault(name, _Column()).add(row, value)
         self._ids = np.array(ids, np.int64)
         self._columns = {
@@ -159,6 +174,8 @@ def _values(kind: str, language: str, path: str, packed: str) -> Iterator[tuple[
     for speaker in speakers:
         yield "speaker", speaker
         yield "from", speaker
+    if metadata.get("attachments"):
+        yield "has", ATTACHMENT
     for header, name in _HEADERS.items():
         for person in _people(_listed(metadata.get(header, []))):
             yield name, person

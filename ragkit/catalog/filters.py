@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ragkit.catalog.chunk_notes import (
+    NoteQueries,
     document_condition,
     note_conditions,
     speaker_condition,
@@ -236,7 +237,8 @@ class FilterQueries:
                 "SELECT id, format, language, path, metadata FROM documents "
                 "WHERE collection_id = ? AND status = 'indexed' ORDER BY id",
                 (collection_id,),
-            )
+            ),
+            NoteQueries(self._connections).values(collection_id),
         )
 
     def _read_field_names(self, collection_id: int) -> tuple[str, ...]:

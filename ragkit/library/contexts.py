@@ -21,6 +21,7 @@ from ragkit.indexing.writer import lock_is_held, writer_lock
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
+    from ragkit.answering.outcomes import Outcome
     from ragkit.background.context_model import OpenModel
     from ragkit.indexing.progress import Progress
     from ragkit.indexing.writer import Writer
@@ -46,6 +47,25 @@ class ContextService:
     def of_document(self, document_id: int) -> dict[int, ContextRecord]:
         """Return a document's contexts by chunk index; chunks without one are left out."""
         return self._catalog.contexts.of_document(document_id)
+
+    def outcomes(self, document_id: int) -> Sequence[Outcome]:
+        """Return what contexts note as decided or to be done in a document, in order.
+
+        Each has the sentence of the text that supports it, where one does.
+
+        Raises:
+            NotFoundError: there is no such document.
+        """
+        from ragkit.answering.outcomes import outcomes_of
+
+        documents = self._catalog.documents
+        with self._catalog.connections.read():
+            record = documents.get(document_id)
+            contexts = self._catalog.contexts.of_document(document_id)
+            text = documents.text(document_id) if contexts else ""
+            chunks = documents.chunks(document_id) if contexts else []
+        answers = {index: context.answer for index, context in contexts.items()}
+        return outcomes_of(text, chunks, answers, code=record.format == "code")
 
     def at(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], ContextRecord]:
         """Return the contexts of chunks given by document id and chunk index, in one query."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ LONGEST = 300
 """Characters before the cursor up to which anything is suggested."""
 
 _MOST_SEARCHES, _MOST_FILTERS, _MOST_DOCUMENTS, _MOST_VALUES = 4, 3, 5, 8
-_LEAST_LETTERS = 2
+_LEAST_LETTERS, _MOST_TOPICS = 2, 2000
 _LAST_TOKEN = re.compile(r'(?<!\S)(?:[^\s"]|"[^"]*(?:"|\Z))+\Z')
 _FILTERED = re.compile(r'(?<!\S)[^\s:"]+:(?:[^\s"]|"[^"]*")+')
 # Filters whose values are not listed: they take any text, number or day.
@@ -143,6 +144,9 @@ class SuggestionService:
             return self._names.folders(names)
         if name == "collection":
             return Counter(dict.fromkeys(names, 0))
+        if name == "topic":
+            topics = (self._catalog.notes.topics(record.id, _MOST_TOPICS) for record in collections)
+            return Counter(dict.fromkeys(chain.from_iterable(topics), 0))
         if name in ("newer_than", "older_than"):
             return Counter(dict.fromkeys(_AGES, 0))
         if name == "source":

@@ -28,6 +28,7 @@ from ragkit.retrieval.spelling import may_be_misspelled, nearest_word, respelled
 _SHORTEST_NAME = 4
 _ALIKE = 70
 _GOOD = 0.4
+_MOST_TOPICS = 2000
 _WORD = re.compile(r"[^\W\d_]+")
 _OF_VALUE = {
     "type": 'No files of type "{}".', "path": 'No files in a path with "{}".',
@@ -175,6 +176,9 @@ def _nearest_value(
             known.update(catalog.filters.folders(collection.id))
         elif name in _LISTED:
             known.update(_LISTED[name])
+        elif name == "topic":
+            topics = catalog.notes.topics(collection.id, _MOST_TOPICS)
+            known.update(word for topic in topics for word in _WORD.findall(topic))
         else:
             known.update(one for one, _ in catalog.filters.facets(collection).values(name))
         if name in _OF_PEOPLE and len(value) >= _SHORTEST_NAME:

@@ -155,3 +155,14 @@ def test_a_migration_fills_them_from_the_contexts(library_paths, monkeypatch):
     assert chunks(now, has=("decision",), sentiments=("mixed",)) == [(1, 0)]
     assert documents(now, speakers=("Ines",)) == [1]
     opened.close()
+
+
+def test_facets_count_documents_by_what_is_noted_of_them(noted):
+    noted.put("c.eml", "More text.", hash="5", metadata={"attachments": ["x.pdf"]})
+    note(noted, 3, 0, {**TASKS, "topic_summary": "chore"})
+    facets = noted.catalog.filters.facets(noted.catalog.collections.all()[0])
+    assert facets.values("has") == (("action", 2), ("attachment", 1), ("decision", 1))
+    assert facets.values("sentiment") == (("mixed", 2), ("positive", 1))
+    assert facets.values("topic") == (("Chores", 2), ("Prices of refunds", 1))
+    assert facets.by_filter["has"].divides(facets.documents)
+    assert noted.catalog.notes.topics(noted.collection_id, 9) == ["Chores", "Prices of refunds"]

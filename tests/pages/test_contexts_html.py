@@ -7,10 +7,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pages.parts.document import reader
+from pages.parts.document import outcomes, reader
 from pages.parts.health import health_view
 from pages.parts.search import cards
 from pages.parts.search.passages import ExpandedContent
+from ragkit.answering.outcomes import Outcome
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.catalog.records import (
     BY_PERSON,
@@ -26,7 +27,7 @@ from ragkit.health.findings import Finding
 from ragkit.models.ollama_monitor import Download, OllamaLook
 from ragkit.models.ollama_text import Health, ModelInfo
 from ragkit.results import DocumentRef, MatchedChunk, Result
-from ragkit.types import Chunk
+from ragkit.types import Chunk, Span
 
 HOSTILE = '<script>x()</script><img src=x onerror=y()> " onmouseover="z()" \u202e\x00 **b** $x$'
 ANSWER = ContextAnswer(
@@ -125,6 +126,28 @@ def test_all_that_is_known_of_a_chunk_can_be_seen():
 )
 def test_what_is_missing_is_said(record, said):
     assert said in words(reader.chunk_context(record, 2))
+
+
+def test_what_was_decided_links_to_its_sentence_or_chunk():
+    said = Outcome("decision", 2, HOSTILE, f"So be it {HOSTILE}.", Span(40, 60))
+    html = outcomes.outcomes([said, Outcome("action", 4), *[said] * 6], 7, "who?")
+    read = _Reader(html)
+    assert read.tags <= TAGS | {"section"}
+    assert read.names <= {
+        "class", "id", "aria-label", "href", "data-rk", "data-id", "title", "target", "dir",
+    }  # fmt: skip
+    assert "document?id=7&amp;find=who%3F&amp;span=40-60&amp;said=" in html
+    assert "document?id=7&amp;chunk=5&amp;find=who%3F" in html
+    assert "To do Somewhere in chunk 5" in read.text
+    assert "2 more" in read.text
+    assert outcomes.outcomes([], 7, "") == ""
+
+
+def test_what_could_not_be_used_is_said_in_the_details():
+    answer = replace(ANSWER, details={"dropped": {"sentiment": HOSTILE[:8]}})
+    assert "Dropped" + f"sentiment ({HOSTILE[:8]})" in words(
+        reader.chunk_context(replace(RECORD, answer=answer), 2)
+    )
 
 
 def test_a_chunk_list_holds_both_contexts_and_its_buttons():

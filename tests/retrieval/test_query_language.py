@@ -304,7 +304,7 @@ def test_an_excluded_note_leaves_the_other_chunks_of_a_document(noted_sample):
             'There is no "has:descision", only "has:attachment", "has:decision" and "has:action".',
         ),
         ("sentimnt:mixed", "sentiment:mixed", 'There is no filter "sentimnt:".'),
-        ("topic:promotoin", "", 'No topic has "promotoin" in it.'),
+        ("topic:promotd", "topic:promoted", 'No topic has "promotd" in it.'),
     ],
 )  # fmt: skip
 def test_wrong_values_of_what_contexts_note(noted_sample, typed, meant, notice):
@@ -338,3 +338,22 @@ def test_words_of_topics_are_searched(noted_sample):
     """Only the topic of one chunk says "emergency contacts"."""
     answer = noted_sample.search("emergency contacts weekend", mode="keyword")
     assert names(answer)[0] == "2026-02-27-lena-and-jonas.md"
+
+
+def test_what_contexts_note_is_offered_as_filters_and_while_typing(noted_sample):
+    offered = {
+        group.filter: dict(group.values)
+        for group in facets.groups(noted_sample, "", noted_sample.options())
+    }
+    decided = _noted(noted_sample, lambda one: one.get("has_decision"))
+    assert offered["has"]["decision"] == len(decided)
+    assert offered["sentiment"]["mixed"] == 2
+    labels = [one.label for one in noted_sample.suggestions.suggest("boat has:")]
+    assert labels == ["has:action", "has:decision", "has:attachment"]
+    (topic,) = noted_sample.suggestions.suggest("topic:emer")
+    assert topic.text == 'topic:"Emergency contacts for the weekend" '
+    assert noted_sample.search(topic.text).total_documents == 1
+    assert [one.label for one in noted_sample.suggestions.suggest("sentiment:ne")] == [
+        "sentiment:negative", "sentiment:neutral",
+    ]  # fmt: skip
+    assert facets.groups(noted_sample, "topic:travel has:decision", noted_sample.options())

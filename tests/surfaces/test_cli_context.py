@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from small_library import HANDBOOK, add, make_older, open_library, write_files
@@ -119,3 +120,31 @@ def test_only_one_collection(library, tmp_path):
 )
 def test_durations_are_said_as_people_say_them(seconds, said):
     assert duration(seconds) == said
+
+
+def test_show_prints_what_is_noted_of_a_document(library, server):
+    text = "We decided that the boat stays green. Rui has to paint it by May."
+    folder = Path(library.sources.list()[0].root)
+    (folder / "notes/talk.md").write_text(f"---\nparticipants: [Rui]\n---\n# Talk\n\n{text}\n")
+    library.jobs.wait(library.sources.sync())
+    assert run(library).exit_code == 0
+    place = ["--library", str(library.paths.root)]
+    shown = CliRunner().invoke(app, ["show", "notes/talk.md", *place])
+    assert shown.exit_code == 0, shown.output
+    assert "Decided  We decided that the boat stays green  (chunk 1)" in shown.stdout
+    assert "“We decided that the boat stays green.”" in shown.stdout
+    assert "To do    Rui has to paint it by May  (chunk 1)" in shown.stdout
+    value = json.loads(CliRunner().invoke(app, ["show", "notes/talk.md", "--json", *place]).stdout)
+    assert [one["kind"] for one in value["outcomes"]] == ["decision", "action"]
+    stored = library.documents.get(value["id"]).text
+    for one in value["outcomes"]:
+        assert stored[one["start"] : one["end"]] == one["sentence"]
+        assert one["text"] in text
+    assert value["passages"][0]["context"]["details"]["has_decision"] is True
+    assert value["path"] == "notes/talk.md"
+    assert CliRunner().invoke(app, ["show", "nothing.md", *place]).exit_code != 0
+    library.jobs.wait(library.contexts.edit(value["id"], 0, "About a boat."))
+    assert len(library.contexts.outcomes(value["id"])) == 2, "an edit changes no notes"
+    (folder / "notes/talk.md").write_text("# Talk\n\nOther text.\n")
+    library.jobs.wait(library.sources.sync())
+    assert library.contexts.outcomes(value["id"]) == []

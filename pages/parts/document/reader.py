@@ -331,6 +331,8 @@ def _details(answer: ContextAnswer) -> list[tuple[str, str]]:
             return "yes" if value else "no"
         if isinstance(value, list | tuple):
             return ", ".join(str(item) for item in value[:_MOST_ITEMS])
+        if isinstance(value, dict):
+            return ", ".join(f"{key} ({item})" for key, item in value.items())
         return str(value)
 
     shown = ((key, words(value)) for key, value in answer.details.items())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _TITLES = {
     "type": "Type", "path": "Folder", "lang": "Language", "=language": "Programming language",
-    "tag": "Tag", "speaker": "Speaker",
+    "tag": "Tag", "speaker": "Speaker", "topic": "Topic", "has": "Has", "sentiment": "Sentiment",
 }  # fmt: skip
 _MOST_VALUES, _MOST_FIELDS = 12, 6
 

@@ -67,6 +67,7 @@ ELSEWHERE = {
     "embedder": "background.embedder",
     "models": "models.models",
     "judgments": "judgments.judgments",
+    "show": "show.show",
     "related": "related.related",
     "collections": "collections.collections",
     "open": "serving.open_",

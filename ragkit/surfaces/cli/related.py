@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ragkit.catalog.records import DocumentRecord
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
 from ragkit.options import SearchOptions
@@ -88,12 +89,22 @@ def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:
     place = Path(what).expanduser()
     if place.is_file():
         return read_text(opened.settings.reading, place), _copies_of(opened, place)
+    record = document_called(opened, what)
+    return opened.documents.get(record.id).text, frozenset({record.id})
+
+
+def document_called(opened: Library, what: str) -> DocumentRecord:
+    """Return the document with that path or id.
+
+    Raises:
+        NotFoundError: there is none.
+    """
     containing = "" if what.isdecimal() else what
     records = opened.documents.list(opened.settings.collection, containing=containing)
     record = next((record for record in records if what in (record.path, str(record.id))), None)
     if record is None:
         raise NotFoundError(f"No file or document {what}.", "ragkit list shows the documents.")
-    return opened.documents.get(record.id).text, frozenset({record.id})
+    return record
 
 
 def _copies_of(opened: Library, place: Path) -> frozenset[int]:

@@ -1,0 +1,93 @@
+"""One document, its contexts and what they note, as a JSON value and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragkit.formatting import plural
+from ragkit.surfaces.render import document_as_json, plain
+
+if TYPE_CHECKING:
+    from ragkit.answering.outcomes import Outcome
+    from ragkit.catalog.records import ChunkRecord, ContextRecord
+    from ragkit.library import DocumentDetail
+
+_KINDS = {"decision": "Decided", "action": "To do"}
+_LONGEST = 300
+
+
+def detail_as_json(
+    detail: DocumentDetail, contexts: Mapping[int, ContextRecord], outcomes: Sequence[Outcome]
+) -> dict[str, Any]:
+    """Return the JSON object that ``ragkit show --json`` prints; spans are of the stored text."""
+    return {
+        **document_as_json(detail.record),
+        "date": detail.record.date,
+        "metadata": detail.record.metadata,
+        "characters": len(detail.text),
+        "outcomes": [_outcome_as_json(one) for one in outcomes],
+        "passages": [
+            _chunk_as_json(record, contexts.get(record.chunk.index)) for record in detail.chunks
+        ],
+    }
+
+
+def _outcome_as_json(one: Outcome) -> dict[str, Any]:
+    return {
+        "kind": one.kind,
+        "text": one.text,
+        "chunk": one.chunk,
+        "sentence": one.sentence,
+        "start": one.span.start if one.span else None,
+        "end": one.span.end if one.span else None,
+    }
+
+
+def _chunk_as_json(record: ChunkRecord, context: ContextRecord | None) -> dict[str, Any]:
+    written = None
+    if context is not None:
+        written = {
+            "status": context.status.value,
+            "context": context.answer.context,
+            "keywords": list(context.answer.keywords),
+            "questions": list(context.answer.questions),
+            "details": dict(context.answer.details),
+            "model": context.answer.model,
+        }
+    chunk = record.chunk
+    return {
+        "chunk": chunk.index,
+        "start": chunk.start,
+        "end": chunk.end,
+        "headings": list(chunk.heading_path),
+        "pages": list(chunk.pages) if chunk.pages else None,
+        "context": written,
+    }
+
+
+def detail_as_text(
+    detail: DocumentDetail, contexts: Mapping[int, ContextRecord], outcomes: Sequence[Outcome]
+) -> Iterator[str]:
+    """Yield lines about a document: facts, what was decided and is to be done, its contexts."""
+    record = detail.record
+    written = {index: one for index, one in contexts.items() if one.answer.context}
+    yield plain(record.title or record.path)
+    facts = [record.path, record.format, record.date[:10], plural(record.chunks, "chunk")]
+    facts.append(f"{plural(len(written), 'context')} written")
+    yield plain(" · ".join(filter(None, facts)))
+    for notice in filter(None, (record.reason, *record.warnings)):
+        yield plain(notice)
+    if outcomes:
+        yield ""
+        yield "Decisions and actions found"
+    for one in outcomes:
+        said = one.text or one.sentence or "no single sentence says what"
+        yield plain(f"  {_KINDS[one.kind]:<8} {said}  (chunk {one.chunk + 1})")
+        if one.text and one.sentence:
+            yield plain(f"           “{' '.join(one.sentence.split())[:_LONGEST]}”")
+    if written:
+        yield ""
+        yield "Contexts"
+    for index, context in sorted(written.items()):
+        yield plain(f"  {index + 1:>4}  {context.answer.context}")
