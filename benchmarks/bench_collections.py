@@ -1,16 +1,18 @@
 """Libraries of 1,000 to 50,000 collections, of which 2, 5, 10 or 20 % are large: twelve cases.
 
     python benchmarks/bench_collections.py [--cases I0 I4 ...] [--small 20 50] [--large 1000 2000]
-        [--most-chunks 400000] [--indexed 300] [--sample 40] [--json FILE] [--svg FILE]
+        [--most-chunks 400000] [--sample 40] [--searches 100] [--rounds 3]
+        [--json FILE] [--svg FILE]
 
 I0 to I3 have 1,000 collections, I4 to I7 10,000, I8 to I11 50,000. Small and large ones have as
 many chunks as the two ranges say. Where all together would be more than ``--most-chunks``, those
 that are searched keep their size and the others are made smaller, large ones first; what they
 really have is among the figures.
 
-The library is written by the product (``many_collections.py``), and searched by another one that
-is opened as a page opens it. Index files are written for ``--indexed`` collections, all that are
-searched among them; the others would get theirs when they are first searched. ``cold``: the first
+Cases of one number of collections are one library that grows: more of its collections become
+large. It is written by the product (``many_collections.py``), and searched by another one that
+is opened as a page opens it. Index files are written for the collections that are searched; the
+others would get theirs when they are first searched. ``cold``: the first
 search in a collection that this process has not opened; ``warm``: ten collections in turn;
 ``40_in_turn``: all that are searched. Each warm search takes turns with the same one in a library
 that has one small and one large collection only (``to_alone``). Times are the least of
@@ -27,7 +29,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -62,26 +64,27 @@ class Sizes:
     scaled: Mapping[str, tuple[int, int]]
 
     @classmethod
-    def of(cls, count: int, share: float, options: Any) -> Sizes:
-        """Choose sizes that stay about within the most chunks."""
+    def of(cls, count: int, share: float, most_share: float, options: Any) -> Sizes:
+        """Choose sizes with which so many large ones at most stay about within the most chunks."""
         numbers = random.Random(5).sample(range(count), count)
-        many = max(1, round(count * share))
-        of_kind = {"large": numbers[:many], "small": numbers[many:]}
-        searched = {kind: found[: options.sample] for kind, found in of_kind.items()}
-        full = {"large": tuple(options.large), "small": tuple(options.small)}
-        left, wished = options.most_chunks, {}
-        for kind, found in of_kind.items():
-            middle = sum(full[kind]) / 2
-            left -= len(searched[kind]) * middle
-            wished[kind] = (len(found) - len(searched[kind])) * middle
+        middle = {kind: sum(getattr(options, kind)) / 2 for kind in ("small", "large")}
+        many = max(1, round(count * most_share))
+        others = {"small": count - many - options.sample, "large": many - options.sample}
+        wished = {kind: max(0, others[kind]) * middle[kind] for kind in others}
+        left = max(0, options.most_chunks - options.sample * sum(middle.values()))
         # Small ones have what large ones leave, or half of it all.
         given = {"small": min(wished["small"], max(left - wished["large"], left / 2))}
         given["large"] = min(wished["large"], left - given["small"])
-        scaled = {}
-        for kind, (least, most) in full.items():
-            share_of = max(given[kind], 0.0) / wished[kind] if wished[kind] else 1.0
-            scaled[kind] = (max(1, int(least * share_of)), max(1, int(most * share_of)))
-        return cls(count, frozenset(of_kind["large"]), searched, full, scaled)
+        full = {kind: tuple(getattr(options, kind)) for kind in given}
+        part = {kind: given[kind] / wished[kind] if wished[kind] else 1.0 for kind in given}
+        scaled = {
+            kind: (max(1, int(least * part[kind])), max(1, int(most * part[kind])))
+            for kind, (least, most) in full.items()
+        }
+        large = numbers[: max(1, round(count * share))]
+        # The last are small in every case.
+        searched = {"small": numbers[-options.sample :], "large": large[: options.sample]}
+        return cls(count, frozenset(large), searched, full, scaled)
 
     def wanted(self, number: int) -> int:
         """How many chunks a collection is to have."""
@@ -136,40 +139,50 @@ class Searcher:
         return len(self.library.search(f'"{other.word}"', options).results)
 
 
-def fill(filler: Filler, sizes: Sizes) -> tuple[list[Filled], dict[str, float]]:
-    """Write all collections; return them and what that took."""
-    started = time.process_time()
-    filled = [filler.fill(number, sizes.wanted(number)) for number in range(sizes.count)]
+def fill(filler: Filler, sizes: Sizes, filled: list[Filled]) -> dict[str, float]:
+    """Write all collections, or what those that are there lack, and say what that took."""
+    started, before = time.process_time(), sum(one.chunks for one in filled)
+    for number in range(sizes.count):
+        wanted = sizes.wanted(number)
+        if number == len(filled):
+            filled.append(filler.fill(number, wanted))
+        elif filled[number].chunks < wanted / 2:
+            filled[number] = filler.grow(filled[number], wanted)
+    chunks = sum(one.chunks for one in filled)
     taken = time.process_time() - started
     figures = {
         "collections": sizes.count,
         "large_collections": len(sizes.large),
-        "chunks": sum(one.chunks for one in filled),
-        "write_cpu_s_per_1000_chunks": taken / sum(one.chunks for one in filled) * 1000,
+        "chunks": chunks,
+        "write_cpu_s_per_1000_chunks": taken / max(chunks - before, 1) * 1000,
+        "catalog_mb": filler.library.paths.catalog.stat().st_size / 1e6,
     }
     for kind in ("small", "large"):
         of_kind = [one for one in filled if (one.number in sizes.large) == (kind == "large")]
         asked = [one.chunks for one in of_kind if one.number in sizes.searched[kind]]
         figures[f"chunks_of_a_{kind}_one"] = sum(one.chunks for one in of_kind) / len(of_kind)
         figures[f"chunks_of_a_searched_{kind}_one"] = sum(asked) / len(asked)
-    return filled, figures
+    return figures
 
 
-def write_indexes(library: Library, chosen: Sequence[Filled]) -> dict[str, float]:
-    """Write the first generation of some collections."""
-    started = time.process_time()
-    for one in chosen:
-        library.indexes.save(library.catalog.collections.get(one.record.name))
-    taken, chunks = time.process_time() - started, sum(one.chunks for one in chosen)
-    files = [file for file in library.paths.indexes.rglob("*") if file.is_file()]
-    return {
-        "indexed_collections": len(chosen),
-        "index_cpu_s_per_1000_chunks": taken / chunks * 1000,
-        "index_files_a_collection": len(files) / len(chosen),
-        "index_bytes_a_chunk": sum(file.stat().st_size for file in files) / chunks,
-        "index_disk_bytes_a_chunk": sum(file.stat().st_blocks * 512 for file in files) / chunks,
-        "catalog_mb": library.paths.catalog.stat().st_size / 1e6,
-    }
+def write_indexes(library: Library, of: Mapping[str, Sequence[Filled]]) -> dict[str, float]:
+    """Write the index files of some collections, and say what they cost."""
+    figures = {}
+    for kind, chosen in of.items():
+        started = time.process_time()
+        for one in chosen:
+            library.indexes.rebuild(one.record)
+        taken, chunks = time.process_time() - started, sum(one.chunks for one in chosen)
+        folders = [library.paths.collection_indexes(one.record.id) for one in chosen]
+        files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+        stats = [file.stat() for file in files]
+        figures |= {
+            f"{kind}_index_cpu_s_per_1000_chunks": taken / chunks * 1000,
+            f"{kind}_index_files_each": len(files) / len(chosen),
+            f"{kind}_index_bytes_a_chunk": sum(one.st_size for one in stats) / chunks,
+            f"{kind}_index_disk_bytes_a_chunk": sum(one.st_blocks * 512 for one in stats) / chunks,
+        }
+    return figures
 
 
 def cold(searcher: Searcher, chosen: Iterable[Filled]) -> Times:
@@ -207,44 +220,49 @@ def changes(filler: Filler, reader: Searcher, one: Filled, name: str) -> dict[st
     return {f"{name}_changed_{step}_cpu_ms": median(taken) for step, taken in steps.items()}
 
 
-def alone(place: Path, sizes: Sizes) -> tuple[Filler, dict[str, Filled]]:
+def alone(place: Path, sizes: Sizes, other: Filler) -> tuple[Filler, dict[str, Filled]]:
     """A library with one small and one large collection, of middle size."""
-    filler = Filler(Library.open(load_settings(library=place), create=True))
+    filler = Filler(Library.open(load_settings(library=place), create=True), other)
     found = {
         kind: filler.fill(number, sum(sizes.full[kind]) // 2)
         for number, kind in enumerate(("small", "large"))
     }
-    write_indexes(filler.library, list(found.values()))
+    write_indexes(filler.library, {kind: [one] for kind, one in found.items()})
     return filler, found
 
 
-def measure(count: int, share: float, options: Any) -> dict[str, float]:
-    """All figures of one case."""
-    sizes = Sizes.of(count, share, options)
+def measure(
+    cases: Sequence[str], options: Any, show: Callable[[str, dict[str, float]], None]
+) -> None:
+    """All figures of cases of one number of collections, in a library that grows."""
     with tempfile.TemporaryDirectory(prefix="ragkit-bench-collections-") as root:
         filler = Filler(Library.open(load_settings(library=Path(root, "many")), create=True))
-        filled, figures = fill(filler, sizes)
-        of = {kind: [filled[number] for number in found] for kind, found in sizes.searched.items()}
-        searched = {one.number for found in of.values() for one in found}
-        others = [one for one in filled if one.number not in searched]
-        more = max(0, options.indexed - len(searched))
-        figures |= write_indexes(filler.library, [*of["small"], *of["large"], *others[:more]])
-        figures |= search(Path(root), filler, of, alone(Path(root, "alone"), sizes), options)
+        filled: list[Filled] = []
+        most = max(CASES[name][1] for name in cases)
+        lone = None
+        for name in cases:
+            sizes = Sizes.of(*CASES[name], most, options)
+            figures = fill(filler, sizes, filled)
+            of = {kind: [filled[at] for at in found] for kind, found in sizes.searched.items()}
+            figures |= write_indexes(filler.library, of)
+            lone = lone or alone(Path(root, "alone"), sizes, filler)
+            show(name, figures | search(filler, of, lone, options))
         filler.library.close()
-    return figures
+        if lone:
+            lone[0].library.close()
 
 
 def search(
-    root: Path,
     filler: Filler,
     of: Mapping[str, Sequence[Filled]],
     lone: tuple[Filler, Mapping[str, Filled]],
     options: Any,
 ) -> dict[str, float]:
     """What searching costs, in collections whose index files are there."""
-    library = Library.open(load_settings(library=root / "many"))
+    library = Library.open(filler.library.settings)
     reader, beside = Searcher(library, filler), Searcher(lone[0].library, lone[0])
-    reader.search(of["small"].pop(), 0)  # The embedder is read.
+    # Reading the model is no part of a first search in a collection.
+    library.embedder.embed_queries(["first"])
     figures: dict[str, float] = {}
     for kind, found in of.items():
         figures |= cold(reader, found).figures(f"{kind}_cold")
@@ -261,7 +279,6 @@ def search(
     asked = [(one.record.name, filler.question(one, 0)) for found in of.values() for one in found]
     figures |= memory(library.paths.root, asked)
     library.close()
-    lone[0].library.close()
     return figures
 
 
@@ -352,7 +369,9 @@ def panels(found: Mapping[str, Mapping[str, float]]) -> list[Panel]:
         panel("One changed document: the index", "CPU ms",
               {kind: name.format("save") for kind, name in both.items()}, True),
         panel("Building", "CPU s per 1,000 chunks", {
-            "catalog": "write_cpu_s_per_1000_chunks", "index": "index_cpu_s_per_1000_chunks"}),
+            "catalog": "write_cpu_s_per_1000_chunks",
+            "index, small": "small_index_cpu_s_per_1000_chunks",
+            "index, large": "large_index_cpu_s_per_1000_chunks"}, True),
         panel("Memory of the process", "MB", {
             "first search": "rss_after_first_search_mb",
             "all searches": "rss_after_all_searches_mb"}),
@@ -365,21 +384,26 @@ def main() -> None:
     parser.add_argument("--small", type=int, nargs=2, default=[20, 50])
     parser.add_argument("--large", type=int, nargs=2, default=[1_000, 2_000])
     parser.add_argument("--most-chunks", type=int, default=400_000)
-    parser.add_argument("--indexed", type=int, default=300)
     parser.add_argument("--sample", type=int, default=40)
     parser.add_argument("--searches", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    found, drawn = {}, {}
-    for name in options.cases:
-        found[name] = measure(*CASES[name], options)
+    found: dict[str, dict[str, float]] = {}
+
+    def show(name: str, figures: dict[str, float]) -> None:
+        found[name] = figures
+        kept_figures(options.json, found)
         print(name)
-        for key, value in found[name].items():
+        for key, value in figures.items():
             print(f"  {key:<40}{value:.4g}", flush=True)
-        drawn = kept_figures(options.json, found)
+
+    for _count, cases in groupby(sorted(options.cases, key=CASES.get), lambda name: CASES[name][0]):
+        measure(list(cases), options, show)
     if options.svg:
         title = "Many collections: I0 to I3 1,000, I4 to I7 10,000, I8 to I11 50,000"
-        options.svg.write_text(draw(title, panels(drawn)), encoding="utf-8")
+        options.svg.write_text(
+            draw(title, panels(kept_figures(options.json, found))), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

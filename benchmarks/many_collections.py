@@ -20,7 +20,7 @@ from ragkit.chunking.sizes import ChunkSizes
 from ragkit.indexing.preparation import prepare
 from ragkit.indexing.writer import ReadFile, pipeline_fingerprint
 from ragkit.library import Library
-from ragkit.types import FileState, Reading
+from ragkit.types import FileState, Reading, Version
 
 _LETTERS = "bcdfghjklm"
 _BATCH = 100
@@ -35,9 +35,10 @@ def own_word(number: int) -> str:
 _PLACE = own_word(999_999)
 
 
-def templates(library: Library, home: CollectionRecord, source_id: int) -> list[DocumentDraft]:
+def templates(library: Library) -> list[DocumentDraft]:
     """Return documents of 2 to 15 chunks, by the product's chunker, tokenizer and embedder."""
     words = (word for text in texts() for word in text.split(" "))
+    home = CollectionRecord(0, "", {}, Version(0))
     sizes = ChunkSizes.of(library.settings.chunking)
     fingerprint = pipeline_fingerprint(library.settings, home)
     files = []
@@ -51,7 +52,7 @@ def templates(library: Library, home: CollectionRecord, source_id: int) -> list[
         path = f"part{number % 7}/{number}.txt"
         prepared = prepare(reading, path, divide(reading, sizes))
         state = FileState(path, len(body), 1_700_000_000_000_000_000)
-        files.append(ReadFile(source_id, home.id, state, f"{number:032x}", fingerprint, prepared))
+        files.append(ReadFile(0, 0, state, f"{number:032x}", fingerprint, prepared))
     return library.writer().pipeline.run(files)
 
 
@@ -106,13 +107,11 @@ class Filled:
 
 
 class Filler:
-    """Fills the collections of one library."""
+    """Fills the collections of one library, with the templates of another if there is one."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, other: Filler | None = None) -> None:
         self.library = library
-        home = library.collections.add("templates")
-        source = library.catalog.collections.ensure_source(home.id, "folder", "/templates")
-        self.templates = templates(library, home, source.id)
+        self.templates = other.templates if other else templates(library)
         self._words = [draft.text.split() for draft in self.templates]
         self._embedder_id = library.writer().embedder_id
 
@@ -121,18 +120,24 @@ class Filler:
         catalog, name = self.library.catalog, f"collection {number:06d}"
         record = catalog.collections.ensure(name)
         source = catalog.collections.ensure_source(record.id, "folder", f"/{name}")
-        order = random.Random(number).sample(range(len(self.templates)), len(self.templates))
-        chosen, chunks = [], 0
-        for at in cycle(order):
-            if chunks >= wanted:
+        return self.grow(Filled(number, record, source.id, 0, ()), wanted)
+
+    def grow(self, filled: Filled, wanted: int) -> Filled:
+        """Add documents until a collection has about so many chunks; return it as it is then."""
+        sizes = [len(template.chunks) for template in self.templates]
+        order = random.Random(filled.number).sample(range(len(sizes)), len(sizes))
+        fitting = [at for at in order if sizes[at] <= wanted] or [sizes.index(min(sizes))]
+        chosen, chunks, first = list(filled.documents), filled.chunks, len(filled.documents)
+        for at in cycle(fitting[first % len(fitting) :] + fitting[: first % len(fitting)]):
+            if chunks + sizes[at] / 2 >= wanted and chosen:
                 break
             chosen.append(at)
-            chunks += len(self.templates[at].chunks)
-        filled = Filled(number, record, source.id, chunks, tuple(chosen))
-        drafts = (self.draft(filled, place) for place in range(len(chosen)))
+            chunks += sizes[at]
+        grown = replace(filled, chunks=chunks, documents=tuple(chosen))
+        drafts = (self.draft(grown, place) for place in range(first, len(chosen)))
         while batch := list(islice(drafts, _BATCH)):
-            catalog.documents.put_many(batch, self._embedder_id)
-        return filled
+            self.library.catalog.documents.put_many(batch, self._embedder_id)
+        return grown
 
     def draft(self, filled: Filled, place: int, turn: int = 0) -> DocumentDraft:
         """Return a document of a collection; in another turn, it has the text of another."""

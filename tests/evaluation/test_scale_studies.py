@@ -57,15 +57,20 @@ def test_collections_study_counts_what_it_made_and_nothing_crosses(study, monkey
     made, bench = study("many_collections"), study("bench_collections")
     monkeypatch.setattr(made, "TEMPLATES", 20)
     monkeypatch.setitem(bench.CASES, "I0", (12, 0.25))
-    given = "--cases I0 --large 30 40 --small 2 4 --sample 3 --searches 4 --rounds 1 --indexed 8"
-    figures = _run(bench, monkeypatch, tmp_path, *given.split())["I0"]
-    assert (figures["collections"], figures["large_collections"]) == (12, 3)
-    assert 30 <= figures["chunks_of_a_searched_large_one"] < 60
-    assert figures["indexed_collections"] == 8
-    assert figures["results"] > 10
-    assert figures["results_of_others"] == 0
-    assert figures["own_word_found_in"] == 1.0
-    assert figures["small_warm_p50_ms"] > 0
+    monkeypatch.setitem(bench.CASES, "I1", (12, 0.5))
+    given = "--cases I1 I0 --large 30 40 --small 2 4 --sample 2 --searches 4 --rounds 1"
+    found = _run(bench, monkeypatch, tmp_path, *given.split())
+    assert [found[name]["large_collections"] for name in ("I0", "I1")] == [3, 6]
+    assert found["I1"]["chunks"] > found["I0"]["chunks"] + 60
+    for figures in found.values():
+        assert figures["collections"] == 12
+        assert 20 < figures["chunks_of_a_searched_large_one"] < 60
+        assert 1 < figures["chunks_of_a_searched_small_one"] < 6
+        assert figures["results"] > 10
+        assert figures["results_of_others"] == 0
+        assert figures["own_word_found_in"] == 1.0
+        assert figures["small_warm_p50_ms"] > 0
+        assert figures["rss_after_all_searches_mb"] > 50
     assert not list(tmp_path.glob("ragkit-bench-collections-*"))
 
 
@@ -73,9 +78,14 @@ def test_collections_are_made_smaller_where_they_would_be_too_many(study):
     bench = study("bench_collections")
     options = type("Options", (), {"most_chunks": 60_000, "sample": 2,
                                    "small": [20, 40], "large": [1_000, 2_000]})  # fmt: skip
-    sizes = bench.Sizes.of(1_000, 0.1, options)
+    few = bench.Sizes.of(1_000, 0.05, 0.1, options)
+    sizes = bench.Sizes.of(1_000, 0.1, 0.1, options)
     wanted = [sizes.wanted(number) for number in range(1_000)]
     assert 50_000 < sum(wanted) < 65_000
     assert all(1_000 <= wanted[number] <= 2_000 for number in sizes.searched["large"])
     assert all(20 <= wanted[number] <= 40 for number in sizes.searched["small"])
-    assert sum(number in sizes.large for number in range(1_000)) == 100
+    assert len(sizes.large) == 100
+    # The library of fewer large collections grows into that of more.
+    assert few.large < sizes.large
+    assert few.searched == sizes.searched
+    assert all(few.wanted(number) <= wanted[number] for number in range(1_000))
