@@ -216,7 +216,6 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     """Handle a click on a button or link of a card."""
     verb = values.get("rk", "")
     question = st.session_state.get(state.QUESTION) or ""
-    fields = library.documents.field_names()
     if home.act(library, values) or judging.act(library, values, question, Origin.SEARCH):
         return
     if answering.act(library, values):
@@ -227,8 +226,10 @@ def act(library: Library, values: Mapping[str, str]) -> None:
     elif verb in _TOGGLES:
         st.session_state[_TOGGLES[verb]] ^= {int(values["id"])}
     elif verb == "drop":
+        fields = library.documents.field_names()
         st.session_state[state.QUESTION] = summary.without_filter(question, values["token"], fields)
     elif verb == "filter":
+        fields = library.documents.field_names()
         st.session_state[state.QUESTION] = summary.toggle_filter(question, values["token"], fields)
     elif verb == "option":
         option = option_controls.of_search(library.options())[values["name"]]

@@ -181,7 +181,7 @@ class IndexSettings(_Group):
     """What is built in addition to the exact indexes."""
 
     ann_rows: int = Field(
-        200_000, ge=0, description="from so many vectors on, an approximate index; 0: never"
+        500_000, ge=0, description="from so many vectors on, an approximate index; 0: never"
     )
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#444444", "#8e6bbf")
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#444444", "#8e6bbf",
+            "#117733", "#999999")  # fmt: skip
 """Told apart by those who do not see all colours as well."""
 
 _WIDTH, _HEIGHT = 440, 250
