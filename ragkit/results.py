@@ -71,7 +71,7 @@ class Contribution:
     """The part of a score that one index added: ``value == weight * normalised``.
 
     ``rank`` counts from 1 in that index's own list; 0 when the entry is not in it, or when the
-    part is no index's: "title", "phrase" and "document" (see ``SearchOptions``).
+    part is no index's: "title", "phrase", "verbatim", "name" and "document" (``SearchOptions``).
     """
 
     index: str

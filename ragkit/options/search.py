@@ -82,9 +82,9 @@ class SearchOptions:
     ``None`` leaves them at their defaults. ``judged_depth`` has that many results listed, also for
     measurements: those of ``limit``, and after them what else the same candidates hold.
 
-    ``title_weight``, ``phrase_weight``, ``document_weight`` and ``name_weight`` act when two
-    indexes are fused by weights. Scores are exact whatever ``nprobe`` and ``overfetch`` are, and a
-    reranker leaves them as they were.
+    ``title_weight``, ``phrase_weight``, ``verbatim_weight``, ``document_weight`` and
+    ``name_weight`` act when two indexes are fused by weights. Scores are exact whatever ``nprobe``
+    and ``overfetch`` are, and a reranker leaves them as they were.
     """
 
     mode: Mode = option(Mode.HYBRID, "Which indexes are searched.", label="Search mode")
@@ -117,6 +117,11 @@ class SearchOptions:
         0.1,
         "How much it adds that a chunk has neighbouring words of the question together.",
         bounds=(0, 1),
+    )
+    verbatim_weight: float = option(
+        0.5,
+        "How much it adds that a chunk has the whole question word for word.",
+        bounds=(0, 10),
     )
     document_weight: float = option(
         0.3, "How much the best chunk of the same document adds.", bounds=(0, 1)

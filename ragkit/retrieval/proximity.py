@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -19,6 +20,12 @@ ShareOf: TypeAlias = Callable[
     [Sequence[Sequence[int]], NDArray[np.float32], TokenColumn, Ids], Scores
 ]
 """The type of ``phrase_shares`` and ``title_shares``."""
+
+FEWEST_PAIRS = 2
+"""How many pairs of neighbouring words a quotation has: fewer stand together by chance."""
+
+NEARLY_VERBATIM = 0.9
+"""From which share of its pairs, by their rarity, a query is taken for a quotation."""
 
 _FEW_TOKENS = 12
 
@@ -88,6 +95,34 @@ def phrase_shares(
     totals = np.bincount(owners, idf, len(queries)).astype(np.float64)
     shares /= np.where(totals > 0, totals, 1.0)[asking]
     return shares
+
+
+def whole_phrases(searches: Sequence[IndexSearch], queries: Sequence[IndexQuery]) -> Scores:
+    """Return the ``phrase_shares`` of a text that has a query word for word, (q,).
+
+    0 for a query of fewer different pairs of neighbours than a quotation has. Over several
+    collections it is the largest.
+    """
+    wholes = np.zeros(len(queries))
+    for number, query in enumerate(queries):
+        pairs = set(pairwise(query.token_ids))
+        for search in searches if len(pairs) >= FEWEST_PAIRS else ():
+            idf = search.index.idf(query.token_ids, Field.TEXT)
+            weight_of = dict(zip(query.token_ids, idf.tolist(), strict=True))
+            whole = sum(min(weight_of[first], weight_of[second]) for first, second in pairs)
+            wholes[number] = max(wholes[number], whole / (float(idf.sum()) or 1.0))
+    return wholes
+
+
+def verbatim_shares(shares: Scores, wholes: Scores, asking: Ids) -> Scores:
+    """Return how nearly each chunk has all of its query word for word, (n,).
+
+    1 where it does, 0 up to ``NEARLY_VERBATIM`` of it. ``shares`` (n,) are those of phrases,
+    ``wholes`` (q,) those of ``whole_phrases``; ``asking`` (n,) has the numbers of the queries.
+    """
+    whole = wholes[asking]
+    ratios = np.divide(shares, whole, out=np.zeros(len(shares)), where=whole > 0.0)
+    return np.clip((ratios - NEARLY_VERBATIM) / (1.0 - NEARLY_VERBATIM), 0.0, 1.0)
 
 
 def title_shares(

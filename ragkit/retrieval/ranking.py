@@ -21,19 +21,20 @@ from ragkit.indexes.rows import Ids
 from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
 from ragkit.results import Contribution, Later
 from ragkit.retrieval.candidates import exact_scores, places_of, ranks_of, take_rows
-from ragkit.retrieval.identifiers import holds_identifier
-from ragkit.retrieval.proximity import Scores, phrase_shares, shares_in, title_shares
+from ragkit.retrieval.index_weights import index_weights
+from ragkit.retrieval.proximity import (
+    Scores,
+    phrase_shares,
+    shares_in,
+    title_shares,
+    verbatim_shares,
+    whole_phrases,
+)
 from ragkit.retrieval.query import Query
 from ragkit.types import LEVEL_CODES, Field, Level
 
-IDENTIFIER_SHARE = 0.4
-"""What is left of the vectors' weight when a query holds an identifier."""
-
 FOLDER_SHARE = 0.5
 """How much a word of a folder counts, for one of a title."""
-
-FOREIGN_SHARE = 0.1
-"""The same in a language that they hardly know: they count where words find nothing."""
 
 TITLE_FLOOR = 0.2
 """From which share of a query on a title that holds it counts in full."""
@@ -207,16 +208,8 @@ def rank(
         raw = np.minimum(raw + FOLDER_SHARE * in_folders, 1.0)
         shares = shares_of_best(raw, asking, ranking.count, TITLE_FLOOR)
         ranking = with_part(ranking, "title", raw, shares, options.title_weight)
-    if level is Level.CHUNK and options.phrase_weight > 0:
-        rows = best_half(ranking, max(options.candidates // 2, 1))
-        for part in ranking.parts:
-            if part.index == IndexKind.KEYWORD:
-                # Where no word of the query stands, no two do.
-                rows = rows[part.raw[rows] > 0.0]
-        asked = ranking.entry_ids[rows], ranking.queries[rows]
-        shares = np.zeros(len(ranking.entry_ids))
-        shares[rows] = shares_in(phrase_shares, Field.TEXT, searches, queries, *asked)
-        ranking = with_part(ranking, "phrase", shares, shares, options.phrase_weight)
+    if level is Level.CHUNK:
+        ranking = with_phrases(ranking, searches, queries, options)
     ranking = with_named(ranking, within, options.name_weight)
     return with_documents(ranking, options.document_weight)
 
@@ -312,6 +305,33 @@ def fuse(
     return Ranking(count, queries, entry_ids, documents, chunks, levels, tuple(parts))
 
 
+def with_phrases(
+    ranking: Ranking,
+    searches: Sequence[IndexSearch],
+    queries: Sequence[Query],
+    options: SearchOptions,
+) -> Ranking:
+    """Add what stands side by side as in the query, and more where all of it does."""
+    if options.phrase_weight <= 0 and options.verbatim_weight <= 0:
+        return ranking
+    rows = best_half(ranking, max(options.candidates // 2, 1))
+    for part in ranking.parts:
+        if part.index == IndexKind.KEYWORD:
+            # Where no word of the query stands, no two do.
+            rows = rows[part.raw[rows] > 0.0]
+    asked = ranking.entry_ids[rows], ranking.queries[rows]
+    shares = np.zeros(len(ranking.entry_ids))
+    shares[rows] = shares_in(phrase_shares, Field.TEXT, searches, queries, *asked)
+    verbatim = verbatim_shares(shares, whole_phrases(searches, queries), ranking.queries)
+    if options.phrase_weight > 0:
+        ranking = with_part(ranking, "phrase", shares, shares, options.phrase_weight)
+    if options.verbatim_weight > 0 and verbatim.any():
+        weights = np.zeros(ranking.count)
+        weights[ranking.queries[verbatim > 0.0]] = options.verbatim_weight
+        ranking = with_part(ranking, "verbatim", verbatim, verbatim, weights)
+    return ranking
+
+
 def shares_of_best(raw: Scores, queries: Ids, count: int, least: float = 0.0) -> Scores:
     """Divide each score by the best of its query, of ``count``, or by ``least`` if that is more."""
     if count == 1:
@@ -367,25 +387,6 @@ def with_part(
     own = np.broadcast_to(weight / (1 + weight), ranking.count)
     part = Part(name, own, np.zeros(len(raw), np.int64), raw, normalised)
     return replace(ranking, parts=(*scaled, part))
-
-
-def index_weights(query: Query, options: SearchOptions) -> tuple[float, float]:
-    """Return the weights of vectors and keywords for a query.
-
-    Static vectors know little of identifiers (``holds_identifier``) and of languages in which they
-    know less than half of a text's letters: ``IDENTIFIER_SHARE`` or ``FOREIGN_SHARE`` of their
-    weight stays and keywords get the rest, unless one index is switched off.
-    """
-    vector, keyword = options.vector_weight, options.keyword_weight
-    if not options.adaptive or vector <= 0 or keyword <= 0:
-        return vector, keyword
-    if query.vector_share < 0.5:
-        left = vector * FOREIGN_SHARE
-    elif holds_identifier(query.text):
-        left = vector * IDENTIFIER_SHARE
-    else:
-        return vector, keyword
-    return left, keyword + vector - left
 
 
 def prefer_finer(hits: Sequence[Hit]) -> list[Hit]:

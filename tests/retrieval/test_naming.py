@@ -112,7 +112,7 @@ def test_a_question_that_names_is_the_same_in_a_batch(library):
 
     def hits(some: list[str]):
         queries = engine._encoder.encode([ParsedQuery(one) for one in some], options, [collection])
-        found, _ = engine._batches.ranked(queries, 50, options, StageTimer())
+        found, _ = engine.batches.ranked(queries, 50, options, StageTimer())
         return [
             [(hit.entry_id, hit.score, tuple(hit.contributions)) for hit in own] for own in found
         ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +12,8 @@ from hypothesis import strategies as st
 
 from ragkit.indexes.rows import TokenColumn
 from ragkit.retrieval import proximity as phrases
-from ragkit.retrieval.proximity import phrase_shares, title_shares
+from ragkit.retrieval.proximity import phrase_shares, title_shares, verbatim_shares, whole_phrases
+from ragkit.types import Field
 
 
 def brute_shares(query, idf, rows):
@@ -72,3 +76,37 @@ def test_title_shares_are_those_counted_one_by_one(asked):
     shares = title_shares(queries, idf, titles, asking)
     expected = [one for query, own in asked for one in brute_titles(query, weights, own)]
     assert shares.tolist() == pytest.approx(expected, abs=1e-6)
+
+
+@dataclass
+class OfWeights:
+    """An index that knows how rare tokens are."""
+
+    weights: dict[int, float]
+
+    def idf(self, token_ids, field):
+        assert field is Field.TEXT
+        return np.array([self.weights[token] for token in token_ids], np.float32)
+
+
+@dataclass
+class Asked:
+    token_ids: list[int]
+
+
+def test_a_text_that_has_all_of_a_query_word_for_word_has_a_whole_phrase():
+    weights = {5: 1.0, 6: 3.0, 7: 2.0, 8: 4.0}
+    search = SimpleNamespace(index=OfWeights(weights))
+    queries = [[5, 6, 7], [5, 6, 5, 6, 7], [7, 8], [5, 5, 5], []]
+    wholes = whole_phrases([search], [Asked(query) for query in queries])
+    for query, whole in zip(queries[:2], wholes[:2], strict=True):
+        (share,) = brute_shares(query, [weights[token] for token in query], [query])
+        assert whole == pytest.approx(share)
+    assert wholes[2:].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_only_what_is_nearly_whole_is_verbatim():
+    shares = np.array([0.5, 0.475, 0.45, 0.2, 0.4, 0.3])
+    asking = np.array([0, 0, 0, 0, 1, 2])
+    found = verbatim_shares(shares, np.array([0.5, 0.4, 0.0]), asking)
+    assert found.tolist() == pytest.approx([1.0, 0.5, 0.0, 0.0, 1.0, 0.0])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
+from ragkit.retrieval.index_weights import index_weights
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.ranking import (
     CLOSE,
@@ -20,7 +21,6 @@ from ragkit.retrieval.ranking import (
     Hit,
     Ranking,
     fuse,
-    index_weights,
     prefer_finer,
     shares_of_best,
     with_documents,

@@ -363,6 +363,29 @@ def test_min_similarity_says_that_it_has_no_effect_on_keyword_search(library):
     )
 
 
+def test_what_is_quoted_word_for_word_leads_to_its_text(tmp_path):
+    about = (
+        "# Chain of the anchor\n\nA locker for the chain lies aft. The chain of each anchor is "
+        "kept dry, and each locker has a spare. Keep an anchor, a chain and a locker.\n"
+    )
+    saying = "Ingrid wrote that we keep the spare anchor chain in the aft locker. "
+    notes = "We paint the mast in June and wash the sails. " * 8
+    files = {"about.md": about, "crew.md": f"# Notes\n\n{notes}\n\n{saying}{notes}\n"}
+    library = open_library(tmp_path / "library")
+    add(library, write_files(tmp_path / "files", files))
+    quoted = "we keep the spare anchor chain in the aft locker"
+    assert paths(find(library, quoted, verbatim_weight=0))[0] == "about.md"
+    answer = find(library, quoted)
+    assert paths(answer)[0] == "crew.md"
+    parts = {part.index: part for part in answer.results[0].matched_chunks[0].contributions}
+    assert parts["verbatim"].raw == 1.0
+    # In other order it is no quotation.
+    other = find(library, "in the aft locker the chain, anchor and spare we keep")
+    for result in other.results:
+        assert "verbatim" not in {part.index for part in result.matched_chunks[0].contributions}
+    library.close()
+
+
 def test_deduplication_options_fold_what_is_nearly_the_same(tmp_path):
     text = "The ferry to the island leaves at nine from the second pier, every day but Sunday. " * 8
     files = {
