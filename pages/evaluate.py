@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages.parts.common import frame, markup, state
-from pages.parts.evaluate import charts, set_forms
+from pages.parts.evaluate import ablation_part, charts, set_forms
 from pages.parts.evaluate import evaluation_html as evaluating
 from pages.parts.evaluate.running import in_progress, moved_on, runs_of
 from ragkit.catalog.runs import RunRecord
@@ -44,6 +44,7 @@ def draw() -> None:
             set_forms.writing_live(library, collection)
             live(library)
             results(library, collection, chosen)
+            ablation_part.draw(library, collection, chosen)
 
 
 def nothing_rated() -> None:

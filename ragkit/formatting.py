@@ -24,6 +24,18 @@ def megabytes(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1_000_000_000 else f"{size / 1e6:.1f} MB"
 
 
+def size(count: int) -> str:
+    """Return a number of bytes in words: ``1.2 MB``."""
+    if count < 1000:
+        return f"{count} B"
+    for unit in ("kB", "MB", "GB"):
+        count_ = count / 1000
+        if count_ < 1000 or unit == "GB":
+            return f"{count_:.0f} {unit}" if count_ >= 10 else f"{count_:.1f} {unit}"
+        count = int(count_)
+    return ""
+
+
 def duration(seconds: float) -> str:
     """Return a time in seconds as "40 s", "12 min" or "3 h 20 min"."""
     if seconds < 90:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from grading import graded
 from ollama_answers import answered, judged, rewritten, sources_of, summarised, thoughts
 from ollama_failures import (
     FAILURES,
@@ -257,6 +258,7 @@ class OllamaStandIn:
             text = judged(messages) if wanted == ["judgments"] else text
             text = rewritten(messages) if wanted == ["question"] else text
             text = summarised(messages) if wanted == ["summary"] else text
+            text = graded(messages) if wanted == ["grades"] else text
         elif sources_of(messages):
             text = answered(messages)
         else:

@@ -150,14 +150,14 @@ class Contexts:
         )
         return float(row[0]) if row and row[0] else None
 
-    def tokens(self, collection_id: int) -> int:
-        """Count the tokens that models read and wrote for the contexts of a collection."""
-        row = self._connections.row(
-            "SELECT TOTAL(c.tokens) FROM contexts c JOIN documents d ON d.id = c.document_id "
-            "WHERE d.collection_id = ?",
+    def cost(self, collection_id: int) -> tuple[int, float]:
+        """Count the tokens and seconds that models took for the contexts of a collection."""
+        tokens, seconds = self._connections.row(
+            "SELECT TOTAL(c.tokens), TOTAL(c.seconds) FROM contexts c "
+            "JOIN documents d ON d.id = c.document_id WHERE d.collection_id = ?",
             (collection_id,),
         )
-        return int(row[0]) if row else 0
+        return int(tokens), float(seconds)
 
     # -- the cache of answers --------------------------------------------------------------
 

@@ -5,25 +5,23 @@ Variants are searches that differ in one thing. A variant that cannot be evaluat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ragkit.errors import ModelError, RagkitError
 from ragkit.evaluation.experiments import Experiment
 from ragkit.evaluation.measuring import Evaluation, measure
-from ragkit.evaluation.metrics import main_metric
+from ragkit.evaluation.metrics import PairedDifference, main_metric, paired_difference
 from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.options import Contexts, Fusion, Mode, QuestionMerge, Rerank, SearchOptions
-from ragkit.retrieval.candidates import FIELD_WEIGHTS, WRITTEN
+from ragkit.retrieval.candidates import FIELD_WEIGHTS, WRITTEN, field_weights, levels_of_chunks
 from ragkit.types import Field, Level
 
 KEYWORDS, VECTORS, GRID = "Keywords", "Vectors", "Contexts"
 """The tables."""
 
-_SHOWN = (("pass@5", "pass@10", "pass@20"), ("ndcg@10", "mrr", "recall@10"),
-          ("token_recall", "token_precision", "token_iou"))  # fmt: skip
 _MODEL, _TEXT, _RERANKER = "model contexts", "texts alone", "a reranker"
 
 _Row: TypeAlias = tuple[str, str, dict[str, Any], tuple[str, ...]]
@@ -32,13 +30,17 @@ _Row: TypeAlias = tuple[str, str, dict[str, Any], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A search that differs in one thing: what it changes, and what it needs for that."""
+    """A search that differs in one thing: what it changes, and what it needs for that.
+
+    ``first`` names the variant that it is compared with; empty for that one itself.
+    """
 
     table: str
     name: str
     label: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+    first: str = ""
 
     @property
     def title(self) -> str:
@@ -48,17 +50,20 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The evaluation of a variant, or else why there is none."""
+    """The evaluation of a variant with what it takes, or else why there is none.
+
+    ``difference`` is that to the ``first`` of its row of variants, by the most informative metric;
+    ``tokens`` and ``seconds`` are what models took for its contexts and its reranking, and
+    ``index_bytes`` what is kept of vectors and tokens that it searches.
+    """
 
     variant: Variant
     evaluation: Evaluation | None = None
     reason: str = ""
-
-    @property
-    def means(self) -> dict[str, float]:
-        """The mean of each metric."""
-        metrics = self.evaluation.metrics if self.evaluation else ()
-        return {metric.name: metric.value for metric in metrics}
+    difference: PairedDifference | None = None
+    tokens: int = 0
+    seconds: float = 0.0
+    index_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +74,6 @@ class Ablation:
     outcomes: tuple[Outcome, ...]
     partial: bool = False
     notices: tuple[str, ...] = ()
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """The metrics that tables show."""
-        names = {name for outcome in self.outcomes for name in outcome.means}
-        return next((shown for shown in _SHOWN if shown[0] in names), tuple(sorted(names)[:3]))
-
-    @property
-    def metric(self) -> str:
-        """The most informative metric."""
-        return main_metric(self.shown) if self.shown else ""
-
-    def tables(self) -> dict[str, list[Outcome]]:
-        """Group the outcomes by table, in order."""
-        tables: dict[str, list[Outcome]] = {}
-        for outcome in self.outcomes:
-            tables.setdefault(outcome.variant.table, []).append(outcome)
-        return tables
 
 
 _BOTH = (Level.CONTEXT, Level.QUESTION)
@@ -152,14 +139,26 @@ def grid_variants(*, rrf: bool = True) -> list[Variant]:
         for name, label, stored, needs in contexts
         for search, mode in modes
     ]
-    return _variants(GRID, rows)
+    # Each mode is compared with itself without any context.
+    return [
+        replace(variant, first="" if _TEXT in variant.needs else f"none × {search}")
+        for variant, (search, _mode) in zip(_variants(GRID, rows), modes * 3, strict=True)
+    ]
 
 
 def _variants(table: str, rows: Sequence[_Row], **base: Any) -> list[Variant]:
     return [
-        Variant(table, name, label, {**base, **changes}, needs)
-        for name, label, changes, needs in rows
+        Variant(table, name, label, {**base, **changes}, needs, rows[0][0] if number else "")
+        for number, (name, label, changes, needs) in enumerate(rows)
     ]
+
+
+TABLES: Mapping[str, Callable[[], list[Variant]]] = {
+    "keywords": keyword_variants,
+    "vectors": vector_variants,
+    "contexts": grid_variants,
+}
+"""The variants of each table, by the name that a command has for it."""
 
 
 def ablate(
@@ -181,7 +180,7 @@ def ablate(
     written = counts.complete + counts.truncated
     outcomes: list[Outcome] = []
     partial = False
-    for variant in variants:
+    for number, variant in enumerate(variants, start=1):
         chosen = plain if _TEXT in variant.needs else experiment
         reason = ""
         if _MODEL in variant.needs and not written:
@@ -195,9 +194,9 @@ def ablate(
             continue
         config = SearchConfig(replace(base or SearchOptions(), **variant.changes))
         first = not any(outcome.evaluation for outcome in outcomes)
+        phase = f"Asking: {variant.name} ({number} of {len(variants)})"
         try:
-            phase = f"Asking: {variant.name}"
-            evaluation = measure(chosen, config, reporter, timed=False, phase=phase)
+            evaluation = measure(chosen, config, reporter, phase=phase)
         except (JobCancelled, KeyboardInterrupt):
             if first:
                 raise
@@ -211,7 +210,7 @@ def ablate(
         partial = evaluation.partial
         # Figures of some of the questions cannot stand beside those of all.
         if first or not partial:
-            outcomes.append(Outcome(variant, evaluation))
+            outcomes.append(_outcome(variant, chosen, evaluation, outcomes))
         if partial:
             break
     evaluations = [outcome.evaluation for outcome in outcomes if outcome.evaluation]
@@ -221,3 +220,27 @@ def ablate(
     if partial:
         notices.append(f"Stopped: {len(outcomes)} of {len(variants)} cells were measured.")
     return Ablation(experiment.name, tuple(outcomes), partial, tuple(notices))
+
+
+def _outcome(
+    variant: Variant, experiment: Experiment, found: Evaluation, before: Sequence[Outcome]
+) -> Outcome:
+    """Compare an evaluation with that of the variant it is compared with, and add up its cost."""
+    of_first = next((one.evaluation for one in before if one.variant.name == variant.first), None)
+    metric = main_metric(list(found.values))
+    difference = None
+    if of_first is not None and metric in of_first.values:
+        difference = paired_difference(of_first.values[metric], found.values[metric])
+    tokens, seconds = found.grading_tokens, found.grading_seconds
+    if _MODEL in variant.needs:
+        tokens, seconds = tokens + experiment.tokens, seconds + experiment.seconds
+    size = _index_bytes(experiment, found.options)
+    return Outcome(variant, found, "", difference, tokens, seconds, size)
+
+
+def _index_bytes(experiment: Experiment, options: SearchOptions) -> int:
+    """Return how many bytes of the chunk index a search with these options reads."""
+    index = experiment.indexes.current(experiment.catalog.collections.get(experiment.collection))
+    levels = () if options.mode is Mode.KEYWORD else (Level.CHUNK, *levels_of_chunks(options))
+    fields = () if options.mode is Mode.VECTOR else tuple(field_weights(index, options))
+    return index.size(levels, fields)

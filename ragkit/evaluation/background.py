@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from ragkit.catalog.runs import RunRecord
 from ragkit.errors import RagkitError
+from ragkit.evaluation.ablation_figures import AblationFigures
 from ragkit.evaluation.experiments import Experiment
 from ragkit.evaluation.generated_sets import GenerationReport
 from ragkit.evaluation.measuring import Evaluation, measure
@@ -148,6 +149,31 @@ class BackgroundRuns(BackgroundTask[RunStatus]):
                     break
 
         return self._begin(RunStatus(count=len(configs)), run)
+
+
+@dataclass(frozen=True, slots=True)
+class AblationStatus(TaskStatus):
+    """Status of an ablation of ``collection``."""
+
+    collection: str = ""
+
+
+class BackgroundAblation(BackgroundTask[AblationStatus]):
+    """Measures what each field, vector and context contributes."""
+
+    def __init__(self) -> None:
+        super().__init__(AblationStatus(), "ablation")
+
+    def start(self, collection: str, run: Callable[..., AblationFigures]) -> bool:
+        """Start ``run(report=...)``; False when another ablation is not over yet.
+
+        A cancelled one stops after the current question; whole cells are kept.
+        """
+
+        def measure_all() -> None:
+            self._update(stopped=run(report=self._report).partial)
+
+        return self._begin(AblationStatus(collection=collection), measure_all)
 
 
 @dataclass(frozen=True, slots=True)

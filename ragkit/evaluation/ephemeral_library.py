@@ -13,6 +13,7 @@ from ragkit.catalog.records import CollectionRecord, ContextCounts, DocumentReco
 from ragkit.chunking.sizes import ChunkSizes
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.corpus import Row
+from ragkit.evaluation.measured_grading import MeasuredGrading
 from ragkit.evaluation.row_documents import (
     OwnPaths,
     RowPlaces,
@@ -27,8 +28,10 @@ from ragkit.indexing.preparation import prepare
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.sync import sync_source
 from ragkit.indexing.writer import ReadFile, Writer, chunk_settings, pipeline_fingerprint
+from ragkit.models.base import Embedder
 from ragkit.models.factory import open_embedder
 from ragkit.paths import LibraryPaths
+from ragkit.retrieval.phrasings import OpenQueryWriter
 from ragkit.retrieval.search import SearchEngine
 from ragkit.settings import Settings
 from ragkit.types import Divided, FileState, Markup, Reading, Status
@@ -43,23 +46,33 @@ _MOST_WORDS = 5000
 class EphemeralLibrary:
     """Catalog, writer, indexes and engine, wired as the product wires them."""
 
-    def __init__(self, root: Path, settings: Settings, like: SearchEngine | None = None) -> None:
-        """Create a library in an empty directory, with the models of another where one is named."""
+    def __init__(
+        self,
+        root: Path,
+        settings: Settings,
+        *,
+        embedder: Embedder | None = None,
+        grading: MeasuredGrading | None = None,
+        open_query_writer: OpenQueryWriter | None = None,
+    ) -> None:
+        """Create a library in an empty directory; its models are the settings', or those given."""
+        models = settings.models
         self._settings = settings
         self._paths = LibraryPaths(root)
         self._paths.create()
         self.catalog = Catalog.open(self._paths.catalog, create=True)
-        self.embedder = like.embedder if like else open_embedder(settings.models)
-        self._indexes = open_backend(self.catalog.entries, self._paths, self.embedder)
+        self.embedder = embedder or open_embedder(models)
+        self.indexes = open_backend(self.catalog.entries, self._paths, self.embedder)
         self._writer = Writer(
-            settings, self._paths, self.catalog, self.embedder, lambda: self._indexes
+            settings, self._paths, self.catalog, self.embedder, lambda: self.indexes
         )
+        self.grading = grading or MeasuredGrading(grader_of(models, self.catalog))
         self.engine = SearchEngine(
             self.catalog,
-            self._indexes,
+            self.indexes,
             self.embedder,
-            like.open_grader if like else grader_of(settings.models, self.catalog),
-            like.open_query_writer if like else query_writer_of(settings.models, self.catalog),
+            self.grading,
+            open_query_writer or query_writer_of(models, self.catalog),
         )
         self.collection: CollectionRecord = self.catalog.collections.ensure(COLLECTION)
 
@@ -173,7 +186,7 @@ class EphemeralLibrary:
         return self.catalog.collections.ensure_source(self.collection.id, "folder", root)
 
     def _save(self) -> None:
-        self._indexes.save(self.catalog.collections.get(COLLECTION), always=True)
+        self.indexes.save(self.catalog.collections.get(COLLECTION), always=True)
 
 
 def _bare(catalog: Catalog, record: DocumentRecord, source_id: int, collection_id: int) -> ReadFile:

@@ -15,6 +15,7 @@ from ragkit.errors import EvaluationError
 from ragkit.evaluation.answers import AnswerQuestion, answer_questions, first_questions
 from ragkit.evaluation.corpus import Question, QuestionSet
 from ragkit.evaluation.ephemeral_library import EphemeralLibrary
+from ragkit.evaluation.measured_grading import MeasuredGrading
 from ragkit.evaluation.question_sets import JudgedQuestion, collect, optimism_notice
 from ragkit.evaluation.recorded_contexts import RecordedContexts, RecordedModel
 from ragkit.evaluation.restriction import read_filter
@@ -39,13 +40,17 @@ from ragkit.settings import Settings
 class Experiment:
     """A question set and the library that answers it.
 
-    ``contexts`` counts the model contexts of its chunks, ``tokens`` is what they cost.
+    ``contexts`` counts the model contexts of its chunks, ``tokens`` and ``seconds`` are what models
+    took for them.
     ``kinds`` holds the type of each question's id, where there are types. ``answers`` are the
-    questions with the places that answer them, and then those that nothing answers.
+    questions with the places that answer them, and then those that nothing answers. ``grading``
+    is what its engine reranks with.
     """
 
     name: str
     engine: SearchEngine
+    grading: MeasuredGrading
+    indexes: IndexBackend
     catalog: Catalog
     collection: str
     questions: tuple[Question, ...]
@@ -54,6 +59,7 @@ class Experiment:
     chunks: int
     contexts: ContextCounts = field(default_factory=ContextCounts)
     tokens: int = 0
+    seconds: float = 0.0
     index_seconds: float = 0.0
     notices: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -127,8 +133,9 @@ def ephemeral_experiment(
                 error = library.catalog.contexts.last_error()
                 notices.append(f"{counts.failed} chunks have no context; the last one: {error}")
         yield _experiment(
-            questions.name, library.engine, library.catalog, library.collection,
-            questions.questions, scorer, index_seconds=seconds, notices=tuple(notices),
+            questions.name, library.engine, library.grading, library.indexes, library.catalog,
+            library.collection, questions.questions, scorer,
+            index_seconds=seconds, notices=tuple(notices),
             answers=answer_questions(
                 ((one, marked.get(one.id, {})) for one in questions.questions),
                 questions.unanswerable,
@@ -141,6 +148,8 @@ def ephemeral_experiment(
 def _experiment(
     name: str,
     engine: SearchEngine,
+    grading: MeasuredGrading,
+    indexes: IndexBackend,
     catalog: Catalog,
     collection: CollectionRecord,
     questions: tuple[Question, ...],
@@ -150,8 +159,9 @@ def _experiment(
     """Build an experiment over a collection as it is, with what its contexts cost."""
     counts = catalog.documents.counts(collection.id)
     return Experiment(
-        name, engine, catalog, collection.name, questions, scorer, counts.indexed, counts.chunks,
-        catalog.contexts.counts(collection.id), catalog.contexts.tokens(collection.id), **others,
+        name, engine, grading, indexes, catalog, collection.name, questions, scorer,
+        counts.indexed, counts.chunks, catalog.contexts.counts(collection.id),
+        *catalog.contexts.cost(collection.id), **others,
     )  # fmt: skip
 
 
@@ -197,11 +207,12 @@ def judged_experiment(
     # An engine of its own: the answer cache of the library's would falsify the times.
     asked, notices = _restricted((*judged.questions, *judged.unanswerable), catalog, record)
     usual = library.engine
+    grading = MeasuredGrading(usual.open_grader)
     engine = SearchEngine(
-        catalog, library.indexes, usual.embedder, usual.open_grader, usual.open_query_writer
+        catalog, library.indexes, usual.embedder, grading, usual.open_query_writer
     )
     return _experiment(
-        question_set or "judged", engine, catalog, record,
+        question_set or "judged", engine, grading, library.indexes, catalog, record,
         tuple(asked[one.key] for one in judged.questions if one.key in asked),
         DocumentScorer(engine, judged.qrels),
         notices=(
@@ -230,7 +241,14 @@ def bare_experiment(
     if not isinstance(experiment.scorer, DocumentScorer):
         raise TypeError("only an experiment that is scored by documents can be asked elsewhere")
     judgments = experiment.scorer.judgments
-    library = EphemeralLibrary(root, settings, experiment.engine)
+    engine = experiment.engine
+    library = EphemeralLibrary(
+        root,
+        settings,
+        embedder=engine.embedder,
+        grading=experiment.grading,
+        open_query_writer=engine.open_query_writer,
+    )
     try:
         started = time.perf_counter()
         collection = experiment.catalog.collections.get(experiment.collection)
@@ -238,11 +256,13 @@ def bare_experiment(
         yield replace(
             experiment,
             engine=library.engine,
+            indexes=library.indexes,
             catalog=library.catalog,
             collection=library.collection.name,
             scorer=DocumentScorer(library.engine, judgments),
             contexts=library.catalog.contexts.counts(library.collection.id),
             tokens=0,
+            seconds=0.0,
             index_seconds=time.perf_counter() - started,
         )
     finally:

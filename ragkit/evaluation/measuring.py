@@ -19,6 +19,8 @@ from ragkit.evaluation.set_files import counted
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.options import Phrasings, Rerank, SearchOptions
 
+_RERANKING = "reranking"
+
 
 @dataclass(frozen=True, slots=True)
 class StageTime:
@@ -37,7 +39,8 @@ class Evaluation:
     that were asked; ``partial``: these are not all ``questions``. ``tokens`` is what models read
     and wrote for the contexts that were searched, ``seconds`` the time of all searches.
     ``filters`` are those of the asked questions that have one, as they are written. ``kinds`` has
-    the metrics by question type, where there are several.
+    the metrics by question type, where there are several. ``grading_tokens`` and
+    ``grading_seconds`` are what a model took for reranking.
     """
 
     name: str
@@ -58,6 +61,8 @@ class Evaluation:
     generation: str = ""
     kinds: tuple[TypeFigures, ...] = ()
     filters: Mapping[str, str] = field(default_factory=dict)
+    grading_tokens: int = 0
+    grading_seconds: float = 0.0
 
     @property
     def config(self) -> SearchConfig:
@@ -85,6 +90,8 @@ def measure(
     config = config or SearchConfig()
     options = replace(config.options, collections=(experiment.collection,))
     session = _Session(experiment, replace(config, options=options), reporter or Reporter(), timed)
+    grading = experiment.grading
+    grading.forget()
     started = time.perf_counter()
     partial = session.run(phase)
     seconds = time.perf_counter() - started
@@ -114,6 +121,8 @@ def measure(
             for one in experiment.questions
             if one.filter and one.id in session.asked
         },
+        grading.tokens,
+        grading.seconds,
     )
 
 
@@ -156,8 +165,11 @@ class _Session:
         if question.filter:
             options = replace(options, filters=question.filters)
         config = replace(self.config, options=options)
+        grading = self.experiment.grading
+        saved = 0.0
         try:
             self.observed[question.id] = self._observe(question, config)
+            saved = grading.saved
             if self.timed:
                 answer = ask(self.experiment.engine, question.text, config)
         except QueryError:
@@ -166,9 +178,12 @@ class _Session:
         self.asked[question.id] = question.text
         if answer is not None:
             self.generation = answer.trace.generation or self.generation
-            times = {"total": answer.trace.ms}
+            # Grades that were kept from the first time took a person's search as long.
+            grading_ms = 1000 * (grading.saved - saved)
+            times = {"total": answer.trace.ms + grading_ms}
             for stage in answer.trace.stages:
-                times[stage.name] = times.get(stage.name, 0.0) + stage.ms
+                extra = grading_ms if stage.name == _RERANKING else 0.0
+                times[stage.name] = times.get(stage.name, 0.0) + stage.ms + extra
             for name, ms in times.items():
                 self.times.setdefault(name, []).append(ms)
 
@@ -199,10 +214,10 @@ class _Session:
     def notices(self, *, partial: bool) -> Iterator[str]:
         """Yield sentences on what restricts the figures."""
         yield from counted(self.refused, "questions have an invalid filter and found nothing")
-        grader = self.experiment.engine.open_grader
         options = self.config.options
-        if options.rerank is not Rerank.NONE and grader is not None:
-            yield f"{grader().name} reranked the first {options.rerank_depth} chunks."
+        if options.rerank is not Rerank.NONE:
+            model = self.experiment.grading.name
+            yield f"{model} reranked the first {options.rerank_depth} chunks."
         if self.not_reranked:
             last = list(self.not_reranked.values())[-1]
             count = f"{len(self.not_reranked)} of {len(self.asked)} questions"

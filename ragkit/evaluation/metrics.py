@@ -72,6 +72,16 @@ class TypeFigures:
     metrics: tuple[Metric, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """A mean of differences with its 95 % interval; ``p`` as by :func:`paired_p`."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
 def main_metric(names: Sequence[str]) -> str:
     """Return the most informative of some metrics; empty when there is none."""
     return next((name for name in MAIN_METRICS if name in names), names[0] if names else "")
@@ -173,6 +183,17 @@ def paired_p(differences: Sequence[float]) -> float:
         rng=np.random.default_rng(_PERMUTATION_SEED),
     )  # fmt: skip
     return float(test.pvalue)
+
+
+def paired_difference(
+    before: Mapping[str, float], after: Mapping[str, float]
+) -> PairedDifference | None:
+    """Compare the values of the questions that both have; ``None`` where there are none."""
+    differences = [after[key] - value for key, value in before.items() if key in after]
+    if not differences:
+        return None
+    mean = _metric("", differences)
+    return PairedDifference(mean.value, mean.low, mean.high, paired_p(differences))
 
 
 def figures_by_type(values: Values, kinds: Mapping[str, str]) -> tuple[TypeFigures, ...]:

@@ -171,6 +171,9 @@ class EntryIndex(Protocol):
     def fields(self) -> frozenset[Field]:
         """The fields in which any entry has had tokens."""
 
+    def size(self, levels: Sequence[Level], fields: Iterable[Field]) -> int:
+        """Return how many bytes the vectors of some levels and the tokens of some fields take."""
+
     def upsert(self, rows: EntryRows, version: Version) -> Self:
         """Return the index with these entries; one that it holds already is replaced."""
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,8 +23,8 @@ if TYPE_CHECKING:
     from ragkit.evaluation.experiments import Experiment
     from ragkit.health.backup import ArchiveReport
     from ragkit.indexes.protocol import IndexBackend
-    from ragkit.indexing.progress import Reporter
     from ragkit.indexing.writer import Writer
+    from ragkit.library.ablations import AblationService
     from ragkit.library.answers import AnswerService
     from ragkit.library.contexts import ContextService
     from ragkit.library.embedders import EmbedderService
@@ -56,9 +53,9 @@ class Library:
 
     ``collections``, ``sources`` and ``documents`` are what it holds; ``jobs`` and ``worker`` what
     is done to it; ``contexts`` and ``embedders`` what models add; ``health`` checks it;
-    ``judgments`` and ``runs`` measure its answers; ``searches``, ``names``, ``suggestions`` and
-    ``examples`` help with a question, ``answers`` answers it, ``threads`` keeps both; ``web`` asks
-    the web.
+    ``judgments``, ``runs`` and ``ablations`` measure its answers; ``searches``, ``names``,
+    ``suggestions`` and ``examples`` help with a question, ``answers`` answers it, ``threads`` keeps
+    both; ``web`` asks the web.
     """
 
     notices: tuple[str, ...] = ()
@@ -318,17 +315,16 @@ class Library:
 
         return WebService(self.settings.web, self.catalog)
 
-    # -- as a whole ------------------------------------------------------------------------
+    # -- measuring -------------------------------------------------------------------------
 
-    def export(self, file: Path, *, overwrite: bool = False) -> ArchiveReport:
-        """Write the library to one archive file: all of it, or nothing.
+    @cached_property
+    def ablations(self) -> AblationService:
+        """What each field, vector and context contributes."""
+        from ragkit.library.ablations import AblationService
 
-        Raises:
-            LibraryError: there is such a file already, or it cannot be written.
-        """
-        from ragkit.health.backup import export_library
-
-        return export_library(self.settings, self.paths, self.catalog, file, overwrite=overwrite)
+        return AblationService(
+            self.settings, self.paths, self.catalog, self.judgments, self.experiment, self.options
+        )
 
     def experiment(self, collection: str, question_set: str = "") -> Experiment:
         """Return a question set of a collection, ready to be asked of that collection.
@@ -341,18 +337,14 @@ class Library:
 
         return judged_experiment(self.services(), self.catalog, collection, question_set)
 
-    @contextmanager
-    def bare_experiment(
-        self, experiment: Experiment, reporter: Reporter | None = None
-    ) -> Iterator[Experiment]:
-        """Ask an experiment of this library of its texts alone, indexed for that and thrown away.
+    # -- as a whole ------------------------------------------------------------------------
 
-        Its chunks have no title, headings or places with them.
+    def export(self, file: Path, *, overwrite: bool = False) -> ArchiveReport:
+        """Write the library to one archive file: all of it, or nothing.
+
+        Raises:
+            LibraryError: there is such a file already, or it cannot be written.
         """
-        from ragkit.evaluation.experiments import bare_experiment
+        from ragkit.health.backup import export_library
 
-        with (
-            tempfile.TemporaryDirectory(prefix="texts-", dir=self.paths.temporary) as folder,
-            bare_experiment(experiment, self.settings, Path(folder), reporter) as bare,
-        ):
-            yield bare
+        return export_library(self.settings, self.paths, self.catalog, file, overwrite=overwrite)

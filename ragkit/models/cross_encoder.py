@@ -35,6 +35,11 @@ class CrossEncoder:
         """The folder's own name."""
         return one_line(short_name(self._folder), 80)
 
+    @property
+    def tokens(self) -> int:
+        """How many tokens the model that is loaded has read."""
+        return self._model.tokens if self._model is not None else 0
+
     def grade(self, question: str, passages: Sequence[str]) -> list[float | None]:
         """Return a grade from 0 to 10 for each passage; ``None`` where the model gives no number.
 

@@ -62,7 +62,8 @@ class OllamaGrader:
     """Grades passages with a model of Ollama's. Safe between threads.
 
     Nothing is connected before the first question, and nothing tried twice. All of a question's
-    passages must be graded within ``rerank_seconds``.
+    passages must be graded within ``rerank_seconds``. ``tokens`` counts what the model has read and
+    written.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class OllamaGrader:
         self._model = AwaitedModel(settings, chosen_model)
         self._seconds = settings.rerank_seconds
         self._clock = clock
+        self.tokens = 0
 
     @property
     def name(self) -> str:
@@ -122,6 +124,7 @@ class OllamaGrader:
             num_predict=_answer_tokens(len(passages)),
             seconds=math.ceil(seconds / step) * step,
         )
+        self.tokens += reply.prompt_tokens + reply.output_tokens
         if reply.truncated:
             raise OllamaAnswerError(
                 f'"{one_line(model, 80)}" did not read all of the passages.',

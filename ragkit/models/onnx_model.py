@@ -33,7 +33,10 @@ _PROBE = "ragkit"
 
 
 class OnnxModel:
-    """A session and a tokenizer. Safe between threads. ``width`` is that of a vector, or logits."""
+    """A session and a tokenizer. Safe between threads. ``width`` is that of a vector, or logits.
+
+    ``tokens`` counts what it has read.
+    """
 
     def __init__(self, folder: ModelFolder) -> None:
         """Load the model and run one word, to see that it works and what it is.
@@ -42,6 +45,7 @@ class OnnxModel:
             ModelFolderError: it cannot be run, or is neither an embedder nor a cross-encoder.
         """
         self.folder = folder
+        self.tokens = 0
         self._tokenizer = read_tokenizer(folder)
         self._tokenizer.enable_truncation(folder.longest)
         self._session = _session(folder)
@@ -67,6 +71,7 @@ class OnnxModel:
         try:
             encoded = self._tokenizer.encode(self._plain(text), pair)
             ids = np.array([encoded.ids], np.int64)
+            self.tokens += ids.size
             known = self._known_inputs(ids, np.array([encoded.type_ids], np.int64))
             fed = {
                 name: known[name].astype(_INTEGERS[kind], copy=False)

@@ -64,13 +64,23 @@ def put_to(
     options: SearchOptions,
 ) -> IndexSearch:
     """Put a batch to one index as the options ask for it."""
-    if options.field_weights is not None:
-        weights: Mapping[Field, float] = dict(options.field_weights)
-    else:
-        written = options.contexts is Contexts.MODEL and not index.fields.isdisjoint(WRITTEN)
-        weights = FIELD_WEIGHTS if written else _TEXT_ONLY
     vector_search = VectorSearch(options.index, options.nprobe, options.overfetch)
-    return index.search(queries, wanted, weights, vector_search)
+    return index.search(queries, wanted, field_weights(index, options), vector_search)
+
+
+def field_weights(index: EntryIndex, options: SearchOptions) -> Mapping[Field, float]:
+    """Return how much a word counts in each field of an index that is searched."""
+    if options.field_weights is not None:
+        return dict(options.field_weights)
+    written = options.contexts is Contexts.MODEL and not index.fields.isdisjoint(WRITTEN)
+    return FIELD_WEIGHTS if written else _TEXT_ONLY
+
+
+def levels_of_chunks(options: SearchOptions) -> tuple[Level, ...]:
+    """Return the levels besides a chunk's own at which its vectors are looked for."""
+    if options.contexts is Contexts.STRUCTURAL:
+        return ()
+    return (Level.CONTEXT, Level.QUESTION) if (found := options.vector_levels) is None else found
 
 
 def entry_filter(scope: Scope, level: Level, options: SearchOptions) -> EntryFilter:
@@ -180,16 +190,9 @@ def candidates_of(
     alone = all(search.index.entries_per_chunk == 1.0 for search in searches)
     joined = _joined(of_collections, depth if alone else None)
     if options.question_merge is QuestionMerge.SUM:
-        kinds = _levels_of_chunks(options)
+        kinds = levels_of_chunks(options)
         return by_sum_of_ranks(joined, options.rrf_k, depth, kinds, partial(_have, searches))
     return joined if alone else by_best(joined, depth)
-
-
-def _levels_of_chunks(options: SearchOptions) -> tuple[Level, ...]:
-    """Return the levels besides a chunk's own at which its vectors are looked for."""
-    if options.contexts is Contexts.STRUCTURAL:
-        return ()
-    return (Level.CONTEXT, Level.QUESTION) if (found := options.vector_levels) is None else found
 
 
 def _have(searches: Sequence[IndexSearch], entry_ids: Ids, level: Level) -> Bools:

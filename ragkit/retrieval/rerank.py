@@ -34,6 +34,11 @@ class Grader(Protocol):
         """The model that is asked, as far as it is known."""
         ...
 
+    @property
+    def tokens(self) -> int:
+        """How many tokens it has read and written so far."""
+        ...
+
     def grade(self, question: str, passages: Sequence[str]) -> Sequence[float | None]:
         """Grade each passage from 0 to 10; ``None`` where there is no usable grade.
 

@@ -1,30 +1,20 @@
-"""Evaluations, kept runs, their differences and ablations as text, as JSON and as a chart.
-
-The chart is SVG written here: a browser shows it offline, while the installed chart library needs
-a JavaScript runtime for the same.
-"""
+"""Evaluations, kept runs and their differences as text and as JSON."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from html import escape
 from typing import TYPE_CHECKING, Any
-
-from ragkit import __version__
 
 if TYPE_CHECKING:
     from ragkit.catalog.runs import RunRecord
-    from ragkit.evaluation.ablation import Ablation
     from ragkit.evaluation.answers import AnswerFigures, Figures, Share
     from ragkit.evaluation.measuring import Evaluation
     from ragkit.evaluation.runs import Difference
 
 _MOST_QUESTIONS = 10
 _SIGNIFICANT = 0.05
-_WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 760, 250, 70, 24, 56
-_REASON_CHARACTERS = 64
 _SHARES = {
     "first": "right place in the first sentence",
     "three": "right place in the first three",
@@ -33,12 +23,6 @@ _SHARES = {
     "refused": "no answer where there is none",
     "exact": "sentences that stand as shown",
 }
-_STYLE = (
-    "text{font:13px system-ui,sans-serif;fill:#1f2328}.soft{fill:#656d76}.head{font-weight:600}"
-    ".axis{stroke:#d0d7de}.range{stroke:#0b6e99;stroke-width:2}.dot{fill:#0b6e99}"
-    ".paper{fill:#fff}@media(prefers-color-scheme:dark){text{fill:#e6edf3}.soft{fill:#9198a1}"
-    ".axis{stroke:#3d444d}.range{stroke:#6cb6d9}.dot{fill:#6cb6d9}.paper{fill:#0d1117}}"
-)
 
 
 def evaluation_as_json(evaluation: Evaluation) -> dict[str, Any]:
@@ -222,115 +206,3 @@ def difference_as_text(difference: Difference) -> list[str]:
 
 def _when(record: RunRecord) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(record.run.at))
-
-
-# -- ablations -----------------------------------------------------------------------------------
-
-
-def ablation_as_text(ablation: Ablation) -> list[str]:
-    """Return the tables as lines; the best of each metric in a table has a star."""
-    lines: list[str] = []
-    for title, outcomes in ablation.tables().items():
-        width = max(len(outcome.variant.title) for outcome in outcomes)
-        best = {
-            name: max((o.means[name] for o in outcomes if name in o.means), default=None)
-            for name in ablation.shown
-        }
-        heads = "".join(f"{name:>17}" for name in ablation.shown)
-        lines += ["", f"{title:<{width}}{heads}"]
-        for outcome in outcomes:
-            if outcome.evaluation is None:
-                cells = f"    not run: {outcome.reason}"
-            else:
-                cells = "".join(
-                    f"{outcome.means[name]:>16.4f}{'*' if outcome.means[name] == most else ' '}"
-                    for name, most in best.items()
-                )
-            lines.append(f"{outcome.variant.title:<{width}}{cells}".rstrip())
-    return lines[1:]
-
-
-def ablation_as_json(ablation: Ablation) -> dict[str, Any]:
-    """Return all outcomes with their settings, means and intervals."""
-    from ragkit.evaluation.runs import revision, settings_of
-
-    cells: list[dict[str, Any]] = []
-    for outcome in ablation.outcomes:
-        variant, evaluation = outcome.variant, outcome.evaluation
-        cell: dict[str, Any] = {
-            "table": variant.table, "name": variant.name, "label": variant.label,
-        }  # fmt: skip
-        if evaluation is None:
-            cell["reason"] = outcome.reason
-        else:
-            cell["settings"] = settings_of(evaluation.config)
-            cell["questions"] = len(evaluation.asked)
-            cell["metrics"] = {
-                metric.name: {"value": metric.value, "low": metric.low, "high": metric.high}
-                for metric in evaluation.metrics
-            }
-            cell["stages"] = [[stage.name, stage.p50, stage.p95] for stage in evaluation.stages]
-        cells.append(cell)
-    return {
-        "version": __version__,
-        "revision": revision(),
-        "name": ablation.name,
-        "metric": ablation.metric,
-        "partial": ablation.partial,
-        "notices": list(ablation.notices),
-        "cells": cells,
-    }
-
-
-def ablation_as_svg(ablation: Ablation) -> str:
-    """Draw the most informative metric: a dot for each variant, a line for its 95 % interval."""
-    found = {
-        outcome.variant.name: metric
-        for outcome in ablation.outcomes
-        if outcome.evaluation
-        for metric in outcome.evaluation.metrics
-        if metric.name == ablation.metric
-    }
-    least = int(10 * min((metric.low for metric in found.values()), default=0.0)) / 10
-    highest = max((metric.high for metric in found.values()), default=1.0)
-    most = min(1.0, int(10 * highest + 1) / 10)
-    scale = (_WIDTH - _LEFT - _RIGHT) / max(most - least, 0.1)
-    parts: list[str] = []
-    y = _TOP
-    for title, outcomes in ablation.tables().items():
-        y += _ROW
-        parts.append(f'<text class="head" x="16" y="{y}">{escape(title)}</text>')
-        for outcome in outcomes:
-            y += _ROW
-            parts.append(f'<text x="16" y="{y}">{escape(outcome.variant.title)}</text>')
-            mark = found.get(outcome.variant.name)
-            if mark is not None:
-                low, high, value = (
-                    f"{_LEFT + scale * (x - least):.1f}" for x in (mark.low, mark.high, mark.value)
-                )
-                parts.append(
-                    f'<line class="range" x1="{low}" y1="{y - 4}" x2="{high}" y2="{y - 4}"/>'
-                    f'<circle class="dot" cx="{value}" cy="{y - 4}" r="5"/>'
-                    f'<text x="{_WIDTH - 16}" y="{y}" text-anchor="end">{mark.value:.3f}</text>'
-                )
-            elif outcome.evaluation is None:
-                long = len(outcome.reason) > _REASON_CHARACTERS
-                cut = outcome.reason[: _REASON_CHARACTERS - 1] + "…" if long else outcome.reason
-                parts.append(f'<text class="soft" x="{_LEFT}" y="{y}">{escape(cut)}</text>')
-        y += _ROW // 2
-    height = y + _ROW
-    name, metric = escape(ablation.name), escape(ablation.metric)
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
-        f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{metric} of {name}">'
-        f'<style>{_STYLE}</style><rect class="paper" width="{_WIDTH}" height="{height}"/>'
-        f'<text class="head" x="16" y="24">{name}: {metric}, with 95 % intervals</text>'
-    )
-    axis = "".join(
-        f'<line class="axis" x1="{_LEFT + scale * step / 10:.1f}" y1="{_TOP}" '
-        f'x2="{_LEFT + scale * step / 10:.1f}" y2="{height - 12}"/>'
-        f'<text class="soft" text-anchor="middle" x="{_LEFT + scale * step / 10:.1f}" '
-        f'y="{_TOP - 8}">{least + step / 10:.1f}</text>'
-        for step in range(round((most - least) * 10) + 1)
-    )
-    return f"{head}{axis}{''.join(parts)}</svg>\n"

@@ -63,6 +63,20 @@ def test_judged_questions_are_run_and_read(open_page):
     expect(page.locator(".rk-moved h3")).to_have_text(
         [re.compile(r"^Better by .*: \d+ question"), re.compile(r"^Worse by .*: \d+ question")]
     )
+    page.get_by_role("button", name="Run ablation").click()
+    figures = page.locator(".st-key-ablation-figures")
+    expect(figures.locator("h3")).to_have_text(["Keywords", "Vectors", "Contexts"], timeout=120_000)
+    expect(page.locator(".st-key-ablation-live")).to_have_count(0)
+    rows = page.get_by_role("region", name="Contexts").locator("tbody tr")
+    expect(rows).to_have_count(8)
+    expect(rows.first.locator("th")).to_have_text("no context, vector")
+    expect(figures.locator(".rk-notice").first).to_contain_text("Not run: F1 text + context; F2")
+    page.reload()
+    expect(figures.locator("canvas, svg").first).to_be_visible()
+    expect(figures).to_contain_text("rated on the pages")
+    with page.expect_download() as taken:
+        figures.get_by_role("button", name="CSV").click()
+    assert taken.value.suggested_filename == "ablation.csv"
     page.evaluate(AXE)
     assert broken(page, EVERYTHING) == []
 

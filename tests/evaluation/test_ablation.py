@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import xml.etree.ElementTree as ElementTree
 from contextlib import ExitStack
@@ -15,8 +17,9 @@ from small_library import add, open_library, write_files
 
 from ragkit.errors import ModelError
 from ragkit.evaluation.ablation import ablate, grid_variants, keyword_variants, vector_variants
+from ragkit.evaluation.ablation_figures import as_values, figures_of, from_values
 from ragkit.evaluation.corpus import Question, load_question_set
-from ragkit.evaluation.experiments import ephemeral_experiment
+from ragkit.evaluation.experiments import bare_experiment, ephemeral_experiment
 from ragkit.evaluation.measuring import measure
 from ragkit.evaluation.recorded_contexts import load_contexts
 from ragkit.evaluation.row_documents import RowsAs
@@ -25,7 +28,12 @@ from ragkit.evaluation.search_config import SearchConfig
 from ragkit.indexing.progress import JobCancelled, Reporter
 from ragkit.options import Mode, Rerank, SearchOptions
 from ragkit.settings import load_settings
-from ragkit.surfaces.render_evaluation import ablation_as_json, ablation_as_svg, ablation_as_text
+from ragkit.surfaces.render_ablation import (
+    ablation_as_csv,
+    ablation_as_markdown,
+    ablation_as_svg,
+    ablation_as_text,
+)
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +69,13 @@ def test_each_field_finds_what_only_it_says(experiments):
         "F3": {"q1", "q2", "q3", "q4"},
         "F3b": {"q1", "q2", "q3", "q4"},
         "F4": {"q1", "q2", "q3", "q4"},
+        "F5": {"q1", "q2", "q3", "q4"},
     }
 
 
 def test_each_kind_of_vector_finds_what_only_it_says(experiments):
     found = firsts(ablate(vector_variants(), *experiments[:2]))
-    assert set(found) == {"V0", "V1", "V1b", "V2", "V3", "V4"}
+    assert set(found) == {"V0", "V1", "V1b", "V2", "V3", "V4", "V5"}
     assert "q4" not in found["V0"]
     assert "q4" in found["V2"] & found["V3"]
 
@@ -124,14 +133,13 @@ def test_ones_own_folder_is_asked_without_titles_headings_and_names(tmp_path):
         add(library, write_files(tmp_path / "files", files))
         library.judgments.import_file("default", tmp_path / "mine.jsonl")
         experiment = library.experiment("default", "mine")
-        with library.bare_experiment(experiment) as bare:
+        with bare_experiment(experiment, library.settings, tmp_path / "bare") as bare:
             variants = [one for one in grid_variants() if one.name.endswith("× keyword")]
             hits = firsts(ablate(variants, experiment, bare))
             texts = {
                 one.path: bare.catalog.documents.chunks(one.id)
                 for one in bare.catalog.documents.list()
             }
-        assert list(library.paths.temporary.iterdir()) == []
     assert hits == {
         "none × keyword": {"words", "filter"},
         "structural × keyword": {"words", "folder", "name", "filter"},
@@ -153,8 +161,17 @@ def test_where_a_model_answers_the_reranked_variants_are_run(experiments, server
     assert "q4" in hits["V3"]
     assert hits["F5"] == hits["F4"] == {"q1", "q2", "q3", "q4"}
     assert len(server.asked("/api/chat")) == 2 * len(experiments[0].questions)
-    cell = next(one for one in ablation_as_json(found)["cells"] if one["name"] == "V5")
-    assert cell["settings"]["rerank"] == "model"
+    by_name = {cell.name: cell for cell in figures_of(found).cells}
+    assert by_name["V5"].settings["rerank"] == "model"
+    # All vectors' contexts cost 90 tokens; each of the four questions is graded once.
+    graded = sum(
+        len(one.body["messages"][0]["content"] + one.body["messages"][1]["content"]) // 4
+        for one in server.asked("/api/chat")[4:]
+    )
+    assert by_name["V3"].tokens == 90
+    assert by_name["V5"].tokens > 90 + graded
+    assert by_name["V5"].seconds > by_name["V3"].seconds == 0.0
+    assert 0 < by_name["V5"].p50 <= by_name["V5"].p95
 
 
 def test_a_cross_encoder_in_a_folder_runs_them_without_ollama(tmp_path, server):
@@ -224,26 +241,81 @@ def test_a_stop_keeps_the_outcomes_before_it(experiments):
     found = ablate(keyword_variants(), *experiments[:2], reporter=Reporter(report))
     assert ([one.variant.name for one in found.outcomes], found.partial) == (["F0", "F1"], True)
     assert found.notices[-1] == "Stopped: 2 of 7 cells were measured."
-    assert asked[0] == "Asking: F0"
+    assert asked[0] == "Asking: F0 (1 of 7)"
     with pytest.raises(JobCancelled):
         ablate(keyword_variants(), *experiments[:2], reporter=Reporter(lambda _progress: False))
 
 
-def test_it_is_told_as_text_as_json_and_as_a_chart(experiments):
+@pytest.fixture(scope="module")
+def figures(experiments):
     found = ablate([*keyword_variants(), *grid_variants()], *experiments[:2])
-    lines = ablation_as_text(found)
-    assert lines[0].split() == ["Keywords", "ndcg@10", "mrr", "recall@10"]
+    return figures_of(found, "4 questions of set")
+
+
+def test_each_cell_is_compared_with_the_first_and_says_what_it_takes(figures):
+    cells = {cell.name: cell for cell in figures.cells}
+    assert [cells[name].difference is None for name in ("F0", "none × rrf")] == [True, True]
+    assert (cells["F4"].first, cells["model × rrf"].first) == ("F0", "none × rrf")
+    gain = cells["F4"].metric("ndcg@10").value - cells["F0"].metric("ndcg@10").value
+    paired = cells["F4"].difference
+    assert gain > 0.1
+    assert paired.value == pytest.approx(gain)
+    assert 0.0 <= paired.low <= paired.value <= paired.high
+    assert 0.0 < paired.p <= 1.0
+    sizes = {name: cell.index_bytes for name, cell in cells.items()}
+    assert 0 < sizes["F0"] < sizes["F1"] < sizes["F4"]
+    assert sizes["none × keyword"] < sizes["structural × keyword"] < sizes["model × keyword"]
+    assert sizes["structural × weighted"] == (
+        sizes["structural × vector"] + sizes["structural × keyword"]
+    )
+    assert all(0 < cell.p50 <= cell.p95 for cell in figures.cells if not cell.reason)
+    assert {cells[name].tokens for name in ("F0", "structural × vector")} == {0}
+    assert cells["F1"].tokens == cells["model × vector"].tokens == 90
+
+
+def test_they_are_told_as_text_markdown_csv_and_json(figures):
+    lines = ablation_as_text(figures)
+    assert lines[0].split()[:5] == ["Keywords", "ndcg@10", "(95", "%)", "mrr"]
     assert lines[1].startswith("F0  text  ")
     starred = next(line for line in lines if line.startswith("F4  all, weighted  "))
-    assert starred.split()[3:] == ["1.0000*", "1.0000*", "1.0000*"]
-    value = json.loads(json.dumps(ablation_as_json(found)))
-    assert (value["name"], value["metric"], value["partial"]) == ("set", "ndcg@10", False)
-    cell = value["cells"][4]
-    assert cell["settings"]["field_weights"][0] == ["text", 1.0]
-    assert cell["metrics"]["ndcg@10"]["value"] == found.outcomes[4].means["ndcg@10"]
-    drawn = ElementTree.fromstring(ablation_as_svg(found))
+    assert starred.split()[3] == "1.0000*"
+    assert lines[-2] == "Asked: 4 questions of set."
+    written = ablation_as_markdown(figures)
+    assert written.startswith("# Ablation: set\n\nAsked: 4 questions of set.\n")
+    rows = [line for line in written.splitlines() if line.startswith("|")]
+    assert len(rows) == 7 + 12 + 2 * 2
+    assert {line.count("|") for line in rows} == {12}
+    read = list(csv.DictReader(io.StringIO(ablation_as_csv(figures))))
+    assert [row["name"] for row in read] == [cell.name for cell in figures.cells]
+    by_name = {row["name"]: row for row in read}
+    assert float(by_name["F4"]["difference"]) == figures.cells[5].difference.value
+    assert int(by_name["F4"]["index_bytes"]) == figures.cells[5].index_bytes
+    values = json.loads(json.dumps(as_values(figures)))
+    assert (values["name"], values["metric"], values["partial"]) == ("set", "ndcg@10", False)
+    assert values["cells"][4]["settings"]["field_weights"][0] == ["text", 1.0]
+    again = from_values(values)
+    assert as_values(again) == values
+    assert ablation_as_csv(again) == ablation_as_csv(figures)
+
+
+def test_what_is_not_run_says_why_in_every_form(experiments):
+    figures = figures_of(ablate(keyword_variants(), experiments[2]))
+    reason = "no model contexts are there: ragkit contextualize writes them, --contexts replays"
+    line = next(line for line in ablation_as_text(figures) if line.startswith("F5"))
+    assert line == f"F5  all, weighted, reranked  not run: {reason}"
+    rows = ablation_as_markdown(figures).splitlines()
+    assert f"| F5 all, weighted, reranked | not run: {reason} |  |" in "".join(rows)
+    read = list(csv.DictReader(io.StringIO(ablation_as_csv(figures))))
+    assert (read[6]["name"], read[6]["reason"], read[6]["ndcg@10"]) == ("F5", reason, None)
+    assert "no model contexts are there: ragkit contextualize writes" in ablation_as_svg(figures)
+    assert as_values(from_values(as_values(figures))) == as_values(figures)
+
+
+def test_they_are_drawn_as_a_chart(figures):
+    drawn = ElementTree.fromstring(ablation_as_svg(figures))
     dots = [one for one in drawn.iter() if one.tag.endswith("circle")]
-    assert len(dots) == sum(one.evaluation is not None for one in found.outcomes)
+    assert len(dots) == sum(not cell.reason for cell in figures.cells)
     told = [one.text for one in drawn.iter() if one.tag.endswith("text")]
     assert "set: ndcg@10, with 95 % intervals" in told
     assert "no context, weighted" in told
+    assert f"{figures.cells[5].difference.value:+.3f}" in told

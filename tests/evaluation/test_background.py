@@ -9,7 +9,7 @@ import pytest
 from small_library import HANDBOOK, add, open_library, write_files
 
 from ragkit.errors import EvaluationError
-from ragkit.evaluation.background import BackgroundRuns
+from ragkit.evaluation.background import BackgroundAblation, BackgroundRuns
 from ragkit.evaluation.judging import Judging
 from ragkit.evaluation.search_config import SearchConfig, from_text
 
@@ -97,3 +97,18 @@ def test_what_went_wrong_is_said(library):
     assert runs.status.problem == "Something unexpected went wrong."
     with pytest.raises(EvaluationError):
         missing()
+
+
+def test_an_ablation_goes_on_beside_the_page_and_stops_when_asked(library):
+    ablation = BackgroundAblation()
+    run = partial(library.ablations.run, "default", tables=["contexts"])
+    assert ablation.start("default", run)
+    assert ablation.wait(60)
+    now = ablation.status
+    assert (now.collection, now.stopped, now.problem, now.round) == ("default", False, "", 1)
+    assert len(library.ablations.kept("default").cells) == 12
+    assert ablation.start("default", run)
+    ablation.cancel()
+    assert ablation.wait(60)
+    assert (ablation.status.stopped, ablation.status.problem) == (True, "")
+    assert not library.ablations.kept("default").partial

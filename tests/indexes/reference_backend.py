@@ -106,6 +106,22 @@ class ReferenceIndex:
             if tokens
         )  # fmt: skip
 
+    def size(self, levels: Sequence[Level], fields: Iterable[Field]) -> int:
+        codes = {LEVEL_CODES[level] for level in levels}
+        vectors = sum(
+            2 * len(entry.vector)
+            for entry in self._entries.values()
+            if entry.level in codes and entry.vector is not None
+        )
+        wanted = set(fields)
+        counts = (
+            len(tokens)
+            for entry in self._entries.values()
+            for field, tokens in entry.tokens.items()
+            if field in wanted
+        )
+        return vectors + 4 * sum(counts)
+
     def get(self, entry_ids: np.ndarray, field: Field) -> TokenColumn:
         known = (self._entries.get(entry_id) for entry_id in entry_ids.tolist())
         return TokenColumn.of([entry.tokens.get(field, ()) if entry else () for entry in known])

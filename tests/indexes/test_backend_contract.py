@@ -247,6 +247,18 @@ def test_no_query_finds_nothing(made: Made):
         assert (len(found.entry_ids), len(found.queries)) == (0, 0)
 
 
+def test_its_size_is_that_of_the_asked_levels_and_fields(made: Made):
+    index, oracle = made.index, made.oracle
+    asked = [((Level.CHUNK,), ()), ((), (Field.TEXT,)), ((Level.QUESTION, Level.CONTEXT), ())]
+    sizes = [index.size(levels, fields) for levels, fields in asked]
+    assert (sizes[0], sizes[2]) == (oracle.size(*asked[0]), oracle.size(*asked[2]))
+    assert sizes[1] >= oracle.size(*asked[1])
+    assert index.size((), ()) == 0
+    together = index.size((Level.CHUNK, Level.QUESTION, Level.CONTEXT), (Field.TEXT,))
+    assert together == sum(sizes)
+    assert index.size((), (Field.TEXT, Field.TITLE)) > sizes[1]
+
+
 def test_tokens_come_back_in_reading_order(made: Made):
     entry_ids = np.array([190, 16, 10**9, 47, 36])
     for field in (Field.TEXT, Field.TITLE, Field.QUESTIONS):

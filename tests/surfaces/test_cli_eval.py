@@ -171,22 +171,36 @@ def test_an_ablation_is_printed_drawn_and_written(ragkit, tmp_path):
         "ablate", "--corpus", folder, "--contexts", folder / "contexts.jsonl", "--out", "out"
     )
     assert done.returncode == 0, done.stderr
-    heads = [line.split()[0] for line in done.stdout.splitlines() if "ndcg@10" in line]
+    heads = [line.split()[0] for line in done.stdout.splitlines() if "ndcg@10 (95" in line]
     assert heads == ["Keywords", "Vectors", "Contexts"]
+    assert "Asked: 4 questions of set." in done.stdout
     assert "The chart and the figures are in out." in done.stderr
-    assert (tmp_path / "out" / "ablation.svg").read_text("utf-8").startswith("<svg xmlns=")
-    assert len(json.loads((tmp_path / "out" / "ablation.json").read_text("utf-8"))["cells"]) == 26
+    out = tmp_path / "out"
+    assert (out / "ablation.svg").read_text("utf-8").startswith("<svg xmlns=")
+    assert len(json.loads((out / "ablation.json").read_text("utf-8"))["cells"]) == 26
+    assert len((out / "ablation.csv").read_text("utf-8").splitlines()) == 27
+    assert (out / "ablation.md").read_text("utf-8").startswith("# Ablation: set\n")
 
 
-def test_an_ablation_of_a_librarys_own_set_says_what_is_missing(ragkit, tmp_path):
-    done = ragkit("ablate", "--set", "mine", "--table", "keywords", "--out", "mine-out", "--json")
+def test_an_ablation_asks_ones_own_questions_and_is_kept(ragkit, tmp_path):
+    done = ragkit("ablate", "--table", "keywords", "--out", "mine-out", "--json")
     value = json.loads(done.stdout)
+    assert value["questions"] == '2 questions of "mine", imported'
     assert [one["name"] for one in value["cells"] if "metrics" in one] == ["F0"]
     assert value["cells"][1]["reason"].startswith("no model contexts are there")
+    whole = ragkit("ablate", "--set", "mine", "--table", "contexts", "--limit", 1, "--json")
+    names = [one["name"] for one in json.loads(whole.stdout)["cells"] if "metrics" in one]
+    modes = ("vector", "keyword", "weighted", "rrf")
+    assert names == [f"{arm} × {mode}" for arm in ("none", "structural") for mode in modes]
+    with open_library(tmp_path / "library") as library:
+        assert library.ablations.kept("default").questions == '1 question of "mine", imported'
+        assert list(library.paths.temporary.iterdir()) == []
     (tmp_path / "file").write_text("", "utf-8")
     blocked = ragkit("ablate", "--set", "mine", "--table", "keywords", "--out", "file")
     assert blocked.returncode == 1
     assert "file cannot be written" in blocked.stderr
+    wrong = ragkit("ablate", "--rows", "apart")
+    assert "--rows goes with --corpus." in wrong.stderr
 
 
 def write_set(folder):

@@ -174,14 +174,7 @@ def page_range(first: int, last: int) -> str:
 
 def size(count: int) -> str:
     """Return a number of bytes in words: ``1.2 MB``."""
-    if count < 1000:
-        return f"{count} B"
-    for unit in ("kB", "MB", "GB"):
-        count_ = count / 1000
-        if count_ < 1000 or unit == "GB":
-            return f"{count_:.0f} {unit}" if count_ >= 10 else f"{count_:.1f} {unit}"
-        count = int(count_)
-    return ""
+    return formatting.size(count)
 
 
 def ago(then: float | None, now: float | None = None) -> str:

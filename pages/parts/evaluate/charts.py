@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from altair import FacetChart, LayerChart
 
 MOST_BARS = 60
-_ROW, _BAR = 38, 14
+_ROW, _PART_ROW, _BAR = 38, 26, 14
 _LABEL = 190
 # Each has enough contrast on the light and on the dark ground.
 _BETTER, _WORSE, _PLAIN = "#16897f", "#c26a1a", "#3f86cf"
@@ -90,6 +91,50 @@ def metric_chart(rows: Sequence[dict[str, Any]], metric: str) -> LayerChart | Fa
     )
 
 
+def parts_chart(rows: Sequence[dict[str, Any]], metric: str) -> LayerChart | FacetChart:
+    """Draw a metric by part of a search: a mark for the mean, a line for the 95 % interval.
+
+    Marks of what is better or worse than the first row point up or down and have their colours.
+    """
+    import altair
+
+    base = _base(rows)
+    lowest = math.floor(10 * min(row["low"] for row in rows)) / 10
+    highest = math.ceil(10 * max(row["high"] for row in rows)) / 10
+    across = altair.Scale(domain=[lowest, max(highest, lowest + 0.1)], zero=False)
+    kinds = ["better", "no clear change", "worse"]
+    colour = altair.Color(
+        "change:N",
+        scale=altair.Scale(domain=kinds, range=[_BETTER, _PLAIN, _WORSE]),
+        legend=None,
+    )
+    shape = altair.Shape(
+        "change:N",
+        scale=altair.Scale(domain=kinds, range=["triangle-up", "circle", "triangle-down"]),
+        legend=None,
+    )
+    tooltip = [
+        altair.Tooltip("settings:N", title="Search"),
+        altair.Tooltip("value:Q", title=metric, format=".3f"),
+        altair.Tooltip("low:Q", title="95 % interval from", format=".3f"),
+        altair.Tooltip("high:Q", title="to", format=".3f"),
+        altair.Tooltip("difference:N", title="Change"),
+    ]
+    ranges = base.mark_rule(strokeWidth=3, opacity=0.55).encode(
+        x=altair.X("low:Q", title=metric, scale=across, axis=altair.Axis(tickCount=6)),
+        x2="high:Q",
+        color=colour,
+        tooltip=tooltip,
+    )
+    marks = base.mark_point(filled=True, size=120, opacity=1).encode(
+        x=altair.X("value:Q", title=metric), color=colour, shape=shape, tooltip=tooltip
+    )
+    described = "; ".join(f"{row['settings']}: {row['value']:.3f}, {row['change']}" for row in rows)
+    return altair.layer(ranges, marks).properties(
+        height=_height(rows, _PART_ROW), description=f"{metric} by part. {described}"
+    )
+
+
 def latency_chart(rows: Sequence[dict[str, Any]]) -> LayerChart | FacetChart:
     """Draw the time of a search by setting: a dot for the median, a tick for 95 %."""
     import altair
@@ -150,11 +195,11 @@ def _base(rows: Sequence[dict[str, Any]]) -> Any:
     import altair
 
     names = [row["settings"] for row in rows]
-    axis = altair.Axis(title=None, labelLimit=_LABEL)
+    axis = altair.Axis(title=None, labelLimit=_LABEL, labelOverlap=False)
     return altair.Chart(altair.InlineData(values=list(rows))).encode(
         y=altair.Y("settings:N", sort=names, axis=axis)
     )
 
 
-def _height(rows: Sequence[dict[str, Any]]) -> int:
-    return 60 + _ROW * len(rows)
+def _height(rows: Sequence[dict[str, Any]], row: int = _ROW) -> int:
+    return 60 + row * len(rows)

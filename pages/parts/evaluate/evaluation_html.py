@@ -96,7 +96,7 @@ def progress_line(status: RunStatus) -> str:
     now = status.progress
     which = f" ({status.number} of {status.count})" if status.count > 1 else ""
     what = f"{status.name}{which}" if status.name else "Preparing"
-    return _line(what, plural(now.total, "question"), now, now.current)
+    return meter_line(what, plural(now.total, "question"), now, now.current)
 
 
 def writing_line(status: WritingStatus) -> str:
@@ -104,10 +104,11 @@ def writing_line(status: WritingStatus) -> str:
     now = status.progress
     what = "Writing questions" if now.phase else "Preparing to write questions"
     stopping = "stopping after this passage" if status.cancelled else ""
-    return _line(what, number(now.total), now, now.current[-120:], stopping)
+    return meter_line(what, number(now.total), now, now.current[-120:], stopping)
 
 
-def _line(what: str, total: str, now: Progress, current: str, stopping: str = "") -> str:
+def meter_line(what: str, total: str, now: Progress, current: str, stopping: str = "") -> str:
+    """Return what is done, how much of it, the thing at hand and the time left, with a meter."""
     counted = f": {number(now.done)} of {total}" if now.total else ""
     at_hand = f"<bdi>{name(current)}</bdi>" if current else ""
     told = [stopping] if stopping else [at_hand, left(now.seconds_left)]
@@ -118,15 +119,16 @@ def _line(what: str, total: str, now: Progress, current: str, stopping: str = ""
 def ended(status: RunStatus) -> str:
     """Return how the last run ended, where the table does not show it."""
     kept = "The questions run so far are kept." if status.kept else "Nothing was kept."
-    return _ended(status, f"Stopped. {kept}" if status.stopped else "")
+    return how_it_ended(status, f"Stopped. {kept}" if status.stopped else "")
 
 
 def writing_ended(status: WritingStatus) -> str:
     """Return the report on the set that was written last; empty when none was."""
-    return _ended(status, " ".join(status.report.sentences) if status.report else "")
+    return how_it_ended(status, " ".join(status.report.sentences) if status.report else "")
 
 
-def _ended(status: TaskStatus, report: str) -> str:
+def how_it_ended(status: TaskStatus, report: str) -> str:
+    """Return why a task failed, with the cure; else its report as a notice."""
     if status.problem:
         told = f"{name(status.problem)} {name(status.cure)}"
         return f'<p class="rk-notice rk-error-text" role="alert">{told}</p>'

@@ -7,7 +7,12 @@ from typing import Any
 import streamlit as st
 
 from pages.parts.common import browser
-from ragkit.evaluation.background import BackgroundRuns, BackgroundTask, BackgroundWriting
+from ragkit.evaluation.background import (
+    BackgroundAblation,
+    BackgroundRuns,
+    BackgroundTask,
+    BackgroundWriting,
+)
 from ragkit.library import Library
 
 
@@ -21,6 +26,12 @@ def runs_of(library: Library) -> BackgroundRuns:  # noqa: ARG001 - one for each 
 def writing_of(library: Library) -> BackgroundWriting:  # noqa: ARG001 - one for each library
     """Return the background writing of a library."""
     return BackgroundWriting()
+
+
+@st.cache_resource(max_entries=8, hash_funcs={Library: lambda library: str(library.paths.root)})
+def ablation_of(library: Library) -> BackgroundAblation:  # noqa: ARG001 - one for each library
+    """Return the background ablation of a library."""
+    return BackgroundAblation()
 
 
 def in_progress(key: str, line: str, task: BackgroundTask[Any], stopping: bool = False) -> None:

@@ -83,6 +83,11 @@ class Postings:
         return cls(keys[first], counts)
 
     @property
+    def nbytes(self) -> int:
+        """How many bytes it takes."""
+        return self.keys.nbytes + self.counts.nbytes
+
+    @property
     def tokens(self) -> NDArray[np.uint32]:
         """The token of each posting."""
         return (self.keys >> _ROW_BITS).astype(np.uint32)
@@ -199,6 +204,13 @@ class KeywordIndex:
         """Return where the postings of the token at a position stand."""
         indptr = self.bm25.scores["indptr"]
         return slice(int(indptr[position]), int(indptr[position + 1]))
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it takes: the scores, and the tokens in reading order."""
+        scores = sum(self.bm25.scores[name].nbytes for name in ("data", "indices", "indptr"))
+        column = self.column.flat.nbytes + self.column.offsets.nbytes
+        return int(scores) + self.token_ids.nbytes + column
 
     def save(self, folder: Path) -> None:
         """Write everything into a new folder."""

@@ -52,7 +52,7 @@ ELSEWHERE = {
     "threads": "threads.threads",
     "sync": "sync.sync",
     "eval": "evaluate.evaluate_questions",
-    "ablate": "evaluate.ablate_set",
+    "ablate": "ablate.ablate_set",
     "retry": "retry.retry",
     "doctor": "maintenance.doctor",
     "verify": "maintenance.verify",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,6 +72,18 @@ class EvalRequest:
     library: LibraryOption = None
     collection: CollectionOption = None
 
+    def refuse_options_of_a_corpus(self) -> None:
+        """Check that no option was given that goes with --corpus alone.
+
+        Raises:
+            SettingsError: one was.
+        """
+        for name in ("contexts", "questions", "qrels", "rows"):
+            if getattr(self, name) is not None:
+                raise SettingsError(
+                    f"--{name} goes with --corpus.", "Name a published set as well."
+                )
+
 
 def takes_request(command: Callable[..., None]) -> Callable[..., None]:
     """Return ``command(request, ...)`` as one with an option for each field of the request."""
@@ -110,19 +122,12 @@ def open_experiment(
     """Open the library that is asked, or index a published set into a temporary one."""
     settings = load_settings(library=request.library, collection=request.collection)
     if request.corpus is None:
-        for name in ("contexts", "questions", "qrels", "rows"):
-            if getattr(request, name) is not None:
-                raise SettingsError(
-                    f"--{name} goes with --corpus.", "Name a published set as well."
-                )
+        request.refuse_options_of_a_corpus()
         library = Library.open(settings)
         experiment = library.experiment(settings.collection, request.question_set)
         if request.limit is not None:
             experiment = experiment.first(request.limit)
-        with ExitStack() as stack:
-            bare = library.bare_experiment(experiment, reporter) if plain else nullcontext()
-            texts = stack.enter_context(bare)
-            yield OpenExperiment(experiment, texts, library, library.answers, library.options)
+        yield OpenExperiment(experiment, None, library, library.answers, library.options)
         return
 
     from ragkit.evaluation.corpus import load_question_set

@@ -1,13 +1,10 @@
-"""``ragkit eval`` and ``ragkit ablate``: how well questions are answered, what each part adds."""
+"""``ragkit eval``: how well the questions of a set are answered."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -226,10 +223,14 @@ def _put(
     *,
     json_: bool,
 ) -> None:
+    from ragkit.evaluation.ablation_figures import as_values, figures_of
+    from ragkit.surfaces.render_ablation import ablation_as_text
+
+    figures = figures_of(table) if table is not None else None
     if json_:
         value = {"version": __version__, **render.evaluation_as_json(evaluation)}
-        if table is not None:
-            value["table"] = render.ablation_as_json(table)["cells"]
+        if figures is not None:
+            value["table"] = as_values(figures)["cells"]
         if record is not None:
             value["run"] = record.id
         if comparison is not None:
@@ -237,8 +238,8 @@ def _put(
         console.put_json(value)
     else:
         lines = render.evaluation_as_text(evaluation)
-        if table is not None:
-            lines += ["", *render.ablation_as_text(table)]
+        if figures is not None:
+            lines += ["", *ablation_as_text(figures)]
         if comparison is not None:
             lines += ["", *render.difference_as_text(comparison)]
         console.put("\n".join(lines))
@@ -274,67 +275,3 @@ def _check(evaluation: Evaluation, floors: dict[str, float]) -> None:
         raise EvaluationError(
             f"Below the limit: {', '.join(low)}.", "Compare with an earlier run's settings."
         )
-
-
-class Table(StrEnum):
-    """A part of the ablation."""
-
-    KEYWORDS = "keywords"
-    VECTORS = "vectors"
-    CONTEXTS = "contexts"
-
-
-@takes_request
-def ablate_set(
-    request: EvalRequest,
-    tables: Annotated[
-        list[Table] | None, typer.Option("--table", help="Only this table. Repeatable.")
-    ] = None,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where ablation.svg and ablation.json are written.")
-    ] = Path("ablation"),
-    json_: JsonOption = False,
-) -> None:
-    """Compare search settings on a question set, one change at a time, in tables and a chart."""
-    from ragkit.evaluation.ablation import (
-        ablate,
-        grid_variants,
-        keyword_variants,
-        vector_variants,
-    )
-
-    makers = {
-        Table.KEYWORDS: keyword_variants,
-        Table.VECTORS: vector_variants,
-        Table.CONTEXTS: grid_variants,
-    }
-    chosen = [table for table in Table if table in (tables or list(Table))]
-    variants = [variant for table in chosen for variant in makers[table]()]
-    plain = Table.CONTEXTS in chosen
-    with (
-        console.progress_bar() as watch,
-        open_experiment(request, Reporter(watch), plain=plain) as opened,
-    ):
-        ablation = ablate(
-            variants, opened.experiment, opened.plain, opened.options(), Reporter(watch)
-        )
-    value = render.ablation_as_json(ablation)
-    figures = json.dumps(value, indent=1) + "\n"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "ablation.json").write_text(figures, "utf-8", newline="\n")
-        (out / "ablation.svg").write_text(render.ablation_as_svg(ablation), "utf-8", newline="\n")
-    except OSError as error:
-        raise EvaluationError(
-            f"{out} cannot be written: {(error.strerror or str(error)).lower()}.",
-            "Choose another folder with --out.",
-        ) from error
-    if json_:
-        console.put_json(value)
-    else:
-        console.put("\n".join(render.ablation_as_text(ablation)))
-    for notice in ablation.notices:
-        console.say(notice)
-    console.say(f"The chart and the figures are in {out}.")
-    if ablation.partial:
-        raise typer.Exit(_STOPPED)

@@ -1,0 +1,69 @@
+"""Ablations on the Evaluate page: started, followed, drawn and taken along."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages.parts.evaluate import ablation_html as html
+from pages.parts.evaluate import charts
+from pages.parts.evaluate.evaluation_html import metric_name
+from pages.parts.evaluate.running import ablation_of, in_progress, moved_on
+from ragkit.evaluation.ablation_figures import AblationFigures
+from ragkit.library import Library
+from ragkit.surfaces import render_ablation as render
+
+_SEEN = "ablation_seen"
+
+
+def draw(library: Library, collection: str, question_set: str) -> None:
+    """Draw the button, how far it is, and the figures that were kept last."""
+    title = "<h2>Ablation: what each part contributes</h2>"
+    st.html(f'{title}<p class="rk-soft">{html.INTRODUCTION}</p>')
+    task = ablation_of(library)
+    if st.button("Run ablation", key="ablation-run", disabled=task.status.running):
+        task.start(collection, partial(library.ablations.run, collection, question_set))
+        st.rerun()
+    _live(library, collection)
+    figures = library.ablations.kept(collection)
+    if figures is not None:
+        _figures(figures)
+
+
+@st.fragment
+def _live(library: Library, collection: str) -> None:
+    """Draw how far it is, polled only while in sight; the page is redrawn when it moves on."""
+    task = ablation_of(library)
+    now = task.status
+    if now.running:
+        in_progress("ablation-live", html.progress_line(now), task, now.cancelled)
+    elif now.collection == collection and html.ended(now):
+        st.html(html.ended(now))
+    if moved_on(_SEEN, (now.round, now.running)):
+        st.rerun(scope="app")
+
+
+def _figures(figures: AblationFigures) -> None:
+    """Draw a chart and a table for each part, and the files to take along."""
+    with st.container(key="ablation-figures"):
+        st.html(html.about(figures))
+        title = metric_name(figures.metric)
+        for number, (part, cells) in enumerate(figures.tables().items()):
+            rows = html.chart_rows(cells, figures.metric)
+            st.html(f"<h3>{part}</h3>")
+            if len(rows) > 1:
+                with st.container(key=f"ablation-chart-{number}"):
+                    st.altair_chart(charts.parts_chart(rows, title))
+            st.html(html.table(part, cells, figures))
+        st.html(html.explained(figures))
+        with st.container(horizontal=True):
+            for label, kind, mime, write in (
+                ("Markdown", "md", "text/markdown", render.ablation_as_markdown),
+                ("CSV", "csv", "text/csv", render.ablation_as_csv),
+                ("SVG", "svg", "image/svg+xml", render.ablation_as_svg),
+            ):
+                st.download_button(
+                    label, data=partial(write, figures), file_name=f"ablation.{kind}", mime=mime,
+                    key=f"ablation-{kind}", on_click="ignore",
+                )  # fmt: skip

@@ -1,0 +1,192 @@
+"""The figures of an ablation: what is told of it, kept, and shown again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragkit import __version__
+from ragkit.evaluation.ablation import Ablation, Outcome
+from ragkit.evaluation.metrics import Metric, PairedDifference, main_metric
+from ragkit.evaluation.runs import revision, settings_of
+
+_SHOWN = (("pass@5", "pass@10", "pass@20"), ("ndcg@10", "mrr", "recall@10"),
+          ("token_recall", "token_precision", "token_iou"))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One variant: its figures, or the ``reason`` why there are none.
+
+    ``difference`` is to the cell named ``first``, by the ablation's metric. ``p50`` and ``p95`` are
+    milliseconds of a search, ``tokens`` and ``seconds`` what models took for contexts and
+    reranking, ``index_bytes`` what is kept of the vectors and tokens that it searches.
+    """
+
+    table: str
+    name: str
+    title: str
+    reason: str = ""
+    questions: int = 0
+    metrics: tuple[Metric, ...] = ()
+    first: str = ""
+    difference: PairedDifference | None = None
+    p50: float = 0.0
+    p95: float = 0.0
+    tokens: int = 0
+    seconds: float = 0.0
+    index_bytes: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def metric(self, name: str) -> Metric | None:
+        """Return one of its metrics."""
+        return next((metric for metric in self.metrics if metric.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class AblationFigures:
+    """The cells of an ablation. ``questions`` says in words what was asked, ``at`` when."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    partial: bool = False
+    notices: tuple[str, ...] = ()
+    questions: str = ""
+    at: float = 0.0
+    version: str = __version__
+    revision: str = ""
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The metrics that tables show."""
+        names = {metric.name for cell in self.cells for metric in cell.metrics}
+        return next((shown for shown in _SHOWN if shown[0] in names), tuple(sorted(names)[:3]))
+
+    @property
+    def metric(self) -> str:
+        """The most informative metric."""
+        return main_metric(self.shown)
+
+    def tables(self) -> dict[str, list[Cell]]:
+        """Group the cells by table, in order."""
+        tables: dict[str, list[Cell]] = {}
+        for cell in self.cells:
+            tables.setdefault(cell.table, []).append(cell)
+        return tables
+
+
+def figures_of(ablation: Ablation, questions: str = "") -> AblationFigures:
+    """Return the figures of an ablation as it was measured now."""
+    return AblationFigures(
+        ablation.name, tuple(map(_cell, ablation.outcomes)), ablation.partial, ablation.notices,
+        questions, time.time(), revision=revision(),
+    )  # fmt: skip
+
+
+def _cell(outcome: Outcome) -> Cell:
+    variant, found = outcome.variant, outcome.evaluation
+    if found is None:
+        return Cell(variant.table, variant.name, variant.title, outcome.reason)
+    total = next((stage for stage in found.stages if stage.name == "total"), None)
+    return Cell(
+        variant.table,
+        variant.name,
+        variant.title,
+        questions=len(found.asked),
+        metrics=found.metrics,
+        first=variant.first,
+        difference=outcome.difference,
+        p50=total.p50 if total else 0.0,
+        p95=total.p95 if total else 0.0,
+        tokens=outcome.tokens,
+        seconds=outcome.seconds,
+        index_bytes=outcome.index_bytes,
+        settings=settings_of(found.config),
+    )
+
+
+# -- as JSON values ------------------------------------------------------------------------------
+
+
+def as_values(figures: AblationFigures) -> dict[str, Any]:
+    """Return the figures as JSON values; a cell has figures, or a ``reason``."""
+    return {
+        "version": figures.version,
+        "revision": figures.revision,
+        "at": figures.at,
+        "name": figures.name,
+        "questions": figures.questions,
+        "metric": figures.metric,
+        "partial": figures.partial,
+        "notices": list(figures.notices),
+        "cells": [_cell_as_values(cell) for cell in figures.cells],
+    }
+
+
+def _cell_as_values(cell: Cell) -> dict[str, Any]:
+    head = {"table": cell.table, "name": cell.name, "title": cell.title}
+    if cell.reason:
+        return {**head, "reason": cell.reason}
+    values: dict[str, Any] = {
+        **head,
+        "questions": cell.questions,
+        "metrics": {
+            metric.name: {"value": metric.value, "low": metric.low, "high": metric.high}
+            for metric in cell.metrics
+        },
+        "ms": {"p50": cell.p50, "p95": cell.p95},
+        "model": {"tokens": cell.tokens, "seconds": cell.seconds},
+        "index_bytes": cell.index_bytes,
+        "settings": dict(cell.settings),
+    }
+    found = cell.difference
+    if found is not None:
+        values["difference"] = {
+            "from": cell.first, "value": found.value, "low": found.low, "high": found.high,
+            "p": found.p,
+        }  # fmt: skip
+    return values
+
+
+def from_values(values: Mapping[str, Any]) -> AblationFigures:
+    """Return the figures that :func:`as_values` returned the values of.
+
+    Raises:
+        LookupError, TypeError: they are not such values.
+    """
+    return AblationFigures(
+        values["name"],
+        tuple(map(_cell_from_values, values["cells"])),
+        values["partial"],
+        tuple(values["notices"]),
+        values["questions"],
+        values["at"],
+        values["version"],
+        values["revision"],
+    )
+
+
+def _cell_from_values(values: Mapping[str, Any]) -> Cell:
+    head = values["table"], values["name"], values["title"]
+    if "reason" in values:
+        return Cell(*head, values["reason"])
+    found = values.get("difference")
+    return Cell(
+        *head,
+        questions=values["questions"],
+        metrics=tuple(
+            Metric(name, one["value"], one["low"], one["high"])
+            for name, one in values["metrics"].items()
+        ),
+        first=found["from"] if found else "",
+        difference=found
+        and PairedDifference(found["value"], found["low"], found["high"], found["p"]),
+        p50=values["ms"]["p50"],
+        p95=values["ms"]["p95"],
+        tokens=values["model"]["tokens"],
+        seconds=values["model"]["seconds"],
+        index_bytes=values["index_bytes"],
+        settings=values["settings"],
+    )

@@ -1,0 +1,113 @@
+"""``ragkit ablate``: what each field, each kind of vector and each kind of context contributes."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragkit.errors import EvaluationError
+from ragkit.indexing.progress import Reporter
+from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.eval_options import EvalRequest, open_experiment, takes_request
+from ragkit.surfaces.cli.options import JsonOption, open_library
+
+if TYPE_CHECKING:
+    from ragkit.evaluation.ablation_figures import AblationFigures
+
+_STOPPED = 130
+
+
+class Table(StrEnum):
+    """A part of the ablation."""
+
+    KEYWORDS = "keywords"
+    VECTORS = "vectors"
+    CONTEXTS = "contexts"
+
+
+@takes_request
+def ablate_set(
+    request: EvalRequest,
+    tables: Annotated[
+        list[Table] | None, typer.Option("--table", help="Only this table. Repeatable.")
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="Where ablation.svg, .md, .csv and .json are written."),
+    ] = Path("ablation"),
+    json_: JsonOption = False,
+) -> None:
+    """Compare search settings on a question set, one change at a time, in tables and a chart.
+
+    Without --corpus, a collection's own documents are searched: with the questions that people
+    rated or imported, else with those that a model wrote, or writes now.
+    """
+    chosen = [table for table in Table if table in (tables or list(Table))]
+    with console.progress_bar() as watch:
+        if request.corpus is None:
+            request.refuse_options_of_a_corpus()
+            library = open_library(request.library, request.collection)
+            figures = library.ablations.run(
+                library.settings.collection,
+                request.question_set or None,
+                tables=chosen,
+                limit=request.limit,
+                report=watch,
+            )
+        else:
+            figures = _of_published(request, chosen, Reporter(watch))
+    from ragkit.evaluation.ablation_figures import as_values
+    from ragkit.surfaces.render_ablation import ablation_as_text
+
+    values = as_values(figures)
+    _write(figures, values, out)
+    if json_:
+        console.put_json(values)
+    else:
+        console.put("\n".join(ablation_as_text(figures)))
+    for notice in figures.notices:
+        console.say(notice)
+    console.say(f"The chart and the figures are in {out}.")
+    if figures.partial:
+        raise typer.Exit(_STOPPED)
+
+
+def _of_published(request: EvalRequest, tables: list[Table], reporter: Reporter) -> AblationFigures:
+    from ragkit.evaluation.ablation import TABLES, ablate
+    from ragkit.evaluation.ablation_figures import figures_of
+
+    variants = [variant for table in tables for variant in TABLES[table]()]
+    plain = Table.CONTEXTS in tables
+    with open_experiment(request, reporter, plain=plain) as opened:
+        experiment = opened.experiment
+        found = ablate(variants, experiment, opened.plain, opened.options(), reporter)
+    return figures_of(found, f"{len(experiment.questions)} questions of {experiment.name}")
+
+
+def _write(figures: AblationFigures, values: dict[str, Any], folder: Path) -> None:
+    """Write the figures in every form.
+
+    Raises:
+        EvaluationError: the folder cannot be written.
+    """
+    from ragkit.surfaces import render_ablation as render
+
+    files = {
+        "json": json.dumps(values, indent=1) + "\n",
+        "md": render.ablation_as_markdown(figures),
+        "csv": render.ablation_as_csv(figures),
+        "svg": render.ablation_as_svg(figures),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for suffix, text in files.items():
+            (folder / f"ablation.{suffix}").write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        raise EvaluationError(
+            f"{folder} cannot be written: {(error.strerror or str(error)).lower()}.",
+            "Choose another folder with --out.",
+        ) from error
