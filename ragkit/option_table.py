@@ -35,16 +35,18 @@ class Option:
     """An option as every surface reads it; ``name``, ``type`` and ``default`` are its field's.
 
     ``help`` describes it in a sentence, ``bounds`` are the lowest and the highest number, and
-    ``setting`` is its name in the settings file. On a page it is called ``label``. A number has a
-    slider there, ``slider`` = (lowest, highest, step); ``switch`` = (off, on) makes an option a
-    toggle between two values. One that may be ``None`` is a toggle with a slider below it, which
-    is called ``slider_label`` and starts at ``start``. ``phrase`` turns a value into words for the
-    heading of a compared column.
+    ``setting`` is its name in the settings file. On a page it is called ``label``, and ``group`` is
+    the heading above it where a page keeps it apart. A number has a field there, or a slider,
+    ``slider`` = (lowest, highest, step); ``switch`` = (off, on) makes an option a toggle between
+    two values. One that may be ``None`` is a toggle with a slider below it, which is called
+    ``slider_label`` and starts at ``start``. ``phrase`` turns a value into words for the heading of
+    a compared column.
     """
 
     help: str
     bounds: tuple[float, float] | None = None
     label: str = ""
+    group: str = ""
     slider: tuple[float, float, float] | None = None
     switch: tuple[Any, Any] | None = None
     slider_label: str = ""

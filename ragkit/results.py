@@ -114,6 +114,7 @@ class Passage:
     them to be found when they are first looked at. ``page`` is the number of the page on which
     it starts, ``later_pages`` are those that begin inside of it, each as its offset in the
     document and its number. ``chunks`` are the first and last index of the chunks that it shows.
+    ``text`` is empty in results without content, ``SearchOptions.show_content``.
     ``cut`` is True when a budget ended it before its section did. ``headings`` are the heading
     paths of its sections, where it has several, each with the offset from which it holds; its
     ``heading_path`` is that of the first chunk that matched, which may be of several as well.

@@ -260,6 +260,13 @@ def parse_chunked_option(setting: str, value: object) -> tuple[str, Any]:
     return by_setting[setting].name, parsed
 
 
+def option_text(value: object) -> str:
+    """Return a value of an option as text, which the functions above read again."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _parsed(name: str, value: object, group: Any, options: Mapping[str, Option]) -> Any:
     declared = options.get(name)
     if declared is not None and declared.nullable and value in (None, ""):

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts.compare import comparison
-from pages.parts.search import controls
 from ragkit.errors import QueryError, SettingsError
 from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text, from_text
 from ragkit.option_table import Choice
 from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS, ChunkedOptions, SearchOptions
-from ragkit.settings import apply_options, dump_options, load_settings, parse_option
+from ragkit.settings import apply_options, dump_options, load_settings, option_text, parse_option
 from ragkit.surfaces.cli.options import assigned
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -43,10 +41,6 @@ def other_value(option):
     return option.type(option.bounds[0 if option.default != option.bounds[0] else 1])
 
 
-def text_of(value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def test_every_field_that_says_how_to_search_is_in_the_table():
     assert {field.name for field in fields(SearchOptions)} == {*SEARCH_OPTIONS} | _WHERE
     assert {field.name for field in fields(ChunkedOptions)} == {*CHUNKED_OPTIONS, "exclude"}
@@ -70,7 +64,7 @@ def test_options_of_the_settings_are_the_defaults():
 @pytest.mark.parametrize(("group", "option"), DECLARED)
 def test_a_variable_sets_it(group, option, monkeypatch):
     value = other_value(option)
-    monkeypatch.setenv(f"RAGKIT_{group}__{option.setting}".upper(), text_of(value))
+    monkeypatch.setenv(f"RAGKIT_{group}__{option.setting}".upper(), option_text(value))
     assert getattr(getattr(load_settings(), group).options(), option.name) == value
 
 
@@ -119,7 +113,7 @@ def test_values_are_written_and_read_back(option):
         assert apply_options(base, written) == options
     text = as_text(SearchConfig(changed))
     assert from_text(text) == (SearchConfig(changed), ())
-    value = text_of(other_value(option))
+    value = option_text(other_value(option))
     assert assigned(SearchOptions(), [f" {option.name} = {value} "]) == changed
     if option.nullable:
         assert assigned(changed, [f"{option.name}="]) == SearchOptions()
@@ -156,19 +150,14 @@ def test_it_is_described_and_each_value_has_words(group, option):
 
 
 def test_what_a_page_offers_has_a_label_and_a_control():
-    search = [*controls.OFFERED, "mode", "per_document", "keyword_weight"]
-    columns = [*comparison.OFFERED, "keyword_weight", "chunked", "embedder"]
-    for table, names in (
-        (SEARCH_OPTIONS, search), (CONFIG_OPTIONS, columns),
-        (CHUNKED_OPTIONS, controls.OFFERED_LONG), (SEARCH_OPTIONS, ["mmr_lambda"]),
-    ):  # fmt: skip
-        for name in names:
-            option = table[name]
-            assert option.label[0].isupper()
-            number = option.type in (int, float) and not option.switch
-            assert (option.slider is not None) is (number or option.nullable)
-            if option.nullable:
-                assert option.slider_label
+    offered = [option for option in CONFIG_OPTIONS.values() if option.name != "vector_weight"]
+    for option in [*offered, *CHUNKED_OPTIONS.values()]:
+        assert option.label[0].isupper(), option.name
+        if option.nullable:
+            assert option.slider_label
+            assert option.slider
+        if option.slider is None and option.type in (int, float) and not option.switch:
+            assert option.bounds
 
 
 _GENERIC = {"limit", "mode", "index", "merge", "method", "contexts"}

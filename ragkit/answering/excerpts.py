@@ -140,7 +140,7 @@ def _best(
             if best is None or score > best[0]:
                 best = score, one, first, last
     if best is None:
-        shown = next(iter(result.passages), None)
+        shown = next((passage for passage in result.passages if passage.text), None)
         return None if shown is None else Excerpt(shown, *best_window(shown.text, (), width))
     _score, one, first, last = best
     return _excerpt(one, first, last, width)

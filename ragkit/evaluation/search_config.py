@@ -9,7 +9,7 @@ from typing import Any
 from ragkit.errors import SettingsError
 from ragkit.option_table import Option
 from ragkit.options import SEARCH_OPTIONS, SearchOptions
-from ragkit.settings import dump_options, parse_option
+from ragkit.settings import dump_options, option_text, parse_option
 
 FEWEST, MOST = 2, 4
 """How many configurations are compared."""
@@ -68,7 +68,7 @@ def as_text(config: SearchConfig) -> str:
         values[_CHUNKED.name] = True
     if config.embedder:
         values[_EMBEDDER.name] = config.embedder
-    return ",".join(f"{name}:{_plain(value)}" for name, value in values.items())
+    return ",".join(f"{name}:{option_text(value)}" for name, value in values.items())
 
 
 def from_text(text: str, base: SearchOptions = _DEFAULTS) -> tuple[SearchConfig, tuple[str, ...]]:
@@ -100,9 +100,3 @@ def _values(config: SearchConfig) -> dict[str, Any]:
     """Return the value of each of ``CONFIG_OPTIONS``."""
     values = {name: getattr(config.options, name) for name in SEARCH_OPTIONS}
     return {**values, _EMBEDDER.name: config.embedder, _CHUNKED.name: config.chunked}
-
-
-def _plain(value: object) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else f"{value}"

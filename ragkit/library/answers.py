@@ -53,7 +53,7 @@ class AnswerService:
     ) -> list[Excerpt | None]:
         """Return what of each result answers a question best, of about ``width`` characters.
 
-        ``None`` for a result without passages. What ``quick`` has read is not read again.
+        ``None`` for a result without text. What ``quick`` has read is not read again.
         """
         from ragkit.answering.excerpts import best_excerpts
 

@@ -20,6 +20,9 @@ from ragkit.options.choices import (
 )
 from ragkit.types import Field, Level
 
+QUESTION, RANKING, SHOWN, INDEX = "Question", "Ranking", "Results", "Vector index"
+"""The headings of the options that a page keeps apart."""
+
 
 def _either(off: str, on: str) -> Callable[[Any], str]:
     """Return a function that says off or on in words."""
@@ -103,20 +106,35 @@ class SearchOptions:
         phrase="keyword × {:g}".format,
     )
     rrf_k: int = option(
-        60, "The constant k of reciprocal ranks.", bounds=(1, 10_000), phrase="RRF k = {}".format
+        60,
+        "The constant k of reciprocal ranks: less makes the first ranks count more.",
+        bounds=(1, 10_000),
+        label="RRF constant (k)",
+        group=RANKING,
+        phrase="RRF k = {}".format,
     )
     adaptive: bool = option(
         True,
         "Keywords count more when the question holds an identifier.",
+        label="Adapt weights to the question",
+        group=RANKING,
         phrase=_either("fixed weights", "adaptive weights"),
     )
     title_weight: float = option(
-        0.1, "How much a match in the title or headings adds.", bounds=(0, 1)
+        0.1,
+        "How much a match in the title or headings adds.",
+        bounds=(0, 1),
+        label="Title weight",
+        slider=(0.0, 1.0, 0.05),
+        group=RANKING,
     )
     phrase_weight: float = option(
         0.1,
         "How much it adds that a chunk has neighbouring words of the question together.",
         bounds=(0, 1),
+        label="Phrase weight",
+        slider=(0.0, 1.0, 0.05),
+        group=RANKING,
     )
     verbatim_weight: float = option(
         0.5,
@@ -124,17 +142,27 @@ class SearchOptions:
         bounds=(0, 10),
     )
     document_weight: float = option(
-        0.3, "How much the best chunk of the same document adds.", bounds=(0, 1)
+        0.3,
+        "How much the best chunk of the same document adds.",
+        bounds=(0, 1),
+        label="Document weight",
+        slider=(0.0, 1.0, 0.05),
+        group=RANKING,
     )
     name_weight: float = option(
         2.0,
         "How much a chunk of a document that the question names counts by the rest of it.",
         bounds=(0, 10),
+        label="Named document weight",
+        slider=(0.0, 10.0, 0.5),
+        group=RANKING,
     )
     candidates: int = option(
         100,
         "How many hits each index returns.",
         bounds=(1, 1000),
+        label="Candidates per index",
+        group=RANKING,
         phrase="{} candidates per index".format,
     )
     limit: int = option(
@@ -154,6 +182,7 @@ class SearchOptions:
         True,
         "Searches for the nearest word of the documents where none has a word of the question.",
         label="Correct spelling",
+        group=QUESTION,
         phrase=_either("spelling as typed", "spelling corrected"),
     )
     read_filters: bool = option(
@@ -177,7 +206,10 @@ class SearchOptions:
         switch=(Contexts.STRUCTURAL, Contexts.MODEL),
     )
     question_merge: QuestionMerge = option(
-        QuestionMerge.CONTEXT, "How the hits of a chunk's several vectors become one."
+        QuestionMerge.CONTEXT,
+        "How the hits of a chunk's several vectors become one.",
+        label="Vectors of a chunk",
+        group=RANKING,
     )
     chunk_aware: bool = option(
         True,
@@ -194,18 +226,27 @@ class SearchOptions:
         1,
         "How many chunks on each side are neighbours.",
         bounds=(0, 50),
+        label="Neighbouring chunks on each side",
+        slider=(0, 10, 1),
+        group=SHOWN,
         phrase="neighbouring chunks: {} on each side".format,
     )
     adjacent_top_docs: int = option(
         3,
-        "How many results are shown with context.",
+        "How many results are shown with neighbouring chunks.",
         bounds=(0, 200),
+        label="Results with neighbouring chunks",
+        slider=(0, 50, 1),
+        group=SHOWN,
         phrase="context for {} results".format,
     )
     chunks_per_doc: int = option(
         3,
         "How many chunks one result gathers.",
         bounds=(1, 100),
+        label="Chunks per result",
+        slider=(1, 20, 1),
+        group=SHOWN,
         phrase="up to {} chunks per result".format,
     )
     aggregation: Aggregation = option(
@@ -215,9 +256,18 @@ class SearchOptions:
     )
     section_characters: int = option(
         6000,
-        "How many characters of a section or document are shown.",
+        "How many characters of a section are shown at most; of a whole document, five times that.",
         bounds=(100, 1_000_000),
+        label="Characters of a section",
+        group=SHOWN,
         phrase="up to {} characters shown".format,
+    )
+    show_content: bool = option(
+        True,
+        "Off: only titles, places, coverage and scores, for lists and programs.",
+        label="Show text",
+        group=SHOWN,
+        phrase=_either("without text", "with text"),
     )
     per_document: int = option(
         1,
@@ -243,6 +293,7 @@ class SearchOptions:
         "their vectors. It has no effect on keyword search.",
         bounds=(0, 1),
         label="Minimum similarity",
+        group=RANKING,
         slider=(0.0, 1.0, 0.05),
         phrase="minimum similarity {:g}".format,
     )
@@ -281,6 +332,7 @@ class SearchOptions:
         "How vectors are searched. Automatic: by the approximate index of a large collection "
         "where that is faster.",
         label="Vector search",
+        group=INDEX,
     )
     nprobe: int = option(
         16,
@@ -288,6 +340,7 @@ class SearchOptions:
         bounds=(1, 1000),
         label="Probed cells (nprobe)",
         slider=(1, 256, 1),
+        group=INDEX,
     )
     overfetch: int = option(
         4,
@@ -295,6 +348,7 @@ class SearchOptions:
         bounds=(1, 100),
         label="Candidates per result (overfetch)",
         slider=(1, 20, 1),
+        group=INDEX,
     )
     rerank: Rerank = option(
         Rerank.NONE,
@@ -309,7 +363,13 @@ class SearchOptions:
         label="Ask in other words",
     )
     rerank_depth: int = option(
-        20, "How many chunks are reranked.", bounds=(1, 100), phrase="{} chunks reranked".format
+        20,
+        "How many chunks are reranked.",
+        bounds=(1, 100),
+        label="Chunks to rerank",
+        slider=(1, 100, 1),
+        group=RANKING,
+        phrase="{} chunks reranked".format,
     )
 
 

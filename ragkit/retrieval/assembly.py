@@ -130,7 +130,7 @@ def assemble(
     """Return the results of groups, in their order; documents that have gone are left out.
 
     ``tokens`` of the query are highlighted, and ``words`` returns how it writes them; both are
-    looked for when somebody looks at the passages.
+    looked for when somebody looks at the passages. Without ``show_content`` those have no text.
     """
     highlighter = lru_cache(maxsize=1)(partial(Highlighter, tokens, words))
     ids = {group.document_id for group in groups}
@@ -139,33 +139,40 @@ def assemble(
         records = catalog.documents.get_many(ids)
         present = [group for group in groups if group.document_id in records]
         plans = _plans(catalog, present, records, options)
-        spans = [
-            (group.document_id, passage.start, passage.end)
-            for group, plan in plans
-            for passage in plan.passages
-        ]
-        short = {record.id for record in records.values() if record.characters < _READ_WHOLE}
-        slices = iter(catalog.documents.slices(spans, short))
-        places = [
-            (group.document_id, *passage.chunks, passage.end)
-            for group, plan in plans
-            for passage in plan.passages
-        ]
-        headings = iter(catalog.documents.headings(places))
+        shown = [plan.passages for _, plan in plans]
+        if options.show_content:
+            shown = _read(catalog, plans, records, lambda text: highlighter().spans(text))
     return [
-        _result(
-            group,
-            plan,
-            with_texts(
-                plan,
-                [next(slices) for _ in plan.passages],
-                [next(headings) for _ in plan.passages],
-                lambda text: highlighter().spans(text),
-            ),
-            records,
-            highlighter,
+        _result(group, plan, passages, records, highlighter)
+        for (group, plan), passages in zip(plans, shown, strict=True)
+    ]
+
+
+def _read(
+    catalog: Catalog,
+    plans: Sequence[tuple[Group, PassagePlan]],
+    records: Mapping[int, DocumentRecord],
+    highlight: Callable[[str], tuple[tuple[int, int], ...]],
+) -> list[tuple[Passage, ...]]:
+    """Return the passages of plans with their texts, which are read all at once."""
+    passages = [(group.document_id, one) for group, plan in plans for one in plan.passages]
+    short = {record.id for record in records.values() if record.characters < _READ_WHOLE}
+    slices = iter(
+        catalog.documents.slices(
+            [(document, one.start, one.end) for document, one in passages], short
         )
-        for group, plan in plans
+    )
+    headings = iter(
+        catalog.documents.headings([(document, *one.chunks, one.end) for document, one in passages])
+    )
+    return [
+        with_texts(
+            plan,
+            [next(slices) for _ in plan.passages],
+            [next(headings) for _ in plan.passages],
+            highlight,
+        )
+        for _, plan in plans
     ]
 
 

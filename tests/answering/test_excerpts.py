@@ -121,7 +121,11 @@ def test_links_and_pictures_alone_are_no_excerpt():
     assert shown(text, "kestrel") == "A kestrel hovers."
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "---\n***\n"])
+def test_a_passage_without_its_text_has_no_excerpt():
+    assert by_words("x", [result("", "x")], 50) == [None]
+
+
+@pytest.mark.parametrize("text", ["\n\n", "---\n***\n"])
 def test_a_passage_that_says_nothing_has_an_excerpt_all_the_same(text):
     (found,) = by_words("x", [result(text, "x")], 50)
     assert 0 <= found.start <= found.end <= len(text)

@@ -239,6 +239,15 @@ def test_the_full_passages_wait_with_their_length():
     assert read(opened).text.count("All of it") == 2
 
 
+def test_a_result_without_its_text_has_title_place_coverage_and_scores():
+    bare = Passage(0, 9, "", (), None, (), (0, 0))
+    html = cards.card(result(passages=(bare,), matched_chunks=(matched(0),)), 0)
+    for shown in ("rk-title", "rk-path", "rk-coverage", "rk-score", "Why this result"):
+        assert shown in html
+    for left_out in ("rk-excerpt", "full passage", ">Copy<"):
+        assert left_out not in html
+
+
 def test_a_result_far_from_the_question_is_faded_and_names_what_it_lacks():
     far = result(weak=True, missing_terms=("invoice", "2291"))
     html = cards.card(far, 0, "", ExpandedContent(known_missing=("2291",)))

@@ -49,6 +49,37 @@ def test_options_of_the_address_are_those_of_the_search(filled):
     }  # fmt: skip
 
 
+def test_every_option_of_the_address_acts_or_is_said_to_mean_nothing(filled):
+    app = run(filled, q="refund", per_document="3", rrf_k="7", keyword_weight="1.5",
+              vector_weight="0.2")  # fmt: skip
+    _question, asked = app.session_state["asked"]
+    assert (asked.per_document, asked.rrf_k) == (3, 7)
+    assert (asked.keyword_weight, asked.vector_weight) == (0.5, 0.5)
+    assert address(app) == {"q": "refund", "per_document": "3", "rrf_k": "7"}
+    said = " ".join(toast.value for toast in app.toast).replace("\\", "")
+    assert "keyword_weight=1.5" in said
+    assert "vector_weight=0.2" in said
+
+
+def test_a_conversation_is_diversified_as_its_address_and_the_settings_say(filled, monkeypatch):
+    found = []
+    search = Library.search_chunked
+
+    def noted(self, text, options, chunked):
+        found.append(options.mmr_lambda)
+        return search(self, text, options, chunked)
+
+    monkeypatch.setattr(Library, "search_chunked", noted)
+    app = run(filled, "conversation", text="Can I have a refund?", mmr_lambda="0.2")
+    assert address(app) == {"text": "Can I have a refund?", "mmr_lambda": "0.2"}
+    filled.collections.set_search("default", {"mmr_lambda": 0.4})
+    app = run(filled, "conversation", text="Can I have a refund?")
+    assert app.toggle(key="long_option_mmr_lambda").value
+    app.toggle(key="long_option_mmr_lambda").set_value(False)
+    again(filled, app)
+    assert found == [0.2, 0.4, None]
+
+
 def test_what_is_changed_is_written_and_defaults_are_left_out(filled):
     app = run(filled, q="refund")
     assert address(app) == {"q": "refund"}

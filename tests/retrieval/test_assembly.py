@@ -7,6 +7,7 @@ import pytest
 from small_library import add, open_library, write_files
 from support import vector_bytes
 
+from ragkit.answering.excerpts import by_words
 from ragkit.options import SearchOptions
 from ragkit.results import Contribution
 from ragkit.retrieval.assembly import HitLookups, assemble
@@ -45,6 +46,24 @@ def test_a_result_shows_matched_chunks_and_their_neighbours(shelf, document):
     assert result.avg_score == pytest.approx(0.8)
     assert result.matched_chunks[0].contributions[0].value == 0.9
     assert result.matched_chunks[0].terms == ("pie",)
+
+
+def test_results_without_content_say_all_but_the_text(shelf, document, monkeypatch):
+    group = Group(document, (hit(document, 2, 0.9), hit(document, 7, 0.7)))
+    [whole] = present(shelf, group)
+    monkeypatch.setattr(type(shelf.catalog.documents), "slices", None)
+    [bare] = present(shelf, group, show_content=False)
+    assert [one.text for one in bare.passages] == ["", ""]
+    assert [one.terms for one in bare.matched_chunks] == [(), ()]
+
+    def place(result):
+        return [(one.start, one.end, one.chunks, one.page) for one in result.passages]
+
+    assert place(bare) == place(whole)
+    assert bare.chunk_coverage == whole.chunk_coverage == "chunks 2-4,7-9 of 10"
+    assert bare.gaps == whole.gaps
+    assert (bare.score, bare.avg_score) == (whole.score, whole.avg_score)
+    assert by_words("pie", [bare], 200) == [None]
 
 
 def test_a_matched_chunk_says_where_it_stands(shelf, document):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import zipfile
 
+from ragkit.library import Library
+from ragkit.settings import load_settings
+
 
 def test_collections_are_listed_made_renamed_set_and_deleted(in_process, tmp_path, monkeypatch):
     monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
@@ -37,3 +40,26 @@ def test_collections_are_listed_made_renamed_set_and_deleted(in_process, tmp_pat
     assert "2 uploaded files, which are deleted from disk" in asked.stderr
     assert in_process("collections", "delete", "Herons", "--yes").returncode == 0
     assert in_process("collections", "list").stdout == ""
+
+
+def test_a_collection_is_searched_as_it_is_set(in_process, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
+    in_process("collections", "new", "Birds")
+
+    def told(*arguments):
+        return in_process("collections", "search", "Birds", *arguments)
+
+    assert told().stdout == ""
+    set_ = told("-o", "rrf_k=7", "-o", "chunk_aware=false", "-o", "mmr_lambda=0.5")
+    assert set_.stdout == "rrf_k=7\nchunk_aware=false\nmmr_lambda=0.5\n"
+    # What is as the settings say is not kept.
+    assert told("-o", "rrf_k=60").stdout == "chunk_aware=false\nmmr_lambda=0.5\n"
+    with Library.open(load_settings()) as opened:
+        options = opened.options(collections="Birds")
+        assert (options.rrf_k, options.chunk_aware, options.mmr_lambda) == (60, False, 0.5)
+        assert opened.options(collections=()).chunk_aware
+    assert told("--reset").stdout == ""
+    assert told().stdout == ""
+    refused = told("-o", "rrf_k=0")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "rrf_k: must be at least 1" in refused.stderr

@@ -19,8 +19,8 @@ from pages.parts.common.markup import as_label
 from pages.parts.common.option_controls import Control
 from ragkit.errors import SettingsError
 from ragkit.library import Library
-from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS
-from ragkit.settings import parse_chunked_option, parse_option
+from ragkit.options import CHUNKED_OPTIONS
+from ragkit.settings import option_text, parse_chunked_option, parse_option
 from ragkit.types import Status
 
 _LAST, _LEFT = "address_last", "address_left"
@@ -182,7 +182,7 @@ def take(library: Library) -> bool:
     if not _leads(page, sent):
         _return(page)
         return False
-    wrong = [name for name in sent if name not in _known(page)]
+    wrong = []
     for part in filter(lambda part: part.key, PARTS.get(page, ())):
         try:
             values = tuple(part.read(library, text) for text in sent.get(part.name, ()))
@@ -191,13 +191,15 @@ def take(library: Library) -> bool:
             wrong.append(part.name)
         value = (values if part.many else values[-1]) if values else part.usual(library)
         st.session_state[part.key] = value
-    for name, control in _options(page, library).items():
+    options = _options(page, library)
+    for name, control in options.items():
         control.place(control.start)
         if name in sent:
             try:
-                control.place(_READERS[page](name, sent[name][-1]))
+                control.place(_read_option(control, sent[name][-1]))
             except SettingsError:
                 wrong.append(name)
+    wrong += [name for name in sent if name not in {*_known(page), *options}]
     for name in wrong:
         if sent[name][-1].startswith(kept_texts.MARK):
             st.toast(_NO_LONGER_KEPT)
@@ -248,18 +250,10 @@ def keep(library: Library) -> None:
     for name, control in _options(page, library).items():
         value = control.read()
         if value != control.start:
-            wanted[name] = [_plain(value)]
+            wanted[name] = [option_text(value)]
     if wanted != sent:
         st.query_params.from_dict(wanted)
     st.session_state[_LAST] = (page, wanted)
-
-
-def _plain(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:g}"
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 # -- what there is -----------------------------------------------------------------------------
@@ -274,27 +268,36 @@ def _sent() -> dict[str, list[str]]:
 
 
 def _known(page: str) -> set[str]:
-    return {*(part.name for part in PARTS.get(page, ())), *_OPTIONS.get(page, ())}
+    return {part.name for part in PARTS.get(page, ())}
 
 
 def _options(page: str, library: Library) -> Mapping[str, Control]:
     """Return the controls of the options that a page's address holds, by their names there."""
+    if page not in _CHOSEN:
+        return {}
+    key, usual = _CHOSEN[page]
+    chosen = st.session_state.get(key, usual or _usual_collection(library))
+    names = _names(library) if chosen == state.ALL else [chosen]
+    first = library.options(collections=tuple(names))
     if page == "search":
-        names = _names(library)
-        chosen = st.session_state.get(state.COLLECTION, _usual_collection(library))
-        first = library.options(collections=tuple(names if chosen == state.ALL else [chosen]))
         return option_controls.of_search(first)
-    if page == "conversation":
-        return option_controls.of_conversation(library.chunked_options())
-    return {}
+    return option_controls.of_conversation(library.chunked_options(), first)
 
 
-def _chunked(name: str, text: str) -> Any:
-    return parse_chunked_option(CHUNKED_OPTIONS[name].setting, text)[1]
+def _read_option(control: Control, text: str) -> Any:
+    """Return the value of an option from its text in an address.
+
+    Raises:
+        SettingsError: it cannot have this value.
+    """
+    option = control.option
+    if CHUNKED_OPTIONS.get(option.name) is option:
+        return parse_chunked_option(option.setting, text)[1]
+    value = parse_option(option.name, text)
+    if option.bounds and value is not None and not option.bounds[0] <= value <= option.bounds[1]:
+        raise SettingsError(f"{option.name} is {value}.", "")
+    return value
 
 
-_OPTIONS = {"search": SEARCH_OPTIONS, "conversation": CHUNKED_OPTIONS}
-_READERS: Mapping[str, Callable[[str, str], Any]] = {
-    "search": parse_option,
-    "conversation": _chunked,
-}
+_CHOSEN = {"search": (state.COLLECTION, ""), "conversation": ("long_option_collection", state.ALL)}
+"""Where the pages whose addresses hold options keep their collection, and which it is at first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,30 @@ from ragkit.options import (
     SearchOptions,
 )
 
-_BALANCE = SEARCH_OPTIONS["keyword_weight"]
+_BALANCE = replace(
+    SEARCH_OPTIONS["keyword_weight"],
+    help="Left: only semantic scores count. Right: only keyword scores count.",
+    bounds=(0, 1),
+)
+_FIRST = (
+    "mode", "per_document", "chunk_aware", "expansion", "granularity", "contexts", "limit", "sort",
+    "fusion", _BALANCE.name, "rerank", "phrasings", "min_score", "near_duplicates",
+    "semantic_threshold", "mmr_lambda", "read_filters",
+)  # fmt: skip
+_OFFERED = {
+    name: _BALANCE if name == _BALANCE.name else option
+    for name, option in SEARCH_OPTIONS.items()
+    if option.label
+}
+USUAL = tuple(dict.fromkeys((*_FIRST, *(n for n, option in _OFFERED.items() if not option.group))))
+"""The options that are shown at once, in their order; the others wait under *More settings*."""
+
+APART: Mapping[str, Sequence[str]] = {
+    group: [name for name, option in _OFFERED.items() if option.group == group]
+    for group in dict.fromkeys(option.group for option in _OFFERED.values() if option.group)
+}
+"""The options under *More settings*, by their headings."""
+
 PREFIX, LONG_PREFIX = "option_", "long_option_"
 """How the keys begin that the controls of Search and of Conversation have."""
 
@@ -26,8 +49,8 @@ PREFIX, LONG_PREFIX = "option_", "long_option_"
 class Control:
     """The control of an option: where it keeps its state, and the value that it starts at.
 
-    The start is returned as it is until the person changes the control, also where the control
-    cannot show it: a switch has two positions.
+    The start, or what an address placed, is returned as it is until the person changes the control,
+    also where the control cannot show it: a switch has two positions.
     """
 
     option: Option
@@ -38,12 +61,12 @@ class Control:
         """Return the value as it stands, drawn or not."""
         option, now = self.option, st.session_state
         if _is_switch(option):
-            starts_on = self._is_on(self.start)
-            is_on = now.get(self.key, starts_on)
+            placed = now.get(f"{self.key}_placed", self.start)
+            is_on = now.get(self.key, self._is_on(placed))
             if option.nullable and is_on:
                 return now.get(f"{self.key}_value", self._slider_start)
-            if is_on == starts_on:
-                return self.start
+            if is_on == self._is_on(placed):
+                return placed
             off, on = _positions(option)
             return on if is_on else off
         value = now.get(self.key, self.start)
@@ -53,7 +76,7 @@ class Control:
         """Put the control where it stands for ``value``."""
         option, now = self.option, st.session_state
         if _is_switch(option):
-            now[self.key] = self._is_on(value)
+            now[self.key], now[f"{self.key}_placed"] = self._is_on(value), value
             if option.nullable and value is not None:
                 now[f"{self.key}_value"] = value
         else:
@@ -78,8 +101,10 @@ class Control:
                 help=option.help,
                 **widget,
             )
-        else:
+        elif option.slider:
             _slider(option, value, key, help=option.help, **widget)
+        else:
+            _field(option, value, key, **widget)
         return self.read()
 
     def _is_on(self, value: Any) -> bool:
@@ -105,48 +130,59 @@ def control(option: Option, value: Any, key: str, **widget: Any) -> Any:
     return Control(option, value, key).draw(**widget)
 
 
-def of_search(options: SearchOptions) -> dict[str, Control]:
-    """Return the controls of the Search page by name, which start at ``options``.
+def of_search(options: SearchOptions, prefix: str = PREFIX) -> dict[str, Control]:
+    """Return the controls of search options by name, which start at ``options``.
 
-    Both weights are one control, ``keyword_weight``: their balance.
+    Their keys begin with ``prefix``. Both weights are one control, ``keyword_weight``: the balance.
     """
-    keys = {"mode": state.MODE}
+    own = {_BALANCE.name: f"{prefix}balance"}
+    if prefix == PREFIX:
+        own["mode"] = state.MODE
     controls = {
-        name: Control(option, getattr(options, name), keys.get(name, PREFIX + name))
-        for name, option in SEARCH_OPTIONS.items()
-        if option.label
+        name: Control(option, getattr(options, name), own.get(name, prefix + name))
+        for name, option in _OFFERED.items()
     }
-    start = _balance_of(options)
-    controls[_BALANCE.name] = Control(_BALANCE, start, f"{PREFIX}balance")
+    controls[_BALANCE.name] = replace(controls[_BALANCE.name], start=_balance_of(options))
     return controls
 
 
-def of_conversation(options: ChunkedOptions) -> dict[str, Control]:
-    """Return the controls of the Conversation page by name, which start at ``options``."""
+def of_conversation(chunked: ChunkedOptions, options: SearchOptions) -> dict[str, Control]:
+    """Return the controls of the Conversation page by name, which start at these options.
+
+    Of those of a search it has the one that orders what all topics find.
+    """
+    offered = [(option, chunked) for option in CHUNKED_OPTIONS.values()]
     return {
-        name: Control(option, getattr(options, name), LONG_PREFIX + name)
-        for name, option in CHUNKED_OPTIONS.items()
+        option.name: Control(option, getattr(start, option.name), LONG_PREFIX + option.name)
+        for option, start in [*offered, (SEARCH_OPTIONS["mmr_lambda"], options)]
     }
 
 
-def changed(options: SearchOptions) -> SearchOptions:
-    """Return options as the controls of the Search page have changed them, drawn or not."""
-    values = {name: each.read() for name, each in of_search(options).items()}
+def changed(options: SearchOptions, prefix: str = PREFIX) -> SearchOptions:
+    """Return options as their controls have changed them, drawn or not."""
+    values = {name: each.read() for name, each in of_search(options, prefix).items()}
     return replace(options, **values | _weights(options, values[_BALANCE.name]))
 
 
 def search_controls(
-    options: SearchOptions, names: Sequence[str], prefix: str, **widget: Any
-) -> dict[str, Any]:
-    """Draw search options, with their weights below the fusion; return the values by name."""
-    values: dict[str, Any] = {}
-    for name in names:
-        values[name] = control(
-            SEARCH_OPTIONS[name], getattr(options, name), f"{prefix}{name}", **widget
-        )
-        if name == "fusion":
-            values |= _balance(options, f"{prefix}balance", **widget)
-    return values
+    options: SearchOptions, prefix: str = PREFIX, drawn: Collection[str] = ()
+) -> SearchOptions:
+    """Draw all search options but those that are ``drawn`` elsewhere; return them as chosen.
+
+    Those that few people need are made only while *More settings* is open.
+    """
+    controls = of_search(options, prefix)
+    for name in USUAL:
+        if name not in drawn:
+            controls[name].draw(persist_state="session")
+    more = st.expander("More settings", key=f"{prefix}more", on_change="rerun")
+    if more.open:
+        with more:
+            for group, names in APART.items():
+                st.caption(group)
+                for name in names:
+                    controls[name].draw(persist_state="session")
+    return changed(options, prefix)
 
 
 def _slider(option: Option, value: Any, key: str, label: str = "", **widget: Any) -> Any:
@@ -159,17 +195,18 @@ def _slider(option: Option, value: Any, key: str, label: str = "", **widget: Any
     )
 
 
+def _field(option: Option, value: Any, key: str, **widget: Any) -> None:
+    """Draw a number as a field, within its bounds."""
+    low, high = option.bounds or (None, None)
+    state.start(**{key: value})
+    st.number_input(option.label, low, high, step=1, key=key, help=option.help, **widget)
+
+
 def _range(option: Option) -> tuple[float, float, float]:
     """Return the lowest and the highest number of an option's slider, and its step."""
     if option.slider is None:
         raise ValueError(f"{option.name} has no slider")
     return option.slider
-
-
-def _balance(options: SearchOptions, key: str, **widget: Any) -> dict[str, float]:
-    """Draw the weights of both indexes as one slider; return them once the person moves it."""
-    help_ = "Left: only semantic scores count. Right: only keyword scores count."
-    return _weights(options, _slider(_BALANCE, _balance_of(options), key, help=help_, **widget))
 
 
 def _balance_of(options: SearchOptions) -> float:

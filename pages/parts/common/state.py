@@ -52,6 +52,11 @@ def follow() -> None:
 
 def forget_options() -> None:
     """Reset the Search page to a collection's settings, after they have changed."""
-    for key in [key for key in st.session_state if str(key).startswith("option_")]:
-        del st.session_state[key]
+    forget("option_")
     st.session_state.pop(MODE, None)
+
+
+def forget(prefix: str) -> None:
+    """Delete the keys that begin with a prefix."""
+    for key in [key for key in st.session_state if str(key).startswith(prefix)]:
+        del st.session_state[key]

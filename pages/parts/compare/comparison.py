@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -218,20 +218,12 @@ def tally(votes: Sequence[VoteRecord], comparison: Comparison) -> str:
     return "; ".join([*parts, *([f"{counts[None]} undecided"] if counts[None] else [])])
 
 
-OFFERED = (
-    "mode", "contexts", "fusion", "rerank", "phrasings", "index", "granularity", "aggregation",
-    "expansion", "per_document", "near_duplicates", "semantic_threshold", "mmr_lambda",
-    "read_filters",
-)  # fmt: skip
-
-
 def edit_column(column: SearchConfig, prefix: str, embedders: list[str]) -> SearchConfig:
     """Draw the controls of one column, and return its settings.
 
     Their keys begin with ``prefix``; ``embedders`` are those that can be asked, the usual first.
     """
-    options = column.options
-    changes = search_controls(options, OFFERED, f"{prefix}-")
+    options = search_controls(column.options, f"{prefix}-")
     chunked = control(CONFIG_OPTIONS["chunked"], column.chunked, f"{prefix}-chunked")
     embedder = column.embedder
     choices = list(dict.fromkeys(["", *embedders[1:], *filter(None, [embedder])]))
@@ -241,4 +233,4 @@ def edit_column(column: SearchConfig, prefix: str, embedders: list[str]) -> Sear
             key=f"{prefix}-embedder", help=CONFIG_OPTIONS["embedder"].help,
             format_func=lambda name: label(name) if name else f"{label(embedders[0])} (current)",
         )  # fmt: skip
-    return SearchConfig(replace(options, **changes), chunked, embedder)
+    return SearchConfig(options, chunked, embedder)

@@ -1,4 +1,4 @@
-"""Collections on the Library page: choosing, making, renaming, chunk sizes and deleting."""
+"""Collections on the Library page: choosing, making, renaming, their settings and deleting."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import streamlit as st
 
 from pages.parts.common import browser, dialog, markup, state
 from pages.parts.common.markup import plural, text
+from pages.parts.common.option_controls import changed, search_controls
 from ragkit.catalog.records import CollectionContents
 from ragkit.errors import RagkitError
 from ragkit.library import Library
+from ragkit.settings import dump_options
 
 _UNDO_SECONDS = 15
 _BOX, _NEXT = "library_collection", "library_next_collection"
 NEW, RENAME, CHUNKS, DELETE = "new-collection", "rename", "chunk-sizes", "delete-collection"
+SEARCH, _OPTION = "search-settings", "collection_option_"
 STATUS, TABLE_PAGE = "library_status", "library_page"
-_MENU = {"Rename …": RENAME, "Chunk sizes …": CHUNKS, "Delete …": DELETE}
+_MENU = {
+    "Search settings …": SEARCH, "Chunk sizes …": CHUNKS, "Rename …": RENAME, "Delete …": DELETE,
+}  # fmt: skip
 
 
 def choose(library: Library) -> str:
@@ -41,6 +46,7 @@ def choose(library: Library) -> str:
         st.button("New collection", key=NEW, on_click=dialog.ask, args=(NEW,))
         asked = st.menu_button("Manage", list(_MENU), key="manage-collection", disabled=not names)
         if asked is not None:
+            state.forget(_OPTION)
             dialog.ask(_MENU[asked], chosen)
     if chosen != st.session_state.get(state.ACTIVE):
         st.session_state[state.ACTIVE] = chosen
@@ -60,6 +66,8 @@ def draw(library: Library) -> None:
         _new(library)
     elif kind == RENAME:
         _rename(library, about[0])
+    elif kind == SEARCH:
+        _search(library, about[0])
     elif kind == CHUNKS:
         _chunks(library, about[0])
     elif kind == DELETE:
@@ -90,6 +98,41 @@ def _rename(library: Library, before: str) -> None:
             _end(library.collections.rename(before, name).name)
         except RagkitError as error:
             st.html(markup.notices([str(error)]))
+
+
+@st.dialog("Search settings", on_dismiss=dialog.close)
+def _search(library: Library, collection: str) -> None:
+    """Set how a collection is searched, unless a search itself says otherwise."""
+    st.caption(
+        f"How {markup.as_label(collection)} is searched, on every page and by commands. A search "
+        "can still choose otherwise."
+    )
+    own = bool(library.collections.get(collection).settings.get("search"))
+    search_controls(library.options(collections=(collection,)), _OPTION)
+    with st.container(horizontal=True):
+        saved = st.button(
+            "Save", type="primary", key="search-settings-save",
+            on_click=_save_search, args=(library, collection),
+        )  # fmt: skip
+        reset = st.button(
+            "Use the library's settings", key="search-settings-reset", disabled=not own,
+            on_click=_save_search, args=(library, collection), kwargs={"reset": True},
+        )  # fmt: skip
+    if saved or reset:
+        st.rerun()
+
+
+def _save_search(library: Library, collection: str, *, reset: bool = False) -> None:
+    """Store what the controls say, or that nothing is set, and close the dialog."""
+    # Options of no collection are those of the settings file.
+    usual = library.options(collections=())
+    try:
+        chosen = usual if reset else changed(library.options(collections=(collection,)), _OPTION)
+        library.collections.set_search(collection, dump_options(chosen, usual))
+    except RagkitError as error:
+        st.toast(str(error))
+    state.forget_options()
+    dialog.close()
 
 
 @st.dialog("Chunk sizes", on_dismiss=dialog.close)

@@ -17,7 +17,6 @@ from pages.parts.search import answering, facets, summary
 from ragkit.errors import QueryError
 from ragkit.library import Library
 from ragkit.options import (
-    CHUNKED_OPTIONS,
     SEARCH_OPTIONS,
     ChunkedOptions,
     CutMethod,
@@ -28,18 +27,14 @@ from ragkit.options import (
 from ragkit.results import Answer
 from ragkit.surfaces import render
 
-OFFERED = (
-    "per_document", "chunk_aware", "aggregation", "expansion", "granularity", "contexts", "limit",
-    "fusion", "rerank", "phrasings", "min_score", "min_similarity", "near_duplicates",
-    "semantic_threshold", "mmr_lambda", "read_filters",
-)  # fmt: skip
-"""What is offered behind *Options* on the Search page."""
-
 OFFERED_LONG = (
     "limit", "hits_per_segment", "method", "segment_tokens", "overlap_tokens", "merge", "dedup",
     "per_document", "min_similarity", "whole_weight", "mode", "nprobe", "overfetch",
 )  # fmt: skip
 """What is offered behind *Options* on the Conversation page."""
+
+_IN_SIGHT = ("mode", "sort")
+"""The options that stand beside the box or above the results."""
 
 FILTERS_OPEN, OPTIONS_OPEN = "filters_open", "options_open"
 
@@ -75,7 +70,7 @@ def controls(library: Library, question: str) -> Controls:
     export = None
     if options.open:
         with options:
-            search_controls(first, OFFERED, option_controls.PREFIX, persist_state="session")
+            search_controls(first, drawn=_IN_SIGHT)
             answering.draw_choice(library)
             changed = option_controls.changed(first) != first
             st.button("Reset options", on_click=state.forget_options, disabled=not changed)
@@ -100,18 +95,14 @@ def long_controls(
     collections = _names(library)
     if len(collections) > 1:
         collections = _choose(collections, "long_option_collection", state.ALL)
+    options = library.options(collections=tuple(collections))
+    offered = option_controls.of_conversation(first, options)
     changes: dict[str, Any] = {"exclude": frozenset(left_out)}
     for name_ in OFFERED_LONG:
         if _matters(name_, changes):
-            changes[name_] = control(
-                CHUNKED_OPTIONS[name_], getattr(first, name_), f"long_option_{name_}",
-                persist_state="session",
-            )  # fmt: skip
-    diversity = control(
-        SEARCH_OPTIONS["mmr_lambda"], None, "long_option_mmr_lambda", persist_state="session"
-    )
-    options = library.options(collections=tuple(collections), mmr_lambda=diversity)
-    return options, library.chunked_options(**changes)
+            changes[name_] = offered[name_].draw(persist_state="session")
+    diversity = offered["mmr_lambda"].draw(persist_state="session")
+    return replace(options, mmr_lambda=diversity), replace(first, **changes)
 
 
 def _matters(option: str, chosen: Mapping[str, Any]) -> bool:

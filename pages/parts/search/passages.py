@@ -92,7 +92,7 @@ def heading_path(path: Sequence[str]) -> str:
 
 def passages(result: Result, number_: int, expanded: ExpandedContent) -> str:
     """Return the button that shows the whole passages of a result, and them once it was used."""
-    if not result.passages:
+    if not any(passage.text for passage in result.passages):
         return ""
     words = sum(len(passage.text.split()) for passage in result.passages)
     what = "full passages" if len(result.passages) > 1 else "full passage"

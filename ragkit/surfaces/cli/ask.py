@@ -103,7 +103,8 @@ def ask(
     options = opened.options(
         mode=mode, fusion=fusion, index=index, rerank=rerank, limit=limit, collections=where
     )
-    options = assigned(options, option)
+    # An answer is made of texts, also where a collection is usually listed without them.
+    options = replace(assigned(options, option), show_content=True)
     follow = FollowUp(text, text)
     if followed is not None and not as_typed:
         follow = opened.answers.follow_up(followed, text, model=None if no_model else model)

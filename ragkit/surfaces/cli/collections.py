@@ -1,4 +1,4 @@
-"""``ragkit collections``: list, new, rename, delete and chunks."""
+"""``ragkit collections``: list, new, rename, delete, search and chunks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Annotated
 import typer
 
 from ragkit.formatting import plural
+from ragkit.settings import dump_options, option_text
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import (
+    AssignOption,
     JsonOption,
     LibraryOption,
     YesOption,
+    assigned,
     confirm,
     do_job,
     open_library,
@@ -73,6 +76,27 @@ def delete(name: NameArgument, library: LibraryOption = None, yes: YesOption = F
         loss.append(f"{plural(contents.uploads, 'uploaded file')}, which are deleted from disk")
     confirm(yes, f'Delete the collection "{name}" with {", ".join(loss)}?')
     do_job(opened, opened.collections.delete(name))
+
+
+@collections.command()
+def search(
+    name: NameArgument,
+    option: AssignOption = None,
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Search it by the settings file again.")
+    ] = False,
+    library: LibraryOption = None,
+) -> None:
+    """Show or set how a collection is searched, where that is not as the settings file says."""
+    opened = open_library(library, None)
+    opened.collections.get(name)
+    usual = opened.options(collections=())
+    chosen = usual if reset else opened.options(collections=name)
+    if reset or option:
+        chosen = assigned(chosen, option)
+        opened.collections.set_search(name, dump_options(chosen, usual))
+    for one, value in dump_options(chosen, usual).items():
+        console.put(f"{one}={option_text(value)}")
 
 
 @collections.command()
