@@ -253,6 +253,7 @@ class SearchOptions:
         Aggregation.MAX,
         "What of a document's matching chunks orders the results.",
         label="Score of a result",
+        group=RANKING,
     )
     section_characters: int = option(
         6000,
