@@ -132,9 +132,9 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
         entries = (detail.sections, record.id, place, near, request.find, request.chunk)
         if sheet is None:
             st.html(reader.outline(*entries))
-        similar = library.documents.similar(request.id)
+        similar = reader.also_see(library.documents.similar(request.id))
         if similar:
-            st.html(reader.also_see([(match.record, match.score) for match in similar]))
+            st.html(similar)
     with middle, st.container(key="reading"):
         if sheet is not None:
             st.html(sheet_tabs.tabs(sheets, found, sheet, record.id, request.find))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.facets import Facets
     from ragkit.indexes.rows import Ids
     from ragkit.library.services import ActiveServices
-    from ragkit.retrieval.similar import Similar
+    from ragkit.retrieval.similar import SimilarDocuments
     from ragkit.settings import Settings
 
 
@@ -223,8 +223,8 @@ class DocumentService:
         names = self._catalog.filters.field_names
         return sorted({name for record in records for name in names(record)})
 
-    def similar(self, document_id: int, limit: int = 5) -> Sequence[Similar]:
-        """Return the documents of its collection that are most similar to a document.
+    def similar(self, document_id: int, limit: int = 5) -> SimilarDocuments:
+        """Return the documents of its collection that are most like one, and its copies.
 
         Raises:
             NotFoundError: it is gone.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.records import DocumentRecord
     from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result
     from ragkit.retrieval.multi_query import ChunkedAnswer
+    from ragkit.retrieval.similar import SimilarDocuments
 
 _MARK_ON, _MARK_OFF = "\x1b[1m", "\x1b[0m"
 _PASSAGE_CHARACTERS = 600
@@ -206,6 +207,44 @@ def answer_as_text(
         yield ""
     if explain:
         yield from trace_lines(answer)
+
+
+def similar_as_json(found: SimilarDocuments) -> dict[str, Any]:
+    """Return the documents that are like a document, with their copies."""
+
+    def named(record: DocumentRecord) -> dict[str, Any]:
+        return {"id": record.id, "path": record.path, "title": record.title}
+
+    return {
+        "copies": [named(record) for record in found.copies],
+        "documents": [
+            {
+                **named(one.record),
+                "cosine": one.score,
+                "words": one.words,
+                "copies": [named(record) for record in one.copies],
+            }
+            for one in found.documents
+        ],
+    }
+
+
+def similar_as_text(found: SimilarDocuments) -> Iterator[str]:
+    """Yield a line for each document that is like a document, and one for copies."""
+
+    def also_in(records: Sequence[DocumentRecord], words: str) -> Iterator[str]:
+        if records:
+            yield f"{words} {', '.join(plain(record.path) for record in records)}"
+
+    yield "Similar documents"
+    yield from also_in(found.copies, "This text is also in")
+    for one in found.documents:
+        title = plain(one.record.title or one.record.path)
+        yield f"- {title} · {plain(one.record.path)} · {one.likeness}"
+        yield from also_in(one.copies, "  also in")
+    if not found.documents:
+        yield "- none"
+    yield ""
 
 
 def chunked_answer_as_text(answer: ChunkedAnswer) -> Iterator[str]:

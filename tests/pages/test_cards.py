@@ -7,10 +7,13 @@ from html.parser import HTMLParser
 
 import pytest
 
+from pages.parts.common.markup import document_url
 from pages.parts.search import cards, details, passages
 from pages.parts.search.passages import ExpandedContent
+from ragkit.catalog.records import DocumentRecord
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
-from ragkit.types import Level, Span
+from ragkit.retrieval.similar import Similar, SimilarDocuments
+from ragkit.types import Level, Span, Status
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)> ![i](http://evil/x.png) "
@@ -119,8 +122,25 @@ def test_actions_of_a_card_come_before_its_details():
     assert html.count('data-rk="similar"') == html.count(">Copy</button>") == 1
 
 
+def document_record(number, path):
+    """Return a record of a document, of which a card shows title and path."""
+    return DocumentRecord(
+        number, 1, 1, "default", "/files", path, Status.INDEXED, "", 9, 9, "", "", f"Of {path}",
+        "markdown", "markdown", "", "", {}, (), (), 1, 9, 0.0,
+    )  # fmt: skip
+
+
 def test_similar_documents_are_listed_in_place():
-    assert "No similar documents." in cards.card(result(), 0, "", ExpandedContent(similar=()))
+    def card(*documents, copies=()):
+        found = SimilarDocuments(documents, copies)
+        return read(cards.card(result(), 0, "", ExpandedContent(similar=found)))
+
+    assert "No similar documents." in card().text
+    first, second, copy = (document_record(7, path) for path in ("a.md", "b.md", "<b>.md"))
+    found = card(Similar(first, 0.72, "similar", (copy,)), Similar(second, 0.4), copies=(copy,))
+    assert "This text is also in <b>.md" in found.text
+    assert "a.md · similar, 0.72also in <b>.md" in found.text
+    assert "b.md · 0.40" in found.text
     assert '<section class="rk-more"' not in cards.card(result(), 0)
 
 
@@ -313,4 +333,4 @@ def test_a_result_without_passages_or_chunks_is_no_error():
 
 
 def test_document_links_carry_the_question():
-    assert cards.document_url(3, 4, "a&b") == "document?id=3&chunk=5&find=a%26b"
+    assert document_url(3, 4, "a&b") == "document?id=3&chunk=5&find=a%26b"

@@ -6,6 +6,7 @@ import pytest
 
 from ragkit.errors import NotFoundError
 from ragkit.library import Library
+from ragkit.retrieval.similar import _in_words
 from ragkit.settings import load_settings
 
 
@@ -13,8 +14,12 @@ from ragkit.settings import load_settings
 def library(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
-    (folder / "bread.md").write_text("# Bread\n\nKnead dough with flour and salt, then bake it.")
-    (folder / "copy.md").write_text("# Bread\n\nKnead dough with flour and salt, then bake it.")
+    bread = (
+        "# Bread\n\nKnead dough of flour and water with a spoon of salt, let it rise, then bake it."
+    )
+    (folder / "bread.md").write_text(bread)
+    (folder / "copy.md").write_text(bread)
+    (folder / "edited.md").write_text(bread.replace("let it rise", "let it rest"))
     (folder / "rolls.md").write_text("# Rolls\n\nBake rolls of flour dough with salt and butter.")
     (folder / "train.md").write_text("# Timetable\n\nThe night train leaves the station late.")
     opened = Library.open(load_settings(library=tmp_path / "library"), create=True)
@@ -26,11 +31,33 @@ def library(tmp_path):
 def test_the_nearest_come_first_without_the_document_and_its_copies(library):
     ids = {one.path: one.id for one in library.documents.list()}
     found = library.documents.similar(ids["bread.md"])
-    assert [one.record.path for one in found] == ["rolls.md", "train.md"]
-    assert 1 > found[0].score > found[1].score
-    assert [one.record.path for one in library.documents.similar(ids["bread.md"], limit=1)] == [
-        "rolls.md"
-    ]
+    assert [one.record.path for one in found.documents] == ["rolls.md", "train.md"]
+    assert sorted(one.path for one in found.copies) == ["copy.md", "edited.md"]
+    first, second = found.documents
+    assert 1 > first.score > second.score
+    assert first.likeness == f"{first.words}, {first.score:.2f}"
+    (only,) = library.documents.similar(ids["bread.md"], limit=1).documents
+    assert only.record.path == "rolls.md"
+
+
+def test_copies_of_what_is_similar_are_one_entry(library):
+    ids = {one.path: one.id for one in library.documents.list()}
+    found = library.documents.similar(ids["rolls.md"], limit=2)
+    # Which of the three is the nearest is nothing to rely on.
+    bread, train = found.documents
+    copies = {bread.record.path, *(one.path for one in bread.copies)}
+    assert copies == {"bread.md", "copy.md", "edited.md"}
+    assert (train.record.path, train.copies) == ("train.md", ())
+    assert found.copies == ()
+
+
+@pytest.mark.parametrize(
+    ("cosine", "words"),
+    [(1.0, "very similar"), (0.85, "very similar"), (0.84, "similar"), (0.65, "similar"),
+     (0.5, "somewhat similar"), (0.2, "distant"), (-1.0, "distant")],
+)  # fmt: skip
+def test_how_alike_is_said_in_words(cosine, words):
+    assert _in_words(cosine) == words
 
 
 def test_a_document_that_is_gone_is_said(library):

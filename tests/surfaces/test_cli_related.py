@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from small_library import HANDBOOK, add, open_library, write_files
@@ -71,6 +72,19 @@ def test_what_is_related_to_a_document_or_file_leaves_it_out(here, place, what):
     assert "handbook/login.md" in done.stdout
     assert "chats/both.md" not in done.stdout
     assert "2 segments → " in done.stdout
+    # The same that the card and the page of the document list.
+    head, *lines = done.stdout.split("2 segments")[0].splitlines()
+    assert head == "Similar documents"
+    assert all(re.fullmatch(r"- .+ · \S+ · [a-z ]+, -?[01]\.\d\d", line) for line in lines[:-1])
+    assert len(lines) > 1
+
+
+def test_what_is_similar_is_in_the_json_with_its_cosine_and_copies(here, place):
+    found = json.loads(here("related", "handbook/refunds.md", "--json").stdout)["similar"]
+    assert set(found) == {"copies", "documents"}
+    first, second, *_ = found["documents"]
+    assert set(first) == {"id", "path", "title", "cosine", "words", "copies"}
+    assert 1 > first["cosine"] >= second["cosine"]
 
 
 def test_a_document_is_named_by_its_number_too(here):

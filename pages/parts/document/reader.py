@@ -22,6 +22,7 @@ from pages.parts.common.markup import (
     plural,
     text,
 )
+from pages.parts.document.similar import similar_list
 from pages.parts.rendering.canvas import Picture
 from ragkit.catalog.records import (
     RECORDED,
@@ -29,9 +30,9 @@ from ragkit.catalog.records import (
     ContextAnswer,
     ContextRecord,
     ContextStatus,
-    DocumentRecord,
 )
 from ragkit.library import DocumentDetail
+from ragkit.retrieval.similar import SimilarDocuments
 from ragkit.types import Section
 
 WINDOW, ROWS = 24_000, 180
@@ -107,19 +108,14 @@ def _before(value: str, mark: str, offset: int, most: int) -> int:
     return found + len(mark) if found >= 0 else 0
 
 
-def also_see(similar: Sequence[tuple[DocumentRecord, float]]) -> str:
-    """Return links to the documents most like this one."""
-    items = []
-    for record, score in similar:
-        data = attributes(href=document_url(record.id), data_rk="open", data_id=record.id)
-        title = text(f"{record.path}: {score:.2f} similarity (1 is identical)")
-        items.append(
-            f'<li><a target="_self" style="--level:0" title="{title}"{data}>'
-            f"<bdi>{name((record.title or record.path)[:160])}</bdi></a></li>"
-        )
+def also_see(found: SimilarDocuments) -> str:
+    """Return links to the documents most like this one; empty where there are none."""
+    listed = similar_list(found)
+    if not listed:
+        return ""
     return (
         '<nav class="rk-outline" id="also-see" aria-label="Similar documents">'
-        f'<p class="rk-soft">Similar documents</p><ol>{"".join(items)}</ol></nav>'
+        f'<p class="rk-soft">Similar documents</p>{listed}</nav>'
     )
 
 

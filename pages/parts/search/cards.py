@@ -10,11 +10,11 @@ from pages.parts.common.markup import (
     action,
     attributes,
     document_link,
-    document_url,
     name,
     page_range,
     text,
 )
+from pages.parts.document.similar import similar_list
 from pages.parts.rendering import snippet
 from pages.parts.search import details
 from pages.parts.search.details import chunk_link, graded, index_name
@@ -210,17 +210,10 @@ def _beginning(value: str, result: Result) -> str:
 def _similar(expanded: ExpandedContent) -> str:
     if expanded.similar is None:
         return ""
-    items = "".join(
-        f'<li><a class="rk-link" target="_self"'
-        f"{attributes(href=document_url(one.record.id), data_rk='open', data_id=one.record.id)}>"
-        f"<bdi>{name(one.record.title or one.record.path)}</bdi></a> "
-        f'<span class="rk-soft"><bdi>{name(one.record.path)}</bdi> · {one.score:.2f}</span></li>'
-        for one in expanded.similar
-    )
+    listed = similar_list(expanded.similar) or "<p>No similar documents.</p>"
     return (
         '<section class="rk-more" aria-label="Similar documents"><h3>Similar documents</h3>'
-        + (f"<ul>{items}</ul>" if items else "<p>No similar documents.</p>")
-        + "</section>"
+        f"{listed}</section>"
     )
 
 

@@ -13,7 +13,7 @@ from ragkit.catalog.records import ContextRecord
 from ragkit.library import DocumentDetail
 from ragkit.results import Passage, Result
 from ragkit.retrieval.highlight import whole_identifiers
-from ragkit.retrieval.similar import Similar
+from ragkit.retrieval.similar import SimilarDocuments
 
 LONGEST_PASSAGE = 12_000
 
@@ -36,7 +36,7 @@ class ExpandedContent:
     judge: str = ""
     context: ContextRecord | None = None
     excerpt: Excerpt | None = None
-    similar: Sequence[Similar] | None = None
+    similar: SimilarDocuments | None = None
     passages: bool = False
     known_missing: Sequence[str] = ()
 

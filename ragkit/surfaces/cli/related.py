@@ -15,6 +15,7 @@ from ragkit.options import SearchOptions
 from ragkit.reading.question_text import read_text
 from ragkit.results import Answer
 from ragkit.retrieval.multi_query import ChunkedAnswer
+from ragkit.retrieval.similar import SimilarDocuments
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import (
@@ -47,7 +48,7 @@ def related(
     context: ContextOption = False,
     json_: JsonOption = False,
 ) -> None:
-    """Find the documents that are related to a document or to any readable file."""
+    """Find the documents that are like a document, and those on the topics of it or of any file."""
     opened = open_library(library, collection)
     text, exclude = text_of(opened, what)
     chunked = opened.chunked_options(
@@ -55,7 +56,9 @@ def related(
     )
     options = assigned(opened.options(), option, chunked=True)
     chunked = assigned_chunked(chunked, option)
-    show(opened, opened.search_chunked(text, options, chunked), context=context, as_json=json_)
+    similar = opened.documents.similar(min(exclude)) if exclude else None
+    answer = opened.search_chunked(text, options, chunked)
+    show(opened, answer, context=context, as_json=json_, similar=similar)
 
 
 def search_long(
@@ -117,12 +120,22 @@ def _copies_of(opened: Library, place: Path) -> frozenset[int]:
     )
 
 
-def show(opened: Library, answer: ChunkedAnswer, *, context: bool, as_json: bool) -> None:
-    """Print an answer as JSON, as a Markdown block, or as text."""
+def show(
+    opened: Library,
+    answer: ChunkedAnswer,
+    *,
+    context: bool,
+    as_json: bool,
+    similar: SimilarDocuments | None = None,
+) -> None:
+    """Print an answer as JSON, as a Markdown block, or as text, below ``similar`` documents."""
     if as_json:
-        console.put_json(render.chunked_answer_as_json(answer))
+        also = {"similar": render.similar_as_json(similar)} if similar else {}
+        console.put_json({**also, **render.chunked_answer_as_json(answer)})
         return
     console.say(*answer.notices)
+    if similar and not context:
+        console.put(*render.similar_as_text(similar))
     if context:
         put_context(opened, answer)
     else:
