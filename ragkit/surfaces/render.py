@@ -237,7 +237,7 @@ def similar_as_text(found: SimilarDocuments) -> Iterator[str]:
             yield f"{words} {', '.join(plain(record.path) for record in records)}"
 
     yield "Similar documents"
-    yield from also_in(found.copies, "This text is also in")
+    yield from also_in(found.copies, "The same text, or nearly, is in")
     for one in found.documents:
         title = plain(one.record.title or one.record.path)
         yield f"- {title} · {plain(one.record.path)} · {one.likeness}"

@@ -138,7 +138,7 @@ def test_similar_documents_are_listed_in_place():
     assert "No similar documents." in card().text
     first, second, copy = (document_record(7, path) for path in ("a.md", "b.md", "<b>.md"))
     found = card(Similar(first, 0.72, "similar", (copy,)), Similar(second, 0.4), copies=(copy,))
-    assert "This text is also in <b>.md" in found.text
+    assert "The same text, or nearly, is in <b>.md" in found.text
     assert "a.md · similar, 0.72also in <b>.md" in found.text
     assert "b.md · 0.40" in found.text
     assert '<section class="rk-more"' not in cards.card(result(), 0)

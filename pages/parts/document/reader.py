@@ -114,8 +114,8 @@ def also_see(found: SimilarDocuments) -> str:
     if not listed:
         return ""
     return (
-        '<nav class="rk-outline" id="also-see" aria-label="Similar documents">'
-        f'<p class="rk-soft">Similar documents</p>{listed}</nav>'
+        '<section class="rk-more" id="also-see" aria-label="Similar documents">'
+        f"<h3>Similar documents</h3>{listed}</section>"
     )
 
 

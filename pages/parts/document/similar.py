@@ -24,7 +24,7 @@ def similar_list(found: SimilarDocuments) -> str:
         for one in found.documents
     )
     listed = f"<ul>{items}</ul>" if items else ""
-    return f"{_also_in(found.copies, 'This text is also in')}{listed}"
+    return f"{_also_in(found.copies, 'The same text, or nearly, is in')}{listed}"
 
 
 def _also_in(copies: Sequence[DocumentRecord], words: str) -> str:
