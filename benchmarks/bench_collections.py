@@ -27,7 +27,7 @@ import random
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -37,10 +37,12 @@ from common import kept_figures, median, percentile, plotted_arguments, python
 from many_collections import Filled, Filler
 
 from ragkit.evaluation.plots import Line, Panel, Point, draw
+from ragkit.indexes.local.files import generations
 from ragkit.library import Library
 from ragkit.options import Mode
 from ragkit.retrieval.search import AnswerCache
 from ragkit.settings import load_settings
+from ragkit.types import INDEXED_LEVELS
 
 COUNTS, SHARES = (1_000, 10_000, 50_000), (0.02, 0.05, 0.10, 0.20)
 CASES = {
@@ -173,7 +175,7 @@ def write_indexes(library: Library, of: Mapping[str, Sequence[Filled]]) -> dict[
         for one in chosen:
             library.indexes.rebuild(one.record)
         taken, chunks = time.process_time() - started, sum(one.chunks for one in chosen)
-        folders = [library.paths.collection_indexes(one.record.id) for one in chosen]
+        folders = [newest for one in chosen for newest in newest_generations(library, one)]
         files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
         stats = [file.stat() for file in files]
         figures |= {
@@ -183,6 +185,13 @@ def write_indexes(library: Library, of: Mapping[str, Sequence[Filled]]) -> dict[
             f"{kind}_index_disk_bytes_a_chunk": sum(one.st_blocks * 512 for one in stats) / chunks,
         }
     return figures
+
+
+def newest_generations(library: Library, filled: Filled) -> Iterator[Path]:
+    """The folders that answer; one that was there before stays beside each for a while."""
+    for level in INDEXED_LEVELS:
+        fingerprint = library.embedder.fingerprint
+        yield from generations(library.paths.index(filled.record.id, level, fingerprint))[-1:]
 
 
 def cold(searcher: Searcher, chosen: Iterable[Filled]) -> Times:
@@ -324,6 +333,7 @@ def lists(library: Library, found: Sequence[Filled]) -> dict[str, float]:
     """CPU time of what pages list, and of a search that names many collections."""
     figures = {
         "list_collections_cpu_ms": timed(library.collections.list)[1],
+        "names_of_collections_cpu_ms": timed(library.collections.names)[1],
         "list_sources_cpu_ms": timed(library.sources.list)[1],
         "counts_cpu_ms": timed(library.documents.counts)[1],
     }

@@ -96,7 +96,7 @@ def remember(columns: list[SearchConfig]) -> None:
 def choose_collection(library: Library) -> str:
     """Draw the choice of a collection, the presets and blind voting; return the collection."""
     usual = library.settings.collection
-    collections = [record.name for record in library.collections.list()] or [usual]
+    collections = [*library.collections.names()] or [usual]
     with st.container(key="compare-controls", horizontal=True, vertical_alignment="center"):
         chosen = usual
         if len(collections) > 1:

@@ -67,7 +67,7 @@ def nothing_rated() -> None:
 
 def choose_collection(library: Library) -> str:
     """Return the collection to measure; a choice is drawn only where there are several."""
-    names = [record.name for record in library.collections.list()] or [library.settings.collection]
+    names = [*library.collections.names()] or [library.settings.collection]
     if len(names) == 1:
         return names[0]
     active = st.session_state.get(state.COLLECTION, library.settings.collection)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,11 @@ class CollectionService:
         """Return every collection, by name, without those that are being deleted."""
         leaving = {one.name for one in self.leaving()}
         return [record for record in self._collections.all() if record.name not in leaving]
+
+    def names(self) -> Sequence[str]:
+        """Return the names of all collections, in order, without those that are being deleted."""
+        leaving = {one.name for one in self.leaving()}
+        return [name for name in self._collections.names() if name not in leaving]
 
     def get(self, name: str) -> CollectionRecord:
         """Return the collection of that name.

@@ -76,6 +76,7 @@ def test_a_deletion_waits_and_can_be_taken_back(library):
     library.collections.add("Other")
     job = library.collections.delete("default", after_seconds=60)
     assert [record.name for record in library.collections.list()] == ["Other"]
+    assert library.collections.names() == ["Other"]
     [leaving] = library.collections.leaving()
     assert (leaving.job_id, leaving.name) == (job, "default")
     assert 50 < leaving.seconds_left <= 60
@@ -87,6 +88,7 @@ def test_a_deletion_waits_and_can_be_taken_back(library):
     assert library.jobs.progress() is None
     assert library.collections.keep(job)
     assert {record.name for record in library.collections.list()} == {"default", "Other"}
+    assert library.collections.names() == ["Other", "default"]
     assert library.collections.leaving() == ()
     assert [one.arguments["collection"] for one in library.jobs.open()] == ["default"]
     assert not library.collections.keep(job)

@@ -68,7 +68,7 @@ def _as_typed_before(_library: Library) -> str:
 
 
 def _names(library: Library) -> list[str]:
-    return [record.name for record in library.collections.list()] or [_usual_collection(library)]
+    return [*library.collections.names()] or [_usual_collection(library)]
 
 
 def _collection(library: Library, text: str) -> str:

@@ -73,7 +73,7 @@ def _writing(library: Library, look: OllamaLook | None) -> bool:
 
 def _scope(library: Library) -> str | None:
     """Return the chosen collection, or ``None`` for all; drawn only when there are several."""
-    names = [collection.name for collection in library.collections.list()]
+    names = [*library.collections.names()]
     if len(names) < 2:
         return None
     chosen = frame.collection_picker(

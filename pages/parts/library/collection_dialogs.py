@@ -24,7 +24,7 @@ _MENU = {
 
 def choose(library: Library) -> str:
     """Draw the head of the page with what can be done to collections; return the chosen one."""
-    names = [collection.name for collection in library.collections.list()]
+    names = [*library.collections.names()]
     active = st.session_state.get(state.ACTIVE, library.settings.collection)
     if names and active not in names:
         active = names[0]

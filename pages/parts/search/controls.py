@@ -116,8 +116,7 @@ def _matters(option: str, chosen: Mapping[str, Any]) -> bool:
 
 def _names(library: Library) -> list[str]:
     """Return the names of all collections."""
-    records = library.collections.list()
-    return [record.name for record in records] or [library.settings.collection]
+    return [*library.collections.names()] or [library.settings.collection]
 
 
 def _collections(library: Library) -> list[str]:

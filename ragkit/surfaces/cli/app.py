@@ -328,7 +328,7 @@ def status(
                 "skipped": counts.skipped,
                 "failed": counts.failed,
                 "chunks": counts.chunks,
-                "collections": [record.name for record in opened.collections.list()],
+                "collections": [*opened.collections.names()],
                 "sources": [
                     {"root": source.root, "collection": source.collection, "state": source.state,
                      "documents": source.documents, "failed": source.failed,
