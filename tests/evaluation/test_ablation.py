@@ -192,6 +192,8 @@ def test_a_cross_encoder_in_a_folder_runs_them_without_ollama(tmp_path, server):
     hits = firsts(found)
     assert hits["F5"] == hits["F4"] == {"q1", "q2", "q3", "q4"}
     assert hits["V5"] == hits["V3"] | {"q3"}
+    tokens = {cell.name: cell.tokens for cell in figures_of(found).cells}
+    assert tokens["V5"] > tokens["V3"] == tokens["F4"] == 90
     assert server.asked("/api/chat") == []
 
 

@@ -203,6 +203,24 @@ def test_an_ablation_asks_ones_own_questions_and_is_kept(ragkit, tmp_path):
     assert "--rows goes with --corpus." in wrong.stderr
 
 
+def test_an_ablation_of_a_folder_needs_no_library(in_process, tmp_path, monkeypatch, server):
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "none"))
+    monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
+    monkeypatch.setenv("RAGKIT_MODELS__OLLAMA_URL", server.url)
+    monkeypatch.chdir(tmp_path)
+    folder = write_files(tmp_path / "files", HANDBOOK)
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, JUDGED)), "utf-8")
+    done = in_process("ablate", "--folder", folder, "--questions", "mine.jsonl", "--json")
+    assert done.returncode == 0, done.stderr
+    value = json.loads(done.stdout)
+    assert value["questions"] == '2 questions of "mine", imported'
+    assert [one["name"] for one in value["cells"] if "reason" in one] == []
+    assert len(value["cells"]) == 26
+    assert not (tmp_path / "none").exists()
+    both = in_process("ablate", "--folder", folder, "--corpus", folder)
+    assert "--folder and --corpus exclude each other." in both.stderr
+
+
 def write_set(folder):
     folder.mkdir()
     rows = [

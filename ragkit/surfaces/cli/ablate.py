@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragkit.errors import EvaluationError
-from ragkit.indexing.progress import Reporter
+from ragkit.errors import EvaluationError, ModelError, SettingsError
+from ragkit.indexing.progress import Progress, Reporter
+from ragkit.library import Library
+from ragkit.settings import load_settings
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.eval_options import EvalRequest, open_experiment, takes_request
 from ragkit.surfaces.cli.options import JsonOption, open_library
@@ -32,6 +36,13 @@ class Table(StrEnum):
 @takes_request
 def ablate_set(
     request: EvalRequest,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="A folder of documents, in a temporary library; --questions judges them.",
+        ),
+    ] = None,
     tables: Annotated[
         list[Table] | None, typer.Option("--table", help="Only this table. Repeatable.")
     ] = None,
@@ -44,20 +55,19 @@ def ablate_set(
     """Compare search settings on a question set, one change at a time, in tables and a chart.
 
     Without --corpus, a collection's own documents are searched: with the questions that people
-    rated or imported, else with those that a model wrote, or writes now.
+    rated or imported, else with those that a model wrote, or writes now. Of a --folder, Ollama
+    writes contexts first, where it answers; --questions is a file of judged questions.
     """
+    if folder is not None and request.corpus is not None:
+        raise SettingsError("--folder and --corpus exclude each other.", "Leave out one.")
     chosen = [table for table in Table if table in (tables or list(Table))]
     with console.progress_bar() as watch:
-        if request.corpus is None:
+        if folder is not None:
+            figures = _of_folder(request, folder, chosen, watch)
+        elif request.corpus is None:
             request.refuse_options_of_a_corpus()
             library = open_library(request.library, request.collection)
-            figures = library.ablations.run(
-                library.settings.collection,
-                request.question_set or None,
-                tables=chosen,
-                limit=request.limit,
-                report=watch,
-            )
+            figures = _of_library(library, request, request.question_set or None, chosen, watch)
         else:
             figures = _of_published(request, chosen, Reporter(watch))
     from ragkit.evaluation.ablation_figures import as_values
@@ -74,6 +84,39 @@ def ablate_set(
     console.say(f"The chart and the figures are in {out}.")
     if figures.partial:
         raise typer.Exit(_STOPPED)
+
+
+def _of_library(
+    library: Library,
+    request: EvalRequest,
+    question_set: str | None,
+    tables: list[Table],
+    watch: Callable[[Progress], Any],
+) -> AblationFigures:
+    return library.ablations.run(
+        library.settings.collection, question_set, tables=tables, limit=request.limit, report=watch
+    )
+
+
+def _of_folder(
+    request: EvalRequest, folder: Path, tables: list[Table], watch: Callable[[Progress], Any]
+) -> AblationFigures:
+    """Index a folder into a temporary library, have its contexts written, and measure."""
+    request.refuse_options_of_a_corpus(but=("questions",))
+    with tempfile.TemporaryDirectory(prefix="ragkit-") as place:
+        settings = load_settings(library=Path(place), collection=request.collection)
+        with Library.open(settings, create=True) as library:
+            source = library.sources.add_folder(folder)
+            library.jobs.wait(library.sources.sync(source), watch)
+            try:
+                library.contexts.write(watch=watch)
+            except ModelError as error:
+                console.say(f"No contexts are written: {error}")
+            question_set = None
+            if request.questions is not None:
+                home = settings.collection
+                question_set = library.judgments.import_file(home, request.questions).name
+            return _of_library(library, request, question_set, tables, watch)
 
 
 def _of_published(request: EvalRequest, tables: list[Table], reporter: Reporter) -> AblationFigures:

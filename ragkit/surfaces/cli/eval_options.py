@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,14 +72,14 @@ class EvalRequest:
     library: LibraryOption = None
     collection: CollectionOption = None
 
-    def refuse_options_of_a_corpus(self) -> None:
-        """Check that no option was given that goes with --corpus alone.
+    def refuse_options_of_a_corpus(self, but: Sequence[str] = ()) -> None:
+        """Check that no option was given that goes with --corpus alone, ``but`` for some.
 
         Raises:
             SettingsError: one was.
         """
         for name in ("contexts", "questions", "qrels", "rows"):
-            if getattr(self, name) is not None:
+            if name not in but and getattr(self, name) is not None:
                 raise SettingsError(
                     f"--{name} goes with --corpus.", "Name a published set as well."
                 )
