@@ -421,7 +421,8 @@ CREATE TABLE chunk_notes (
     speakers TEXT NOT NULL,
     entry_id INTEGER NOT NULL,
     PRIMARY KEY (document_id, chunk_idx),
-    FOREIGN KEY (document_id, chunk_idx) REFERENCES contexts ON DELETE CASCADE
+    FOREIGN KEY (document_id, chunk_idx) REFERENCES contexts (document_id, chunk_idx)
+        ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX chunk_notes_topics ON chunk_notes (collection_id, topic_key, entry_id);
 CREATE INDEX chunk_notes_decisions ON chunk_notes (collection_id, entry_id) WHERE decision = 1;
