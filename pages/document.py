@@ -138,9 +138,7 @@ def show(library: Library, detail: DocumentDetail, request: Request) -> None:
     with middle, st.container(key="reading"):
         if sheet is not None:
             st.html(sheet_tabs.tabs(sheets, found, sheet, record.id, request.find))
-        noted = library.contexts.outcomes(request.id)
-        if noted:
-            st.html(outcomes.outcomes(noted, record.id, request.find))
+        decided(library, request, with_chunks)
         if as_pages:
             pdf_view.draw(pdf_view.Shown(detail, file, chunk, place, request.find, sentence))
         elif detail.text:
@@ -253,6 +251,16 @@ def _widen(key: tuple[int, int | None, int], before: int, after: int) -> None:
     wider = st.session_state.setdefault(_WIDER, {})
     old = wider.get(key, (0, 0))
     wider[key] = (old[0] + before, old[1] + after)
+
+
+@st.fragment
+def decided(library: Library, request: Request, changing: bool) -> None:
+    """Draw the decisions and actions found; ``changing``: beside contexts that may be edited."""
+    found = library.contexts.outcomes(request.id)
+    if found:
+        st.html(outcomes.outcomes(found, request.id, request.find))
+    if changing:
+        browser.pulse("outcomes-pulse", 5)
 
 
 # -- chunks and actions --------------------------------------------------------------------------

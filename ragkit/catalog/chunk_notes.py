@@ -103,6 +103,17 @@ def put_notes(connection: sqlite3.Connection, place: tuple[int, int], notes: Chu
         )  # fmt: skip
 
 
+def fill_notes(connection: sqlite3.Connection) -> None:
+    """Write the notes of all contexts anew; one whose details cannot be read notes nothing."""
+    rows = connection.execute("SELECT document_id, chunk_idx, details FROM contexts").fetchall()
+    for document_id, index, details in rows:
+        try:
+            noted = notes_of(json.loads(details))
+        except ValueError:
+            noted = ChunkNotes()
+        put_notes(connection, (document_id, index), noted)
+
+
 def _speakers(connection: sqlite3.Connection, place: tuple[int, int], names: Sequence[str]) -> str:
     """Return the keys of those names that the chunk's own text has.
 

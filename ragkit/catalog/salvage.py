@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragkit.catalog.chunk_notes import fill_notes
 from ragkit.catalog.copies import JOURNAL, LOG
 from ragkit.catalog.lineage import renew_versions
 from ragkit.catalog.schema import migrate
@@ -70,6 +71,7 @@ def salvage(damaged: Path, backup: Path | None, target: Path, scratch: Path) -> 
         _keep_ids(new, [work, *([backup] if backup else [])])
         new.execute(_LOST_THREADS)
         _drop_orphans(new, tables)
+        fill_notes(new)
         # Old index files may hold rows that were lost, or lack some that the backup brought back.
         renew_versions(new)
         new.execute("COMMIT")

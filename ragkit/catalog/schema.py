@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Callable
@@ -400,12 +399,10 @@ def m013_parents(connection: sqlite3.Connection) -> None:
 
 def m014_chunk_notes(connection: sqlite3.Connection) -> None:
     """Keep what contexts note of chunks where filters find it, and fill it from the contexts."""
-    from ragkit.catalog.chunk_notes import notes_of, put_notes
+    from ragkit.catalog.chunk_notes import fill_notes
 
     _execute(connection, _CHUNK_NOTES)
-    rows = connection.execute("SELECT document_id, chunk_idx, details FROM contexts").fetchall()
-    for document_id, index, details in rows:
-        put_notes(connection, (document_id, index), notes_of(json.loads(details)))
+    fill_notes(connection)
 
 
 _CHUNK_NOTES = """

@@ -10,6 +10,7 @@ from support import Shelf
 from ragkit.catalog import Catalog
 from ragkit.catalog.chunk_notes import ChunkNotes, notes_of, topic_key
 from ragkit.catalog.records import ContextAnswer, ContextDraft, SpeakerRecord
+from ragkit.catalog.salvage import salvage
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.options import Filters
 from ragkit.types import LEVEL_CODES, Level
@@ -166,3 +167,15 @@ def test_facets_count_documents_by_what_is_noted_of_them(noted):
     assert facets.values("topic") == (("Chores", 2), ("Prices of refunds", 1))
     assert facets.by_filter["has"].divides(facets.documents)
     assert noted.catalog.notes.topics(noted.collection_id, 9) == ["Chores", "Prices of refunds"]
+
+
+def test_a_rescue_has_them_also_where_they_were_lost(noted, tmp_path):
+    found = chunks(noted, topics=("refund", "chores"))
+    with noted.catalog.connections.write() as connection:
+        connection.execute("DELETE FROM chunk_notes WHERE decision = 1")
+        connection.execute("UPDATE contexts SET details = '{' WHERE chunk_idx = 1")
+    salvage(noted.catalog.connections.file, None, tmp_path / "saved.sqlite", tmp_path)
+    saved = Catalog.open(tmp_path / "saved.sqlite")
+    assert chunks(Shelf(saved), topics=("refund", "chores")) == found[:1] == [(1, 0)]
+    assert saved.connections.rows("PRAGMA foreign_key_check") == []
+    saved.close()
