@@ -137,9 +137,9 @@ def _speakers(connection: sqlite3.Connection, place: tuple[int, int], names: Seq
 
 @dataclass(frozen=True, slots=True)
 class NoteCondition:
-    """A filter in SQL: what chunks ``n`` must hold for it, or else their document ``d``."""
+    """A filter in SQL: of what chunks ``n`` must hold one thing, or else their document ``d``."""
 
-    chunk: str
+    chunk: tuple[str, ...]
     chunk_values: tuple[object, ...]
     document: str = ""
     document_values: tuple[object, ...] = ()
@@ -153,19 +153,20 @@ def note_conditions(filters: Filters) -> list[NoteCondition]:
     conditions = []
     if filters.has:
         meant = {value.removesuffix("s") for value in filters.has}
-        noted = [f"n.{name} = 1" for name in (DECISION, ACTION) if name in meant]
+        # Each by an index of its own.
+        noted = tuple(f"n.{name} = 1" for name in (DECISION, ACTION) if name in meant)
         attached = _ATTACHED if ATTACHMENT in meant else ""
-        conditions.append(NoteCondition(" OR ".join(noted), (), attached))
+        conditions.append(NoteCondition(noted, (), attached))
     if filters.topics:
         # An empty key would be found in every topic.
         keys = [topic_key(value) or "  " for value in filters.topics]
         either = " OR ".join(["instr(n.topic_key, ?)"] * len(keys))
-        conditions.append(NoteCondition(either, tuple(keys), *_field("topic", filters.topics)))
+        conditions.append(NoteCondition((either,), tuple(keys), *_field("topic", filters.topics)))
     if filters.sentiments:
         values = json.dumps([folded(value) for value in filters.sentiments])
         conditions.append(
             NoteCondition(
-                "n.sentiment IN (SELECT value FROM json_each(?))",
+                ("n.sentiment IN (SELECT value FROM json_each(?))",),
                 (values,),
                 *_field("sentiment", filters.sentiments),
             )
@@ -198,15 +199,22 @@ def document_condition(one: NoteCondition, collection_id: int) -> tuple[str, lis
     """Return the condition on documents ``d``: a document passes through one of its chunks."""
     parts, values = [], list[object]()
     if one.chunk:
-        parts.append(
-            "d.id IN (SELECT n.document_id FROM chunk_notes n "
-            f"WHERE n.collection_id = ? AND ({one.chunk}))"
-        )
-        values += [collection_id, *one.chunk_values]
+        query, values = _chunks_query("n.document_id", collection_id, one)
+        parts.append(f"d.id IN ({query})")
     if one.document:
         parts.append(one.document)
         values += one.document_values
     return f"({' OR '.join(parts) or '0'})", values
+
+
+def _chunks_query(column: str, collection_id: int, one: NoteCondition) -> tuple[str, list[object]]:
+    """Return the query for a column of the chunks that pass, of one maybe several times."""
+    queries = [
+        f"SELECT {column} FROM chunk_notes n WHERE n.collection_id = ? AND ({condition})"
+        for condition in one.chunk
+    ]
+    values = [value for _ in one.chunk for value in (collection_id, *one.chunk_values)]
+    return " UNION ALL ".join(queries), values
 
 
 class NoteQueries:
@@ -231,19 +239,20 @@ class NoteQueries:
     def _passing(self, collection_id: int, one: NoteCondition) -> NDArray[np.int64]:
         import numpy as np
 
-        ids: list[int] = []
-        if one.chunk:
-            ids += self._connections.column(
-                f"SELECT n.entry_id FROM chunk_notes n WHERE n.collection_id = ? AND ({one.chunk})",
-                (collection_id, *one.chunk_values),
-            )
+        queries = [_chunks_query("n.entry_id AS id", collection_id, one)] if one.chunk else []
         if one.document:
-            ids += self._connections.column(
+            query = (
                 "SELECT e.id FROM documents d CROSS JOIN entries e ON e.document_id = d.id "
-                f"AND e.level = ? WHERE d.collection_id = ? AND {one.document}",
-                (_CHUNK, collection_id, *one.document_values),
+                f"AND e.level = ? WHERE d.collection_id = ? AND {one.document}"
             )
-        return np.unique(np.array(ids, np.int64))
+            queries.append((query, [_CHUNK, collection_id, *one.document_values]))
+        # As one text, since a row for each id takes four times as long.
+        texts = [
+            self._connections.row(f"SELECT group_concat(id) FROM ({query})", values)[0]
+            for query, values in queries
+        ]
+        ids = [np.fromstring(text, np.int64, sep=",") for text in texts if text]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *ids]))
 
     def wholly(self, collection_id: int, filters: Filters) -> NDArray[np.int64]:
         """Return ids of documents of which every chunk passes one of the filters, ascending."""
@@ -252,11 +261,12 @@ class NoteQueries:
         ids: list[int] = []
         for one in note_conditions(filters):
             if one.chunk:
+                query, values = _chunks_query("n.document_id, n.chunk_idx", collection_id, one)
                 ids += self._connections.column(
-                    "SELECT d.id FROM (SELECT n.document_id AS id, COUNT(*) AS noted "
-                    f"FROM chunk_notes n WHERE n.collection_id = ? AND ({one.chunk}) GROUP BY 1) c "
+                    "SELECT d.id FROM (SELECT document_id AS id, "
+                    f"COUNT(DISTINCT chunk_idx) AS noted FROM ({query}) GROUP BY 1) c "
                     "CROSS JOIN documents d ON d.id = c.id AND d.chunks = c.noted",
-                    (collection_id, *one.chunk_values),
+                    values,
                 )
             if one.document:
                 ids += self._connections.column(

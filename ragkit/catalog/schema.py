@@ -422,8 +422,10 @@ CREATE TABLE chunk_notes (
         ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX chunk_notes_topics ON chunk_notes (collection_id, topic_key, entry_id);
-CREATE INDEX chunk_notes_decisions ON chunk_notes (collection_id, entry_id) WHERE decision = 1;
-CREATE INDEX chunk_notes_actions ON chunk_notes (collection_id, entry_id) WHERE action = 1;
+CREATE INDEX chunk_notes_decisions ON chunk_notes (collection_id, decision, entry_id)
+    WHERE decision = 1;
+CREATE INDEX chunk_notes_actions ON chunk_notes (collection_id, action, entry_id)
+    WHERE action = 1;
 CREATE INDEX chunk_notes_sentiments ON chunk_notes (collection_id, sentiment, entry_id);
 CREATE INDEX chunk_notes_speakers ON chunk_notes (collection_id, speakers) WHERE speakers <> ''
 """
