@@ -12,7 +12,9 @@ from collections import Counter
 from email import message_from_bytes, policy
 from pathlib import Path
 
+import pypdf
 import pytest
+import yaml
 
 from ragkit.reading import read_file
 from ragkit.settings import ReadingSettings
@@ -51,7 +53,6 @@ def archive_text(path: Path) -> str:
 
 
 def pdf_text(path: Path) -> str:
-    pypdf = pytest.importorskip("pypdf", reason="pypdf reads the sample's PDF")
     pages = pypdf.PdfReader(path).pages
     return re.sub(r"\s+", " ", " ".join(page.extract_text() for page in pages))
 
@@ -122,7 +123,6 @@ def test_quotes_stand_in_their_documents(question: dict) -> None:
 
 
 def test_front_matter_is_readable() -> None:
-    yaml = pytest.importorskip("yaml", reason="PyYAML reads front matter")
     languages = set()
     for path in LIBRARY.rglob("*.md"):
         text = path.read_text(encoding="utf-8")
@@ -199,7 +199,6 @@ def test_exports_are_read_as_conversations(
 
 
 def test_paper_has_bookmarks_and_page_labels() -> None:
-    pypdf = pytest.importorskip("pypdf", reason="pypdf reads the sample's PDF")
     reader = pypdf.PdfReader(LIBRARY / "papers/drift-compensation.pdf")
     assert reader.page_labels == ["i", "1", "2", "3"]
     assert "Table 1." in reader.pages[2].extract_text()
@@ -221,8 +220,6 @@ def test_notebook_and_python_compile() -> None:
 
 
 def test_binaries_are_built_again_byte_for_byte(tmp_path: Path) -> None:
-    for module in ("reportlab", "xlsxwriter", "pptx", "docx"):
-        pytest.importorskip(module, reason=f"{module} builds the binary samples")
     script = load_script()
     built = script.build_all(tmp_path)
     assert len(built) == 5

@@ -28,7 +28,7 @@ _HIGHEST_RATIO, _RATIO_FROM = 100, 100_000_000
 _CLUTTER = SKIPPED_FOLDERS | SKIPPED_FILES | {"__MACOSX"}
 _INSTEAD = "Unpack it and add its folder instead."
 _UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, ValueError,
+    zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError,
 )  # fmt: skip
 
 

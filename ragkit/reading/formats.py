@@ -223,7 +223,7 @@ def _zip_format(suffix: str, data: bytes) -> Format:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = set(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, UnicodeDecodeError):
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
         if claimed in _CONTAINERS:
             raise damaged(claimed.label) from None
         raise SkippedError(*_ARCHIVE) from None

@@ -175,7 +175,7 @@ def _numbering_of_styles(archive: zipfile.ZipFile) -> dict[str, bytes]:
     """Return, for each list style, the numbering to write into its paragraphs."""
     try:
         styles = ElementTree.fromstring(archive.read("word/styles.xml"))  # noqa: S314
-    except (KeyError, ElementTree.ParseError, ValueError, LookupError):
+    except (ElementTree.ParseError, ValueError, LookupError):
         return {}
     numbering: dict[str, bytes] = {}
     for style in styles.iter(f"{_W}style"):

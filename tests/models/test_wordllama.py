@@ -85,7 +85,8 @@ def test_the_plain_mean_is_that_of_the_wheel_s_own_code(monkeypatch: pytest.Monk
     from pathlib import Path
 
     monkeypatch.setattr(logging, "basicConfig", lambda **_: None)
-    wheel = pytest.importorskip("wordllama")
+    import wordllama as wheel
+
     theirs = wheel.WordLlama.load(cache_dir=Path(wheel.__file__).parent, disable_download=True)
     texts = ["how to cache a connection", "日本語", "x = [1, 2, 3]  # list"]
     ours = WordLlamaEmbedder.open(count_power=1.0).embed_passages(texts)
