@@ -52,7 +52,6 @@ __all__ = [
     "ChunkedResult",
     "ChunkedSearch",
     "TopicAnswer",
-    "deduplicate_by_document",
     "query_per_chunk",
 ]
 

@@ -181,3 +181,17 @@ def test_all_that_is_asked_is_covered_and_words_are_whole(parts, between, tokens
                 assert not word.start() < segment.start < word.end()
                 assert not word.start() < segment.end < word.end()
     assert [a.start for a in segments] == sorted(a.start for a in segments)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 120), min_size=3, max_size=30), st.sampled_from([0, 20, 50]))
+def test_a_message_that_fits_into_a_segment_is_never_cut(lengths, overlap):
+    said = [f"**{'AnnBob'[at % 2 * 3 :][:3]}** · 10:{at:02}\n{'boat ' * words}sails.\n\n"
+            for at, words in enumerate(lengths)]  # fmt: skip
+    borders = [0, *itertools.accumulate(map(len, said))]
+    segments = cut("".join(said), 100, overlap)
+    for start, end in itertools.pairwise(borders):
+        if end - start <= 400:
+            for segment in segments:
+                assert not start < segment.start < end
+                assert not start < segment.end < end - 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,11 +14,7 @@ from small_library import HANDBOOK, add, open_library, write_files
 from ragkit.errors import NotFoundError, QueryError
 from ragkit.library import Library
 from ragkit.options import ChunkedOptions, Contexts, CutMethod, Dedup, Granularity, Merge, Mode
-from ragkit.retrieval.multi_query import (
-    IndexMode,
-    deduplicate_by_document,
-    query_per_chunk,
-)
+from ragkit.retrieval.multi_query import IndexMode, query_per_chunk
 from ragkit.retrieval.stages import StageTimer
 from ragkit.settings import ChunkedSettings, load_settings
 
@@ -282,6 +278,11 @@ def test_hits_unlike_the_text_are_left_out_by_their_cosine(library):
         alike.results
     )
     assert ask(library, THREE, min_similarity=1.0).results == ()
+    by_words = library.options(mode=Mode.KEYWORD, min_similarity=1.0)
+    assert library.search_chunked(BUG, by_words).results
+    assert library.search_chunked(BUG, by_words).notices == (
+        "Minimum similarity has no effect here: keyword search compares no vectors.",
+    )
 
 
 def test_variety_reorders_the_merged_list(library):
@@ -384,18 +385,6 @@ def test_how_vectors_are_searched_is_the_long_question_s_own(library, search, lo
 
 def test_the_function_works_on_a_library_with_its_defaults(library):
     assert paths(query_per_chunk(library, THREE)) == paths(library.search_chunked(THREE))
-
-
-@dataclass(frozen=True)
-class Post:
-    document_id: str
-    score: float
-
-
-def test_the_worked_example_of_deduplication():
-    found = [Post("post-123", 0.85), Post("post-456", 0.88), Post("post-123", 0.90)]
-    assert deduplicate_by_document(found) == [Post("post-123", 0.90), Post("post-456", 0.88)]
-    assert [one.score for one in deduplicate_by_document(found, 2)] == [0.90, 0.88, 0.85]
 
 
 def test_questions_that_are_asked_as_one_are_counted(library):
