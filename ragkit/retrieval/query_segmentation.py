@@ -252,9 +252,15 @@ def _fixed(text: str, options: ChunkedOptions) -> list[Segment]:
     most = _size(options.segment_tokens)
     overlap = _size(min(options.overlap_tokens, options.segment_tokens // 2))
     return [
-        Segment(start, end, _BLANKS.sub(" ", shown[start:end]))
+        Segment(_with_marks(shown, start), end, _BLANKS.sub(" ", shown[start:end]))
         for start, end in cut_by_size(text, shown, messages, most, overlap)
     ]
+
+
+def _with_marks(shown: str, start: int) -> int:
+    """Return where the line begins of which nothing before ``start`` is asked, or ``start``."""
+    line = shown.rfind("\n", 0, start) + 1
+    return start if shown[line:start].strip() else line
 
 
 def _size(tokens: int) -> Size:
