@@ -87,7 +87,9 @@ class SearchOptions:
 
     ``title_weight``, ``phrase_weight``, ``verbatim_weight``, ``document_weight`` and
     ``name_weight`` act when two indexes are fused by weights. Scores are exact whatever ``nprobe``
-    and ``overfetch`` are, and a reranker leaves them as they were.
+    and ``overfetch`` are, and a reranker leaves them as they were. ``min_score`` acts on that
+    score, the sum of all parts; ``min_similarity`` on the cosine of the question's vector and the
+    entry's.
     """
 
     mode: Mode = option(Mode.HYBRID, "Which indexes are searched.", label="Search mode")

@@ -61,23 +61,35 @@ def test_every_option_of_the_address_acts_or_is_said_to_mean_nothing(filled):
     assert "vector_weight=0.2" in said
 
 
-def test_a_conversation_is_diversified_as_its_address_and_the_settings_say(filled, monkeypatch):
+def test_what_all_topics_find_is_folded_and_ordered_as_address_settings_and_controls_say(
+    filled, monkeypatch
+):
     found = []
     search = Library.search_chunked
+    names = ("mmr_lambda", "near_duplicates", "semantic_threshold", "min_score")
 
     def noted(self, text, options, chunked):
-        found.append(options.mmr_lambda)
+        found.append(tuple(getattr(options, name) for name in names))
         return search(self, text, options, chunked)
 
     monkeypatch.setattr(Library, "search_chunked", noted)
-    app = run(filled, "conversation", text="Can I have a refund?", mmr_lambda="0.2")
-    assert address(app) == {"text": "Can I have a refund?", "mmr_lambda": "0.2"}
-    filled.collections.set_search("default", {"mmr_lambda": 0.4})
+    sent = {"mmr_lambda": "0.2", "near_duplicates": "true", "semantic_threshold": "0.9",
+            "min_score": "0.1"}  # fmt: skip
+    app = run(filled, "conversation", text="Can I have a refund?", **sent)
+    assert address(app) == {"text": "Can I have a refund?", **sent}
+    filled.collections.set_search("default", {"mmr_lambda": 0.4, "near_duplicates": True})
     app = run(filled, "conversation", text="Can I have a refund?")
     assert app.toggle(key="long_option_mmr_lambda").value
     app.toggle(key="long_option_mmr_lambda").set_value(False)
+    app.toggle(key="long_option_near_duplicates").set_value(False)
+    app.toggle(key="long_option_semantic_threshold").set_value(True)
+    app.slider(key="long_option_min_score").set_value(0.2)
     again(filled, app)
-    assert found == [0.2, 0.4, None]
+    assert found == [
+        (0.2, True, 0.9, 0.1),
+        (0.4, True, None, 0.0),
+        (None, False, 0.95, 0.2),
+    ]
 
 
 def test_what_is_changed_is_written_and_defaults_are_left_out(filled):

@@ -41,6 +41,9 @@ APART: Mapping[str, Sequence[str]] = {
 }
 """The options under *More settings*, by their headings."""
 
+FOR_ALL_TOPICS = ("min_score", "near_duplicates", "semantic_threshold", "mmr_lambda")
+"""The options of a search that act on what all topics of a long text find together."""
+
 PREFIX, LONG_PREFIX = "option_", "long_option_"
 """How the keys begin that the controls of Search and of Conversation have."""
 
@@ -149,12 +152,14 @@ def of_search(options: SearchOptions, prefix: str = PREFIX) -> dict[str, Control
 def of_conversation(chunked: ChunkedOptions, options: SearchOptions) -> dict[str, Control]:
     """Return the controls of the Conversation page by name, which start at these options.
 
-    Of those of a search it has the one that orders what all topics find.
+    Of those of a search it has ``FOR_ALL_TOPICS``.
     """
+    offered: list[tuple[Option, ChunkedOptions | SearchOptions]]
     offered = [(option, chunked) for option in CHUNKED_OPTIONS.values()]
+    offered += [(SEARCH_OPTIONS[name], options) for name in FOR_ALL_TOPICS]
     return {
         option.name: Control(option, getattr(start, option.name), LONG_PREFIX + option.name)
-        for option, start in [*offered, (SEARCH_OPTIONS["mmr_lambda"], options)]
+        for option, start in offered
     }
 
 

@@ -101,8 +101,10 @@ def long_controls(
     for name_ in OFFERED_LONG:
         if _matters(name_, changes):
             changes[name_] = offered[name_].draw(persist_state="session")
-    diversity = offered["mmr_lambda"].draw(persist_state="session")
-    return replace(options, mmr_lambda=diversity), replace(first, **changes)
+    of_search = {
+        name: offered[name].draw(persist_state="session") for name in option_controls.FOR_ALL_TOPICS
+    }
+    return replace(options, **of_search), replace(first, **changes)
 
 
 def _matters(option: str, chosen: Mapping[str, Any]) -> bool:
