@@ -142,6 +142,9 @@ class SearchOptions:
         0.5,
         "How much it adds that a chunk has the whole question word for word.",
         bounds=(0, 10),
+        label="Verbatim weight",
+        slider=(0.0, 10.0, 0.5),
+        group=RANKING,
     )
     document_weight: float = option(
         0.3,
