@@ -31,10 +31,14 @@ PROMOTION = "Ines is offered the promotion to head of the whole office <b>soon</
 
 
 class Writer:
-    """A model that refuses to write of passages with one word, while there is one."""
+    """A model that refuses to write of passages with one word, while there is one.
+
+    It may find no decisions.
+    """
 
     def __init__(self) -> None:
         self.refusing = ""
+        self.finds_decisions = True
 
     def reply(self, messages: list[dict[str, str]]) -> str:
         passage = passage_of(messages)
@@ -42,7 +46,8 @@ class Writer:
             return json.dumps({**described(passage), "context": ""})
         if "Chief of Staff" in passage:
             return json.dumps({**described(passage), "context": PROMOTION})
-        return json.dumps(described(passage))
+        found = described(passage)
+        return json.dumps(found if self.finds_decisions else {**found, "decisions": []})
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +74,10 @@ def served(
     folder.mkdir()
     for number, topic in enumerate(TOPICS):
         (folder / f"{topic}.md").write_text(f"# About {topic}\n\nLetter {number} on {topic}.\n")
+    (folder / "eels.md").write_text(
+        "---\nparticipants: [Nora]\n---\n# About eels\n\nLetter 4 on eels. It was agreed that all "
+        "eels may stay.\n"
+    )
     (folder / "chat.md").write_text("# A chat\n\nNora would like you to be our Chief of Staff.\n")
     with serving(tmp_path_factory, folder, RAGKIT_MODELS__OLLAMA_URL=ollama.url) as running:
         yield running
@@ -148,7 +157,7 @@ def test_what_a_model_wrote_is_on_the_card_as_plain_text(open_page, library, gat
     expect(page.locator(".rk-written")).to_have_count(0)
 
 
-def test_a_context_is_edited_kept_and_searched(open_page, library, gate):
+def test_a_context_is_edited_kept_and_searched(open_page, library, gate, writer):
     gate.open.set()
     until(lambda: library.contexts.status().counts.pending == 0)
     identity = library.documents.list(containing="eels")[0].id
@@ -170,12 +179,18 @@ def test_a_context_is_edited_kept_and_searched(open_page, library, gate):
     page.get_by_role("button", name="Regenerate all").click()
     expect(page.locator("#context-outcome")).to_contain_text("Nothing to regenerate in eels.md")
     expect(chunk).to_contain_text("Edited by you")
-    found = open_page("?q=quokka").locator(".rk-card").first
-    expect(found).to_have_attribute("data-path", "eels.md")
+    decided = page.locator("#outcomes a")
+    expect(decided).to_have_text("It was agreed that all eels may stay")
+    other = open_page("?q=quokka+has:decision")
+    expect(other.locator(".rk-card").first).to_have_attribute("data-path", "eels.md")
+    other.goto(other.url.partition("?")[0] + str(decided.get_attribute("href")))
+    expect(other.locator("#rk-here")).to_have_text("It was agreed that all eels may stay.")
+    writer.finds_decisions = False
     page.get_by_role("button", name="Regenerate context of chunk 1").click()
     page.get_by_role("dialog").get_by_role("button", name="Regenerate").click()
     expect(chunk).to_contain_text("AI context", timeout=30_000)
     assert not library.contexts.of_document(identity)[0].answer.by_person
+    expect(decided).to_have_count(0, timeout=30_000)
 
 
 def test_another_model_is_downloaded_and_chosen(open_page, library, ollama):
