@@ -292,7 +292,10 @@ def chunks(library: Library, detail: DocumentDetail, request: Request, place: in
     items = reader.chunk_list(
         near_by, detail.text, request.id, request.chunk, request.find, contexts
     )
-    st.html(outcome + items)
+    about = reader.about_contexts(
+        library.contexts.cost(request.id), library.contexts.summary(request.id)
+    )
+    st.html(outcome + about + items)
     waiting = any(context.status is ContextStatus.PENDING for context in contexts.values())
     browser.pulse("chunks-pulse", 1 if is_pending or waiting else 5)
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragkit.catalog import Catalog
-from ragkit.catalog.records import ContextCounts
+from ragkit.catalog.records import ContextCost, ContextCounts
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _read_report(catalog: Catalog, key: str) -> tuple[BackgroundReport, bool]:
     """Return the last report, and whether it is fresh: somebody is there who does the work."""
     stored = catalog.get_meta(key) or {}
     values = {
-        field.name: stored[field.name] for field in fields(BackgroundReport) if field.name in stored
+        each.name: stored[each.name] for each in fields(BackgroundReport) if each.name in stored
     }
     values["phase"] = BackgroundPhase(values.get("phase", "off"))
     report = BackgroundReport(**values)
@@ -100,7 +100,8 @@ class BackfillState:
 
     ``running``: a process is there that writes contexts when any are pending; ``chosen`` is the
     model that the person chose, or empty; ``ready`` of the pending chunks are written and about to
-    be indexed.
+    be indexed. ``cost`` is what those that are written have cost; ``tokens_each`` is the mean of a
+    chunk, ``None`` before the first.
     """
 
     counts: ContextCounts
@@ -115,6 +116,8 @@ class BackfillState:
     paused: bool
     chosen: str = ""
     ready: int = 0
+    cost: ContextCost = field(default_factory=ContextCost)
+    tokens_each: float | None = None
 
 
 def read_context_state(
@@ -133,8 +136,11 @@ def read_context_state(
         phase = BackgroundPhase.WAITING
     working = phase is BackgroundPhase.WORKING
     per_minute = report.per_minute
-    if per_minute is None and (each := contexts.seconds_each()) is not None:
-        per_minute = 60.0 / each
+    cost = contexts.cost(collection_id)
+    # What is known of other collections says more than nothing.
+    known = cost if cost.contexts or collection_id is None else contexts.cost()
+    if per_minute is None and known.contexts and known.seconds:
+        per_minute = 60.0 * known.contexts / known.seconds
     return BackfillState(
         counts=counts,
         phase=phase,
@@ -148,6 +154,8 @@ def read_context_state(
         paused=requests.paused,
         chosen=requests.model,
         ready=report.ready if working else 0,
+        cost=cost,
+        tokens_each=known.tokens / known.contexts if known.contexts else None,
     )
 
 

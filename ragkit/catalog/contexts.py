@@ -17,6 +17,7 @@ from ragkit.catalog.document_writing import Vocabulary
 from ragkit.catalog.records import (
     BY_PERSON,
     ContextAnswer,
+    ContextCost,
     ContextCounts,
     ContextDraft,
     ContextRecord,
@@ -141,23 +142,30 @@ class Contexts:
         )
         return [FailedContext(*row) for row in rows]
 
-    def seconds_each(self, most: int = 200) -> float | None:
-        """Return the mean seconds that a model took for a chunk; ``None`` before the first."""
-        row = self._connections.row(
-            "SELECT AVG(seconds) FROM (SELECT seconds FROM contexts "
-            "WHERE status IN ('complete', 'truncated') AND seconds > 0 LIMIT ?)",
-            (most,),
+    def cost(self, collection_id: int | None = None, document_id: int | None = None) -> ContextCost:
+        """Sum what the contexts and summaries of a collection, a document, or all have cost."""
+        where, parameters = conditions(
+            ("d.collection_id = ?", collection_id), ("d.id = ?", document_id)
         )
-        return float(row[0]) if row and row[0] else None
-
-    def cost(self, collection_id: int) -> tuple[int, float]:
-        """Count the tokens and seconds that models took for the contexts of a collection."""
-        tokens, seconds = self._connections.row(
-            "SELECT TOTAL(c.tokens), TOTAL(c.seconds) FROM contexts c "
-            "JOIN documents d ON d.id = c.document_id WHERE d.collection_id = ?",
-            (collection_id,),
+        join = "JOIN documents d ON d.id = c.document_id" if where else ""
+        contexts = self._connections.row(
+            "SELECT COUNT(*), TOTAL(c.tokens), TOTAL(c.seconds) "
+            f"FROM contexts c {join} WHERE c.tokens > 0{where}",
+            parameters,
         )
-        return int(tokens), float(seconds)
+        summaries = self._connections.row(
+            "SELECT TOTAL(s.summary <> ''), TOTAL(s.summary = ''), TOTAL(s.tokens), "
+            "TOTAL(s.seconds) FROM summaries s "
+            f"WHERE EXISTS (SELECT 1 FROM documents d WHERE d.hash = s.document_hash{where})",
+            parameters,
+        )
+        return ContextCost(
+            contexts=contexts[0],
+            summaries=int(summaries[0]),
+            summaries_failed=int(summaries[1]),
+            tokens=int(contexts[1] + summaries[2]),
+            seconds=contexts[2] + summaries[3],
+        )
 
     # -- the cache of answers --------------------------------------------------------------
 

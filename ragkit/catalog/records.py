@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from ragkit.formatting import duration, plural
 from ragkit.types import Chunk, FileState, Metadata, Page, Section, Status, Version
 
 if TYPE_CHECKING:
@@ -356,6 +357,33 @@ class ContextCounts:
     def chunks(self) -> int:
         """The number of chunks of indexed documents."""
         return self.pending + self.complete + self.failed + self.truncated
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCost:
+    """What models spent on the contexts that are kept: tokens of prompt and answer, and seconds.
+
+    Both include the ``summaries`` of long documents; ``summaries_failed`` could not be written.
+    ``contexts`` counts those that cost anything, not those that a person wrote.
+    """
+
+    contexts: int = 0
+    summaries: int = 0
+    summaries_failed: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def in_words(self) -> str:
+        """It as "12,345 tokens, 3 min; 2 long documents summarised"; empty for nothing."""
+        parts = [f"{self.tokens:,} tokens, {duration(self.seconds)}"] if self.tokens else []
+        if self.summaries:
+            parts.append(f"{plural(self.summaries, 'long document')} summarised")
+        if self.summaries_failed:
+            parts.append(
+                f"{plural(self.summaries_failed, 'long document')} could not be summarised"
+            )
+        return "; ".join(parts)
 
 
 def text_key(chunk_text: str, document_hash: str) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 from ragkit.catalog.connection import Connections, conditions
 
 _COLUMNS = "document_hash, model, prompt_hash, summary, error, tokens, seconds, made_at"
-_OF = "(SELECT hash FROM documents d WHERE 1{})"
+_OF = "EXISTS (SELECT 1 FROM documents d WHERE d.hash = document_hash{})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,11 @@ class Summaries:
         where, parameters = conditions(*about)
         with self._connections.write() as connection:
             connection.execute(
-                f"DELETE FROM summaries WHERE {which}document_hash IN {_OF.format(where)}",
+                f"DELETE FROM summaries WHERE {which}{_OF.format(where)}",
                 parameters,
             )
 
     def prune(self) -> int:
         """Delete the summaries of versions that no document has any more; return how many."""
         with self._connections.write() as connection:
-            return connection.execute(
-                f"DELETE FROM summaries WHERE document_hash NOT IN {_OF.format('')}"
-            ).rowcount
+            return connection.execute(f"DELETE FROM summaries WHERE NOT {_OF.format('')}").rowcount

@@ -157,11 +157,11 @@ def _experiment(
     **others: Any,
 ) -> Experiment:
     """Build an experiment over a collection as it is, with what its contexts cost."""
-    counts = catalog.documents.counts(collection.id)
+    counts, cost = catalog.documents.counts(collection.id), catalog.contexts.cost(collection.id)
     return Experiment(
         name, engine, grading, indexes, catalog, collection.name, questions, scorer,
         counts.indexed, counts.chunks, catalog.contexts.counts(collection.id),
-        *catalog.contexts.cost(collection.id), **others,
+        cost.tokens, cost.seconds, **others,
     )  # fmt: skip
 
 

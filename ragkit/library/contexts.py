@@ -16,7 +16,8 @@ from ragkit.catalog.background_state import (
     set_paused,
     write_first,
 )
-from ragkit.catalog.records import ContextRecord, FailedContext
+from ragkit.catalog.records import ContextCost, ContextRecord, FailedContext
+from ragkit.catalog.summaries import SummaryRecord
 from ragkit.indexing.writer import lock_is_held, writer_lock
 from ragkit.paths import LibraryPaths
 
@@ -74,6 +75,18 @@ class ContextService:
     def failures(self, collection: str | None = None, limit: int = 5) -> Sequence[FailedContext]:
         """Return the chunks whose contexts failed last, with the reason, newest first."""
         return self._catalog.contexts.failures(self._collection_id(collection), limit)
+
+    def cost(self, document_id: int) -> ContextCost:
+        """Return what the contexts of a document cost; ``status`` has that of a collection."""
+        return self._catalog.contexts.cost(document_id=document_id)
+
+    def summary(self, document_id: int) -> SummaryRecord | None:
+        """Return the summary that contexts of a long document are written with, or ``None``.
+
+        Raises:
+            NotFoundError: there is no such document.
+        """
+        return self._catalog.summaries.of(self._catalog.documents.get(document_id).hash)
 
     # -- which model writes, and when ------------------------------------------------------
 

@@ -13,6 +13,7 @@ from ragkit.catalog.context_writing import pack_answer, unpack_answer
 from ragkit.catalog.records import (
     BY_PERSON,
     ContextAnswer,
+    ContextCost,
     ContextCounts,
     ContextDraft,
     ContextStatus,
@@ -22,6 +23,7 @@ from ragkit.catalog.records import (
     text_key,
 )
 from ragkit.catalog.schema import MIGRATIONS
+from ragkit.catalog.summaries import SummaryRecord
 from ragkit.errors import CatalogError
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level
 
@@ -391,12 +393,23 @@ def test_a_library_of_the_first_version_is_brought_up_to_date(library_paths, mon
     opened.close()
 
 
-def test_pace_is_the_mean_of_what_models_took(shelf):
+def test_what_contexts_cost_is_summed_by_collection_and_document(shelf):
     contexts = shelf.catalog.contexts
-    assert contexts.seconds_each() is None
+    assert contexts.cost() == ContextCost()
     document = shelf.put("a.md", "one piece", "another piece", "a third")
-    quick = ContextAnswer("Quick.", model="m", seconds=0.5)
+    quick = ContextAnswer("Quick.", model="m", tokens=50, seconds=0.5)
     own = ContextAnswer("Own.", model=BY_PERSON)
     put(shelf, drafted(shelf, document), drafted(shelf, document, 1, quick))
     put(shelf, drafted(shelf, document, 2, own))
-    assert contexts.seconds_each() == pytest.approx(1.0)
+    both = ContextCost(2, tokens=ANSWER.tokens + 50, seconds=ANSWER.seconds + 0.5)
+    assert contexts.cost() == both
+    record = shelf.catalog.documents.get(document)
+    shelf.catalog.summaries.keep(SummaryRecord(record.hash, "m", "p", "All.", "", 900, 2.0))
+    shelf.catalog.summaries.keep(SummaryRecord("of no document", "m", "p", "None.", "", 9, 9.0))
+    whole = replace(both, summaries=1, tokens=both.tokens + 900, seconds=both.seconds + 2.0)
+    assert contexts.cost(record.collection_id) == contexts.cost(document_id=document) == whole
+    assert contexts.cost(record.collection_id + 1) == ContextCost()
+    assert contexts.cost(document_id=document + 1) == ContextCost()
+    shelf.catalog.summaries.keep(SummaryRecord(record.hash, "m", "p", "", "No.", 0, 1.0))
+    failed = replace(both, summaries_failed=1, seconds=both.seconds + 1.0)
+    assert contexts.cost() == failed

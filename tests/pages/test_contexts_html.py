@@ -18,11 +18,13 @@ from ragkit.catalog.records import (
     RECORDED,
     ChunkRecord,
     ContextAnswer,
+    ContextCost,
     ContextCounts,
     ContextRecord,
     ContextStatus,
     FailedContext,
 )
+from ragkit.catalog.summaries import SummaryRecord
 from ragkit.health.findings import Finding
 from ragkit.models.ollama_monitor import Download, OllamaLook
 from ragkit.models.ollama_text import Health, ModelInfo
@@ -200,6 +202,31 @@ def test_the_figures_and_the_meter():
     )
 
 
+def test_what_contexts_cost_is_summed():
+    assert "Cost" not in words(health_view.contexts_status(STATE, True))
+    cost = ContextCost(212, 2, 1, tokens=123_456, seconds=1500.0)
+    said = words(health_view.contexts_status(replace(STATE, cost=cost), True))
+    assert said.endswith(
+        "Cost: 123,456 tokens, 25 min; 2 long documents summarised; "
+        "1 long document could not be summarised"
+    )
+
+
+def test_a_document_says_what_its_contexts_cost_and_how_it_was_summarised():
+    assert reader.about_contexts(ContextCost(), None) == ""
+    cost = ContextCost(3, 1, tokens=4512, seconds=95.0)
+    written = SummaryRecord("h", "llama3.2:3b", "p", "Of <b>voyages</b>.", "", 900, 2.0)
+    said = words(reader.about_contexts(cost, written))
+    assert said == (
+        "Summary of the documentAI context Of <b>voyages</b>.Contexts cost 4,512 tokens, 2 min."
+    )
+    failed = replace(written, summary="", error="It is empty. Try again.")
+    assert words(reader.about_contexts(ContextCost(), failed)) == (
+        "The document could not be summarised; its contexts were written without. "
+        "It is empty. Try again."
+    )
+
+
 def test_failures_name_their_chunks_and_cures():
     assert health_view.failures([], 0) == ""
     one = FailedContext(7, "notes/a b.md", 2, "It is empty. Try again.", 2, 1_700_000_000.0)
@@ -245,7 +272,10 @@ def test_whatever_was_written_is_only_text():
     failed = FailedContext(7, HOSTILE, 2, HOSTILE, 2, 0.0)
     state = replace(STATE, current=HOSTILE, message=HOSTILE)
     sick = OllamaLook(Health(False, HOSTILE, (), HOSTILE, HOSTILE))
+    summary = SummaryRecord("h", HOSTILE, "p", HOSTILE, HOSTILE)
     for html in (
+        reader.about_contexts(ContextCost(), summary),
+        reader.about_contexts(ContextCost(), replace(summary, summary="")),
         reader.card_context(record),
         reader.chunk_context(record, 2),
         health_view.failures([failed], 1),

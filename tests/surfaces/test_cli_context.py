@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,19 @@ def test_it_writes_what_is_missing_and_says_so(library, server):
     done = run(library, "--batch", "2")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("Contexts  5 written, 0 waiting, 0 failed")
-    assert len(server.asked("/api/chat")) == 5
+    asked = server.asked("/api/chat")
+    assert len(asked) == 5
+    cost = library.contexts.status().cost
+    assert (cost.contexts, cost.summaries, cost.summaries_failed) == (5, 0, 0)
+    # The stand-in counts a token for four characters, of the prompt and of the answer.
+    read = sum(sum(len(one["content"]) for one in each.body["messages"]) // 4 for each in asked)
+    assert read < cost.tokens < read + 5 * 200
+    assert f"Cost      {cost.tokens:,} tokens, 1 s" in done.stdout
+    place = ["--library", str(library.paths.root)]
+    told = CliRunner().invoke(app, ["status", *place]).stdout
+    assert f"Contexts   5 written, 0 waiting, 0 failed; {cost.tokens:,} tokens, 1 s" in told
+    told = json.loads(CliRunner().invoke(app, ["status", "--json", *place]).stdout)["contexts"]
+    assert (told["complete"], told["cost"]) == (5, asdict(cost))
     again = run(library)
     assert (again.exit_code, len(server.asked("/api/chat"))) == (0, 5)
 
@@ -55,6 +68,10 @@ def test_a_dry_run_asks_nothing(library, server):
     value = json.loads(run(library, "--dry-run", "--json").stdout)
     assert (value["counts"]["pending"], value["counts"]["chunks"]) == (1, 5)
     assert value["seconds_left"] > 0
+    # What the rest costs is estimated from what the others did.
+    cost = value["cost"]
+    assert value["tokens_left"] == round(cost["tokens"] / cost["contexts"]) > 100
+    assert f"and {value['tokens_left']:,} tokens" in run(library, "--dry-run").stdout
 
 
 def test_failed_ones_are_tried_again_when_asked(library, server):

@@ -28,9 +28,12 @@ from ragkit.catalog.records import (
     RECORDED,
     ChunkRecord,
     ContextAnswer,
+    ContextCost,
     ContextRecord,
     ContextStatus,
 )
+from ragkit.catalog.summaries import SummaryRecord
+from ragkit.formatting import duration
 from ragkit.library import DocumentDetail
 from ragkit.retrieval.similar import SimilarDocuments
 from ragkit.types import Section
@@ -280,6 +283,27 @@ def chunk_context(record: ContextRecord | None, index: int) -> str:
         "edit-context", "Edit context", data_chunk=index, aria_label=f"Edit {place}"
     ) + action("write-again", "Regenerate", data_chunk=index, aria_label=f"Regenerate {place}")
     return f'{"".join(parts)}<div class="rk-foot">{buttons}</div>'
+
+
+def about_contexts(cost: ContextCost, summary: SummaryRecord | None) -> str:
+    """Return what the contexts of a document cost, and the summary that they are written with."""
+    parts = []
+    if summary is not None and summary.summary:
+        label = author_label(ContextAnswer(summary.summary, model=summary.model))
+        parts.append(
+            '<details class="rk-why" id="document-summary"><summary>Summary of the document'
+            f'</summary><p class="rk-context rk-written" dir="auto">{label} '
+            f"{excerpt(summary.summary, (), _ON_PAGE)}</p></details>"
+        )
+    elif summary is not None:
+        parts.append(
+            '<p class="rk-error-text">The document could not be summarised; its contexts were '
+            f"written without. {name(summary.error)}</p>"
+        )
+    if cost.tokens:
+        spent = f"{plural(cost.tokens, 'token')}, {duration(cost.seconds)}"
+        parts.append(f'<p class="rk-soft" id="contexts-cost">Contexts cost {text(spent)}.</p>')
+    return "".join(parts)
 
 
 def _context_status(record: ContextRecord | None, written: bool) -> str:

@@ -18,7 +18,7 @@ from pages.parts.common.markup import (
 )
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.catalog.copies import Backup
-from ragkit.catalog.records import ContextCounts, FailedContext, JobRecord, JobState
+from ragkit.catalog.records import ContextCost, ContextCounts, FailedContext, JobRecord, JobState
 from ragkit.health.findings import Finding, Severity
 from ragkit.models.ollama_monitor import Download, OllamaLook
 
@@ -208,6 +208,18 @@ def contexts_status(state: BackfillState, switched_on: bool, reachable: bool | N
         '<div class="rk-progress" id="contexts-standing" role="status">'
         f"{_activity(state, switched_on, reachable)}"
         f"{meter('Contexts written', _available(state), counts.chunks)}</div>{_counted(counts)}"
+        f"{cost_line(state.cost)}"
+    )
+
+
+def cost_line(cost: ContextCost) -> str:
+    """Return what contexts cost in a line; empty where no model wrote any."""
+    if not cost.in_words:
+        return ""
+    hint = "Tokens that the model read and wrote for the contexts that are kept, and its time."
+    return (
+        f'<p class="rk-soft" id="contexts-cost" title="{text(hint)}">'
+        f"Cost: {text(cost.in_words)}</p>"
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -318,6 +319,7 @@ def status(
     counts = opened.documents.counts(collection)
     sources = opened.sources.list(collection)
     worker = opened.worker.state()
+    contexts = opened.contexts.status(collection)
     if json_:
         console.put_json(
             {
@@ -335,6 +337,7 @@ def status(
                      "reason": source.reason}
                     for source in sources
                 ],
+                "contexts": {**asdict(contexts.counts), "cost": asdict(contexts.cost)},
                 "writing": worker.running,
             }
         )  # fmt: skip
@@ -355,7 +358,7 @@ def status(
     from ragkit.surfaces.cli.background import status_lines
 
     console.put(f"Backups    {describe(opened.health.backups())}")
-    console.put(*status_lines(opened))
+    console.put(*status_lines(opened, contexts))
 
 
 @app.command()

@@ -92,18 +92,23 @@ def _put_contexts(state: BackfillState, as_json: bool, *, retry_failed: bool = F
     left = state.seconds_left
     if retry_failed and state.per_minute:
         left = (counts.pending + counts.failed) * 60.0 / state.per_minute
+    to_do = counts.pending + (counts.failed if retry_failed else 0)
+    tokens = None if state.tokens_each is None else round(to_do * state.tokens_each)
     if as_json:
         counted = {**asdict(counts), "chunks": counts.chunks}
-        console.put_json({**asdict(state), "seconds_left": left, "counts": counted})
+        more = {"seconds_left": left, "tokens_left": tokens, "counts": counted}
+        console.put_json({**asdict(state), **more})
         return
     console.put(
         f"Contexts  {counts.complete} written, {counts.pending} waiting, {counts.failed} failed, "
         f"{counts.truncated} truncated; {counts.chunks} chunks"
     )
-    to_do = counts.pending + (counts.failed if retry_failed else 0)
     if to_do:
         time_left = _USUAL if left is None else f"about {duration(left)}"
-        console.put(f"To do     {to_do} chunks, {time_left}")
+        cost = f" and {tokens:,} tokens" if tokens else ""
+        console.put(f"To do     {to_do} chunks, {time_left}{cost}")
+    if spent := state.cost.in_words:
+        console.put(f"Cost      {spent}")
     if counts.failed and state.last_error:
         console.put(f"Last      {state.last_error}")
 
@@ -196,8 +201,13 @@ def _put_embedder(state: EmbedderState, as_json: bool, offers: Offers | None = N
         console.say(offers.trouble)
 
 
-def status_lines(library: Library) -> Iterator[str]:
-    """Yield what ``ragkit status`` prints while vectors are made in the background."""
+def status_lines(library: Library, contexts: BackfillState) -> Iterator[str]:
+    """Yield what ``ragkit status`` prints of what is written and made in the background."""
+    counts, spent = contexts.counts, contexts.cost.in_words
+    yield (
+        f"Contexts   {counts.complete + counts.truncated} written, {counts.pending} waiting, "
+        f"{counts.failed} failed{f'; {spent}' if spent else ''}"
+    )
     choice = library.embedders.choice()
     if choice is None or not (choice.target or is_brought(choice.active.name)):
         return
