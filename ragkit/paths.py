@@ -94,11 +94,6 @@ class LibraryPaths:
         name = fingerprint if plain else hashlib.blake2b(fingerprint.encode()).hexdigest()[:32]
         return self.collection_indexes(collection_id) / level / name
 
-    def prompts(self, collection_id: int | None = None) -> Path:
-        """Return the folder of people's own prompts, for one collection or for all."""
-        folder = self.root / "prompts"
-        return folder if collection_id is None else folder / str(collection_id)
-
     def create(self) -> None:
         """Create the directories that are missing, private to this user.
 
@@ -133,7 +128,7 @@ class LibraryPaths:
         """Return the library's files and folders with rights for others; links have none."""
         if os.name == "nt":
             return []
-        own = {self.prompts(), self.lock.with_suffix(".json")}
+        own = {self.lock.with_suffix(".json")}
         own |= {
             getattr(self, name) for name, it in vars(type(self)).items() if type(it) is property
         }

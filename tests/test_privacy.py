@@ -103,7 +103,7 @@ def test_links_are_not_followed(tmp_path):
     (elsewhere / "mine.txt").write_text("open")
     (root / "uploads" / "file.txt").symlink_to(elsewhere / "mine.txt")
     (root / "uploads" / "folder").symlink_to(elsewhere)
-    (root / "prompts").symlink_to(elsewhere)
+    (root / "backups").symlink_to(elsewhere)
     root.chmod(0o755)
     opened(root).close()
     assert modes(elsewhere) == {".": 0o755, "mine.txt": 0o644}

@@ -34,6 +34,7 @@ from ragkit.formatting import plural
 from ragkit.indexing.progress import Reporter
 from ragkit.indexing.writer import Writer
 from ragkit.models.context_checks import CONVERSATION_DETAILS, checked_details
+from ragkit.models.context_prompt import prompt_of
 
 _BATCH = 100
 _OWN_PARTS = frozenset(("path", "chunk", "starts", "context", "keywords", "questions"))
@@ -92,6 +93,20 @@ def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter:
     if not count:
         return f"Nothing to regenerate in {record.path}."
     return f"{plural(count, 'context')} of {record.path} will be regenerated."
+
+
+def rewrite_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
+    """Have a collection's contexts written again that another prompt of a kind was used for.
+
+    Raises:
+        NotFoundError: there is no such collection.
+        SettingsError: the collection's own prompt is invalid.
+    """
+    collection = writer.catalog.collections.get(str(arguments["collection"]))
+    kind = arguments["prompt"]
+    prompt = prompt_of(kind, collection.prompts.get(kind, ""))
+    count = writer.catalog.contexts.ask_outdated(collection.id, kind, prompt.hash)
+    return f"{plural(count, 'context')} of {collection.name} will be regenerated."
 
 
 def retry_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
@@ -252,6 +267,7 @@ def _recalled(
 HANDLERS = {
     "edit_context": edit_context,
     "regenerate_contexts": regenerate_contexts,
+    "rewrite_contexts": rewrite_contexts,
     "retry_contexts": retry_contexts,
     "recall_contexts": recall_contexts,
 }

@@ -69,10 +69,8 @@ def context_models(writer: Writer) -> OpenModel:
     client = OllamaClient(settings)
 
     def open_model(collection: CollectionRecord) -> WritesContexts:
-        folders = writer.paths.prompts(collection.id), writer.paths.prompts()
-        prompts = next((folder for folder in folders if folder.is_dir()), None)
         name = context_model_name(writer.catalog, settings)
-        return ContextWriter.open(client, name, prompts)
+        return ContextWriter.open(client, name, collection.prompts)
 
     return open_model
 

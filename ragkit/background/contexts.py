@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import psutil
@@ -86,7 +86,7 @@ class Backfill:
     total: int = 0
     done: int = 0
     failed: int = 0
-    _models: dict[int, WritesContexts] = field(default_factory=dict)
+    _models: dict[int, tuple[Mapping[str, str], WritesContexts]] = field(default_factory=dict)
     _finished: list[FinishedContext] = field(default_factory=list)
     _finished_since: float = 0.0
     _hits: list[int] = field(default_factory=list)
@@ -271,10 +271,11 @@ class Backfill:
             self.flush()
 
     def _model(self, document: OpenDocument) -> WritesContexts:
-        model = self._models.get(document.record.collection_id)
-        if model is None:
-            collection = self.writer.catalog.collections.get(document.record.collection)
-            model = self._models[document.record.collection_id] = self.open_model(collection)
+        collection = self.writer.catalog.collections.get(document.record.collection)
+        prompts, model = self._models.get(collection.id, ({}, None))
+        if model is None or prompts != collection.prompts:
+            model = self.open_model(collection)
+            self._models[collection.id] = collection.prompts, model
         self._loop.update(model=model.model)
         return model
 

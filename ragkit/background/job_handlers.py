@@ -188,7 +188,6 @@ def _remove_collection(writer: Writer, arguments: Mapping[str, Any], reporter: R
     for folder in (
         writer.paths.collection_indexes(collection.id),
         writer.paths.collection_uploads(collection.id),
-        writer.paths.prompts(collection.id),
     ):
         shutil.rmtree(folder, ignore_errors=True)
     return f'Deleted the collection "{collection.name}".'

@@ -7,6 +7,7 @@ from, so that they outlive the rows of a document that is read again.
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -35,6 +36,30 @@ _COLUMNS = (
     "c.document_id, c.chunk_idx, c.status, c.context, c.keywords, c.questions, c.details, "
     "c.model, c.prompt_hash, c.tokens, c.seconds, c.attempts, c.error, c.changed_at"
 )
+
+
+_CONVERSATION = (
+    "(d.format = 'conversation' OR json_type(d.metadata, '$.participants') IS NOT NULL "
+    "OR json_type(d.metadata, '$.speakers') IS NOT NULL)"
+)
+"""What ``context_entries`` asks about with the prompt of conversations."""
+
+_DOCUMENTS = {
+    "document": f"documents d WHERE NOT {_CONVERSATION}",
+    "conversation": f"documents d WHERE {_CONVERSATION}",
+    "summary": "documents d JOIN summaries s ON s.document_hash = d.hash WHERE 1",
+}
+"""The documents that a prompt of each kind concerns."""
+
+
+def _outdated(kind: str) -> str:
+    """Return which contexts were written with another prompt than that of a hash."""
+    which = "s" if kind == "summary" else "contexts"
+    return (
+        "contexts.status IN ('complete', 'truncated') AND contexts.prompt_hash <> '' AND EXISTS "
+        f"(SELECT 1 FROM {_DOCUMENTS[kind]} AND d.id = contexts.document_id "
+        f"AND d.collection_id = ? AND {which}.prompt_hash <> ?)"
+    )
 
 
 class Contexts:
@@ -275,12 +300,33 @@ class Contexts:
             ("model <> ?", BY_PERSON if chunk_index is None else None),
         )
         with self._connections.write() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (_ASKED, json.dumps(time.time()))
-            )
+            _note_asked(connection)
             return connection.execute(
                 f"UPDATE contexts SET status = 'pending' WHERE status <> 'pending'{where}",
                 parameters,
+            ).rowcount
+
+    def outdated(self, collection_id: int, kind: str, prompt_hash: str) -> int:
+        """Count the contexts of a collection that were written with another prompt of a kind.
+
+        A summary's prompt concerns all contexts of the documents that have one.
+        """
+        if kind not in _DOCUMENTS:
+            return 0
+        row = self._connections.row(
+            f"SELECT COUNT(*) FROM contexts WHERE {_outdated(kind)}", (collection_id, prompt_hash)
+        )
+        return int(row[0]) if row else 0
+
+    def ask_outdated(self, collection_id: int, kind: str, prompt_hash: str) -> int:
+        """Make the chunks that ``outdated`` counts wait again; return how many."""
+        if kind not in _DOCUMENTS:
+            return 0
+        with self._connections.write() as connection:
+            _note_asked(connection)
+            return connection.execute(
+                f"UPDATE contexts SET status = 'pending' WHERE {_outdated(kind)}",
+                (collection_id, prompt_hash),
             ).rowcount
 
     def change_token(self) -> tuple[object, ...]:
@@ -290,6 +336,13 @@ class Contexts:
             (_ASKED,),
         )
         return tuple(row)
+
+
+def _note_asked(connection: sqlite3.Connection) -> None:
+    """Note that contexts were asked for again, which the writer polls for."""
+    connection.execute(
+        "INSERT OR REPLACE INTO meta VALUES (?, ?)", (_ASKED, json.dumps(time.time()))
+    )
 
 
 def _context(row: Sequence[Any]) -> ContextRecord:

@@ -41,6 +41,12 @@ class CollectionRecord:
     settings: dict[str, Any]
     version: Version
 
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """The prompts that a person wrote for it, by what they ask for."""
+        prompts: Mapping[str, str] = self.settings.get("prompts", {})
+        return prompts
+
 
 @dataclass(frozen=True, slots=True)
 class CollectionContents:

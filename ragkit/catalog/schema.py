@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from ragkit.errors import LibraryFormatError
 
@@ -452,6 +455,26 @@ CREATE INDEX contexts_by_document ON contexts (document_id, status, tokens, seco
 """
 
 
+def m017_prompts(connection: sqlite3.Connection) -> None:
+    """Take up the prompts that stood in files beside the catalog, those for all for each."""
+    file = connection.execute("PRAGMA database_list").fetchone()[2]
+    folder = Path(file).parent / "prompts"
+    if not file or not folder.is_dir():
+        return
+    rows = connection.execute("SELECT id, settings FROM collections").fetchall()
+    for collection_id, settings in rows:
+        prompts = {}
+        for place in (folder, folder / str(collection_id)):
+            for prompt in sorted(place.glob("*.txt")):
+                with suppress(OSError, UnicodeDecodeError):
+                    prompts[prompt.stem] = prompt.read_text("utf-8-sig")
+        if prompts:
+            connection.execute(
+                "UPDATE collections SET settings = ? WHERE id = ?",
+                (json.dumps({**json.loads(settings), "prompts": prompts}), collection_id),
+            )
+
+
 def _execute(connection: sqlite3.Connection, statements: str) -> None:
     """Run statements one by one: ``executescript`` would end the transaction that they are in."""
     for statement in statements.split(";\n"):
@@ -475,6 +498,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m013_parents,
     m014_chunk_notes,
     m016_summaries,
+    m017_prompts,
 )
 """In the order in which they are applied. A catalog's version is how many of them it has had."""
 

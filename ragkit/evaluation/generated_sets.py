@@ -24,7 +24,6 @@ from ragkit.models.question_writer import (
     QuestionWriter,
     same_question,
 )
-from ragkit.paths import LibraryPaths
 from ragkit.settings import ModelSettings
 from ragkit.types import Span, Status
 
@@ -156,7 +155,6 @@ def _digest(text: str) -> bytes:
 
 def write_set(
     catalog: Catalog,
-    paths: LibraryPaths,
     settings: ModelSettings,
     collection: str,
     *,
@@ -176,9 +174,10 @@ def write_set(
         NotFoundError: there is no such collection.
         EvaluationError: the set is a person's, or the collection holds nothing to ask about.
         ModelError: the model failed before it had written any question.
-        SettingsError: the prompt's file is invalid.
+        SettingsError: the collection's own prompt is invalid.
     """
-    home = catalog.collections.get(collection).id
+    record = catalog.collections.get(collection)
+    home = record.id
     title = " ".join(name.split())
     origins = catalog.judgments.origins(home).get(title, frozenset())
     if not title or origins - {Origin.MODEL}:
@@ -187,11 +186,9 @@ def write_set(
             f"{which} ratings of people or an import; generated questions need a set of their own.",
             "Choose another name.",
         )
-    folders = paths.prompts(home), paths.prompts()
-    prompt = next((folder for folder in folders if (folder / "questions.txt").exists()), None)
     with OllamaClient(settings) as client:
         model = model or context_model_name(catalog, settings)
-        writer = QuestionWriter.open(client, model, prompt)
+        writer = QuestionWriter.open(client, model, record.prompts.get("questions", ""))
         task = _SetWriter(catalog, home, writer, title, seed, count)
         stopped, ended = False, ""
         try:

@@ -18,6 +18,7 @@ from ragkit.catalog.background_state import (
 )
 from ragkit.catalog.records import ContextCost, ContextRecord, FailedContext
 from ragkit.catalog.summaries import SummaryRecord
+from ragkit.errors import SettingsError
 from ragkit.indexing.writer import lock_is_held, writer_lock
 from ragkit.paths import LibraryPaths
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ragkit.background.context_model import OpenModel
     from ragkit.indexing.progress import Progress
     from ragkit.indexing.writer import Writer
+    from ragkit.models.context_prompt import Prompt, PromptKind
     from ragkit.results import Answer
 
 
@@ -122,7 +124,69 @@ class ContextService:
         """Have the contexts of the documents of an answer written first. Never waits."""
         RecentHits(self._paths).add(result.document.id for result in answer.results)
 
+    # -- prompts ---------------------------------------------------------------------------
+
+    def prompts(self, collection: str) -> dict[PromptKind, Prompt]:
+        """Return what a model is asked for the contexts of a collection, by what for.
+
+        A prompt that has become invalid is shown as it was written.
+
+        Raises:
+            NotFoundError: there is no such collection.
+        """
+        from ragkit.models.context_prompt import PROMPT_KINDS, Prompt, prompt_of
+
+        own = self._catalog.collections.get(collection).prompts
+        prompts: dict[PromptKind, Prompt] = {}
+        for kind in PROMPT_KINDS:
+            try:
+                prompts[kind] = prompt_of(kind, own.get(kind, ""))
+            except SettingsError:
+                prompts[kind] = Prompt(own[kind], "", own=True)
+        return prompts
+
+    def outdated(self, collection: str, kind: PromptKind, prompt: str = "") -> int:
+        """Count the contexts that were written with another prompt; empty: the built-in one.
+
+        Raises:
+            NotFoundError: there is no such collection.
+            SettingsError: it is not a prompt of that kind.
+        """
+        from ragkit.models.context_prompt import prompt_of
+
+        record = self._catalog.collections.get(collection)
+        return self._catalog.contexts.outdated(record.id, kind, prompt_of(kind, prompt).hash)
+
+    def set_prompt(self, collection: str, kind: PromptKind, prompt: str = "") -> None:
+        """Replace a prompt of a collection; empty: use the built-in one again.
+
+        The next contexts are written with it. Those that are written stay, until ``rewrite``.
+
+        Raises:
+            NotFoundError: there is no such collection.
+            SettingsError: it is not a prompt of that kind.
+        """
+        from ragkit.models.context_prompt import prompt_of
+
+        record, parsed = self._catalog.collections.get(collection), prompt_of(kind, prompt)
+        prompts = {name: text for name, text in record.prompts.items() if name != kind}
+        if parsed.own:
+            prompts[kind] = parsed.text
+        settings = {name: value for name, value in record.settings.items() if name != "prompts"}
+        if prompts:
+            settings["prompts"] = prompts
+        self._catalog.collections.set_settings(record.id, settings)
+
     # -- jobs: each returns the job's number -----------------------------------------------
+
+    def rewrite(self, collection: str, kind: PromptKind) -> int:
+        """Queue the contexts that ``outdated`` counts for the present prompt to be written again.
+
+        Raises:
+            NotFoundError: there is no such collection.
+        """
+        name = self._catalog.collections.get(collection).name
+        return self._catalog.jobs.add("rewrite_contexts", collection=name, prompt=kind)
 
     def edit(self, document_id: int, chunk_index: int, text: str) -> int:
         """Queue a person's own text as the context of a chunk."""

@@ -115,7 +115,7 @@ class JudgmentService:
         from ragkit.evaluation.generated_sets import write_set
 
         return write_set(
-            self._catalog, self._paths, self._settings.models, collection,
+            self._catalog, self._settings.models, collection,
             count=count, name=name, seed=seed, model=model, report=report,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Prompts for contexts: files that a person can edit, filled so that a server can reuse its work.
+"""Prompts for contexts, which a person can replace, filled so that a server can reuse its work.
 
 The document always comes before the passage, so that all prompts of one document begin alike and
 the server keeps what it has read. Of a document that is longer than the window the prompt shows
@@ -27,7 +27,10 @@ CONTEXT_KINDS: tuple[ContextKind, ...] = ("document", "conversation")
 """All kinds of contexts."""
 
 PromptKind: TypeAlias = Literal["document", "conversation", "summary", "questions"]
-"""A prompt by the name of its file, without ``.txt``."""
+"""What a prompt asks for; the built-in ones are files of these names."""
+
+PROMPT_KINDS: tuple[PromptKind, ...] = ("document", "conversation", "summary", "questions")
+"""All kinds of prompts."""
 
 QUESTION_KINDS = ("exact term", "paraphrase", "number", "identifier")
 """The kinds of question that a single passage can answer."""
@@ -35,7 +38,7 @@ QUESTION_KINDS = ("exact term", "paraphrase", "number", "identifier")
 SENTIMENTS = ("positive", "neutral", "negative", "mixed")
 """What ``sentiment`` may be."""
 
-_LARGEST_BYTES = 50_000
+_LONGEST_PROMPT = 20_000
 _PROMPTS = Path(__file__).with_name("prompts")
 _SLOT = re.compile(r"\{\{\s*([^{}\n]*?)\s*\}\}")
 _DIVIDER = re.compile(r"^={3,}[ \t]*$", re.M)
@@ -128,49 +131,50 @@ class Prompt:
     own: bool = False
 
 
-def load_prompt(kind: PromptKind, override_dir: Path | None = None) -> Prompt:
-    """Read ``<kind>.txt`` of that folder if it is there, and else the one that ragkit brings.
+def prompt_of(kind: PromptKind, own: str = "") -> Prompt:
+    """Return the prompt that a person wrote, or else the one that ragkit brings.
 
     Raises:
-        SettingsError: the file cannot be read or is not a prompt.
+        SettingsError: what the person wrote is not a prompt of that kind.
     """
-    own = override_dir / f"{kind}.txt" if override_dir is not None else None
-    path = own if own is not None and own.exists() else _PROMPTS / f"{kind}.txt"
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_BYTES + 1)
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
+    text = own.removeprefix("\ufeff").replace("\r\n", "\n").strip()
+    built_in = (_PROMPTS / f"{kind}.txt").read_text("utf-8").strip()
+    if len(text) > _LONGEST_PROMPT:
         raise SettingsError(
-            f"The prompt {path} is not UTF-8 text.", "Save it again as UTF-8."
-        ) from error
-    except OSError as error:
-        raise SettingsError(
-            f"The prompt {path} cannot be read: {error.strerror or error}.",
-            "Check its permissions, or delete it to use the default.",
-        ) from error
-    if len(data) > _LARGEST_BYTES:
-        raise SettingsError(f"The prompt {path} is too long.", "Shorten it to under 50 kB.")
-    _check_slots(text, path, _FORMS[kind])
+            "The prompt is too long.", f"Shorten it to {_LONGEST_PROMPT:,} characters."
+        )
+    text = text or built_in
+    _check_slots(text, _FORMS[kind])
     parts = (_RECIPE, kind, text, json.dumps(answer_schema(kind), sort_keys=True))
-    digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
-    return Prompt(text, digest, own=path == own)
+    digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return Prompt(text, digest, own=text != built_in)
 
 
-def _check_slots(text: str, path: Path, form: _Form) -> None:
+def placeholders(kind: PromptKind) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the placeholders that a prompt needs, and those that it may have besides."""
+    form = _FORMS[kind]
+    needed, others = form.needed, [slot for slot in form.slots if slot not in form.needed]
+    return tuple(map(_braced, needed)), tuple(map(_braced, others))
+
+
+def _braced(slot: str) -> str:
+    return "{{" + slot + "}}"
+
+
+def _check_slots(text: str, form: _Form) -> None:
     """Raise an error if a prompt has an unknown slot, or one is missing."""
     present = _SLOT.findall(text)
     unknown = sorted({one_line(slot, 40) for slot in present if slot not in form.slots})
     if unknown:
         raise SettingsError(
-            f"{path} has an unknown slot: {', '.join(unknown)}.",
-            f"Use {', '.join('{{' + slot + '}}' for slot in form.slots)}.",
+            f"The prompt has an unknown placeholder: {', '.join(map(_braced, unknown))}.",
+            f"Use {', '.join(map(_braced, form.slots))}.",
         )
     missing = [slot for slot in form.needed if slot not in present]
     if missing:
         raise SettingsError(
-            f"{path} has no place for the {' and the '.join(missing)}.",
-            f"Write {' and '.join('{{' + slot + '}}' for slot in missing)} where it belongs.",
+            f"The prompt has no place for the {' and the '.join(missing)}.",
+            f"Write {' and '.join(map(_braced, missing))} where it belongs.",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from types import MappingProxyType
 
 from ragkit.errors import ModelMissingError
 from ragkit.models.context_checks import (
@@ -22,7 +22,7 @@ from ragkit.models.context_prompt import (
     answer_schema,
     build_messages,
     build_summary_messages,
-    load_prompt,
+    prompt_of,
     wants_summary,
 )
 from ragkit.models.ollama import OllamaClient
@@ -31,6 +31,7 @@ from ragkit.models.ollama_text import ModelInfo, one_line
 _LARGEST_CHOICE = 6_000_000_000
 _FOR_OTHER_THINGS = re.compile(r"cod(?:er|e)\b|guard|ocr|math|vision|embed|-vl|llava|r1|qwq", re.I)
 _LATER_TEMPERATURE = 0.4
+_NO_PROMPTS: Mapping[str, str] = MappingProxyType({})
 
 
 def choose_model(models: Iterable[ModelInfo], name: str = "") -> ModelInfo | None:
@@ -78,16 +79,18 @@ class ContextWriter:
 
     @classmethod
     def open(
-        cls, client: OllamaClient, model: str = "", override_dir: Path | None = None
+        cls, client: OllamaClient, model: str = "", own: Mapping[str, str] = _NO_PROMPTS
     ) -> ContextWriter:
         """Choose the model of that name, or without one the best that is there.
 
+        ``own`` holds the prompts that a person wrote, by kind.
+
         Raises:
             OllamaError: Ollama does not answer, or has no such model.
-            SettingsError: a prompt file is wrong.
+            SettingsError: a prompt is wrong.
         """
         kinds: tuple[PromptKind, ...] = (*CONTEXT_KINDS, "summary")
-        prompts = {kind: load_prompt(kind, override_dir) for kind in kinds}
+        prompts = {kind: prompt_of(kind, own.get(kind, "")) for kind in kinds}
         return cls(client, writing_model(client, model).name, prompts)
 
     def prompt_hash(self, kind: PromptKind) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ragkit.errors import ContextRejectedError
@@ -22,9 +21,9 @@ from ragkit.models.context_prompt import (
     answer_schema,
     divided,
     fenced,
-    load_prompt,
     messages_of,
     named,
+    prompt_of,
     shortened,
 )
 from ragkit.models.context_writer import writing_model
@@ -99,16 +98,16 @@ class QuestionWriter:
     prompt: Prompt
 
     @classmethod
-    def open(
-        cls, client: OllamaClient, model: str = "", override_dir: Path | None = None
-    ) -> QuestionWriter:
+    def open(cls, client: OllamaClient, model: str = "", own: str = "") -> QuestionWriter:
         """Choose the model of that name, or without one the best that is there.
+
+        ``own`` is the prompt that a person wrote, if there is one.
 
         Raises:
             OllamaError: Ollama does not answer, or has no such model.
-            SettingsError: the prompt's file is wrong.
+            SettingsError: the prompt is wrong.
         """
-        prompt = load_prompt("questions", override_dir)
+        prompt = prompt_of("questions", own)
         return cls(client, writing_model(client, model).name, prompt)
 
     def write(self, request: QuestionRequest, seed: int = 0) -> CheckedQuestions:

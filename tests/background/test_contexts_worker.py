@@ -202,10 +202,8 @@ def test_the_worker_writes_contexts_with_a_real_client_while_jobs_go_on(tmp_path
 
 
 def test_a_person_can_edit_the_prompt_of_a_collection(library):
-    own = library.paths.prompts(library.collections.list()[0].id)
-    own.mkdir(parents=True)
     form = "Short!\n=====\n{{document}}\n{{passage}}"
-    (own / "document.txt").write_text(form, "utf-8")
+    library.contexts.set_prompt("default", "document", form)
     with OllamaStandIn() as server:
         models = library.settings.models.model_copy(update={"ollama_url": server.url})
         settings = library.settings.model_copy(update={"models": models})

@@ -241,9 +241,7 @@ def test_what_cannot_begin_says_why(library, server):
 
 def test_another_model_and_a_prompt_of_ones_own_are_used(library, server):
     server.models["other:1b"] = server.models[WRITER]
-    folder = library.paths.prompts(home(library))
-    folder.mkdir(parents=True)
-    (folder / "questions.txt").write_text("My own words.\n=====\n{{passage}}", "utf-8")
+    library.contexts.set_prompt("default", "questions", "My own words.\n=====\n{{passage}}")
     library.contexts.choose_model("other:1b")
     library.judgments.generate("default", count=1)
     library.judgments.generate("default", count=2, model=WRITER)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 
 import pytest
@@ -9,9 +10,11 @@ from context_samples import REPORT, about
 from ragkit.errors import SettingsError
 from ragkit.models.context_prompt import (
     CONTEXT_KINDS,
+    PROMPT_KINDS,
     ContextRequest,
     build_messages,
-    load_prompt,
+    placeholders,
+    prompt_of,
 )
 from ragkit.models.context_writer import ContextWriter
 from ragkit.models.ollama import OllamaClient
@@ -21,26 +24,26 @@ from ragkit.types import Span
 
 
 def test_the_prompts_that_ragkit_brings_are_named_by_hash():
-    prompts = {kind: load_prompt(kind) for kind in CONTEXT_KINDS}
+    prompts = {kind: prompt_of(kind) for kind in CONTEXT_KINDS}
     assert len({prompt.hash for prompt in prompts.values()}) == 2
-    assert load_prompt("document") == prompts["document"]
+    assert prompt_of("document") == prompts["document"]
     assert not prompts["document"].own
     assert "data" in prompts["document"].text
 
 
-def test_a_person_s_prompt_wins(tmp_path, server):
-    shipped = load_prompt("document")
-    own = "Describe in German.\r\n===\r\n{{ document }}\r\n\r\n{{passage}}"
-    (tmp_path / "document.txt").write_bytes(b"\xef\xbb\xbf" + own.encode())
-    prompt = load_prompt("document", tmp_path)
+def test_a_person_s_prompt_wins(server):
+    shipped = prompt_of("document")
+    own = "\ufeffDescribe in German.\r\n===\r\n{{ document }}\r\n\r\n{{passage}}"
+    prompt = prompt_of("document", own)
     assert prompt.own
     assert prompt.hash != shipped.hash
-    assert load_prompt("conversation", tmp_path) == load_prompt("conversation")
+    assert prompt_of("document", f"\n{shipped.text}\n") == shipped
     settings = ModelSettings(ollama_url=server.url)
     server.failure = "foreign"
     with OllamaClient(settings) as client:
-        writer = ContextWriter.open(client, override_dir=tmp_path)
+        writer = ContextWriter.open(client, own={"document": own})
         assert writer.prompt_hash("document") == prompt.hash
+        assert writer.prompt_hash("conversation") == prompt_of("conversation").hash
         assert writer.write(about()).context.startswith("这一段")
     system, user = server.asked("/api/chat")[0].body["messages"]
     assert system["content"] == "Describe in German."
@@ -50,28 +53,26 @@ def test_a_person_s_prompt_wins(tmp_path, server):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"{{document}}", "no place for the passage"),
-        (b"nothing", "document and the passage"),
-        (b"{{document}} {{passage}} {{secret}}", "unknown slot: secret"),
-        (b"\xff\xfe{{document}}", "not UTF-8"),
-        (b"{{document}} {{passage}}" + b"x" * 60_000, "too long"),
+        ("{{document}}", "no place for the passage. Write {{passage}} where"),
+        ("nothing", "document and the passage"),
+        ("{{document}} {{passage}} {{secret}}", "unknown placeholder: {{secret}}. Use {{title}}, "),
+        ("{{document}} {{passage}}" + "x" * 20_000, "too long. Shorten it to 20,000"),
     ],
 )
-def test_a_wrong_prompt_is_named(tmp_path, content, words):
-    (tmp_path / "document.txt").write_bytes(content)
-    with pytest.raises(SettingsError, match=words) as caught:
-        load_prompt("document", tmp_path)
-    assert caught.value.cure
+def test_a_wrong_prompt_is_named(content, words):
+    with pytest.raises(SettingsError, match=re.escape(words)):
+        prompt_of("document", content)
 
 
-def test_a_prompt_that_is_a_folder_is_named(tmp_path):
-    (tmp_path / "document.txt").mkdir()
-    with pytest.raises(SettingsError, match="cannot be read"):
-        load_prompt("document", tmp_path)
+def test_what_must_stand_in_a_prompt_is_known():
+    assert placeholders("summary") == (("{{document}}",), ("{{title}}", "{{outline}}"))
+    for kind in PROMPT_KINDS:
+        needed, others = placeholders(kind)
+        assert all(each in prompt_of(kind).text for each in (*needed, *others))
 
 
 def parts(request: ContextRequest, room: int = 7680) -> tuple[str, str]:
-    system, user = build_messages(request, load_prompt(request.kind), room)
+    system, user = build_messages(request, prompt_of(request.kind), room)
     return system["content"], user["content"]
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ragkit.errors import OllamaAnswerError, SettingsError
-from ragkit.models.context_prompt import QUESTION_KINDS, answer_schema, load_prompt
+from ragkit.models.context_prompt import QUESTION_KINDS, answer_schema, prompt_of
 from ragkit.models.ollama import OllamaClient
 from ragkit.models.question_writer import (
     REASONS,
@@ -135,13 +135,10 @@ def test_an_answer_that_is_none_concerns_this_passage_alone(writer, server, fail
     assert not caught.value.concerns_all
 
 
-def test_a_person_may_write_the_prompt(tmp_path):
-    assert not load_prompt("questions", tmp_path).own
-    (tmp_path / "questions.txt").write_text("Ask:\n=====\n{{passage}}", "utf-8")
-    assert load_prompt("questions", tmp_path).own
-    (tmp_path / "questions.txt").write_text("Ask: {{title}}", "utf-8")
+def test_a_person_may_write_the_prompt():
+    assert not prompt_of("questions").own
+    assert prompt_of("questions", "Ask:\n=====\n{{passage}}").own
     with pytest.raises(SettingsError, match=r"no place for the passage"):
-        load_prompt("questions", tmp_path)
-    (tmp_path / "questions.txt").write_text("{{passage}} {{document}}", "utf-8")
-    with pytest.raises(SettingsError, match=r"unknown slot: document"):
-        load_prompt("questions", tmp_path)
+        prompt_of("questions", "Ask: {{title}}")
+    with pytest.raises(SettingsError, match=r"unknown placeholder: {{document}}"):
+        prompt_of("questions", "{{passage}} {{document}}")

@@ -63,3 +63,35 @@ def test_a_collection_is_searched_as_it_is_set(in_process, tmp_path, monkeypatch
     refused = told("-o", "rrf_k=0")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "rrf_k: must be at least 1" in refused.stderr
+
+
+def test_the_prompts_of_a_collection_are_shown_set_and_reset(in_process, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGKIT_LIBRARY", str(tmp_path / "library"))
+    in_process("collections", "new", "Herons")
+    built_in = in_process("collections", "prompts", "Herons", "document").stdout
+    assert built_in.startswith("You describe passages of documents for a search engine")
+    own = tmp_path / "own.txt"
+    own.write_text("Briefly.\n=====\n{{document}}\n{{passage}}\n")
+    done = in_process("collections", "prompts", "Herons", "document", "--set", own)
+    assert done.stdout == "document      your own\n"
+    shown = in_process("collections", "prompts", "Herons", "document").stdout
+    assert shown == "Briefly.\n=====\n{{document}}\n{{passage}}\n"
+    every = in_process("collections", "prompts", "Herons", "--json").stdout.splitlines()
+    assert [(one["prompt"], one["own"], one["outdated"]) for one in map(json.loads, every)] == [
+        ("document", True, 0), ("conversation", False, 0), ("summary", False, 0),
+        ("questions", False, 0),
+    ]  # fmt: skip
+    own.write_text("{{document}} and no passage")
+    refused = in_process("collections", "prompts", "Herons", "document", "--set", own)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "The prompt has no place for the passage. Write {{passage}}" in refused.stderr
+    done = in_process("collections", "prompts", "Herons", "document", "--rewrite")
+    assert "0 contexts of Herons will be regenerated." in done.stderr
+    assert in_process("collections", "prompts", "Herons", "document", "--reset").stdout == (
+        "document      built-in\n"
+    )
+    assert in_process("collections", "prompts", "Herons", "document").stdout == built_in
+    for wrong in (["--reset"], ["haiku"], ["document", "--reset", "--set", own]):
+        assert in_process("collections", "prompts", "Herons", *wrong).returncode == 2
+    gone = in_process("collections", "prompts", "Herons", "document", "--set", tmp_path / "no.txt")
+    assert "cannot be read" in gone.stderr

@@ -47,10 +47,11 @@ def test_it_writes_what_is_missing_and_says_so(library, server):
     # The stand-in counts a token for four characters, of the prompt and of the answer.
     read = sum(sum(len(one["content"]) for one in each.body["messages"]) // 4 for each in asked)
     assert read < cost.tokens < read + 5 * 200
-    assert f"Cost      {cost.tokens:,} tokens, 1 s" in done.stdout
+    assert cost.in_words.startswith(f"{cost.tokens:,} tokens, ")
+    assert f"Cost      {cost.in_words}" in done.stdout
     place = ["--library", str(library.paths.root)]
     told = CliRunner().invoke(app, ["status", *place]).stdout
-    assert f"Contexts   5 written, 0 waiting, 0 failed; {cost.tokens:,} tokens, 1 s" in told
+    assert f"Contexts   5 written, 0 waiting, 0 failed; {cost.in_words}" in told
     told = json.loads(CliRunner().invoke(app, ["status", "--json", *place]).stdout)["contexts"]
     assert (told["complete"], told["cost"]) == (5, asdict(cost))
     again = run(library)

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts.common import browser, dialog, markup, state
 from pages.parts.common.markup import plural, text
 from pages.parts.common.option_controls import changed, search_controls
+from pages.parts.library import prompt_dialog
 from ragkit.catalog.records import CollectionContents
 from ragkit.errors import RagkitError
 from ragkit.library import Library
@@ -18,8 +19,12 @@ NEW, RENAME, CHUNKS, DELETE = "new-collection", "rename", "chunk-sizes", "delete
 SEARCH, _OPTION = "search-settings", "collection_option_"
 STATUS, TABLE_PAGE = "library_status", "library_page"
 _MENU = {
-    "Search settings …": SEARCH, "Chunk sizes …": CHUNKS, "Rename …": RENAME, "Delete …": DELETE,
-}  # fmt: skip
+    "Search settings …": SEARCH,
+    "Chunk sizes …": CHUNKS,
+    "Context prompts …": prompt_dialog.PROMPTS,
+    "Rename …": RENAME,
+    "Delete …": DELETE,
+}
 
 
 def choose(library: Library) -> str:
@@ -70,6 +75,8 @@ def draw(library: Library) -> None:
         _search(library, about[0])
     elif kind == CHUNKS:
         _chunks(library, about[0])
+    elif kind == prompt_dialog.PROMPTS:
+        prompt_dialog.draw(library, about[0])
     elif kind == DELETE:
         _delete(library, about[0])
 

@@ -1,12 +1,15 @@
-"""``ragkit collections``: list, new, rename, delete, search and chunks."""
+"""``ragkit collections``: list, new, rename, delete, search, prompts and chunks."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ragkit.errors import SettingsError
 from ragkit.formatting import plural
+from ragkit.models.context_prompt import PROMPT_KINDS
 from ragkit.settings import dump_options, option_text
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
@@ -97,6 +100,71 @@ def search(
         opened.collections.set_search(name, dump_options(chosen, usual))
     for one, value in dump_options(chosen, usual).items():
         console.put(f"{one}={option_text(value)}")
+
+
+@collections.command()
+def prompts(
+    name: NameArgument,
+    kind: Annotated[
+        str | None,
+        typer.Argument(metavar="[PROMPT]", help=f"One of {', '.join(PROMPT_KINDS)}."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--set", metavar="FILE", help="Use the text of this file.")
+    ] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Use the built-in prompt again.")] = False,
+    rewrite: Annotated[
+        bool,
+        typer.Option("--rewrite", help="Rewrite the contexts that another prompt was used for."),
+    ] = False,
+    library: LibraryOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show or set what a model is asked for the contexts of a collection.
+
+    Without PROMPT, all are listed. With it, its text is printed, which --set replaces.
+    """
+    contexts = (opened := open_library(library, None)).contexts
+    chosen = next((one for one in PROMPT_KINDS if one == kind), None)
+    if kind is not None and chosen is None:
+        raise typer.BadParameter(f"PROMPT is one of {', '.join(PROMPT_KINDS)}.")
+    if chosen is None and (file or reset or rewrite):
+        raise typer.BadParameter("Say which PROMPT to change.")
+    if file and reset:
+        raise typer.BadParameter("--set and --reset cannot be combined.")
+    if chosen is not None and (file or reset):
+        contexts.set_prompt(name, chosen, _prompt_in(file) if file else "")
+    if chosen is not None and rewrite:
+        do_job(opened, contexts.rewrite(name, chosen))
+    shown = {one: each for one, each in contexts.prompts(name).items() if chosen in (None, one)}
+    for one, prompt in shown.items():
+        outdated = contexts.outdated(name, one, prompt.text) if prompt.hash else 0
+        if json_:
+            value = {"prompt": one, "own": prompt.own, "text": prompt.text, "outdated": outdated}
+            console.put_json(value)
+            continue
+        if chosen is None or file or reset or rewrite:
+            which = "your own" if prompt.own else "built-in"
+            others = f", {plural(outdated, 'context')} written with another" if outdated else ""
+            console.put(f"{one:<12}  {which}{others}")
+        else:
+            console.put(render.plain(prompt.text, keep="\n"))
+
+
+def _prompt_in(file: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
+    try:
+        return file.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{file} is not UTF-8 text.", "Save it again as UTF-8.") from error
+    except OSError as error:
+        raise SettingsError(
+            f"{file} cannot be read: {error.strerror or error}.", "Name another file."
+        ) from error
 
 
 @collections.command()
