@@ -64,7 +64,7 @@ class AblationService:
         limit: int | None = None,
         report: Callable[[Progress], bool] = lambda _: True,
     ) -> AblationFigures:
-        """Measure the cells of some tables, by default of all, and keep the figures.
+        """Measure the cells of some tables, by default of all, and keep the figures if that may be.
 
         Where no set is named and there is none, the model that writes contexts writes one. When
         ``report`` returns False, the cells so far are the result; they are kept unless whole
@@ -89,7 +89,8 @@ class AblationService:
             experiment = experiment.first(limit)
         variants = [one for name in tables or TABLES for one in TABLES[name]()]
         reporter = Reporter(report)
-        with tempfile.TemporaryDirectory(prefix="texts-", dir=self._paths.temporary) as folder:
+        place = None if self._catalog.connections.read_only else self._paths.temporary
+        with tempfile.TemporaryDirectory(prefix="texts-", dir=place) as folder:
             base = self._options(collections=(collection,))
             if any(one.table == GRID for one in variants):
                 bare = bare_experiment(experiment, self._settings, Path(folder), reporter)
@@ -116,6 +117,8 @@ class AblationService:
     def _keep(self, collection: str, figures: AblationFigures) -> None:
         from ragkit.evaluation.ablation_figures import as_values
 
+        if self._catalog.connections.read_only:
+            return
         earlier = self.kept(collection)
         if figures.partial and earlier is not None and not earlier.partial:
             return

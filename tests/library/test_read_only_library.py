@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ragkit.catalog.judgments import Origin
 from ragkit.errors import CatalogError
 from ragkit.library import Library
 from ragkit.paths import LibraryPaths
@@ -54,6 +55,8 @@ def _make(root: Path, *, killed: bool) -> LibraryPaths:
     library = _open(root / "made", create=True)
     library.sources.add_folder(root / "files")
     library.jobs.wait(library.jobs.add("sync"))
+    (heron,) = library.documents.list()
+    library.judgments.add("default", "Who wades?", heron.id, 2, origin=Origin.SEARCH)
     if killed:
         shutil.copytree(root / "made", root / "library")
         Path(root, "library", "catalog.sqlite-shm").unlink()
@@ -95,6 +98,20 @@ def test_a_read_only_library_is_searched(place, killed, lose: Callable[[LibraryP
                     library.jobs.add("sync")
                 assert "permissions" in caught.value.cure
     assert {path: path.stat().st_mtime_ns for path in paths.root.rglob("*")} == before
+
+
+def test_a_read_only_library_is_measured_and_nothing_is_kept(place):
+    paths = _make(place, killed=False)
+    # What it imports may lie where nobody else may read.
+    with _open(place / "made") as library:
+        library.ablations.run("default", tables=["contexts"])
+        assert library.ablations.kept("default") is not None
+    with _without_rights(), _open(paths.root) as library:
+        figures = library.ablations.run("default", tables=["contexts"])
+        measured = [cell.name for cell in figures.cells if not cell.reason]
+        assert len(measured) == 8
+        assert figures.questions == "1 question rated on the pages"
+        assert library.ablations.kept("default") is None
 
 
 def test_a_transaction_that_was_cut_off_is_undone_in_a_copy(place):

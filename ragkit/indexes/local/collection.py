@@ -80,17 +80,8 @@ class CollectionIndex:
 
     def size(self, levels: Sequence[Level], fields: Iterable[Field]) -> int:
         """Return how many bytes the vectors of some levels and the tokens of some fields take."""
-        codes = [LEVEL_CODES[level] for level in levels]
-        parts = (
-            (self.base.levels, self.base.vectors.has_vector & self.alive),
-            (self.delta.rows.levels, self.delta.rows.has_vector),
-        )
-        vectors = sum(np.count_nonzero(np.isin(of, codes) & has) for of, has in parts)
-        wanted = set(fields)
-        postings = sum(of.nbytes for name, of in self.base.keywords.items() if name in wanted)
-        added = sum(of.nbytes for name, of in self.delta.postings.items() if name in wanted)
-        width = 2 * self.base.vectors.dimensions
-        return int(vectors) * width + postings + added
+        codes, wanted = [LEVEL_CODES[level] for level in levels], frozenset(fields)
+        return self.base.size(codes, wanted, self.alive) + self.delta.size(codes, wanted)
 
     def upsert(self, rows: EntryRows, version: Version) -> CollectionIndex:
         """Return the index with these entries; one that it holds already is replaced."""

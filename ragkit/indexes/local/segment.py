@@ -6,7 +6,7 @@ A segment is what a generation on disk holds. The other two are small, and cheap
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,12 @@ class Segment:
             self.vectors.has_vector,
             {name: index.column for name, index in self.keywords.items()},
         )
+
+    def size(self, codes: Sequence[int], fields: Container[Field], alive: Bools) -> int:
+        """Return how many bytes the live vectors of levels and the tokens of fields take."""
+        has_vector = self.vectors.has_vector & alive
+        tokens = sum(index.nbytes for name, index in self.keywords.items() if name in fields)
+        return _bytes_of_vectors(self.levels, has_vector, codes, self.vectors) + tokens
 
     def save(self, folder: Path) -> None:
         """Write everything into a new folder."""
@@ -149,6 +155,12 @@ class Delta:
     def __len__(self) -> int:
         """How many entries it holds."""
         return len(self.rows)
+
+    def size(self, codes: Sequence[int], fields: Container[Field]) -> int:
+        """Return how many bytes the vectors of levels and the tokens of fields take."""
+        rows = self.rows
+        tokens = sum(of.nbytes for name, of in self.postings.items() if name in fields)
+        return _bytes_of_vectors(rows.levels, rows.has_vector, codes, self.vectors) + tokens
 
     def totals(self, name: Field) -> Totals:
         """Count its rows and tokens in a field."""
@@ -249,6 +261,13 @@ class Tombstones:
             totals[name] = Totals(before.rows + added.rows, before.tokens + added.tokens)
             tokens[name] = _counted(Postings.of(column).tokens, tokens.get(name))
         return Tombstones(np.union1d(self.rows, rows), totals, tokens)
+
+
+def _bytes_of_vectors(
+    levels: NDArray[np.int8], has_vector: Bools, codes: Sequence[int], vectors: VectorIndex
+) -> int:
+    count = int(np.count_nonzero(np.isin(levels, codes) & has_vector))
+    return count * vectors.dimensions * np.dtype(np.float16).itemsize
 
 
 def _counted(
