@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from pages.parts.common import markup
 from pages.parts.evaluate import ablation_html as html
 from pages.parts.evaluate import charts
 from pages.parts.evaluate.evaluation_html import metric_name
@@ -51,7 +52,7 @@ def _figures(figures: AblationFigures) -> None:
         title = metric_name(figures.metric)
         for number, (part, cells) in enumerate(figures.tables().items()):
             rows = html.chart_rows(cells, figures.metric)
-            st.html(f"<h3>{part}</h3>")
+            st.html(f"<h3>{markup.text(part)}</h3>")
             if len(rows) > 1:
                 with st.container(key=f"ablation-chart-{number}"):
                     st.altair_chart(charts.parts_chart(rows, title))
