@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from ragkit.traces import Trace
-from ragkit.types import Level, Metadata, Span
+from ragkit.types import BlockKind, Level, Metadata, Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,7 +91,8 @@ class MatchedChunk:
     the last) and ``heading_path`` locate it in its document; a chunk that is not shown has none.
 
     ``level`` is what was scored. ``part_of`` is the level of the section or document that was found
-    as a whole, where the chunk is what of it answers (``Result.wholes``).
+    as a whole, where the chunk is what of it answers (``Result.wholes``). At level BLOCK it is a
+    table, list or code block in the chunk: ``block`` says which, and ``span`` is its own.
     """
 
     index: int
@@ -104,6 +105,7 @@ class MatchedChunk:
     pages: tuple[int, int] | None = None
     heading_path: tuple[str, ...] = ()
     part_of: Level | None = None
+    block: BlockKind | None = None
 
 
 @dataclass(frozen=True, slots=True)

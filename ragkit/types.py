@@ -59,6 +59,7 @@ class Level(StrEnum):
 
     A chunk's own entry holds its tokens; those of level CONTEXT (its text with the context that a
     model wrote) and QUESTION (a question that it answers) follow it directly, with vectors only.
+    BLOCK is finer than a chunk: a table, list or code block in one (``InnerBlock``).
     """
 
     DOCUMENT = "document"
@@ -66,6 +67,7 @@ class Level(StrEnum):
     CHUNK = "chunk"
     QUESTION = "question"
     CONTEXT = "context"
+    BLOCK = "block"
 
 
 class Field(StrEnum):
@@ -90,6 +92,7 @@ LEVEL_CODES = {
     Level.CHUNK: 2,
     Level.QUESTION: 3,
     Level.CONTEXT: 4,
+    Level.BLOCK: 5,
 }
 """The code of each level in the catalog and in index files; defined only here."""
 
@@ -97,6 +100,7 @@ INDEXED_LEVELS = {
     Level.CHUNK: (Level.CHUNK, Level.QUESTION, Level.CONTEXT),
     Level.SECTION: (Level.SECTION,),
     Level.DOCUMENT: (Level.DOCUMENT,),
+    Level.BLOCK: (Level.BLOCK,),
 }
 """A collection has an index for each of these, of entries of those levels.
 
@@ -223,12 +227,27 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class InnerBlock:
+    """A table, list or code block that is found by itself: a part of the chunk of index ``chunk``.
+
+    ``section`` is the index of the section that it is in.
+    """
+
+    start: int
+    end: int
+    kind: BlockKind
+    chunk: int
+    section: int
+
+
+@dataclass(frozen=True, slots=True)
 class Divided:
     """A document's text divided: everything that chunking makes of a reading."""
 
     sections: tuple[Section, ...]
     blocks: tuple[Block, ...]
     chunks: tuple[Chunk, ...]
+    inner: tuple[InnerBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

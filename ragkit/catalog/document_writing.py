@@ -232,6 +232,12 @@ def put_entries(
             ),
         )
         entry_id = int(cursor.lastrowid or 0)
+        if draft.block is not None:
+            one = draft.block
+            connection.execute(
+                "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
+                (entry_id, one.start, one.end, one.kind.value, one.section),
+            )
         for field, tokens in draft.tokens.items():
             if isinstance(tokens, NumberedTokens):
                 numbers = tables[id(tokens.words)][tokens.numbers]
@@ -251,7 +257,12 @@ def copy_entry(connection: sqlite3.Connection, entry_id: int) -> int:
         "FROM entries WHERE id = ?",
         (entry_id,),
     )
-    return int(cursor.lastrowid or 0)
+    new_id = int(cursor.lastrowid or 0)
+    connection.execute(
+        "INSERT INTO blocks SELECT ?, start, stop, kind, section FROM blocks WHERE entry_id = ?",
+        (new_id, entry_id),
+    )
+    return new_id
 
 
 def remove_entries(

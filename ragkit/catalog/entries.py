@@ -12,7 +12,7 @@ from ragkit.catalog.connection import Connections, id_list
 from ragkit.catalog.lineage import holds
 from ragkit.catalog.vocabulary import Vocabulary
 from ragkit.errors import IndexCorruptError
-from ragkit.types import FIELD_CODES, LEVEL_CODES, Level, Version
+from ragkit.types import FIELD_CODES, LEVEL_CODES, BlockKind, InnerBlock, Level, Version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -188,6 +188,27 @@ class Entries:
             (_CHUNK, id_list(document_ids), *more),
         )
         return {document: (entry, index) for document, entry, index in rows}
+
+    def of_chunk(self, document_id: int, index: int) -> int | None:
+        """Return the id of a chunk's own entry."""
+        row = self._connections.row(
+            "SELECT id FROM entries WHERE document_id = ? AND position = ? AND level = ?",
+            (document_id, index, _CHUNK),
+        )
+        return int(row[0]) if row else None
+
+    def blocks(self, entry_ids: Iterable[int]) -> dict[int, InnerBlock]:
+        """Return the tables, lists and code blocks that some entries stand for, by entry id."""
+        rows = self._connections.rows(
+            "SELECT b.entry_id, b.start, b.stop, b.kind, e.position, b.section FROM blocks b "
+            "JOIN entries e ON e.id = b.entry_id "
+            "WHERE b.entry_id IN (SELECT value FROM json_each(?))",
+            (id_list(entry_ids),),
+        )
+        return {
+            entry: InnerBlock(start, end, BlockKind(kind), chunk, section)
+            for entry, start, end, kind, chunk, section in rows
+        }
 
     def positions(self, document_ids: Iterable[int], level: Level) -> dict[int, list[int]]:
         """Return at which chunks the entries of a level begin in each document, ascending."""

@@ -21,7 +21,7 @@ from ragkit.catalog.entries import AT_LEVELS
 from ragkit.catalog.records import ChunkRecord
 from ragkit.catalog.schema import MIGRATIONS, applied
 from ragkit.errors import LibraryError, LibraryFormatError
-from ragkit.types import LEVEL_CODES, Level, Markup
+from ragkit.types import LEVEL_CODES, BlockKind, InnerBlock, Level, Markup, Section
 
 _MOST_PROBLEMS = 20
 _TOKEN_ROWS = 20_000
@@ -73,9 +73,10 @@ class StoredDocument:
     title: str
     markup: Markup
     text: str
-    sections: tuple[tuple[int, int], ...]
+    sections: tuple[Section, ...]
     chunks: tuple[ChunkRecord, ...]
     entries: tuple[StoredEntry, ...]
+    blocks: tuple[InnerBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +230,14 @@ class Integrity:
             if head is None:
                 return None
             sections = connection.execute(
-                "SELECT start, stop FROM sections WHERE document_id = ? ORDER BY idx", key
+                "SELECT idx, start, stop, level, path FROM sections WHERE document_id = ? "
+                "ORDER BY idx",
+                key,
+            ).fetchall()
+            blocks = connection.execute(
+                "SELECT b.start, b.stop, b.kind, e.position, b.section FROM blocks b "
+                "JOIN entries e ON e.id = b.entry_id WHERE e.document_id = ? ORDER BY e.id",
+                key,
             ).fetchall()
             chunks = connection.execute(
                 f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE document_id = ? ORDER BY idx", key
@@ -247,9 +255,16 @@ class Integrity:
             title=head[5],
             markup=Markup(head[6]),
             text=head[7],
-            sections=tuple((row[0], row[1]) for row in sections),
+            sections=tuple(
+                Section(index, start, end, level, tuple(json.loads(path)))
+                for index, start, end, level, path in sections
+            ),
             chunks=tuple(chunk_of_row(row) for row in chunks),
             entries=tuple(StoredEntry(row[0], row[1], bytes(row[2])) for row in entries),
+            blocks=tuple(
+                InnerBlock(start, end, BlockKind(kind), chunk, section)
+                for start, end, kind, chunk, section in blocks
+            ),
         )
 
     def upload_paths(self) -> Iterator[tuple[str, str]]:

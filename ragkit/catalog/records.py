@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ragkit.formatting import duration, plural
-from ragkit.types import Chunk, FileState, Metadata, Page, Section, Status, Version
+from ragkit.types import Chunk, FileState, InnerBlock, Metadata, Page, Section, Status, Version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -170,7 +170,8 @@ class EntryDraft:
     """An index entry before it has an id. ``position`` is its chunk's or section's index.
 
     ``tokens`` maps a field code to its tokens; ``text_hash`` identifies the text that was embedded,
-    and ``content_key`` its own text without context, ignoring case and white space.
+    and ``content_key`` its own text without context, ignoring case and white space. ``block`` is
+    the inner block that the entry stands for, and ``position`` then the index of its chunk.
     """
 
     level: int
@@ -178,6 +179,7 @@ class EntryDraft:
     text_hash: bytes
     content_key: bytes
     tokens: dict[int, list[str] | NumberedTokens]
+    block: InnerBlock | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -434,6 +434,22 @@ CREATE INDEX chunk_notes_speakers ON chunk_notes (collection_id, speakers) WHERE
 """
 
 
+def m015_blocks(connection: sqlite3.Connection) -> None:
+    """Say which table, list or code block an entry finer than a chunk stands for."""
+    _execute(connection, _BLOCKS)
+
+
+_BLOCKS = """
+CREATE TABLE blocks (
+    entry_id INTEGER PRIMARY KEY REFERENCES entries ON DELETE CASCADE,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    section INTEGER NOT NULL
+)
+"""
+
+
 def m016_summaries(connection: sqlite3.Connection) -> None:
     """Keep a summary of each long document, and have what contexts cost summed up by an index."""
     _execute(connection, _SUMMARIES)
@@ -497,6 +513,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m012_question_filters,
     m013_parents,
     m014_chunk_notes,
+    m015_blocks,
     m016_summaries,
     m017_prompts,
 )

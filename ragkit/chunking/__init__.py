@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragkit.chunking.blocks import find_blocks, whole_messages
+from ragkit.chunking.blocks import find_blocks, inner_blocks, whole_messages
 from ragkit.chunking.chunks import TINY, find_chunks
 from ragkit.chunking.parents import with_parents
 from ragkit.chunking.sections import DIVISIONS, find_sections
 from ragkit.chunking.sizes import ChunkSizes, word_count
 from ragkit.chunking.structural_context import contextualised, structural_context
 from ragkit.chunking.structure import find_structure
-from ragkit.types import Divided, Markup
+from ragkit.types import Divided, InnerBlock, Markup
 from ragkit.versions import CHUNKER_VERSION
 
 if TYPE_CHECKING:
@@ -37,4 +37,8 @@ def divide(reading: Reading, settings: ChunkSizes) -> Divided:
         # Symbols, sessions, slides and sheets stand for themselves: only tiny ones share a chunk.
         settings = ChunkSizes(settings.words, settings.overlap, min(settings.min_words, TINY))
     chunks = find_chunks(reading.text, sections, blocks, reading.pages, settings)
-    return Divided(sections, blocks, with_parents(reading.text, sections, chunks))
+    # What source code is made of are symbols, not blocks in a text.
+    inner: tuple[InnerBlock, ...] = ()
+    if reading.markup is not Markup.CODE:
+        inner = inner_blocks(reading.text, sections, blocks, chunks)
+    return Divided(sections, blocks, with_parents(reading.text, sections, chunks), inner)

@@ -9,12 +9,17 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from ragkit.chunking.sizes import word_count
 from ragkit.chunking.structure import Structure
-from ragkit.types import Block, BlockKind, Markup, MessageSpan, Section
+from ragkit.types import Block, BlockKind, Chunk, InnerBlock, Markup, MessageSpan, Section
 
 _NOT_BLANK = re.compile(r"\S")
 _UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
 _HEADING_SEARCH = 1000
+_INNER_KINDS = frozenset({BlockKind.TABLE, BlockKind.LIST, BlockKind.CODE})
+_LARGEST_SHARE = 0.8
+FEWEST_WORDS = 20
+"""Of fewer words a table, list or code block is no entry of its own."""
 
 
 def find_blocks(
@@ -63,6 +68,38 @@ def whole_messages(
         if 0 <= message.start < min(message.end, length):
             marks[message.start] = BlockKind.MESSAGE
     return _tiled(sorted(marks.items()), length)
+
+
+def inner_blocks(
+    text: str, sections: Sequence[Section], blocks: Sequence[Block], chunks: Sequence[Chunk]
+) -> tuple[InnerBlock, ...]:
+    """Return the tables, lists and code blocks that say something apart from their chunk.
+
+    Each lies whole in one chunk, the first that has it. A block of few words is not meaningful by
+    itself, and one that is nearly all of its chunk is found with that.
+    """
+    starts = [section.start for section in sections]
+    inner: list[InnerBlock] = []
+    at = 0
+    for block in blocks:
+        if block.kind not in _INNER_KINDS:
+            continue
+        end = block.start + len(text[block.start : block.end].rstrip())
+        while at < len(chunks) and chunks[at].end <= block.start:
+            at += 1
+        # Chunks overlap: the next one may be the first that has it whole.
+        for chunk in chunks[at : at + 2]:
+            if chunk.start <= block.start and end <= chunk.end:
+                if _tells_apart(text[block.start : end], text[chunk.start : chunk.end]):
+                    section = bisect_right(starts, block.start) - 1
+                    inner.append(InnerBlock(block.start, end, block.kind, chunk.index, section))
+                break
+    return tuple(inner)
+
+
+def _tells_apart(block: str, chunk: str) -> bool:
+    """Return whether a block says something by itself, and less than its chunk."""
+    return FEWEST_WORDS <= word_count(block) <= _LARGEST_SHARE * word_count(chunk)
 
 
 def _tiled(marks: Sequence[tuple[int, BlockKind]], length: int) -> tuple[Block, ...]:

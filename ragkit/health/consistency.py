@@ -20,7 +20,7 @@ from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing.preparation import EmbeddedText, embedded_texts
 from ragkit.types import INDEXED_LEVELS, LEVEL_CODES, Level
 
-_COMPARED = frozenset(LEVEL_CODES[level] for level in (Level.CHUNK, Level.SECTION, Level.DOCUMENT))
+_COMPARED = frozenset(LEVEL_CODES[level] for level in INDEXED_LEVELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ def fault_of(document: StoredDocument, fingerprint: str | None) -> str:
 
 def _span_fault(document: StoredDocument) -> str:
     position = 0
-    for start, stop in document.sections:
-        if start != position or stop < start:
+    for section in document.sections:
+        if section.start != position or section.end < section.start:
             return "its sections do not join"
-        position = stop
+        position = section.end
     if document.sections and position != len(document.text):
         return "its sections do not reach its end"
     return ""
@@ -99,7 +99,9 @@ def stored_texts(document: StoredDocument) -> list[EmbeddedText]:
     name = document_name(document.title, document.markup, document.path)
     chunks = [record.chunk for record in document.chunks]
     contexts = [record.context for record in document.chunks]
-    return embedded_texts(name, document.text, chunks, contexts)
+    titles = [section.title for section in document.sections]
+    blocks = [block for block in document.blocks if block.chunk < len(chunks)]
+    return embedded_texts(name, document.text, chunks, contexts, blocks, titles)
 
 
 def compare_index(parts: Parts, collection: CollectionRecord, level: Level) -> IndexState:

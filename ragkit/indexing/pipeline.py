@@ -41,7 +41,7 @@ class EntryParser(TransformComponent):
         return [
             # Named here, since making random names takes as long as all the rest of a node.
             TextNode(
-                id_=f"{node.node_id}/{entry.level}/{entry.chunks[0].index}",
+                id_=f"{node.node_id}/{entry.level}/{entry.chunks[0].index}/{entry.block}",
                 text=entry.text,
                 metadata={_FILE: node.node_id, _ENTRY: entry},
             )
@@ -117,8 +117,21 @@ class Pipeline:
 
 
 def _entries(document: PreparedDocument) -> list[EmbeddedText]:
-    text = document.reading.text
-    return embedded_texts(document.name, text, document.chunks, document.contexts)
+    return embedded_texts(
+        document.name,
+        document.reading.text,
+        document.chunks,
+        document.contexts,
+        document.blocks,
+        [section.title for section in document.sections],
+    )
+
+
+def _span(document: PreparedDocument, entry: EmbeddedText) -> tuple[int, int]:
+    """Return the span of an entry's chunks together, or of its block."""
+    if entry.block is not None:
+        return document.blocks[entry.block].start, document.blocks[entry.block].end
+    return entry.chunks[0].start, entry.chunks[-1].end
 
 
 # -- drafts --------------------------------------------------------------------------------
@@ -180,8 +193,11 @@ def _entry_drafts(
     folders = np.array(words.folders, dtype=np.uint32)
     for entry in entries:
         first = entry.chunks[0]
-        heading = headings[first.index]
-        text = np.concatenate([texts[chunk.index] for chunk in entry.chunks])
+        # Those of inner blocks follow after those of chunks.
+        own = first.index if entry.block is None else len(document.chunks) + entry.block
+        heading = headings[own]
+        numbers_of = [own] if entry.block is not None else [chunk.index for chunk in entry.chunks]
+        text = np.concatenate([texts[number] for number in numbers_of])
         if len(entry.chunks) > 1:
             text = text[:_MOST_COARSE_WORDS]
         cover = folders if first.index == 0 else folders[:0]
@@ -196,8 +212,9 @@ def _entry_drafts(
             level=LEVEL_CODES[entry.level],
             position=first.index,
             text_hash=entry.text_hash,
-            content_key=words.keys[entry.span],
+            content_key=words.keys[_span(document, entry)],
             tokens=tokens,
+            block=None if entry.block is None else document.blocks[entry.block],
         )
 
 
@@ -210,7 +227,9 @@ def _speakers(
         return
     starts, ends = [message.start for message in messages], [message.end for message in messages]
     for entry in entries:
-        start, end = entry.span
+        if entry.block is not None:
+            continue
+        start, end = _span(document, entry)
         inside = messages[bisect_right(ends, start) : bisect_left(starts, end)]
         for author, day in sorted({(message.author, message.at[:10]) for message in inside}):
             yield SpeakerRecord(LEVEL_CODES[entry.level], entry.chunks[0].index, author, day)

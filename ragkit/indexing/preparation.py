@@ -26,7 +26,16 @@ from ragkit.chunking.structural_context import (
 )
 from ragkit.indexes.tokenizer import index_tokens
 from ragkit.indexing.names import folder_tokens, name_tokens
-from ragkit.types import Chunk, Divided, Level, Markup, Reading, Section
+from ragkit.types import (
+    BlockKind,
+    Chunk,
+    Divided,
+    InnerBlock,
+    Level,
+    Markup,
+    Reading,
+    Section,
+)
 
 _KEY_BYTES = 16
 _LARGEST = 2**53
@@ -36,9 +45,10 @@ _LARGEST = 2**53
 class DocumentWords:
     """The words of a document's chunks as indices into ``words``, which holds each word once.
 
-    ``texts`` and ``headings`` have one array per chunk; ``headings`` begin with the words of the
-    file's name. ``folders`` are those of its folders. ``keys`` are the content keys of chunks,
-    sections and the document by their spans (see ``content_key``).
+    ``texts`` and ``headings`` have one array per chunk, and after them one per inner block;
+    ``headings`` begin with the words of the file's name. ``folders`` are those of its folders.
+    ``keys`` are the content keys of chunks, inner blocks, sections and the document by their spans
+    (see ``content_key``).
     """
 
     words: tuple[str, ...]
@@ -52,7 +62,7 @@ class DocumentWords:
 class PreparedDocument:
     """A reading that is cut into chunks, with their structural contexts.
 
-    ``name`` is the title that stands before each of them.
+    ``name`` is the title that stands before each of them. ``blocks`` are parts of the chunks.
     """
 
     reading: Reading
@@ -61,6 +71,7 @@ class PreparedDocument:
     chunks: tuple[Chunk, ...]
     contexts: tuple[str, ...]
     words: DocumentWords
+    blocks: tuple[InnerBlock, ...] = ()
 
 
 def prepare(reading: Reading, path: str, divided: Divided) -> PreparedDocument:
@@ -69,7 +80,7 @@ def prepare(reading: Reading, path: str, divided: Divided) -> PreparedDocument:
     chunks = divided.chunks
     contexts = tuple(structural_context(name, chunk, reading.pages) for chunk in chunks)
     words = _find_words(reading, path, divided, contexts)
-    return PreparedDocument(reading, name, divided.sections, chunks, contexts, words)
+    return PreparedDocument(reading, name, divided.sections, chunks, contexts, words, divided.inner)
 
 
 def _find_words(
@@ -83,16 +94,27 @@ def _find_words(
         return array("I", [indices.setdefault(token, len(indices)) for token in tokens])
 
     text = reading.text
-    texts = tuple(numbered(index_tokens(text[chunk.start : chunk.end])) for chunk in chunks)
+    # An inner block is tokenised like a chunk of its place and size.
+    spans = [*chunks, *(_as_chunk(block, chunks[block.chunk]) for block in divided.inner)]
+    texts = tuple(numbered(index_tokens(text[span.start : span.end])) for span in spans)
     named = name_tokens(path, reading.metadata)
     headings = tuple(
-        numbered(_with_name(named, index_tokens(_headings(reading, chunk, context, sections))))
-        for chunk, context in zip(chunks, contexts, strict=True)
+        numbered(
+            _with_name(
+                named, index_tokens(_headings(reading, span, contexts[span.index], sections))
+            )
+        )
+        for span in spans
     )
     # The path of source code is its title.
     folders = numbered(() if reading.markup is Markup.CODE else folder_tokens(path))
-    keys = {(start, end): content_key(text[start:end]) for start, end in _spans(chunks)}
+    every = _spans(chunks, divided.inner)
+    keys = {(start, end): content_key(text[start:end]) for start, end in every}
     return DocumentWords(tuple(indices), texts, headings, folders, keys)
+
+
+def _as_chunk(block: InnerBlock, chunk: Chunk) -> Chunk:
+    return replace(chunk, start=block.start, end=block.end, section=block.section)
 
 
 def _with_name(named: Sequence[str], heading: Sequence[str]) -> list[str]:
@@ -111,9 +133,10 @@ def _headings(reading: Reading, chunk: Chunk, context: str, sections: Sequence[S
     return "\n".join([context, *own])
 
 
-def _spans(chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
-    """Return the spans of chunks, of sections, and of the document, each once."""
+def _spans(chunks: Sequence[Chunk], blocks: Sequence[InnerBlock]) -> list[tuple[int, int]]:
+    """Return the spans of chunks, inner blocks, sections, and the document, each once."""
     spans = [(chunk.start, chunk.end) for chunk in chunks]
+    spans += [(block.start, block.end) for block in blocks]
     for _section, group in groupby(chunks, key=lambda chunk: chunk.section):
         inside = list(group)
         spans.append((inside[0].start, inside[-1].end))
@@ -129,7 +152,8 @@ def _spans(chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
 class EmbeddedText:
     """A text that gets a vector: it stands for some chunks of a document at a level.
 
-    ``context`` is the structural context at its beginning.
+    ``context`` is the structural context at its beginning. ``block`` is the number of an inner
+    block among those of the document, and ``chunks`` then its chunk.
     """
 
     level: Level
@@ -137,20 +161,23 @@ class EmbeddedText:
     context: str
     text: str
     text_hash: bytes
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """The span of its chunks together."""
-        return self.chunks[0].start, self.chunks[-1].end
+    block: int | None = None
 
 
 def embedded_texts(
-    name: str, text: str, chunks: Sequence[Chunk], contexts: Sequence[str]
+    name: str,
+    text: str,
+    chunks: Sequence[Chunk],
+    contexts: Sequence[str],
+    blocks: Sequence[InnerBlock],
+    headings: Sequence[str],
 ) -> list[EmbeddedText]:
-    """Build the texts of a document's chunks, then those of its sections, then its own.
+    """Build the texts of a document's chunks, its sections, its own, then those of inner blocks.
 
     A section is represented by its context and its beginning, the document by its ``name``, its
-    headings and its beginning. ``contexts`` are the structural contexts of the chunks.
+    headings and its beginning. ``contexts`` are the structural contexts of the chunks, ``headings``
+    the titles of the sections. A block has the context of its chunk, and below it the title of its
+    section where that is not in there: a chunk may be of several.
     """
 
     def entry(level: Level, inside: Sequence[Chunk], context: str, embedded: str) -> EmbeddedText:
@@ -166,6 +193,13 @@ def embedded_texts(
         texts.append(entry(Level.SECTION, inside, context, section_text(context, text, inside)))
     if chunks:
         texts.append(entry(Level.DOCUMENT, chunks, name, document_text(name, text, chunks)))
+    for number, block in enumerate(blocks):
+        chunk, context = chunks[block.chunk], contexts[block.chunk]
+        title = headings[block.section] if 0 <= block.section < len(headings) else ""
+        if title and title not in chunk.heading_path:
+            context = f"{context}\n{title}" if context else title
+        embedded = chunk_text(context, text, _as_chunk(block, chunk))
+        texts.append(replace(entry(Level.BLOCK, [chunk], context, embedded), block=number))
     return texts
 
 
@@ -199,6 +233,7 @@ def pack(prepared: PreparedDocument) -> tuple[dict[str, Any], bytes]:
         "headings": [len(indices) for indices in words.headings],
         "folders": len(words.folders),
         "keys": [(start, end, key.hex()) for (start, end), key in words.keys.items()],
+        "blocks": [(b.start, b.end, b.kind, b.chunk, b.section) for b in prepared.blocks],
     }
     parts = (*words.texts, *words.headings, words.folders)
     return header, b"".join(indices.tobytes() for indices in parts)
@@ -228,6 +263,10 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> Prepared
             )
             for index, (start, end, section, path, pages, parent) in enumerate(header["chunks"])
         )
+        blocks = tuple(
+            InnerBlock(int(start), int(end), BlockKind(kind), _small(chunk), _small(section))
+            for start, end, kind, chunk, section in header["blocks"]
+        )
         (name,) = _strings([header["name"]])
         contexts = _strings(header["contexts"])
         words = _strings(header["words"])
@@ -235,7 +274,8 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> Prepared
         keys = {(int(start), int(end)): bytes.fromhex(key) for start, end, key in header["keys"]}
         numbers = array("I", data)
         sound = (
-            len(texts) == len(headings) == len(contexts) == len(chunks)
+            len(contexts) == len(chunks)
+            and len(texts) == len(headings) == len(chunks) + len(blocks)
             and max(map(len, contexts), default=0) <= CONTEXT_CHARACTERS
             and sum(texts) + sum(headings) + folders == len(numbers)
             and max(numbers, default=-1) < len(words)
@@ -243,17 +283,20 @@ def unpack(header: Mapping[str, Any], data: bytes, reading: Reading) -> Prepared
             and all(0 <= section.start <= section.end <= length for section in sections)
             and all(0 <= chunk.start <= chunk.end <= length for chunk in chunks)
             and all(0 <= chunk.section < len(sections) for chunk in chunks)
+            and all(0 <= block.chunk < len(chunks) for block in blocks)
+            and all(0 <= block.section < len(sections) for block in blocks)
+            and all(0 <= block.start <= block.end <= length for block in blocks)
             and all(len(key) in (0, _KEY_BYTES) for key in keys.values())
-            and keys.keys() == set(_spans(chunks))
+            and keys.keys() == set(_spans(chunks, blocks))
         )
     except (LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError("parts are missing") from error
     if not sound:
         raise ValueError("parts do not fit")
     *parts, of_folders = _split(numbers, [*texts, *headings, folders])
-    of_texts, of_headings = tuple(parts[: len(chunks)]), tuple(parts[len(chunks) :])
+    of_texts, of_headings = tuple(parts[: len(texts)]), tuple(parts[len(texts) :])
     words_of = DocumentWords(words, of_texts, of_headings, of_folders, keys)
-    return PreparedDocument(reading, name, sections, chunks, contexts, words_of)
+    return PreparedDocument(reading, name, sections, chunks, contexts, words_of, blocks)
 
 
 def _strings(values: Any) -> tuple[str, ...]:

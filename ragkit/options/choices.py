@@ -86,6 +86,7 @@ class Expansion(Choice):
 class Granularity(Choice):
     """Which levels of the library are searched; auto searches all and prefers the finest."""
 
+    BLOCK = "block", "Tables, lists, code", "tables, lists and code"
     CHUNK = "chunk", "Chunks", "chunks"
     SECTION = "section", "Sections", "sections"
     DOCUMENT = "document", "Documents", "whole documents"

@@ -200,7 +200,8 @@ class SearchOptions:
     filters: Filters = Filters()
     granularity: Granularity = option(
         Granularity.CHUNK,
-        "What is searched: chunks, or whole sections or documents.",
+        "What is searched: chunks; tables, lists and code by themselves; whole sections or "
+        "documents.",
         label="Search in",
     )
     contexts: Contexts = option(

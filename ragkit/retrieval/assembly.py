@@ -19,7 +19,7 @@ from ragkit.options import Expansion, SearchOptions
 from ragkit.results import DocumentRef, Later, MatchedChunk, Passage, Result
 from ragkit.retrieval.grouping import Group, Vectors
 from ragkit.retrieval.highlight import Highlighter
-from ragkit.retrieval.parts import COARSE
+from ragkit.retrieval.levels import COARSE
 from ragkit.retrieval.passages import (
     PassagePlan,
     plan_document,
@@ -28,6 +28,7 @@ from ragkit.retrieval.passages import (
     with_texts,
 )
 from ragkit.retrieval.ranking import Hit
+from ragkit.types import InnerBlock, Level, Span
 
 _READ_WHOLE = 200_000
 """Documents of fewer characters are read whole for their passages."""
@@ -93,10 +94,12 @@ class HitLookups:
 
     def _texts(self, hits: Sequence[Hit], chunks: Mapping[int, ChunkRecord]) -> dict[int, str]:
         held = [hit for hit in hits if hit.entry_id in chunks]
-        spans = [
-            (hit.document_id, chunks[hit.entry_id].chunk.start, chunks[hit.entry_id].chunk.end)
-            for hit in held
-        ]
+        inner = [hit.entry_id for hit in held if hit.level is Level.BLOCK]
+        blocks = self.catalog.entries.blocks(inner) if inner else {}
+        spans = []
+        for hit in held:
+            own = blocks.get(hit.entry_id, chunks[hit.entry_id].chunk)
+            spans.append((hit.document_id, own.start, own.end))
         slices = self.catalog.documents.slices(spans)
         return {hit.entry_id: text for hit, text in zip(held, slices, strict=True)}
 
@@ -182,7 +185,8 @@ def _plans(
     records: Mapping[int, DocumentRecord],
     options: SearchOptions,
 ) -> list[tuple[Group, PassagePlan]]:
-    matched = [_matches(group) for group in groups]
+    blocks = _blocks(catalog, groups)
+    matched = [_matches(group, blocks) for group in groups]
     indexes: dict[int, set[int]] = {}
     for rank, (group, matches) in enumerate(zip(groups, matched, strict=True)):
         total = records[group.document_id].chunks
@@ -216,15 +220,30 @@ def _plans(
     return plans
 
 
-def _matches(group: Group) -> list[MatchedChunk]:
+def _blocks(catalog: Catalog, groups: Sequence[Group]) -> Mapping[int, InnerBlock]:
+    """Return the blocks that were found, by entry id."""
+    entries = [hit.entry_id for group in groups for hit in group.hits if hit.level is Level.BLOCK]
+    return catalog.entries.blocks(entries) if entries else {}
+
+
+def _matches(group: Group, blocks: Mapping[int, InnerBlock]) -> list[MatchedChunk]:
     """Return what is shown of a group: its hits, or the parts of those that are wholes."""
     hits = [hit for hit in group.hits if not (group.wholes and hit.level in COARSE)]
     parts = [replace(_matched(part.hit), part_of=part.of) for part in group.parts]
-    return [*map(_matched, hits), *parts]
+    return [*(_matched(hit, blocks.get(hit.entry_id)) for hit in hits), *parts]
 
 
-def _matched(hit: Hit) -> MatchedChunk:
-    return MatchedChunk(hit.chunk_index, hit.score, hit.level, hit.contributions, (), hit.grade)
+def _matched(hit: Hit, block: InnerBlock | None = None) -> MatchedChunk:
+    return MatchedChunk(
+        hit.chunk_index,
+        hit.score,
+        hit.level,
+        hit.contributions,
+        (),
+        hit.grade,
+        span=Span(block.start, block.end) if block else None,
+        block=block.kind if block else None,
+    )
 
 
 def _result(

@@ -20,17 +20,23 @@ from ragkit.retrieval.candidates import (
     with_all_of,
 )
 from ragkit.retrieval.grouping import Group, Grouping
+from ragkit.retrieval.levels import (
+    COARSE,
+    SEARCHED_LEVELS,
+    best_by_words,
+    full_words,
+    prefer_finer,
+)
 from ragkit.retrieval.merge import best_of_entries
 from ragkit.retrieval.naming import named_documents
-from ragkit.retrieval.parts import COARSE, with_parts
+from ragkit.retrieval.parts import with_parts
+from ragkit.retrieval.proximity import Scores
 from ragkit.retrieval.query import Query, QueryEncoder
 from ragkit.retrieval.query_parser import ParsedQuery
 from ragkit.retrieval.ranking import (
-    SEARCHED_LEVELS,
     Hit,
     Ranking,
     Within,
-    prefer_finer,
     rank,
     with_places,
 )
@@ -72,6 +78,7 @@ class BatchSearch:
         scopes: list[tuple[CollectionRecord, Scope]] = []
         levels = SEARCHED_LEVELS[options.granularity]
         compared = options.mode is not Mode.KEYWORD
+        of_chunks: tuple[list[IndexSearch], Scores] | None = None
         if options.min_similarity > 0 and not compared:
             timer.notices.append(NO_VECTORS)
         timer.ranked.clear()
@@ -89,7 +96,13 @@ class BatchSearch:
                 within = self._within(queries, searches, scopes, depth, options, timer)
             found = sum(len(of_kind.entry_ids) for of_kind in candidates.values())
             with timer.stage(f"fusion{suffix}", found) as stage:
-                ranking = rank(candidates, searches, queries, options, level, within)
+                full = None
+                if level is Level.BLOCK and of_chunks and IndexKind.KEYWORD in candidates:
+                    by_words = candidates[IndexKind.KEYWORD]
+                    full = full_words(by_words, *of_chunks, self._catalog.entries.of_chunk)
+                ranking = rank(candidates, searches, queries, options, level, within, full)
+                if level is Level.CHUNK and len(levels) > 1:
+                    of_chunks = searches, best_by_words(ranking)
                 ranked = len(ranking.entry_ids)
                 if options.min_similarity > 0 and compared:
                     ranking = without_unlike(ranking, searches, options)

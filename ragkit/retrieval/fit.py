@@ -89,28 +89,27 @@ def judge(
     results: Sequence[Result],
     groups: Sequence[Group],
     query: Query,
-    searches: Sequence[IndexSearch],
+    indexes: Sequence[EntryIndex],
     *,
     calibrated: bool,
     written: bool,
 ) -> Fits:
     """Return the results with their fit and the words that each of their documents lacks.
 
-    ``groups`` are those that the results were made of; ``searches`` found them. ``calibrated``
-    says that the vectors are of the embedder for which the limits hold, ``written`` that words
-    which a model wrote of a chunk count as its own.
+    ``groups`` are those that the results were made of; ``indexes`` have their entries, and the
+    words of their documents. ``calibrated`` says that the vectors are of the embedder for which the
+    limits hold, ``written`` that words which a model wrote of a chunk count as its own.
     """
     words = Words.of(query.text, query.tokens)
     tokens = tuple(dict.fromkeys(query.tokens)) if words.by_word else ()
     ids = [query.known.get(token, _UNKNOWN) for token in tokens]
     documents = np.array(sorted({result.document.id for result in results}), np.int64)
-    there, holding = _holders(ids, documents, searches, written=written)
+    there, holding = _holders(ids, documents, indexes, written=written)
     paired = list(_paired(results, groups))
     leads = np.array([group.hits[0].entry_id for _, group in paired], np.int64)
     by_words = query.mode is Mode.KEYWORD
     least = WEAK_BY_WORDS if by_words else WEAK
     judged = []
-    indexes = [search.index for search in searches]
     coverages = _coverages(leads, tokens, ids, indexes, written=written)
     for (result, group), coverage in zip(paired, coverages, strict=True):
         held = _chosen(tokens, holding[:, np.searchsorted(documents, result.document.id)])
@@ -187,12 +186,12 @@ def _fields(index: EntryIndex, *, written: bool) -> list[Field]:
 
 
 def _holders(
-    ids: Sequence[int], documents: Ids, searches: Sequence[IndexSearch], *, written: bool
+    ids: Sequence[int], documents: Ids, indexes: Sequence[EntryIndex], *, written: bool
 ) -> tuple[Bools, Bools]:
     """Return which tokens any entry has, and which documents have each, over all collections."""
     there = np.zeros(len(ids), np.bool_)
     holding = np.zeros((len(ids), len(documents)), np.bool_)
-    for index in [search.index for search in searches] if ids else ():
+    for index in indexes if ids else ():
         fields = _fields(index, written=written)
         for field in fields:
             there |= index.document_frequencies(ids, field) > 0

@@ -12,11 +12,9 @@ from dataclasses import replace
 
 from ragkit.options import SearchOptions
 from ragkit.retrieval.grouping import Group, Part
+from ragkit.retrieval.levels import COARSE
 from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
-
-COARSE = frozenset({Level.SECTION, Level.DOCUMENT})
-"""The levels of entries that stand for several chunks."""
 
 
 def with_parts(
@@ -29,17 +27,24 @@ def with_parts(
 
     No more wholes are shown than that either. ``chunks`` are hits on all chunks of their documents,
     best first; ``sections`` the first chunks of each document's sections, ascending. The best chunk
-    of a whole is always among them, however weak; others must have ``min_score``.
+    of a whole is always among them, however weak; others must have ``min_score``. Groups that
+    would show nothing but what better ones do are left out.
     """
     of_document: dict[int, list[Hit]] = {}
     for hit in chunks:
         of_document.setdefault(hit.document_id, []).append(hit)
-    shown = []
+    shown: list[Group] = []
+    told: set[int] = set()
     for own in groups:
         inside = of_document.get(own.document_id, ())
         wholes = [hit for hit in own.hits if hit.level in COARSE][: options.chunks_per_doc]
         parts = _parts(wholes, inside, sections.get(own.document_id, ()), options)
-        shown.append(replace(own, wholes=tuple(wholes), parts=parts) if parts else own)
+        entries = {part.hit.entry_id for part in parts}
+        entries |= {hit.entry_id for hit in own.hits if hit.level not in COARSE}
+        # A document may have several results: what a better one shows is not shown again.
+        if not entries or not entries <= told:
+            shown.append(replace(own, wholes=tuple(wholes), parts=parts) if parts else own)
+        told |= entries
     return tuple(shown)
 
 

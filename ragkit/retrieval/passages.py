@@ -114,7 +114,7 @@ def plan_document(
         matched_chunks=tuple(
             replace(
                 match,
-                span=Span(by_index[match.index].start, by_index[match.index].end),
+                span=match.span or Span(by_index[match.index].start, by_index[match.index].end),
                 pages=by_index[match.index].pages,
                 heading_path=by_index[match.index].heading_path,
             )
@@ -131,8 +131,8 @@ def plan_document(
 
 
 def shown_by_section(match: MatchedChunk) -> bool:
-    """Return whether a match is shown with its section: it is, or is part of, a section's."""
-    return Level.SECTION in (match.level, match.part_of)
+    """Return whether a match is shown with its section: a block, a section, or part of one."""
+    return match.level is Level.BLOCK or Level.SECTION in (match.level, match.part_of)
 
 
 def with_texts(
@@ -163,15 +163,15 @@ def _choose(
 ) -> tuple[tuple[MatchedChunk, ...], tuple[MatchedChunk, ...]]:
     """Divide matched chunks, best first, into those shown and more; weak ones are dropped.
 
-    A chunk that was found at several levels counts once, with its best grade or score. Those that
-    are part of a whole were chosen before.
+    A chunk that was found at several levels counts once, with its best grade or score; each of its
+    blocks for itself. Those that are part of a whole were chosen before.
     """
-    best: dict[int, MatchedChunk] = {}
+    best: dict[tuple[int, Span | None], MatchedChunk] = {}
     best_first = sorted(matched, key=lambda match: (-match.score, match.index, match.level))
     # Python's sort is stable: grades come before all else.
     best_first.sort(key=lambda match: 1.0 if match.grade is None else -match.grade)
     for match in best_first:
-        best.setdefault(match.index, match)
+        best.setdefault((match.index, match.span), match)
     good = [
         match
         for match in best.values()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ragkit.indexes.protocol import Candidates, IndexKind, IndexSearch
 from ragkit.indexes.rows import Ids
-from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
+from ragkit.options import Fusion, QuestionMerge, SearchOptions
 from ragkit.results import Contribution, Later
 from ragkit.retrieval.candidates import exact_scores, places_of, ranks_of, take_rows
 from ragkit.retrieval.index_weights import index_weights
@@ -39,17 +39,6 @@ FOLDER_SHARE = 0.5
 TITLE_FLOOR = 0.2
 """From which share of a query on a title that holds it counts in full."""
 
-CLOSE = 0.9
-"""A coarser hit gives way when a finer one of its document has this share of its score."""
-
-SEARCHED_LEVELS: Mapping[Granularity, tuple[Level, ...]] = {
-    Granularity.CHUNK: (Level.CHUNK,),
-    Granularity.SECTION: (Level.SECTION,),
-    Granularity.DOCUMENT: (Level.DOCUMENT,),
-    Granularity.AUTO: (Level.CHUNK, Level.SECTION, Level.DOCUMENT),
-}
-"""The levels that a granularity searches."""
-
 ExactScores: TypeAlias = Callable[[IndexKind, Ids, Ids], Scores]
 """Returns an index's own scores of entries (n,) by its kind, their ids and numbers of queries."""
 
@@ -57,8 +46,6 @@ ExactScores: TypeAlias = Callable[[IndexKind, Ids, Ids], Scores]
 _LEVELS = {code: level for level, code in LEVEL_CODES.items()} | {
     LEVEL_CODES[Level.CONTEXT]: Level.CHUNK
 }
-_FINENESS = {Level.DOCUMENT: 0, Level.SECTION: 1}
-_FINEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,18 +174,21 @@ def rank(
     options: SearchOptions,
     level: Level,
     within: Sequence[Within] = (),
+    full_words: Scores | None = None,
 ) -> Ranking:
     """Join what each kind of index found for a batch of queries.
 
     When two are joined by weights, each scores every candidate exactly, and titles, neighbouring
     words and the rest of the document count too. ``within`` has what is found in the documents that
-    some of the queries name.
+    some of the queries name. Scores by words are shares of the best one, or of ``full_words`` (q,)
+    where that is more.
     """
     by_kind = np.array([index_weights(query, options) for query in queries]).reshape(-1, 2)
     weights = dict(zip((IndexKind.VECTOR, IndexKind.KEYWORD), by_kind.T, strict=True))
     if len(candidates) < 2 or options.fusion is not Fusion.WEIGHTED:
-        return fuse(candidates, weights, options)
-    ranking = fuse(candidates, weights, options, partial(exact_scores, searches), within)
+        return fuse(candidates, weights, options, full_words=full_words)
+    exact = partial(exact_scores, searches)
+    ranking = fuse(candidates, weights, options, exact, within, full_words)
     if level is Level.CHUNK and options.title_weight > 0:
         asking = ranking.queries
         raw, in_folders = (
@@ -246,6 +236,7 @@ def fuse(
     options: SearchOptions,
     exact: ExactScores | None = None,
     within: Sequence[Within] = (),
+    full_words: Scores | None = None,
 ) -> Ranking:
     """Join the candidates of each query of a batch into one list.
 
@@ -300,7 +291,8 @@ def fuse(
         elif kind is IndexKind.VECTOR and not by_sum:
             normalised = np.clip(raw, 0.0, 1.0)
         else:
-            normalised = shares_of_best(raw, queries, count)
+            least = full_words if kind is IndexKind.KEYWORD and full_words is not None else 0.0
+            normalised = shares_of_best(raw, queries, count, least)
         parts.append(Part(kind.value, share, ranks, raw, normalised))
     return Ranking(count, queries, entry_ids, documents, chunks, levels, tuple(parts))
 
@@ -332,12 +324,15 @@ def with_phrases(
     return ranking
 
 
-def shares_of_best(raw: Scores, queries: Ids, count: int, least: float = 0.0) -> Scores:
-    """Divide each score by the best of its query, of ``count``, or by ``least`` if that is more."""
+def shares_of_best(raw: Scores, queries: Ids, count: int, least: float | Scores = 0.0) -> Scores:
+    """Divide each score by the best of its query, of ``count``, or by ``least`` if that is more.
+
+    That is one number, or one for each query, (q,).
+    """
     if count == 1:
-        best_of_all = max(least, float(raw.max(initial=least)))
+        best_of_all = max(float(np.max(least)), float(raw.max(initial=0.0)))
         return np.maximum(raw, 0.0) / (best_of_all or 1.0)
-    best = np.full(count, least)
+    best = np.array(np.broadcast_to(least, count), np.float64)
     np.maximum.at(best, queries, raw)
     shares: Scores = np.maximum(raw, 0.0) / np.where(best > 0.0, best, 1.0)[queries]
     return shares
@@ -387,21 +382,3 @@ def with_part(
     own = np.broadcast_to(weight / (1 + weight), ranking.count)
     part = Part(name, own, np.zeros(len(raw), np.int64), raw, normalised)
     return replace(ranking, parts=(*scaled, part))
-
-
-def prefer_finer(hits: Sequence[Hit]) -> list[Hit]:
-    """Drop coarser hits of documents that finer ones find nearly as well; best first."""
-    best: dict[tuple[int, int], float] = {}
-    for hit in hits:
-        key = (hit.document_id, _FINENESS.get(hit.level, _FINEST))
-        best[key] = max(best.get(key, 0.0), hit.score)
-
-    def gives_way(hit: Hit) -> bool:
-        return any(
-            best.get((hit.document_id, finer), 0.0) >= CLOSE * hit.score
-            for finer in range(_FINENESS.get(hit.level, _FINEST) + 1, _FINEST + 1)
-        )
-
-    kept = [hit for hit in hits if not gives_way(hit)]
-    # Those of a level stand in their order, also where scores tie.
-    return sorted(kept, key=lambda hit: -hit.score)

@@ -14,16 +14,14 @@ from ragkit.errors import RagkitError
 from ragkit.options import SearchOptions
 from ragkit.results import RerankOutcome
 from ragkit.retrieval.assembly import HitLookups
+from ragkit.retrieval.levels import COARSE
 from ragkit.retrieval.ranking import Hit
-from ragkit.types import Level
 
 BEST_GRADE = 10.0
 """The grade of a passage that answers the query fully; 0 is for one that has nothing to say."""
 
 NOT_RERANKED = "These results are in the usual order, not reranked:"
 """What begins the notice of a search that was to be reranked and is not."""
-
-_COARSE = (Level.SECTION, Level.DOCUMENT)
 
 
 class Grader(Protocol):
@@ -63,7 +61,7 @@ def rerank_candidates(hits: Sequence[Hit], options: SearchOptions) -> list[int]:
     places = [
         place
         for place, hit in enumerate(hits)
-        if hit.level not in _COARSE and hit.score > 0.0 and hit.score >= options.min_score
+        if hit.level not in COARSE and hit.score > 0.0 and hit.score >= options.min_score
     ]
     return places[: options.rerank_depth]
 
@@ -107,7 +105,7 @@ def rerank(
     """
     usual, places = list(hits), rerank_candidates(hits, options)
     if not places:
-        if any(hit.level in _COARSE for hit in hits):
+        if any(hit.level in COARSE for hit in hits):
             return usual, failed("only chunks are. Search in chunks.")
         return usual, RerankOutcome(note="no chunks")
     if open_grader is None:

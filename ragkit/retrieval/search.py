@@ -21,7 +21,7 @@ from ragkit.indexes.protocol import EntryIndex, IndexBackend, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.models.base import Embedder
 from ragkit.models.factory import is_brought
-from ragkit.options import Contexts, Phrasings, Rerank, SearchOptions, Sort
+from ragkit.options import Contexts, Granularity, Phrasings, Rerank, SearchOptions, Sort
 from ragkit.results import Answer, PhrasingOutcome, Reading, RerankOutcome, Result
 from ragkit.retrieval.answer_cache import AnswerCache
 from ragkit.retrieval.assembly import HitLookups, assemble
@@ -32,13 +32,14 @@ from ragkit.retrieval.grouping import Group, Grouping, group
 from ragkit.retrieval.highlight import question_words
 from ragkit.retrieval.intent import read, with_filters
 from ragkit.retrieval.known_values import LibraryValues
+from ragkit.retrieval.levels import SEARCHED_LEVELS
 from ragkit.retrieval.listing import newest_documents, newest_first
 from ragkit.retrieval.measuring import measured
 from ragkit.retrieval.phrasings import Phrased, merged, phrased, with_brought
 from ragkit.retrieval.query import Query, QueryEncoder, Spell
 from ragkit.retrieval.query_parser import ParsedQuery
 from ragkit.retrieval.query_segmentation import questions_in
-from ragkit.retrieval.ranking import SEARCHED_LEVELS, Hit
+from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.spelling import misspelled, respelled_text
 from ragkit.retrieval.stages import StageTimer
 from ragkit.traces import Trace
@@ -255,8 +256,12 @@ class SearchEngine:
         if not query.lists:
             with timer.stage("fit", len(results)) as stage:
                 calibrated = not is_brought(self.embedder.name)
+                indexes = [search.index for search in found.searches]
+                if options.granularity is Granularity.BLOCK:
+                    # Documents have words outside of their tables, lists and code.
+                    indexes += self._chunk_indexes(query.collections)
                 fits = judge(
-                    results, groups, query, found.searches, calibrated=calibrated,
+                    results, groups, query, indexes, calibrated=calibrated,
                     written=options.contexts is Contexts.MODEL,
                 )  # fmt: skip
                 document_ids = found_documents(grouping, found.searches, options.mode)

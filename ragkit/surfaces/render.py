@@ -299,6 +299,8 @@ def _why(result: Result) -> Iterator[str]:
         words = f"  ({', '.join(chunk.terms)})" if chunk.terms else ""
         grade = "" if chunk.grade is None else f", graded {round(chunk.grade, 1):g} of 10"
         what = _LEVELS.get(chunk.level, "chunk {}").format(chunk.index + 1)
+        if chunk.block is not None:
+            what = f"{chunk.block.value} in {what}"
         yield f"{what}: {parts} = {chunk.score:.4f}{grade}{plain(words)}"
 
 
@@ -328,6 +330,8 @@ def _match_as_json(chunk: MatchedChunk) -> dict[str, Any]:
         "grade": chunk.grade,
         "level": chunk.level.value,
         "part_of": chunk.part_of.value if chunk.part_of else None,
+        "block": chunk.block.value if chunk.block else None,
+        "span": [chunk.span.start, chunk.span.end] if chunk.span else None,
         "terms": list(chunk.terms),
         "contributions": [asdict(part) for part in chunk.contributions],
     }

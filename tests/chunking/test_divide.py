@@ -368,3 +368,42 @@ def test_a_slide_without_a_title_is_still_a_division():
         (2, ("Slide 2",)),
         (2, ("Last",)),
     ]
+
+
+WORDS = " ".join(f"word{number}" for number in range(60))
+ITEMS = "\n".join(f"- item {number} of the list" for number in range(6))
+ROWS = "| key | value |\n|---|---|\n" + "\n".join(f"| k{n} | v {n} |" for n in range(5))
+CODE = "```sh\n" + "\n".join(f"run --with {n} files" for n in range(6)) + "\n```"
+
+
+def test_tables_lists_and_code_are_found_inside_of_chunks():
+    reading = markdown(
+        f"# One\n\n{WORDS}\n\n{ITEMS}\n\n# Two\n\n{WORDS}\n\n{ROWS}\n\n{CODE}\n\nend"
+    )
+    divided = divide(reading, DEFAULT)
+    assert [(b.kind, reading.text[b.start : b.end], b.section) for b in divided.inner] == [
+        (BlockKind.LIST, ITEMS, 0),
+        (BlockKind.TABLE, ROWS, 1),
+        (BlockKind.CODE, CODE, 1),
+    ]
+    for block in divided.inner:
+        chunk = divided.chunks[block.chunk]
+        assert chunk.start <= block.start < block.end <= chunk.end
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{WORDS}\n\n- a few\n- words\n",  # too few words
+        f"Rows:\n\n{ROWS}\n",  # nearly all of its chunk
+        f"{WORDS}\n\n{WORDS}\n",  # paragraphs are what chunks are made of
+        f"{WORDS}\n\n" + "\n".join(f"- item {n} of a very long list" for n in range(200)),
+    ],
+)
+def test_a_block_that_says_nothing_by_itself_is_none(text):
+    assert divide(markdown(text), DEFAULT).inner == ()
+
+
+def test_source_code_has_no_blocks_in_chunks():
+    text = f"def first():\n    return 1\n\n\n{ITEMS}\n\n\ndef last():\n    return '{WORDS}'\n"
+    assert divide(Reading(text, "a.py", "code", Markup.CODE), DEFAULT).inner == ()

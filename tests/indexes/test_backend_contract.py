@@ -503,4 +503,4 @@ def test_the_current_index_is_that_of_the_source(backend):
         assert ids_in(indexes, ONE) == expected
     assert indexes.pop_notice(ONE) == ""
     assert isinstance(indexes.generation(ONE), str)
-    assert set(INDEXED_LEVELS) == {Level.CHUNK, Level.SECTION, Level.DOCUMENT}
+    assert set(INDEXED_LEVELS) == {Level.CHUNK, Level.SECTION, Level.DOCUMENT, Level.BLOCK}

@@ -13,7 +13,7 @@ from pages.parts.search.passages import ExpandedContent
 from ragkit.catalog.records import DocumentRecord
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.retrieval.similar import Similar, SimilarDocuments
-from ragkit.types import Level, Span, Status
+from ragkit.types import BlockKind, Level, Span, Status
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)> ![i](http://evil/x.png) "
@@ -334,3 +334,30 @@ def test_a_result_without_passages_or_chunks_is_no_error():
 
 def test_document_links_carry_the_question():
     assert document_url(3, 4, "a&b") == "document?id=3&chunk=5&find=a%26b"
+
+
+def test_a_table_that_was_found_by_itself_is_framed_in_its_passage():
+    value = "Before it.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nAfter it.\n"
+    table = Span(value.index("| a"), value.index("\n\nAfter"))
+    best = replace(matched(1), level=Level.BLOCK, block=BlockKind.TABLE, span=table)
+    shown = Passage(0, len(value), value, (), None, (), (1, 1))
+    found = result(passages=(shown,), matched_chunks=(best,), context_chunks=())
+    html = cards.card(found, 0, "", ExpandedContent(passages=True))
+    assert "The framed table was found by itself." in read(html).text
+    assert "Table in #2" in read(html).text
+    assert html.count("rk-here") == 1
+    assert 'id="rk-here"' not in html, "several cards may have one"
+    framed = html[html.index("rk-here") :]
+    assert framed.index("<table") < framed.index("After it.")
+    assert "how well the best table, list or code fits" in html
+
+
+def test_the_score_of_a_whole_document_stands_beside_those_of_its_chunks():
+    whole = replace(matched(0, 0.61), level=Level.DOCUMENT)
+    part = replace(matched(3, 0.7), part_of=Level.DOCUMENT)
+    html = cards.card(result(score=0.61, wholes=(whole,), matched_chunks=(part,)), 0)
+    said = read(html).text
+    assert "0.61: how well the whole document fits" in html
+    assert "Matching chunks#4 0.70" in said
+    assert "Whole document semantic rank 1, 0.91 × 0.50" in said
+    assert "The score of the whole document orders the results" in said

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from small_library import add, find, open_library, paths, write_files
+from small_library import add, find, open_library, paths, sync, write_files
 
-from ragkit.types import Level
+from ragkit.health.consistency import fault_of
+from ragkit.types import BlockKind, Level
 
 SUBJECTS = (
     "harbour", "orchard", "archive", "foundry", "quarry", "railway", "theatre", "bakery",
@@ -22,6 +23,13 @@ def section(subject: str, more: str = "") -> str:
     return f"## The {subject}\n\n{told}\n\n{told}\n\n{more}\n"
 
 
+TABLE = """| fruit | sugar per kilo | minutes |
+|---|---|---|
+| quince | 800 grams | 45 |
+| medlar | 750 grams | 50 |
+| sloe | 900 grams | 30 |
+| damson | 850 grams | 35 |"""
+
 FILES = {
     "town.md": "# Town guide\n\n"
     + "\n".join(
@@ -30,6 +38,15 @@ FILES = {
     ),
     "river.md": "# River guide\n\nThe sluice of the river is painted green.\n",
     "garden.md": "# Garden\n\nTomatoes need sun.\n",
+    "kitchen.md": "# Kitchen\n\n## Preserves\n\n"
+    + " ".join(f"Jam number {n} is boiled with sugar in a copper pan." for n in range(16))
+    + "\n\n"
+    + TABLE
+    + "\n\n"
+    + " ".join(f"Pickle number {n} rests in brine in a stone jar." for n in range(9))
+    + "\n\n## Tools\n\n"
+    + " ".join(f"Ladle number {n} hangs on a hook by the window." for n in range(30))
+    + "\n\n- a ladle\n- a sieve\n",
 }
 QUESTION = "sluice opens dawn brass lever"
 
@@ -114,3 +131,88 @@ def test_a_long_question_shows_what_answers_of_documents(library):
     assert best.part_of is Level.DOCUMENT
     assert best.heading_path[-1] == "The bakery"
     assert town.topics
+
+
+# -- blocks --------------------------------------------------------------------------------
+
+OF_TABLE = "medlar sugar per kilo minutes"
+
+
+@pytest.mark.parametrize("granularity", ["block", "auto"])
+def test_a_table_is_found_by_itself_and_shown_in_its_section(library, granularity):
+    found = find(library, OF_TABLE, granularity=granularity, chunks_per_doc=1).results[0]
+    assert found.document.path == "kitchen.md"
+    best = found.matched_chunks[0]
+    assert (best.level, best.block) == (Level.BLOCK, BlockKind.TABLE)
+    text = library.documents.get(found.document.id).text
+    assert text[best.span.start : best.span.end] == TABLE
+    (passage,) = found.passages
+    assert "## Preserves" in passage.text
+    assert "copper pan" in passage.text
+    assert "stone jar" in passage.text
+    assert "Ladle" not in passage.text
+    assert found.score == best.score
+    assert sum(part.value for part in best.contributions) == pytest.approx(found.score)
+
+
+def test_only_blocks_are_found_where_only_they_are_searched(library):
+    answer = find(library, "sluice opens dawn", granularity="block", mode="keyword")
+    assert answer.results == (), "no table, list or code has a word of it"
+    assert [stage.name for stage in answer.trace.stages if "block" in stage.name]
+    lacking = find(library, "medlar sluice copper", granularity="block", mode="keyword")
+    assert lacking.missing_terms == (), "other documents have it"
+    assert lacking.results[0].missing_terms == ("sluice",), "its document has the others"
+
+
+def test_nothing_is_shown_both_as_a_block_and_as_its_chunk(library):
+    answer = find(library, OF_TABLE, granularity="auto", per_document=0, limit=50)
+    places = [
+        (result.document.id, chunk.index)
+        for result in answer.results
+        for chunk in result.matched_chunks
+    ]
+    assert len(places) == len(set(places))
+    levels = [chunk.level for result in answer.results for chunk in result.matched_chunks]
+    assert levels.count(Level.BLOCK) == 1
+    assert Level.CHUNK in levels
+
+
+def opened_levels(library):
+    return {level for (_, level), place in library.indexes._open.items() if place.index is not None}
+
+
+def test_a_search_in_chunks_never_opens_the_index_of_blocks(tmp_path):
+    library = open_library(tmp_path / "library")
+    add(library, write_files(tmp_path / "files", {"kitchen.md": FILES["kitchen.md"]}))
+    library.close()
+    with open_library(tmp_path / "library", create=False) as again:
+        answer = find(again, OF_TABLE)
+        assert answer.results[0].matched_chunks[0].level is Level.CHUNK
+        assert opened_levels(again) == {Level.CHUNK}
+        find(again, OF_TABLE, granularity="block")
+        assert opened_levels(again) == {Level.CHUNK, Level.BLOCK}
+
+
+def test_blocks_stay_what_they_are_when_their_file_is_moved(tmp_path):
+    files = write_files(tmp_path / "files", {"a/kitchen.md": FILES["kitchen.md"]})
+    with open_library(tmp_path / "library") as library:
+        add(library, files)
+        (files / "b").mkdir()
+        (files / "a/kitchen.md").rename(files / "b/kitchen.md")
+        sync(library)
+        (found,) = find(library, OF_TABLE, granularity="block").results
+        assert found.document.path == "b/kitchen.md"
+        assert found.matched_chunks[0].block is BlockKind.TABLE
+        stored = library.catalog.integrity.stored(found.document.id)
+        assert [block.kind for block in stored.blocks] == [BlockKind.TABLE]
+        assert fault_of(stored, stored.pipeline_fingerprint) == ""
+
+
+def test_the_same_table_in_another_text_is_shown_once(tmp_path):
+    other = FILES["kitchen.md"].replace("copper pan", "tin pot").replace("stone jar", "glass")
+    files = write_files(tmp_path / "files", {"a.md": FILES["kitchen.md"], "b.md": other})
+    with open_library(tmp_path / "library") as library:
+        add(library, files)
+        found = find(library, OF_TABLE, granularity="block")
+        assert len(found.results) == 1
+        assert found.results[0].also_at == ("b.md",)

@@ -13,15 +13,13 @@ from hypothesis import strategies as st
 from ragkit.indexes.protocol import Candidates, IndexKind
 from ragkit.options import Fusion, Granularity, QuestionMerge, SearchOptions
 from ragkit.retrieval.index_weights import index_weights
+from ragkit.retrieval.levels import CLOSE, SEARCHED_LEVELS, prefer_finer
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.ranking import (
-    CLOSE,
-    SEARCHED_LEVELS,
     TITLE_FLOOR,
     Hit,
     Ranking,
     fuse,
-    prefer_finer,
     shares_of_best,
     with_documents,
     with_part,
@@ -313,7 +311,9 @@ def test_each_granularity_asks_its_levels():
     assert SEARCHED_LEVELS[Granularity.CHUNK] == (Level.CHUNK,)
     assert SEARCHED_LEVELS[Granularity.SECTION] == (Level.SECTION,)
     assert SEARCHED_LEVELS[Granularity.DOCUMENT] == (Level.DOCUMENT,)
-    assert set(SEARCHED_LEVELS[Granularity.AUTO]) == {Level.CHUNK, Level.SECTION, Level.DOCUMENT}
+    assert SEARCHED_LEVELS[Granularity.BLOCK] == (Level.BLOCK,)
+    every = {Level.BLOCK, Level.CHUNK, Level.SECTION, Level.DOCUMENT}
+    assert set(SEARCHED_LEVELS[Granularity.AUTO]) == every
 
 
 @pytest.mark.parametrize("level", [Level.DOCUMENT, Level.SECTION])
@@ -332,6 +332,19 @@ def test_other_documents_do_not_matter():
 def test_a_question_counts_as_fine_as_its_chunk():
     section, question = level_hit(1, Level.SECTION, 0.5), level_hit(1, Level.QUESTION, 0.5)
     assert prefer_finer([section, question]) == [question]
+
+
+def test_a_chunk_gives_way_to_its_own_block_that_is_close():
+    section = level_hit(1, Level.SECTION, 0.8)
+    chunk, block = level_hit(1, Level.CHUNK, 0.8), level_hit(1, Level.BLOCK, 0.8 * CLOSE)
+    elsewhere = replace(chunk, entry_id=next(_ids), chunk_index=4)
+    assert prefer_finer([section, chunk, elsewhere, block]) == [elsewhere, block]
+
+
+def test_a_block_that_is_much_worse_than_its_chunk_is_not_shown_twice():
+    chunk, block = level_hit(1, Level.CHUNK, 0.8), level_hit(1, Level.BLOCK, 0.8 * CLOSE - 0.01)
+    elsewhere = replace(block, entry_id=next(_ids), chunk_index=4)
+    assert prefer_finer([chunk, block, elsewhere]) == [chunk, elsewhere]
 
 
 def test_the_best_come_first_and_ties_keep_their_order():

@@ -72,24 +72,26 @@ def blocks(
     anchors: Mapping[int, str] | None = None,
     since: int | None = None,
     picture: Picture | None = None,
+    named: bool = True,
 ) -> str:
     """Return ``text[span]`` as HTML, with ``marks`` as ``<mark>`` and the ``passage`` framed.
 
     ``anchors`` maps offsets to ids of elements to jump to. ``since`` is the start of a block at or
     before the span, from where to look for the fence or table that the span begins in. ``picture``
-    returns a picture of the document as a ``data:`` address, by its address in the text.
+    returns a picture of the document as a ``data:`` address, by its address in the text. A passage
+    that is not ``named`` has no id: a page may have several.
     """
     start, end = max(0, span[0]), min(len(text), span[1])
     if start >= end:
         return ""
     since = max(0, start - _LONGEST_REGION) if since is None else since
-    canvas = Canvas(text, (start, end), marks, passage, anchors, picture)
+    canvas = Canvas(text, (start, end), marks, passage, anchors, picture, named=named)
     try:
         if end - start > _LONGEST:
             raise ValueError("too long")
         _draw(canvas, start, end, kind, since)
     except FAILURES:
-        return source_view(text, (start, end), marks, passage=passage, anchors=anchors)
+        return source_view(text, (start, end), marks, passage=passage, anchors=anchors, named=named)
     return f'<div class="rk-text rk-rendered">{canvas.html()}</div>'
 
 
@@ -100,9 +102,10 @@ def source_view(
     *,
     passage: Span | None = None,
     anchors: Mapping[int, str] | None = None,
+    named: bool = True,
 ) -> str:
     """Return ``text[span]`` as it is written, with marks, passage and anchors."""
-    canvas = Canvas(text, span, marks, passage, anchors)
+    canvas = Canvas(text, span, marks, passage, anchors, named=named)
     for line in lines_of(text, *span):
         canvas.block(*line, lambda line=line: _line(canvas, line))  # type: ignore[misc]
     return f'<div class="rk-text rk-code" dir="auto">{canvas.html()}</div>'

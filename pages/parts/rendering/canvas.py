@@ -78,7 +78,8 @@ def safe_link(url: str) -> str | None:
 class Canvas:
     """HTML of a span of a stored text. All offsets are those of the stored text.
 
-    ``marks`` are drawn as ``<mark>``; the ``passage`` is framed, its first part ``#rk-here``;
+    ``marks`` are drawn as ``<mark>``; the ``passage`` is framed, its first part ``#rk-here`` unless
+    it is not ``named``;
     ``anchors`` maps offsets to element ids. A ``flat`` canvas leaves out all that is not inline
     and puts a space between blocks. Nothing outside of ``span`` is drawn on it.
     """
@@ -93,6 +94,7 @@ class Canvas:
         picture: Picture | None = None,
         *,
         flat: bool = False,
+        named: bool = True,
     ) -> None:
         self.source = source
         self.flat = flat
@@ -112,7 +114,7 @@ class Canvas:
         self._nested = 0
         self._heading = 1
         self._group = False
-        self._is_first = True
+        self._is_first = named
         self._covered: list[Span] = []
 
     # -- elements ------------------------------------------------------------------------------

@@ -34,7 +34,11 @@ from ragkit.types import Level
 MOST_CELLS = 60
 _MOST_HEADINGS = 2
 _LONGEST_COPIED = 5000
-_FITTING = {Level.SECTION: "the whole section", Level.DOCUMENT: "the whole document"}
+_FITTING = {
+    Level.BLOCK: "the best table, list or code",
+    Level.SECTION: "the whole section",
+    Level.DOCUMENT: "the whole document",
+}
 
 
 def card(

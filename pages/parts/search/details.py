@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.parts.common.markup import action, document_link, name, plural, text
 from pages.parts.document.reader import card_context
-from pages.parts.search.passages import ExpandedContent, passages
+from pages.parts.search.passages import ExpandedContent, block_name, passages
 from ragkit.results import Contribution, MatchedChunk, Result
 from ragkit.types import Level
 
@@ -58,7 +58,7 @@ def _chunks(result: Result, question: str) -> str:
             result,
             chunk,
             question,
-            title=f"Chunk {chunk.index + 1} scored {chunk.score:.2f}. Opens it in the document.",
+            title=f"{_scored(chunk)} scored {chunk.score:.2f}. Opens it in the document.",
         )
         for chunk in result.matched_chunks
     )
@@ -69,6 +69,13 @@ def _chunks(result: Result, question: str) -> str:
         tail = " …" if count > 12 else ""
         context = f"<span>+ {plural(count, 'neighbouring chunk')} ({listed}{tail})</span>"
     return f'<p class="rk-numbers"><span>Matching chunks</span>{links}{context}</p>'
+
+
+def _scored(chunk: MatchedChunk) -> str:
+    number = chunk.index + 1
+    if chunk.level is Level.BLOCK:
+        return f"The {block_name(chunk)} in chunk {number}"
+    return f"Chunk {number}"
 
 
 def _why(result: Result) -> str:
@@ -113,6 +120,8 @@ def why_line(chunk: MatchedChunk) -> str:
 def _what(chunk: MatchedChunk) -> str:
     """Return what was scored: a chunk by its number, or what it is the first chunk of."""
     level = f"{_LEVELS[chunk.level]} " if chunk.level in _LEVELS else ""
+    if chunk.level is Level.BLOCK:
+        level = f"{block_name(chunk).capitalize()} in "
     number = "" if chunk.level is Level.DOCUMENT else f"#{chunk.index + 1}"
     return f"<b>{level}{number}</b>".replace(" </b>", "</b>")
 

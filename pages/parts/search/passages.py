@@ -11,11 +11,13 @@ from ragkit.answering.excerpts import Excerpt, ExcerptKind, by_words
 from ragkit.answers import EXCERPT_WIDTH
 from ragkit.catalog.records import ContextRecord
 from ragkit.library import DocumentDetail
-from ragkit.results import Passage, Result
+from ragkit.results import MatchedChunk, Passage, Result
 from ragkit.retrieval.highlight import whole_identifiers
 from ragkit.retrieval.similar import SimilarDocuments
+from ragkit.types import BlockKind, Level
 
 LONGEST_PASSAGE = 12_000
+_BLOCKS = {BlockKind.TABLE: "table", BlockKind.LIST: "list", BlockKind.CODE: "code"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,20 +145,39 @@ def _whole(result: Result, number_: int, expanded: ExpandedContent) -> str:
         trail = heading_path(passage.heading_path)
         if (trail or page) and len(result.passages) > 1:
             parts.append(f'<p class="rk-headings">{" · ".join(filter(None, (trail, page)))}</p>')
-        parts.append(_passage(passage, kind(result)))
+        parts.append(_passage(passage, kind(result), _framed(result, passage)))
     parts += [_gap(result, number_, gap, expanded) for _, gap in sorted(gaps.items())]
     return f'<div class="rk-whole">{"".join(parts)}</div>'
 
 
-def _passage(passage: Passage, kind_: Kind) -> str:
+def _framed(result: Result, passage: Passage) -> MatchedChunk | None:
+    """Return the best table, list or code block that was found by itself in a passage."""
+    for chunk in result.matched_chunks:
+        within = chunk.span is not None and passage.start <= chunk.span.start < passage.end
+        if within and chunk.level is Level.BLOCK:
+            return chunk
+    return None
+
+
+def _passage(passage: Passage, kind_: Kind, framed: MatchedChunk | None) -> str:
     shown = min(len(passage.text), LONGEST_PASSAGE)
     marks = whole_identifiers(passage.text, passage.highlights)
     cut = ""
     if passage.cut or len(passage.text) > shown:
         cut = '<p class="rk-soft">… cut here; open the document for the rest.</p>'
     chunks = f"{passage.chunks[0] + 1}-{passage.chunks[1] + 1}"
-    body = blocks(passage.text, (0, shown), marks, kind_)
-    return f'<div class="rk-passage" data-chunks="{chunks}">{body}</div>{cut}'
+    if framed is None or framed.span is None:
+        body, told = blocks(passage.text, (0, shown), marks, kind_), ""
+    else:
+        frame = (framed.span.start - passage.start, framed.span.end - passage.start)
+        body = blocks(passage.text, (0, shown), marks, kind_, passage=frame, named=False)
+        told = f'<p class="rk-soft">The framed {block_name(framed)} was found by itself.</p>'
+    return f'{told}<div class="rk-passage" data-chunks="{chunks}">{body}</div>{cut}'
+
+
+def block_name(chunk: MatchedChunk) -> str:
+    """Return what a block is called."""
+    return "block" if chunk.block is None else _BLOCKS.get(chunk.block, "block")
 
 
 def gap_words(first: int, last: int) -> str:
