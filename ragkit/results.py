@@ -120,6 +120,8 @@ class Passage:
     ``cut`` is True when a budget ended it before its section did. ``headings`` are the heading
     paths of its sections, where it has several, each with the offset from which it holds; its
     ``heading_path`` is that of the first chunk that matched, which may be of several as well.
+    ``shortens`` is the part of the document that the passage stands for, where that is a weak one
+    of which only the best sentence is shown (``SearchOptions.shorten_below``).
     """
 
     start: int
@@ -132,6 +134,7 @@ class Passage:
     cut: bool = False
     later_pages: tuple[tuple[int, int], ...] = ()
     headings: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    shortens: Span | None = None
 
     def page_at(self, offset: int) -> int | None:
         """Return the number of the page on which an offset in the document is."""

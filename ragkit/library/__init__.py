@@ -157,8 +157,12 @@ class Library:
         services = self._services.last_seen()
         answer = services.engine.search(question, options)
         seen = self._services.last_seen()
-        # Another embedder may have become active: the search has read its collections since.
-        return answer if seen is services else seen.engine.search(question, options)
+        if seen is not services:
+            # Another embedder has become active: the search has read its collections since.
+            answer = seen.engine.search(question, options)
+        if options.shorten_below is not None:
+            answer = self.answers.shortened(answer, options.shorten_below)
+        return answer
 
     def chunked_options(self, **changes: Any) -> ChunkedOptions:
         """Return the options of the settings for long texts, with changes; ``None``: unchanged."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,18 @@ class AnswerService:
         from ragkit.answering.excerpts import best_excerpts
 
         return best_excerpts(results, self._evidence(question, results), width)
+
+    def shortened(self, answer: Answer, share: float) -> Answer:
+        """Return an answer with the weak chunks of its results, between strong ones, shortened.
+
+        Strong are those that have ``share`` of the best score of their result's chunks. Of the
+        others the sentence is shown that answers best.
+        """
+        from ragkit.answering.shortening import shortened
+
+        asked = answer.corrected or answer.query
+        results = shortened(self._catalog, asked, answer.results, share, self._meaning)
+        return replace(answer, results=results)
 
     def _evidence(self, question: str, results: Sequence[Result]) -> Evidence:
         """Return what speaks for the sentences of results; of the last ones it is remembered."""

@@ -261,6 +261,17 @@ class SearchOptions:
         label="Score of a result",
         group=RANKING,
     )
+    shorten_below: float | None = option(
+        None,
+        "Chunks between strong ones that have less than this share of the best score are shown by "
+        "their best sentence.",
+        bounds=(0, 1),
+        label="Shorten weak parts",
+        slider_label="Below a share of the best score of",
+        slider=(0.1, 1.0, 0.05),
+        start=0.5,
+        phrase=lambda at: "weak parts whole" if at is None else f"weak parts shortened ({at:g})",
+    )
     section_characters: int = option(
         6000,
         "How many characters of a section are shown at most; of a whole document, five times that.",

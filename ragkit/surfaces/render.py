@@ -202,6 +202,8 @@ def answer_as_text(
             if first and excerpt and excerpt.end <= _PASSAGE_CHARACTERS:
                 first = 0
             yield from (f"     {line}" for line in _passage_lines(passage, first, colour))
+            if passage.shortens is not None:
+                yield f"     … (chunk {passage.chunks[0] + 1} shortened)"
         if explain:
             yield from (f"   {line}" for line in _why(result))
         yield ""
@@ -319,6 +321,7 @@ def _passage_as_json(passage: Passage) -> dict[str, Any]:
         "highlights": [list(span) for span in passage.highlights],
         "chunks": list(passage.chunks),
         "cut": passage.cut,
+        "shortens": [passage.shortens.start, passage.shortens.end] if passage.shortens else None,
     }
 
 
@@ -366,6 +369,8 @@ def export_markdown(answer: Answer) -> str:
             if where or page:
                 lines += [" · ".join(filter(None, (where, page))), ""]
             lines += [f"> {escape_markdown(line)}" for line in passage.text.strip().splitlines()]
+            if passage.shortens is not None:
+                lines.append(f"> … (chunk {passage.chunks[0] + 1} shortened)")
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 

@@ -27,7 +27,7 @@ def fold(result: Result, number_: int, question: str, expanded: ExpandedContent)
     return (
         f'<details class="rk-about"{opened}><summary>Details</summary><div class="rk-about-body">'
         f"{_chunks(result, question)}{card_context(expanded.context)}{_why(result)}{_also(result)}"
-        f"{passages(result, number_, expanded)}{_foot(result, expanded)}</div></details>"
+        f"{passages(result, number_, expanded, question)}{_foot(result, expanded)}</div></details>"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pages.parts.common.markup import action, folded, marked, name, plural
+from pages.parts.common.markup import action, document_link, folded, marked, name, plural
 from pages.parts.rendering import Kind, blocks, kind_of, snippet
 from ragkit.answering.excerpts import Excerpt, ExcerptKind, by_words
 from ragkit.answers import EXCERPT_WIDTH
@@ -92,7 +92,7 @@ def heading_path(path: Sequence[str]) -> str:
     return " › ".join(f"<bdi>{name(title[:120])}</bdi>" for title in path)
 
 
-def passages(result: Result, number_: int, expanded: ExpandedContent) -> str:
+def passages(result: Result, number_: int, expanded: ExpandedContent, question: str = "") -> str:
     """Return the button that shows the whole passages of a result, and them once it was used."""
     if not any(passage.text for passage in result.passages):
         return ""
@@ -105,7 +105,7 @@ def passages(result: Result, number_: int, expanded: ExpandedContent) -> str:
         data_id=result.document.id,
         aria_expanded=str(shown).lower(),
     )
-    return f"<div>{button}</div>{_whole(result, number_, expanded) if shown else ''}"
+    return f"<div>{button}</div>{_whole(result, number_, expanded, question) if shown else ''}"
 
 
 def excerpt_html(result: Result, question: str, chosen: Excerpt | None = None) -> str:
@@ -132,7 +132,7 @@ def kind(result: Result) -> Kind:
     return kind_of(result.document.format, result.document.path)
 
 
-def _whole(result: Result, number_: int, expanded: ExpandedContent) -> str:
+def _whole(result: Result, number_: int, expanded: ExpandedContent, question: str) -> str:
     """Return all passages in reading order, with the gaps between them."""
     gaps = {first: (first, last) for first, last in result.gaps}
     parts: list[str] = []
@@ -141,6 +141,9 @@ def _whole(result: Result, number_: int, expanded: ExpandedContent) -> str:
         due = [first for first in sorted(gaps) if previous < first <= passage.chunks[0]]
         parts += [_gap(result, number_, gaps.pop(first), expanded) for first in due]
         previous = passage.chunks[0]
+        if passage.shortens is not None:
+            parts.append(_shortened(result, passage, question))
+            continue
         page = f'<span class="rk-page">p. {passage.page}</span>' if passage.page else ""
         trail = heading_path(passage.heading_path)
         if (trail or page) and len(result.passages) > 1:
@@ -148,6 +151,21 @@ def _whole(result: Result, number_: int, expanded: ExpandedContent) -> str:
         parts.append(_passage(passage, kind(result), _framed(result, passage)))
     parts += [_gap(result, number_, gap, expanded) for _, gap in sorted(gaps.items())]
     return f'<div class="rk-whole">{"".join(parts)}</div>'
+
+
+def _shortened(result: Result, passage: Passage, question: str) -> str:
+    """Return the sentence that stands for a weak chunk, and the way to all of it."""
+    marks = whole_identifiers(passage.text, passage.highlights)
+    body = blocks(passage.text, (0, len(passage.text)), marks, kind(result))
+    chunk = passage.chunks[0]
+    link = document_link(
+        result.document.id, chunk, question, "see all of it", class_="rk-link",
+        aria_label=f"See all of chunk {chunk + 1} in the document",
+    )  # fmt: skip
+    return (
+        f'<div class="rk-passage rk-shortened">{body}</div>'
+        f'<p class="rk-gap">… chunk {chunk + 1} shortened … {link}</p>'
+    )
 
 
 def _framed(result: Result, passage: Passage) -> MatchedChunk | None:
