@@ -189,6 +189,20 @@ class Entries:
         )
         return {document: (entry, index) for document, entry, index in rows}
 
+    def blocks_of(
+        self, collection_id: int, chunk_ids: Iterable[int], *, inside: bool = True
+    ) -> NDArray[np.int64]:
+        """Return ids of a collection's blocks in some chunks, or of all others, ascending.
+
+        Chunks are named by their own entries.
+        """
+        return self._ids(
+            "SELECT id FROM entries WHERE collection_id = ? AND level = ? AND "
+            f"(document_id, position) {'IN' if inside else 'NOT IN'} (SELECT document_id, position "
+            "FROM entries WHERE id IN (SELECT value FROM json_each(?))) ORDER BY id",
+            (collection_id, LEVEL_CODES[Level.BLOCK], id_list(chunk_ids)),
+        )
+
     def of_chunk(self, document_id: int, index: int) -> int | None:
         """Return the id of a chunk's own entry."""
         row = self._connections.row(

@@ -96,12 +96,11 @@ class Granularity(Choice):
 class Aggregation(Choice):
     """How the scores of a document's matched chunks become the one that orders it.
 
-    In the mean and the sum a score weighs as much as itself. The sum is over ``chunks_per_doc``.
+    In the mean each score has itself as its weight.
     """
 
     MAX = "max", "Best chunk", "ordered by the best chunk"
     MEAN = "mean", "Relevance-weighted mean", "ordered by a weighted mean"
-    SUM = "sum", "Relevance-weighted sum", "ordered by a weighted sum"
 
 
 class CutMethod(Choice):

@@ -270,6 +270,7 @@ class SearchOptions:
         slider_label="Below a share of the best score of",
         slider=(0.1, 1.0, 0.05),
         start=0.5,
+        group=SHOWN,
         phrase=lambda at: "weak parts whole" if at is None else f"weak parts shortened ({at:g})",
     )
     section_characters: int = option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 
@@ -176,6 +177,8 @@ class BatchSearch:
         options: SearchOptions,
     ) -> list[IndexSearch]:
         """Put queries to the index of a level of each collection, under its scope."""
+        if level is Level.BLOCK:
+            scopes = [(one, self._in_chunks(one, scope)) for one, scope in scopes]
         return [
             put_to(
                 self._indexes.current(collection, level),
@@ -185,6 +188,17 @@ class BatchSearch:
             )
             for collection, scope in scopes
         ]
+
+    def _in_chunks(self, collection: CollectionRecord, scope: Scope) -> Scope:
+        """Return a scope that lets blocks through as it does their chunks."""
+        blocks_of = self._catalog.entries.blocks_of
+        entries = [] if scope.entry_ids is None else [scope.entry_ids]
+        if scope.chunk_ids is not None:
+            entries.append(blocks_of(collection.id, scope.chunk_ids.tolist()))
+        if scope.without_chunk_ids is not None:
+            without = scope.without_chunk_ids.tolist()
+            entries.append(blocks_of(collection.id, without, inside=False))
+        return replace(scope, entry_ids=reduce(np.intersect1d, entries)) if entries else scope
 
     def _within(
         self,

@@ -199,17 +199,15 @@ def _gather(
 
 
 def aggregated(groups: Sequence[Group], options: SearchOptions) -> list[Group]:
-    """Order groups by the scores of all their best hits together (``Aggregation``).
+    """Order groups by the mean of their best scores, as many as ``chunks_per_doc``.
 
-    Each score has itself as its weight: the mean is ``sum(s * s) / sum(s)``, and the sum, over as
-    many as ``chunks_per_doc``, ``sum(s * s) / (n * max(s))``. Grades of a reranker come before.
+    Each score has itself as its weight: ``sum(s * s) / sum(s)``. Grades of a reranker come before.
     """
     scored = []
     for own in groups:
         scores = [hit.score for hit in own.hits[: options.chunks_per_doc]]
-        by_mean = options.aggregation is Aggregation.MEAN
-        whole = sum(scores) if by_mean else options.chunks_per_doc * max(scores)
-        scored.append(replace(own, aggregated=sum(score * score for score in scores) / whole))
+        mean = sum(score * score for score in scores) / sum(scores)
+        scored.append(replace(own, aggregated=mean))
     scored.sort(key=lambda own: -own.score)
     # Python's sort is stable.
     return sorted(scored, key=lambda own: 1.0 if (grade := own.hits[0].grade) is None else -grade)

@@ -33,8 +33,8 @@ _EDGES = " \t.,;:!?"
 class Scope:
     """What a search of one collection may return; ``None`` does not restrict. Ids ascend.
 
-    ``chunk_ids`` are own entries of chunks and restrict only that level and their blocks, to those that hold a
-    phrase or of which a context notes something; ``without_chunk_ids`` are left out of it.
+    ``chunk_ids`` are own entries of chunks and restrict only these and their blocks, to those that
+    hold a phrase or of which a context notes something; ``without_chunk_ids`` are left out.
     """
 
     document_ids: Ids | None = None

@@ -9,7 +9,7 @@ import pytest
 from ragkit.catalog import Catalog
 from ragkit.catalog.integrity import examine, move_uploads
 from ragkit.errors import CatalogError, LibraryFormatError
-from ragkit.types import Level, Status
+from ragkit.types import Level, Section, Status
 
 
 def _run(shelf, statement, *parameters, references=True):
@@ -146,7 +146,8 @@ def test_a_stored_document_is_given_whole(shelf, integrity):
     assert (stored.path, stored.text, stored.pipeline_fingerprint) == (
         "a.md", "first piece\n\nsecond piece", "pipeline-1",
     )  # fmt: skip
-    assert stored.sections == ((0, 25),)
+    assert stored.sections == (Section(0, 0, 25, 1, ("Top",)),)
+    assert stored.blocks == ()
     assert [(c.chunk.start, c.chunk.end, c.context) for c in stored.chunks] == [
         (0, 13, "context 0"),
         (13, 25, "context 1"),

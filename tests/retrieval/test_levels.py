@@ -216,3 +216,13 @@ def test_the_same_table_in_another_text_is_shown_once(tmp_path):
         found = find(library, OF_TABLE, granularity="block")
         assert len(found.results) == 1
         assert found.results[0].also_at == ("b.md",)
+
+
+def test_a_phrase_restricts_blocks_by_their_chunks(library):
+    def asked(words):
+        return paths(find(library, f"{OF_TABLE} {words}", granularity="block"))
+
+    assert asked('"copper pan"') == ["kitchen.md"]
+    assert asked('"brass lever"') == []
+    assert asked("in:preserves") == ["kitchen.md"]
+    assert asked("in:tools") == []
