@@ -22,8 +22,8 @@ from ragkit.models.context_checks import WrittenContext
 from ragkit.models.context_prompt import ContextKind, ContextRequest
 from ragkit.types import FIELD_CODES, LEVEL_CODES, Field, Level, Section, Span, Status
 
-_CONVERSATION = "conversation"
-_SPEAKERS = ("participants", "speakers")
+_TALKS = ("conversation", "eml", "mbox")
+_SPEAKERS = ("participants", "speakers", "attendees")
 
 
 # -- chunks that wait ----------------------------------------------------------------------
@@ -100,9 +100,9 @@ def open_document(catalog: Catalog, document_id: int) -> OpenDocument | None:
 
 
 def _kind_of(record: DocumentRecord) -> ContextKind:
-    """Recognise a conversation by its format, or by speakers in its front matter."""
+    """Recognise what people say to each other by its format, or by who took part."""
     has_speakers = any(name in record.metadata for name in _SPEAKERS)
-    return "conversation" if record.format == _CONVERSATION or has_speakers else "document"
+    return "conversation" if record.format in _TALKS or has_speakers else "document"
 
 
 def _outline(sections: tuple[Section, ...]) -> tuple[str, ...]:

@@ -32,11 +32,19 @@ def test_what_the_model_is_told(library):
 def test_a_conversation_is_told_by_who_takes_part(tmp_path):
     opened = open_library(tmp_path / "library")
     chat = "---\nparticipants: [Ines, Rui]\n---\nInes: Yes please.\n"
-    make_older(write_files(tmp_path / "files", {"chat.md": chat, "note.md": "# A\n\nNo one.\n"}))
+    files = {
+        "chat.md": chat,
+        "note.md": "# A\n\nNo one.\n",
+        "minutes.md": "---\nattendees: [Ines]\n---\nWe ship.\n",
+        "letter.eml": "From: Ines <i@x.org>\nSubject: Hello\n\nPlease call me.\n",
+    }
+    make_older(write_files(tmp_path / "files", files))
     add(opened, tmp_path / "files")
     model = Model()
     backfill(opened, model).work()
-    assert sorted(one.kind for one in model.asked) == ["conversation", "document"]
+    kinds = {one.document_title: one.kind for one in model.asked}
+    assert kinds.pop("A") == "document"
+    assert list(kinds.values()) == ["conversation"] * 3
 
 
 def test_words_of_contexts_and_questions_are_found_at_once(library):

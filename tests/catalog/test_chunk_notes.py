@@ -179,3 +179,8 @@ def test_a_rescue_has_them_also_where_they_were_lost(noted, tmp_path):
     assert chunks(Shelf(saved), topics=("refund", "chores")) == found[:1] == [(1, 0)]
     assert saved.connections.rows("PRAGMA foreign_key_check") == []
     saved.close()
+
+
+def test_a_moved_document_keeps_its_notes(noted):
+    noted.catalog.documents.rename(1, "archive/a.md", ["archive"])
+    assert chunks(noted, has=("decision", "action")) == [(1, 0), (1, 1)]
