@@ -15,7 +15,7 @@ from ragkit.models.factory import is_brought
 from ragkit.types import Level
 
 _COPIES = 20
-_COPY_COSINE, _COPY_RATIO, _COMPARED = 0.95, 95.0, 4000
+_COPY_COSINE, _COPY_RATIO, _COMPARED, _SHORT = 0.95, 95.0, 4000, 500
 _WORDS = ((0.85, "very similar"), (0.65, "similar"), (0.45, "somewhat similar"), (-1.0, "distant"))
 
 
@@ -101,7 +101,9 @@ class _Twins:
         if 100 * shorter < _COPY_RATIO * longer:
             return False
         texts = self._beginning(one), self._beginning(other)
-        return fuzz.ratio(*texts, score_cutoff=_COPY_RATIO) > 0
+        # Short pages of one pattern differ in a name, which is all that they say.
+        alike = _COPY_RATIO if shorter >= _SHORT else 100.0
+        return fuzz.ratio(*texts, score_cutoff=alike) > 0
 
     def _beginning(self, record: DocumentRecord) -> str:
         if record.id not in self._texts:

@@ -15,7 +15,12 @@ def library(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     bread = (
-        "# Bread\n\nKnead dough of flour and water with a spoon of salt, let it rise, then bake it."
+        "# Bread\n\nKnead dough of flour and water with a spoon of salt, let it rise, then bake. "
+        "Wholemeal flour takes more water than white flour, and its dough rises slowly. A loaf of "
+        "rye wants sour dough, a warm kitchen and most of a day. Bake it hot at first and then for "
+        "half an hour at a lower heat, until it sounds hollow when you knock on its crust. Let it "
+        "cool on a grid before you cut it. Old bread makes dumplings, croutons and crumbs, and "
+        "what is left over still feeds the hens behind the mill, who wait for it each morning.\n"
     )
     (folder / "bread.md").write_text(bread)
     (folder / "copy.md").write_text(bread)
@@ -38,6 +43,21 @@ def test_the_nearest_come_first_without_the_document_and_its_copies(library):
     assert first.likeness == f"{first.words}, {first.score:.2f}"
     (only,) = library.documents.similar(ids["bread.md"], limit=1).documents
     assert only.record.path == "rolls.md"
+
+
+def test_short_pages_of_one_pattern_are_no_copies(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for kind in ("area", "line"):
+        (folder / f"{kind}.md").write_text(
+            f"# Charts\n\nThe function draws a chart of {kind} kind."
+        )
+    opened = Library.open(load_settings(library=tmp_path / "library"), create=True)
+    opened.jobs.wait(opened.sources.sync(opened.sources.add_folder(folder)))
+    (area, _) = opened.documents.list()
+    found = opened.documents.similar(area.id)
+    assert ([one.record.path for one in found.documents], found.copies) == (["line.md"], ())
+    opened.close()
 
 
 def test_copies_of_what_is_similar_are_one_entry(library):
