@@ -26,6 +26,7 @@ from ragkit.catalog.records import (
     ChunkRecord,
     ContextAnswer,
     ContextStatus,
+    DocumentRecord,
     person_key,
     text_key,
 )
@@ -78,21 +79,28 @@ def regenerate_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter:
     catalog = writer.catalog
     record = catalog.documents.get(document_id)
     if index is None:
-        chunks = catalog.documents.chunks(document_id)
+        count = _ask_for_all(catalog, record)
     else:
-        chunks = [_chunk(catalog, document_id, index)]
-    spans = [(document_id, chunk.chunk.start, chunk.chunk.end) for chunk in chunks]
-    texts = catalog.documents.slices(spans)
-    keys = [text_key(text, record.hash) for text in texts]
-    if index is not None:
-        keys += [person_key(text, document_id) for text in texts]
-    catalog.contexts.forget(keys, people=index is not None)
-    if index is None:
-        catalog.summaries.forget(document_id)
-    count = catalog.contexts.ask_again(document_id=document_id, chunk_index=index)
+        chunk = _chunk(catalog, document_id, index).chunk
+        (text,) = catalog.documents.slices([(document_id, chunk.start, chunk.end)])
+        keys = [text_key(text, record.hash), person_key(text, document_id)]
+        catalog.contexts.forget(keys, people=True)
+        count = catalog.contexts.ask_again(document_id=document_id, chunk_index=index)
     if not count:
         return f"Nothing to regenerate in {record.path}."
     return f"{plural(count, 'context')} of {record.path} will be regenerated."
+
+
+def _ask_for_all(catalog: Catalog, record: DocumentRecord) -> int:
+    """Have a document summarised and its contexts written again, but for those of people.
+
+    What was answered before is forgotten: it would be taken for the answer.
+    """
+    chunks = [one.chunk for one in catalog.documents.chunks(record.id)]
+    texts = catalog.documents.slices([(record.id, one.start, one.end) for one in chunks])
+    catalog.contexts.forget(text_key(text, record.hash) for text in texts)
+    catalog.summaries.forget(record.hash)
+    return catalog.contexts.ask_again(document_id=record.id)
 
 
 def rewrite_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
@@ -102,22 +110,35 @@ def rewrite_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Re
         NotFoundError: there is no such collection.
         SettingsError: the collection's own prompt is invalid.
     """
-    collection = writer.catalog.collections.get(str(arguments["collection"]))
+    catalog = writer.catalog
+    collection = catalog.collections.get(str(arguments["collection"]))
     kind = arguments["prompt"]
     prompt = prompt_of(kind, collection.prompts.get(kind, ""))
-    count = writer.catalog.contexts.ask_outdated(collection.id, kind, prompt.hash)
+    if kind == "summary":
+        documents = catalog.summaries.outdated(collection.id, prompt.hash)
+        records = catalog.documents.get_many(documents).values()
+        count = sum(_ask_for_all(catalog, record) for record in records)
+    else:
+        count = catalog.contexts.ask_outdated(collection.id, kind, prompt.hash)
     return f"{plural(count, 'context')} of {collection.name} will be regenerated."
 
 
 def retry_contexts(writer: Writer, arguments: Mapping[str, Any], _reporter: Reporter) -> str:
-    """Let failed chunks wait for another attempt, in one collection or all."""
-    name = arguments.get("collection")
-    collection_id = None if name is None else writer.catalog.collections.get(str(name)).id
-    writer.catalog.summaries.forget_failed(collection_id)
-    count = writer.catalog.contexts.ask_again(
-        status=ContextStatus.FAILED, collection_id=collection_id
-    )
-    return f"{plural(count, 'failed context')} will be tried again."
+    """Let failed chunks wait for another attempt, in one collection or all.
+
+    A long document that could not be summarised is tried again with all of its contexts, which
+    were written without.
+    """
+    catalog, name = writer.catalog, arguments.get("collection")
+    collection_id = None if name is None else catalog.collections.get(str(name)).id
+    count = catalog.contexts.ask_again(status=ContextStatus.FAILED, collection_id=collection_id)
+    sentences = [f"{plural(count, 'failed context')} will be tried again."]
+    records = catalog.documents.get_many(catalog.summaries.failed(collection_id)).values()
+    if records:
+        again = plural(sum(_ask_for_all(catalog, record) for record in records), "context")
+        documents = plural(len(records), "long document")
+        sentences.append(f"{documents} will be summarised again, and {again} rewritten.")
+    return " ".join(sentences)
 
 
 def remembered_answers(catalog: Catalog, document: OpenDocument) -> dict[int, ContextAnswer]:

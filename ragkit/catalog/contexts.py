@@ -319,7 +319,10 @@ class Contexts:
         return int(row[0]) if row else 0
 
     def ask_outdated(self, collection_id: int, kind: str, prompt_hash: str) -> int:
-        """Make the chunks that ``outdated`` counts wait again; return how many."""
+        """Make the chunks that ``outdated`` counts wait again; return how many.
+
+        What another summary concerns is asked for by document.
+        """
         if kind not in _DOCUMENTS:
             return 0
         with self._connections.write() as connection:

@@ -8,7 +8,6 @@ from dataclasses import astuple, dataclass
 from ragkit.catalog.connection import Connections, conditions
 
 _COLUMNS = "document_hash, model, prompt_hash, summary, error, tokens, seconds, made_at"
-_OF = "EXISTS (SELECT 1 FROM documents d WHERE d.hash = document_hash{})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +49,33 @@ class Summaries:
                 values,
             )
 
-    def forget(self, document_id: int) -> None:
-        """Delete the summary of a document, so that another is written."""
-        self._delete("", ("d.id = ?", document_id))
+    def failed(self, collection_id: int | None = None) -> list[int]:
+        """Return the documents that could not be summarised, in one collection or all."""
+        return self._documents("s.summary = ''", ("d.collection_id = ?", collection_id))
 
-    def forget_failed(self, collection_id: int | None = None) -> None:
-        """Delete what is known of failures, in one collection or all: they are tried again."""
-        self._delete("summary = '' AND ", ("d.collection_id = ?", collection_id))
+    def outdated(self, collection_id: int, prompt_hash: str) -> list[int]:
+        """Return the documents of a collection whose summary is of another prompt."""
+        return self._documents(
+            "1", ("d.collection_id = ?", collection_id), ("s.prompt_hash <> ?", prompt_hash)
+        )
 
-    def _delete(self, which: str, *about: tuple[str, int | None]) -> None:
+    def _documents(self, which: str, *about: tuple[str, int | str | None]) -> list[int]:
         where, parameters = conditions(*about)
+        return self._connections.column(
+            "SELECT d.id FROM summaries s JOIN documents d ON d.hash = s.document_hash "
+            f"WHERE {which}{where} ORDER BY d.id",
+            parameters,
+        )
+
+    def forget(self, document_hash: str) -> None:
+        """Delete the summary of a version of a document, so that another is written."""
         with self._connections.write() as connection:
-            connection.execute(
-                f"DELETE FROM summaries WHERE {which}{_OF.format(where)}",
-                parameters,
-            )
+            connection.execute("DELETE FROM summaries WHERE document_hash = ?", (document_hash,))
 
     def prune(self) -> int:
         """Delete the summaries of versions that no document has any more; return how many."""
         with self._connections.write() as connection:
-            return connection.execute(f"DELETE FROM summaries WHERE NOT {_OF.format('')}").rowcount
+            return connection.execute(
+                "DELETE FROM summaries WHERE NOT EXISTS "
+                "(SELECT 1 FROM documents d WHERE d.hash = document_hash)"
+            ).rowcount

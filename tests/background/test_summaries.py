@@ -128,12 +128,36 @@ def test_contexts_are_written_without_one_where_the_model_fails_at_it(library, o
     do(library, "regenerate_contexts", document_id=document, chunk_index=0)
     backfill(library).work()
     assert len(asked(ollama, "summary")) == 2
-    ollama.reply = None
-    do(library, "retry_contexts")
-    do(library, "regenerate_contexts", document_id=document, chunk_index=0)
+    ollama.reply, before = None, len(asked(ollama, "context"))
+    of_document = library.documents.list(containing="voyages")[0].chunks
+    assert do(library, "retry_contexts").message == (
+        "0 failed contexts will be tried again. "
+        f"1 long document will be summarised again, and {of_document} contexts rewritten."
+    )
     backfill(library).work()
     assert len(asked(ollama, "summary")) == 3
-    assert _SUMMARY.search(asked(ollama, "context")[-1])
+    again = asked(ollama, "context")[before:]
+    assert len(again) == of_document
+    assert all(_SUMMARY.search(content) for content in again)
+
+
+def test_another_prompt_for_summaries_writes_the_contexts_again(library, ollama):
+    backfill(library).work()
+    before = len(asked(ollama, "context"))
+    library.contexts.set_prompt("default", "summary", "In a word.\n=====\n{{title}} {{document}}")
+    backfill(library).work()
+    assert len(asked(ollama, "context")) == before
+    of_document = library.documents.list(containing="voyages")[0].chunks
+    assert library.contexts.outdated("default", "document") == 0
+    library.jobs.wait(library.contexts.rewrite("default", "summary"))
+    backfill(library).work()
+    assert len(asked(ollama, "summary")) == 2
+    assert (
+        ollama.asked("/api/chat")[-1 - of_document].body["messages"][0]["content"] == "In a word."
+    )
+    again = asked(ollama, "context")[before:]
+    kept = library.catalog.summaries.of(hash_of(library, "voyages")).summary
+    assert [_SUMMARY.search(content)[2] for content in again] == [kept] * of_document
 
 
 def test_when_ollama_goes_the_summary_is_awaited_like_a_context(library):

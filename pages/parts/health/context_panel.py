@@ -57,7 +57,8 @@ def _writing(library: Library, look: OllamaLook | None) -> bool:
                 disabled=not counts.pending or not switched_on,
             )  # fmt: skip
         st.button(
-            "Retry failed", key="contexts-retry", type="tertiary", disabled=not counts.failed,
+            "Retry failed", key="contexts-retry", type="tertiary",
+            disabled=not (counts.failed or now.cost.summaries_failed),
             on_click=_retry, args=(library, scope),
         )  # fmt: skip
         if scope is not None:
