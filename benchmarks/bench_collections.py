@@ -23,7 +23,6 @@ only searches. No result may be of another collection, and none may hold another
 from __future__ import annotations
 
 import json
-import random
 import subprocess
 import tempfile
 import time
@@ -34,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from common import kept_figures, median, percentile, plotted_arguments, python
-from many_collections import Filled, Filler
+from many_collections import Filled, Filler, Sizes
 
 from ragkit.evaluation.plots import Line, Panel, Point, draw
 from ragkit.indexes.local.files import generations
@@ -53,49 +52,6 @@ WARM, CHANGES = 10, 5
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """How many collections there are, and by kind: which, those that are searched, chunks.
-
-    ``scaled`` are the chunks of those that are not searched.
-    """
-
-    count: int
-    large: frozenset[int]
-    searched: Mapping[str, Sequence[int]]
-    full: Mapping[str, tuple[int, int]]
-    scaled: Mapping[str, tuple[int, int]]
-
-    @classmethod
-    def of(cls, count: int, share: float, most_share: float, options: Any) -> Sizes:
-        """Choose sizes with which so many large ones at most stay about within the most chunks."""
-        numbers = random.Random(5).sample(range(count), count)
-        middle = {kind: sum(getattr(options, kind)) / 2 for kind in ("small", "large")}
-        many = max(1, round(count * most_share))
-        others = {"small": count - many - options.sample, "large": many - options.sample}
-        wished = {kind: max(0, others[kind]) * middle[kind] for kind in others}
-        left = max(0, options.most_chunks - options.sample * sum(middle.values()))
-        # Small ones have what large ones leave, or half of it all.
-        given = {"small": min(wished["small"], max(left - wished["large"], left / 2))}
-        given["large"] = min(wished["large"], left - given["small"])
-        full = {kind: tuple(getattr(options, kind)) for kind in given}
-        part = {kind: given[kind] / wished[kind] if wished[kind] else 1.0 for kind in given}
-        scaled = {
-            kind: (max(1, int(least * part[kind])), max(1, int(most * part[kind])))
-            for kind, (least, most) in full.items()
-        }
-        large = numbers[: max(1, round(count * share))]
-        # The last are small in every case.
-        searched = {"small": numbers[-options.sample :], "large": large[: options.sample]}
-        return cls(count, frozenset(large), searched, full, scaled)
-
-    def wanted(self, number: int) -> int:
-        """How many chunks a collection is to have."""
-        kind = "large" if number in self.large else "small"
-        bounds = (self.full if number in self.searched[kind] else self.scaled)[kind]
-        return random.Random(f"size {number}").randint(*bounds)
-
-
-@dataclass(frozen=True)
 class Times:
     """Wall and CPU milliseconds of searches."""
 
@@ -109,6 +65,8 @@ class Times:
             f"{name}_p95_ms": percentile(self.wall, 0.95),
             f"{name}_p99_ms": percentile(self.wall, 0.99),
             f"{name}_cpu_p50_ms": median(self.cpu),
+            f"{name}_cpu_p95_ms": percentile(self.cpu, 0.95),
+            f"{name}_cpu_p99_ms": percentile(self.cpu, 0.99),
         }
 
 
@@ -363,21 +321,18 @@ def panels(found: Mapping[str, Mapping[str, float]]) -> list[Panel]:
         ]
         return Panel(title, drawn, "case", label, names, False, log)
 
-    def tail(kind: str, when: str) -> dict[str, str]:
-        return {part: f"{kind}_{when}_{part}_ms" for part in ("p50", "p95", "p99")}
+    def both(key: str) -> dict[str, str]:
+        return {kind: key.format(kind) for kind in ("small", "large")}
 
-    both = {
-        "small": "small_changed_{}_cpu_ms",
-        "large": "large_changed_{}_cpu_ms",
-    }
+    def tail(kind: str) -> dict[str, str]:
+        return {part: f"{kind}_warm_{part}_to_alone" for part in ("p50", "p95", "p99")}
+
     return [
-        panel("Warm, small collections", "ms", tail("small", "warm")),
-        panel("Warm, large collections", "ms", tail("large", "warm")),
-        panel("Cold, small collections", "ms", tail("small", "cold"), True),
-        panel("Cold, large collections", "ms", tail("large", "cold"), True),
-        panel("40 in turn, small collections", "ms", tail("small", "40_in_turn"), True),
-        panel("One changed document: the index", "CPU ms",
-              {kind: name.format("save") for kind, name in both.items()}, True),
+        panel("Warm", "CPU ms", both("{}_warm_cpu_p50_ms")),
+        panel("First search in a collection", "CPU ms", both("{}_cold_cpu_p50_ms")),
+        panel("Warm, small: to a library of its own", "multiple", tail("small")),
+        panel("Warm, large: to a library of its own", "multiple", tail("large"), True),
+        panel("One changed document: its index", "CPU ms", both("{}_changed_save_cpu_ms")),
         panel("Building", "CPU s per 1,000 chunks", {
             "catalog": "write_cpu_s_per_1000_chunks",
             "index, small": "small_index_cpu_s_per_1000_chunks",
@@ -385,6 +340,7 @@ def panels(found: Mapping[str, Mapping[str, float]]) -> list[Panel]:
         panel("Memory of the process", "MB", {
             "first search": "rss_after_first_search_mb",
             "all searches": "rss_after_all_searches_mb"}),
+        panel("Catalog on disk", "MB", {"catalog": "catalog_mb"}),
     ]  # fmt: skip
 
 

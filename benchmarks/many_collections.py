@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
+from typing import Any
 
 from bench_search import texts
 
@@ -91,6 +94,49 @@ def copy_of(template: DocumentDraft, number: int, source_id: int, home: int) -> 
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """How many collections there are, and by kind: which, those that are searched, chunks.
+
+    ``scaled`` are the chunks of those that are not searched.
+    """
+
+    count: int
+    large: frozenset[int]
+    searched: Mapping[str, Sequence[int]]
+    full: Mapping[str, tuple[int, int]]
+    scaled: Mapping[str, tuple[int, int]]
+
+    @classmethod
+    def of(cls, count: int, share: float, most_share: float, options: Any) -> Sizes:
+        """Choose sizes with which so many large ones at most stay about within the most chunks."""
+        numbers = random.Random(5).sample(range(count), count)
+        middle = {kind: sum(getattr(options, kind)) / 2 for kind in ("small", "large")}
+        many = max(1, round(count * most_share))
+        others = {"small": count - many - options.sample, "large": many - options.sample}
+        wished = {kind: max(0, others[kind]) * middle[kind] for kind in others}
+        left = max(0, options.most_chunks - options.sample * sum(middle.values()))
+        # Small ones have what large ones leave, or half of it all.
+        given = {"small": min(wished["small"], max(left - wished["large"], left / 2))}
+        given["large"] = min(wished["large"], left - given["small"])
+        full = {kind: tuple(getattr(options, kind)) for kind in given}
+        part = {kind: given[kind] / wished[kind] if wished[kind] else 1.0 for kind in given}
+        scaled = {
+            kind: (max(1, int(least * part[kind])), max(1, int(most * part[kind])))
+            for kind, (least, most) in full.items()
+        }
+        large = numbers[: max(1, round(count * share))]
+        # The last are small in every case.
+        searched = {"small": numbers[-options.sample :], "large": large[: options.sample]}
+        return cls(count, frozenset(large), searched, full, scaled)
+
+    def wanted(self, number: int) -> int:
+        """How many chunks a collection is to have."""
+        kind = "large" if number in self.large else "small"
+        bounds = (self.full if number in self.searched[kind] else self.scaled)[kind]
+        return random.Random(f"size {number}").randint(*bounds)
+
+
+@dataclass(frozen=True)
 class Filled:
     """A collection with its number, how many chunks it has, and which templates, by place."""
 
@@ -112,7 +158,8 @@ class Filler:
     def __init__(self, library: Library, other: Filler | None = None) -> None:
         self.library = library
         self.templates = other.templates if other else templates(library)
-        self._words = [draft.text.split() for draft in self.templates]
+        # Without marks: those of code would make a question a search for a phrase.
+        self._words = [re.findall(r"\w{2,}", draft.text) for draft in self.templates]
         self._embedder_id = library.writer().embedder_id
 
     def fill(self, number: int, wanted: int) -> Filled:

@@ -58,7 +58,7 @@ def test_collections_study_counts_what_it_made_and_nothing_crosses(study, monkey
     monkeypatch.setattr(made, "TEMPLATES", 20)
     monkeypatch.setitem(bench.CASES, "I0", (12, 0.25))
     monkeypatch.setitem(bench.CASES, "I1", (12, 0.5))
-    given = "--cases I1 I0 --large 30 40 --small 2 4 --sample 2 --searches 4 --rounds 1"
+    given = "--cases I1 I0 --large 30 40 --small 2 4 --sample 1 --searches 3 --rounds 1"
     found = _run(bench, monkeypatch, tmp_path, *given.split())
     assert [found[name]["large_collections"] for name in ("I0", "I1")] == [3, 6]
     assert found["I1"]["chunks"] > found["I0"]["chunks"] + 60
@@ -66,7 +66,7 @@ def test_collections_study_counts_what_it_made_and_nothing_crosses(study, monkey
         assert figures["collections"] == 12
         assert 20 < figures["chunks_of_a_searched_large_one"] < 60
         assert 1 < figures["chunks_of_a_searched_small_one"] < 6
-        assert figures["results"] > 10
+        assert figures["results"] > 5
         assert figures["results_of_others"] == 0
         assert figures["own_word_found_in"] == 1.0
         assert figures["small_warm_p50_ms"] > 0
