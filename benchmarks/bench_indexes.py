@@ -41,6 +41,7 @@ def make_rows(chunks: int, first_id: int, random: np.random.Generator) -> EntryR
         ids // FILE_CHUNKS,
         np.full(chunks, LEVEL_CODES[Level.CHUNK], np.int8),
         (ids % FILE_CHUNKS).astype(np.int32),
+        ids.astype(np.uint64),
         vectors.astype(np.float16),
         np.ones(chunks, np.bool_),
         {Field.TEXT: TokenColumn(flat, offsets)},

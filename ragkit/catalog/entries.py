@@ -59,11 +59,11 @@ class Entries:
         scope = (collection_id, after, _level_list(levels))
         with self._connections.read() as connection:
             heads = connection.execute(
-                "SELECT id, document_id, level, position FROM entries "
+                "SELECT id, document_id, level, position, content_key FROM entries "
                 f"WHERE collection_id = ? AND id > ? AND {AT_LEVELS} ORDER BY id",
                 scope,
             ).fetchall()
-            table = np.array(heads, dtype=np.int64).reshape(len(heads), 4)
+            table = np.array([row[:4] for row in heads], np.int64).reshape(len(heads), 4)
             ids = np.ascontiguousarray(table[:, 0])
             vectors, has_vector = _vectors(connection, scope, ids, embedder_id, dimensions)
             tokens = {
@@ -74,6 +74,7 @@ class Entries:
             document_ids=np.ascontiguousarray(table[:, 1]),
             levels=table[:, 2].astype(np.int8),
             chunk_indexes=table[:, 3].astype(np.int32),
+            content_keys=_short_keys([row[4] for row in heads]),
             vectors=vectors,
             has_vector=has_vector,
             tokens={field: column for field, column in tokens.items() if len(column.flat)},
@@ -241,14 +242,6 @@ class Entries:
 
         return np.array(self._connections.column(query, parameters), np.int64)
 
-    def content_keys(self, entry_ids: Sequence[int]) -> dict[int, bytes]:
-        """Return content keys by entry id: equal for texts that people take for the same."""
-        rows = self._connections.rows(
-            "SELECT e.id, e.content_key FROM json_each(?) w CROSS JOIN entries e ON e.id = w.value",
-            (id_list(entry_ids),),
-        )
-        return dict(rows)
-
     def removed_since(self, collection_id: int, version: int) -> NDArray[np.int64]:
         """Return ids of entries that were removed after that version of the collection."""
         import numpy as np
@@ -293,6 +286,13 @@ class Entries:
 
 def _level_list(levels: Sequence[Level]) -> str:
     return json.dumps([LEVEL_CODES[level] for level in levels])
+
+
+def _short_keys(keys: Sequence[bytes]) -> NDArray[np.uint64]:
+    """Return the first 8 bytes of keys as numbers, which tells them apart; 0 for an empty one."""
+    import numpy as np
+
+    return np.frombuffer(b"".join(key[:8].ljust(8, b"\0") for key in keys), "<u8").astype(np.uint64)
 
 
 def _vectors(

@@ -167,7 +167,7 @@ def _difference(found: Ids, expected: Ids, name: str) -> str:
 
 
 def _contents_fault(found: EntryRows, expected: EntryRows, name: str) -> str:
-    for column in ("document_ids", "levels", "chunk_indexes"):
+    for column in ("document_ids", "levels", "chunk_indexes", "content_keys"):
         if not np.array_equal(getattr(found, column), getattr(expected, column)):
             return f"{name}: {column.replace('_', ' ')} are not those of the catalog."
     # An index leaves out vectors without a direction: zeros, and those that are not finite.

@@ -196,6 +196,9 @@ class EntryIndex(Protocol):
     def get(self, entry_ids: Ids, field: Field) -> TokenColumn:
         """Return the tokens of entries in reading order; none for an unknown entry."""
 
+    def content_keys(self, entry_ids: Ids) -> NDArray[np.uint64]:
+        """Return keys (n,), equal for texts that people take for the same; 0 where unknown."""
+
     def idf(self, token_ids: Sequence[int], field: Field) -> NDArray[np.float32]:
         """Return the inverse document frequency of tokens among its entries, (m,)."""
 

@@ -63,7 +63,8 @@ class EntryRows:
     """Rows of an index, ordered by entry id.
 
     ``entry_ids`` int64 (n,) strictly ascending; ``document_ids`` int64 (n,); ``levels`` int8 (n,)
-    holds level codes; ``chunk_indexes`` int32 (n,); ``vectors`` float16 (n, d), unit rows;
+    holds level codes; ``chunk_indexes`` int32 (n,); ``content_keys`` uint64 (n,) are equal for
+    texts that people take for the same, and 0 for none; ``vectors`` float16 (n, d), unit rows;
     ``has_vector`` bool (n,): False where there is none; ``tokens`` holds one column a field.
     """
 
@@ -71,6 +72,7 @@ class EntryRows:
     document_ids: Ids
     levels: NDArray[np.int8]
     chunk_indexes: NDArray[np.int32]
+    content_keys: NDArray[np.uint64]
     vectors: NDArray[np.float16]
     has_vector: Bools
     tokens: Mapping[Field, TokenColumn] = field(default_factory=dict)
@@ -78,7 +80,8 @@ class EntryRows:
     def __post_init__(self) -> None:
         n = len(self.entry_ids)
         sizes = [len(self.document_ids), len(self.levels), len(self.chunk_indexes)]
-        sizes += [len(self.vectors), len(self.has_vector), *map(len, self.tokens.values())]
+        sizes += [len(self.content_keys), len(self.vectors), len(self.has_vector)]
+        sizes += map(len, self.tokens.values())
         if any(size != n for size in sizes):
             raise ValueError("every column of EntryRows must have one value a row")
         if n > 1 and not bool(np.all(self.entry_ids[1:] > self.entry_ids[:-1])):
@@ -101,6 +104,7 @@ class EntryRows:
             document_ids=np.zeros(0, np.int64),
             levels=np.zeros(0, np.int8),
             chunk_indexes=np.zeros(0, np.int32),
+            content_keys=np.zeros(0, np.uint64),
             vectors=np.zeros((0, dimensions), np.float16),
             has_vector=np.zeros(0, np.bool_),
             tokens={name: TokenColumn.of([]) for name in fields},
@@ -113,6 +117,7 @@ class EntryRows:
             document_ids=self.document_ids[rows],
             levels=self.levels[rows],
             chunk_indexes=self.chunk_indexes[rows],
+            content_keys=self.content_keys[rows],
             vectors=self.vectors[rows],
             has_vector=self.has_vector[rows],
             tokens={name: column.take(rows) for name, column in self.tokens.items()},
@@ -161,6 +166,7 @@ def join(parts: Sequence[EntryRows]) -> EntryRows:
         document_ids=ordered([part.document_ids for part in parts]),
         levels=ordered([part.levels for part in parts]),
         chunk_indexes=ordered([part.chunk_indexes for part in parts]),
+        content_keys=ordered([part.content_keys for part in parts]),
         vectors=ordered([part.vectors for part in parts]),
         has_vector=ordered([part.has_vector for part in parts]),
         tokens={n: c if order is None else c.take(order) for n, c in tokens.items()},

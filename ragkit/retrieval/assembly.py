@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -43,14 +43,6 @@ class HitLookups:
 
     catalog: Catalog
     fingerprint: str
-    _keys: dict[int, bytes] = field(default_factory=dict)
-
-    def content_keys(self, hits: Sequence[Hit]) -> Mapping[int, bytes]:
-        """Return names of the hits' own texts; what was read once is not read again."""
-        ids = [hit.entry_id for hit in hits]
-        if not self._keys.keys() >= set(ids):
-            self._keys.update(self.catalog.entries.content_keys(ids))
-        return {entry: self._keys[entry] for entry in ids if entry in self._keys}
 
     def sections(self, hits: Sequence[Hit]) -> Mapping[int, int]:
         """Return the indexes of the hits' sections."""

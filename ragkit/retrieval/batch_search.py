@@ -109,7 +109,7 @@ class BatchSearch:
                     ranking = without_unlike(ranking, searches, options)
                 ranking = with_places(ranking, self._catalog.documents.by_path)
                 timer.ranked.append((ranking, candidates))
-                for of_query, best in zip(hits, ranking.hits(depth), strict=True):
+                for of_query, best in zip(hits, ranking.hits(depth, searches), strict=True):
                     stage.out += len(best)
                     of_query += best
                 shares = ", ".join(f"{part.index} {part.weights[-1]:.2f}" for part in ranking.parts)

@@ -11,6 +11,7 @@ from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragkit.indexes.protocol import (
     Candidates,
@@ -268,6 +269,14 @@ def exact_scores(
     for search in searches:
         total += search.scores(kind, entry_ids, queries)
     return total
+
+
+def content_keys(searches: Sequence[IndexSearch], entry_ids: Ids) -> NDArray[np.uint64]:
+    """Return the content keys of entries, (n,); each is known to one of the searches' indexes."""
+    keys = np.zeros(len(entry_ids), np.uint64)
+    for search in searches:
+        keys |= search.index.content_keys(entry_ids)
+    return keys
 
 
 def places_of(queries: Ids) -> Ids:

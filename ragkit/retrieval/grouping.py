@@ -143,7 +143,7 @@ def _folds(
     options: SearchOptions, lookups: HitLookups
 ) -> Iterator[tuple[str, Callable[[list[Hit]], Clusters]]]:
     """Yield the steps that are on, with what their duplicates are called."""
-    yield "duplicates", lambda hits: fold_identical(hits, lookups.content_keys(hits))
+    yield "duplicates", fold_identical
     if options.near_duplicates:
         yield "near duplicates", lambda hits: fold_near(hits, lookups.texts(hits))
     threshold = options.semantic_threshold
@@ -213,20 +213,19 @@ def aggregated(groups: Sequence[Group], options: SearchOptions) -> list[Group]:
     return sorted(scored, key=lambda own: 1.0 if (grade := own.hits[0].grade) is None else -grade)
 
 
-def fold_identical(hits: Sequence[Hit], keys: Mapping[int, Hashable]) -> Clusters:
-    """Fold hits of different documents whose ``keys`` (by entry id) are equal.
+def fold_identical(hits: Sequence[Hit]) -> Clusters:
+    """Fold hits of different documents whose ``content_key`` is equal.
 
-    A text that a document repeats is kept each time, and so are hits without a key, or with an
-    empty one (see ``content_key``).
+    A text that a document repeats is kept each time, and so are hits without a key.
     """
-    if len(set(keys.values())) == len(keys):
+    if len({hit.content_key for hit in hits}) == len(hits):
         return [[hit] for hit in hits]
     documents = [hit.document_id for hit in hits]
-    same: dict[Hashable, list[int]] = {}
+    same: dict[int, list[int]] = {}
 
     def twin(row: int, _kept: Sequence[int]) -> int | None:
-        key = keys.get(hits[row].entry_id)
-        if key is None or key == b"":
+        key = hits[row].content_key
+        if not key:
             return None
         rows = same.setdefault(key, [])
         first = next((other for other in rows if documents[other] != documents[row]), None)

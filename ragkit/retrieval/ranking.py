@@ -20,7 +20,7 @@ from ragkit.indexes.protocol import Candidates, IndexKind, IndexSearch
 from ragkit.indexes.rows import Ids
 from ragkit.options import Fusion, QuestionMerge, SearchOptions
 from ragkit.results import Contribution, Later
-from ragkit.retrieval.candidates import exact_scores, places_of, ranks_of, take_rows
+from ragkit.retrieval.candidates import content_keys, exact_scores, places_of, ranks_of, take_rows
 from ragkit.retrieval.index_weights import index_weights
 from ragkit.retrieval.proximity import (
     Scores,
@@ -52,7 +52,8 @@ _LEVELS = {code: level for level, code in LEVEL_CODES.items()} | {
 class Hit:
     """An entry with its joint score, from 0 to 1: the sum of its contributions' values.
 
-    ``grade`` is what a reranker gave it, from 0 to 10.
+    ``grade`` is what a reranker gave it, from 0 to 10. ``content_key`` is equal for texts that
+    people take for the same, and 0 where that is not known.
     """
 
     entry_id: int
@@ -62,6 +63,7 @@ class Hit:
     score: float
     contributions: Sequence[Contribution]
     grade: float | None = None
+    content_key: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,13 @@ class Ranking:
             return np.argsort(-self.scores, kind="stable")
         return np.lexsort((self.entry_ids, -self.scores, self.queries))
 
-    def hits(self, most: int | None = None) -> list[list[Hit]]:
-        """Return each query's best entries; contributions are computed when they are looked at."""
+    def hits(
+        self, most: int | None = None, searches: Sequence[IndexSearch] = ()
+    ) -> list[list[Hit]]:
+        """Return each query's best entries; contributions are computed when they are looked at.
+
+        ``searches`` found them, and name their texts (``Hit.content_key``).
+        """
         bounds = np.searchsorted(self.queries, np.arange(self.count + 1))
         hits = []
         for query, (start, end) in enumerate(pairwise(bounds.tolist())):
@@ -137,12 +144,16 @@ class Ranking:
                 self.chunk_indexes[rows].tolist(),
                 self.levels[rows].tolist(),
                 self.scores[rows].tolist(),
+                content_keys(searches, self.entry_ids[rows]).tolist(),
                 strict=True,
             )
             best = [
-                Hit(entry, document, chunk, _LEVELS[level], score, Later(partial(parts_of, row)))
-                for row, entry, document, chunk, level, score in columns
-            ]
+                Hit(
+                    entry, document, chunk, _LEVELS[level], score,
+                    Later(partial(parts_of, row)), content_key=key,
+                )
+                for row, entry, document, chunk, level, score, key in columns
+            ]  # fmt: skip
             hits.append(best)
         return hits
 

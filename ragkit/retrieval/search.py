@@ -123,8 +123,6 @@ class SearchEngine:
         )
         lookups = self.lookups()
         with timer.stage("deduplication", sum(map(len, ranked))) as stage:
-            # Read for all at once.
-            lookups.content_keys([hit for hits in ranked for hit in hits])
             groupings = [group(hits, options, lookups) for hits in ranked]
             stage.out = sum(len(grouping.hits) for grouping in groupings)
         return list(zip(queries, groupings, strict=True))

@@ -48,6 +48,7 @@ def make_rows(
         numbers // 3,
         np.full(n, LEVEL_CODES[level], np.int8),
         (numbers % 3).astype(np.int32),
+        (numbers % 13).astype(np.uint64),
         np.array(vectors, dtype=np.float16).reshape(n, DIMENSIONS),
         numbers % 7 != 0,
         {Field.TEXT: TokenColumn.of(texts), Field.CONTEXT: TokenColumn.of(contexts)},

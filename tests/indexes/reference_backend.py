@@ -39,6 +39,7 @@ class Entry:
     level: int
     vector: np.ndarray | None
     tokens: Mapping[Field, tuple[int, ...]]
+    content_key: int
     parent: int = 0
 
 
@@ -60,6 +61,7 @@ def entries_of(rows: EntryRows) -> list[Entry]:
                 int(rows.levels[row]),
                 vector if usable else None,
                 tokens,
+                int(rows.content_keys[row]),
             )
         )
     return found
@@ -187,6 +189,10 @@ class ReferenceIndex:
         }
         return np.array([entry_id in having for entry_id in entry_ids.tolist()], np.bool_)
 
+    def content_keys(self, entry_ids: np.ndarray) -> np.ndarray:
+        known = (self._entries.get(entry_id) for entry_id in entry_ids.tolist())
+        return np.array([entry.content_key if entry else 0 for entry in known], np.uint64)
+
     def holding(self, token_ids: Sequence[int]) -> np.ndarray:
         found = [
             entry.id
@@ -204,6 +210,7 @@ class ReferenceIndex:
             np.array([entry.document_id for entry in found], np.int64),
             np.array([entry.level for entry in found], np.int8),
             np.array([entry.chunk_index for entry in found], np.int32),
+            np.array([entry.content_key for entry in found], np.uint64),
             np.array(
                 [nothing if entry.vector is None else entry.vector for entry in found], np.float16
             ).reshape(len(found), self.dimensions),

@@ -61,6 +61,7 @@ def make_rows(ids: range, *, several: bool = False, seed: int = 0) -> EntryRows:
         numbers // 16,
         np.array(levels, np.int8),
         (numbers % 16).astype(np.int32),
+        (numbers % 13).astype(np.uint64) << np.uint64(60),
         np.array(vectors, np.float16).reshape(len(ids), DIMENSIONS),
         numbers % 7 != 0,
         {Field.TEXT: TokenColumn.of(texts), Field.TITLE: TokenColumn.of(titles)},
@@ -307,6 +308,10 @@ def test_documents_are_those_that_a_query_finds_and_that_hold_its_tokens(made: M
         # Some chunks have no titles where each is an entry of its own.
         titled = index.throughout([5], Field.TITLE, 4)[0]
         assert bool(len(titled)) == (index.entries_per_chunk > 1)
+    asked = np.array([*range(1, 60), 10**6], np.int64)
+    keys = made.index.content_keys(asked)
+    assert keys.tolist() == made.oracle.content_keys(asked).tolist()
+    assert keys[-1] == 0
     assert made.index.holders([], documents, [Field.TEXT]).shape == (0, 7)
     assert made.index.holders([4], np.zeros(0, np.int64), [Field.TEXT]).shape == (1, 0)
     for tokens in ([4], [4, 9], [9, 4, 4], [4, 999], []):
@@ -336,7 +341,14 @@ def test_it_is_known_of_which_levels_a_chunk_has_vectors(made: Made, several: bo
 def test_a_scan_gives_what_came_since(made: Made, since: int):
     found = made.index.scan(since)
     expected = made.rows.take(np.flatnonzero(made.rows.entry_ids > since))
-    for name in ("entry_ids", "document_ids", "levels", "chunk_indexes", "has_vector"):
+    for name in (
+        "entry_ids",
+        "document_ids",
+        "levels",
+        "chunk_indexes",
+        "content_keys",
+        "has_vector",
+    ):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
     assert found.vectors[found.has_vector].tolist() == expected.vectors[found.has_vector].tolist()
     for field, column in expected.tokens.items():

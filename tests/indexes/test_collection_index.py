@@ -113,8 +113,8 @@ def test_when_all_lengths_are_equal_nothing_at_all_differs_before_the_merge():
         rows = make_rows(ids)
         tokens = [[i % 11, i % 7 + 20, i % 5 + 40] for i in ids]
         return EntryRows(
-            rows.entry_ids, rows.document_ids, rows.levels, rows.chunk_indexes, rows.vectors,
-            rows.has_vector, {Field.TEXT: TokenColumn.of(tokens)},
+            rows.entry_ids, rows.document_ids, rows.levels, rows.chunk_indexes,
+            rows.content_keys, rows.vectors, rows.has_vector, {Field.TEXT: TokenColumn.of(tokens)},
         )  # fmt: skip
 
     changed = after(
@@ -243,8 +243,8 @@ def test_results_do_not_depend_on_how_ids_were_given_out():
             for field, column in rows.tokens.items()
         }
         return EntryRows(
-            rows.entry_ids, rows.document_ids, rows.levels, rows.chunk_indexes, rows.vectors,
-            rows.has_vector, tokens,
+            rows.entry_ids, rows.document_ids, rows.levels, rows.chunk_indexes,
+            rows.content_keys, rows.vectors, rows.has_vector, tokens,
         )  # fmt: skip
 
     rows = make_rows(range(1, 100))

@@ -46,7 +46,14 @@ def test_what_was_written_comes_back(tmp_path: Path):
     assert generation.manifest.max_entry_id == 40
     assert generation.manifest.collection_version == generation.index().version.number == 7
     back = generation.segment.rows()
-    for name in ("entry_ids", "document_ids", "levels", "chunk_indexes", "has_vector"):
+    for name in (
+        "entry_ids",
+        "document_ids",
+        "levels",
+        "chunk_indexes",
+        "content_keys",
+        "has_vector",
+    ):
         assert np.array_equal(getattr(back, name), getattr(rows, name))
     assert np.array_equal(back.vectors[rows.has_vector], rows.vectors[rows.has_vector])
     for field, column in rows.tokens.items():

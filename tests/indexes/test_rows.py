@@ -42,6 +42,7 @@ def rows_of(levels, vectors, has_vector=None):
         np.ones(count, np.int64),
         np.array([LEVEL_CODES[one] for one in levels], np.int8),
         np.zeros(count, np.int32),
+        np.zeros(count, np.uint64),
         np.array(vectors, np.float16),
         np.ones(count, np.bool_) if has_vector is None else np.array(has_vector),
     )

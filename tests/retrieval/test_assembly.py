@@ -161,7 +161,6 @@ def test_lookups_tell_of_hits_what_the_catalog_holds(shelf, document):
     } | lookups.texts(hits)
     assert [text.strip() for text in lookups.texts(hits).values()] == [PIECES[1], PIECES[3]]
     assert lookups.sections(hits) == {ids[1]: 0, ids[3]: 0}
-    assert set(lookups.content_keys(hits)) == {ids[1], ids[3]}
     vectors = lookups.vectors(hits)
     assert np.array_equal(vectors[ids[1]], np.frombuffer(vector_bytes(PIECES[1]), "<f2"))
     assert HitLookups(shelf.catalog, "of another").vectors(hits) == {}

@@ -39,6 +39,7 @@ def index(first: int, texts, vectors) -> CollectionIndex:
             ids // 2,
             np.full(n, LEVEL_CODES[Level.CHUNK], np.int8),
             (ids % 2).astype(np.int32),
+            (ids % 3).astype(np.uint64),
             np.array(vectors, np.float16),
             np.ones(n, np.bool_),
             {Field.TEXT: TokenColumn.of(texts)},

@@ -17,16 +17,11 @@ from ragkit.types import Level
 class Facts:
     """What is known of hits, by entry id, and which of it was asked for."""
 
-    keys: dict[int, bytes] = field(default_factory=dict)
     in_sections: dict[int, int] = field(default_factory=dict)
     in_parents: dict[int, int] = field(default_factory=dict)
     own_texts: dict[int, str] = field(default_factory=dict)
     own_vectors: dict[int, np.ndarray] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
-
-    def content_keys(self, hits):
-        self.asked.append("keys")
-        return {one.entry_id: self.keys.get(one.entry_id, b"%d" % one.entry_id) for one in hits}
 
     def sections(self, hits):
         self.asked.append("sections")
@@ -45,11 +40,15 @@ class Facts:
         return self.own_vectors
 
 
-def hits(*documents_and_scores):
+def hits(*documents_and_scores, same=()):
+    """Hits with ids from 1; the texts of those in ``same`` are equal."""
     return [
-        Hit(number, document, number, Level.CHUNK, score, ())
+        Hit(
+            number, document, number, Level.CHUNK, score, (),
+            content_key=7 if number in same else 100 + number,
+        )
         for number, (document, score) in enumerate(documents_and_scores, 1)
-    ]
+    ]  # fmt: skip
 
 
 def shape(grouping):
@@ -69,7 +68,7 @@ def test_the_limit_counts_groups_and_only_what_is_on_is_asked_for():
     facts = Facts()
     grouping = group(hits((1, 0.9), (2, 0.8), (3, 0.7)), SearchOptions(limit=2), facts)
     assert [one.document_id for one in grouping.groups] == [1, 2]
-    assert facts.asked == ["keys"]
+    assert facts.asked == []
     assert group([], SearchOptions(), facts).groups == ()
 
 
@@ -86,8 +85,8 @@ def test_hits_that_add_nothing_are_no_results():
 
 
 def test_the_same_text_elsewhere_is_folded_and_named():
-    facts = Facts(keys={1: b"same", 3: b"same"})
-    grouping = group(hits((5, 0.9), (6, 0.8), (7, 0.7)), SearchOptions(), facts)
+    found = hits((5, 0.9), (6, 0.8), (7, 0.7), same={1, 3})
+    grouping = group(found, SearchOptions(), Facts())
     assert shape(grouping) == [(5, [1]), (6, [2])]
     assert grouping.groups[0].also_in == (7,)
     assert grouping.groups[1].also_in == ()
@@ -95,8 +94,8 @@ def test_the_same_text_elsewhere_is_folded_and_named():
 
 
 def test_a_document_with_a_result_of_its_own_is_not_named_as_another_place():
-    facts = Facts(keys={1: b"same", 3: b"same"})
-    grouping = group(hits((5, 0.9), (7, 0.8), (7, 0.7)), SearchOptions(), facts)
+    found = hits((5, 0.9), (7, 0.8), (7, 0.7), same={1, 3})
+    grouping = group(found, SearchOptions(), Facts())
     assert [one.document_id for one in grouping.groups] == [5, 7]
     assert grouping.groups[0].also_in == ()
 
@@ -104,9 +103,9 @@ def test_a_document_with_a_result_of_its_own_is_not_named_as_another_place():
 def test_what_was_folded_earlier_is_still_named_after_a_later_step():
     """Entry 3 repeats 2, and 2 is nearly 1: both places are named beside 1."""
     long = "the ferry leaves at nine from the second pier every day but sunday"
-    facts = Facts(keys={2: b"x", 3: b"x"}, own_texts={1: f"{long}.", 2: long, 3: long})
+    facts = Facts(own_texts={1: f"{long}.", 2: long, 3: long})
     options = SearchOptions(near_duplicates=True)
-    grouping = group(hits((1, 0.9), (2, 0.8), (3, 0.7)), options, facts)
+    grouping = group(hits((1, 0.9), (2, 0.8), (3, 0.7), same={2, 3}), options, facts)
     assert [one.document_id for one in grouping.groups] == [1]
     assert grouping.groups[0].also_in == (2, 3)
     assert grouping.note == "1 duplicates removed, 1 near duplicates removed"

@@ -21,8 +21,8 @@ from ragkit.retrieval.ranking import Hit
 from ragkit.types import Level
 
 
-def hit(entry: int, document: int, score: float) -> Hit:
-    return Hit(entry, document, entry, Level.CHUNK, score, ())
+def hit(entry: int, document: int, score: float, key: int = 0) -> Hit:
+    return Hit(entry, document, entry, Level.CHUNK, score, (), content_key=key)
 
 
 def ids(hits) -> list[int]:
@@ -47,36 +47,35 @@ def test_a_content_key_ignores_case_and_white_space_only():
 
 
 def test_identical_texts_fold_into_the_best():
-    hits = [hit(1, 1, 0.9), hit(2, 2, 0.8), hit(3, 3, 0.7), hit(4, 4, 0.6)]
-    folded = fold_identical(hits, {1: b"a", 2: b"b", 3: b"a", 4: b"a"})
+    hits = [hit(1, 1, 0.9, 7), hit(2, 2, 0.8, 8), hit(3, 3, 0.7, 7), hit(4, 4, 0.6, 7)]
+    folded = fold_identical(hits)
     assert kept(folded) == [1, 2]
     assert grouped(folded) == {1: [3, 4]}
     assert [ids(cluster) for cluster in folded] == [[1, 3, 4], [2]]
 
 
 def test_a_text_that_one_document_repeats_is_kept():
-    hits = [hit(1, 1, 0.9), hit(2, 1, 0.8), hit(3, 2, 0.7)]
-    keys = {1: b"a", 2: b"a", 3: b"a"}
-    assert kept(fold_identical(hits, keys)) == [1, 2]
+    hits = [hit(1, 1, 0.9, 7), hit(2, 1, 0.8, 7), hit(3, 2, 0.7, 7)]
+    assert kept(fold_identical(hits)) == [1, 2]
 
 
 def test_hits_without_a_key_are_kept():
     hits = [hit(1, 1, 0.9), hit(2, 2, 0.8), hit(3, 3, 0.7), hit(4, 4, 0.6)]
-    assert kept(fold_identical(hits, {1: b"", 2: b""})) == [1, 2, 3, 4]
+    assert kept(fold_identical(hits)) == [1, 2, 3, 4]
 
 
 def test_two_copies_of_a_file_do_not_share_out_their_chunks():
-    original = [hit(1, 1, 0.90), hit(2, 1, 0.79)]
-    copy = [hit(11, 2, 0.89), hit(12, 2, 0.80)]
+    original = [hit(1, 1, 0.90, 7), hit(2, 1, 0.79, 8)]
+    copy = [hit(11, 2, 0.89, 7), hit(12, 2, 0.80, 8)]
     ranked = sorted(original + copy, key=lambda one: -one.score)
-    folded = fold_identical(ranked, {1: b"a", 11: b"a", 2: b"b", 12: b"b"})
+    folded = fold_identical(ranked)
     assert kept(folded) == [1, 2]
     assert grouped(folded) == {1: [11], 2: [12]}
 
 
 def test_a_much_weaker_copy_does_not_stand_for_a_strong_one():
-    ranked = [hit(1, 1, 0.95), hit(12, 2, 0.9), hit(2, 1, 0.3)]
-    folded = fold_identical(ranked, {12: b"b", 2: b"b"})
+    ranked = [hit(1, 1, 0.95), hit(12, 2, 0.9, 8), hit(2, 1, 0.3, 8)]
+    folded = fold_identical(ranked)
     assert kept(folded) == [1, 12]
     assert grouped(folded) == {12: [2]}
 
@@ -174,8 +173,8 @@ def test_mmr_refuses_a_balance_outside_zero_to_one(balance):
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 3)), max_size=25))
 def test_folding_loses_no_hit_and_keeps_the_order(pairs):
-    hits = [hit(at, document, 1 - at / 100) for at, (document, _) in enumerate(pairs)]
-    folded = fold_identical(hits, {at: key for at, (_, key) in enumerate(pairs)})
+    hits = [hit(at, document, 1 - at / 100, key) for at, (document, key) in enumerate(pairs)]
+    folded = fold_identical(hits)
     assert sorted(one.entry_id for cluster in folded for one in cluster) == list(range(len(hits)))
     assert kept(folded) == sorted(kept(folded))
 

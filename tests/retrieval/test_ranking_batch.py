@@ -38,6 +38,7 @@ def library(
         ids // 5,
         levels,
         (ids % 5).astype(np.int32),
+        (ids % 11).astype(np.uint64),
         unit(random, count).astype(np.float16),
         np.ones(count, np.bool_),
         {Field.TEXT: TokenColumn.of(texts), Field.TITLE: TokenColumn.of([t[:3] for t in texts])},

@@ -168,9 +168,6 @@ def test_the_best_graded_chunk_leads_its_document():
 
 
 class Lookups(Texts):
-    def content_keys(self, hits):
-        return {}
-
     def vectors(self, hits):
         return {}
 

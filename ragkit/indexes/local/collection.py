@@ -142,6 +142,14 @@ class CollectionIndex:
         np.cumsum([len(tokens) for tokens in flat], out=offsets[1:])
         return TokenColumn(np.concatenate(flat) if flat else np.zeros(0, np.uint32), offsets)
 
+    def content_keys(self, entry_ids: Ids) -> NDArray[np.uint64]:
+        """Return keys that are equal for the same texts (``EntryIndex``)."""
+        keys = np.zeros(len(entry_ids), np.uint64)
+        columns = (self.base.content_keys, self.delta.rows.content_keys)
+        for (rows, present), column in zip(self.locate(entry_ids), columns, strict=True):
+            keys[present] = column[rows[present]]
+        return keys
+
     def idf(self, token_ids: Sequence[int], field: Field) -> NDArray[np.float32]:
         """Return the inverse document frequency of tokens among the live entries, (m,)."""
         return self.scorer.idf(field, np.array(token_ids, dtype=np.int64))[0]

@@ -36,7 +36,7 @@ from ragkit.indexes.local.vector import LateGraph
 from ragkit.indexes.rows import EntryRows
 from ragkit.types import Version
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Changes whenever files of an older version could not be read, or hold other vectors."""
 
 _TEMPORARY = ".making-"

@@ -30,7 +30,7 @@ VECTORS = "vectors.faiss"
 """The file of the vectors in a segment's folder."""
 
 # Names of files; the last says which rows have a vector.
-_COLUMNS = ("entry_ids", "document_ids", "levels", "chunk_indexes", "found")
+_COLUMNS = ("entry_ids", "document_ids", "levels", "chunk_indexes", "content_keys", "found")
 _FIELDS = "fields.json"
 _ROW_BITS = np.uint64(32)
 
@@ -43,6 +43,7 @@ class Segment:
     document_ids: Ids
     levels: NDArray[np.int8]
     chunk_indexes: NDArray[np.int32]
+    content_keys: NDArray[np.uint64]
     vectors: VectorIndex
     keywords: Mapping[Field, KeywordIndex]
     parameters: Bm25Parameters
@@ -57,6 +58,7 @@ class Segment:
             rows.document_ids,
             rows.levels,
             rows.chunk_indexes,
+            rows.content_keys,
             VectorIndex.build(rows.vectors, rows.has_vector),
             {name: KeywordIndex.build(rows.tokens[name], parameters) for name in fields},
             parameters,
@@ -73,6 +75,7 @@ class Segment:
             self.document_ids,
             self.levels,
             self.chunk_indexes,
+            self.content_keys,
             self.vectors.vectors(),
             self.vectors.has_vector,
             {name: index.column for name, index in self.keywords.items()},
@@ -92,6 +95,7 @@ class Segment:
             self.document_ids,
             self.levels,
             self.chunk_indexes,
+            self.content_keys,
             self.vectors.has_vector,
         )
         for name, column in zip(_COLUMNS, columns, strict=True):
@@ -114,13 +118,12 @@ class Segment:
             OSError, ValueError, KeyError: the files are not what ``save`` wrote.
         """
         about = json.loads((folder / _FIELDS).read_text(encoding="utf-8"))
-        entry_ids, document_ids, levels, chunk_indexes, has_vector = (
-            load_array(folder / f"{name}.npy") for name in _COLUMNS
-        )
+        columns = [load_array(folder / f"{name}.npy") for name in _COLUMNS]
+        entry_ids, document_ids, levels, chunk_indexes, content_keys, has_vector = columns
         keywords = {
             Field(name): KeywordIndex.load(folder / f"keyword-{name}") for name in about["fields"]
         }
-        lengths = {len(document_ids), len(levels), len(chunk_indexes), len(has_vector)}
+        lengths = set(map(len, columns))
         lengths.update(index.size for index in keywords.values())
         if lengths != {len(entry_ids)}:
             raise ValueError(f"columns of {sorted(lengths)} rows for {len(entry_ids)} entries")
@@ -129,6 +132,7 @@ class Segment:
             document_ids,
             levels,
             chunk_indexes,
+            content_keys,
             VectorIndex.load(folder / VECTORS, has_vector, graph),
             keywords,
             Bm25Parameters(about["k1"], about["b"]),
