@@ -21,8 +21,9 @@ ShareOf: TypeAlias = Callable[
 ]
 """The type of ``phrase_shares`` and ``title_shares``."""
 
-FEWEST_PAIRS = 2
-"""How many pairs of neighbouring words a quotation has: fewer stand together by chance."""
+QUOTED_WORDS, QUOTED_PAIRS, QUOTED_CHARACTERS = 3, 2, 10
+"""How many words a quotation has, or characters in writing without spaces, and how many pairs of
+words that are searched for: fewer stand together by chance, or are parts of one identifier."""
 
 NEARLY_VERBATIM = 0.9
 """From which share of its pairs, by their rarity, a query is taken for a quotation."""
@@ -97,16 +98,23 @@ def phrase_shares(
     return shares
 
 
+def may_be_quoted(text: str) -> bool:
+    """Return whether a query is long enough to be a quotation."""
+    return len(text.split()) >= QUOTED_WORDS or (
+        len(text) >= QUOTED_CHARACTERS and not text.isascii()
+    )
+
+
 def whole_phrases(searches: Sequence[IndexSearch], queries: Sequence[IndexQuery]) -> Scores:
     """Return the ``phrase_shares`` of a text that has a query word for word, (q,).
 
-    0 for a query of fewer different pairs of neighbours than a quotation has. Over several
-    collections it is the largest.
+    0 for a query of fewer different pairs than a quotation has. Over several collections it is the
+    largest.
     """
     wholes = np.zeros(len(queries))
     for number, query in enumerate(queries):
         pairs = set(pairwise(query.token_ids))
-        for search in searches if len(pairs) >= FEWEST_PAIRS else ():
+        for search in searches if len(pairs) >= QUOTED_PAIRS else ():
             idf = search.index.idf(query.token_ids, Field.TEXT)
             weight_of = dict(zip(query.token_ids, idf.tolist(), strict=True))
             whole = sum(min(weight_of[first], weight_of[second]) for first, second in pairs)

@@ -24,6 +24,7 @@ from ragkit.retrieval.candidates import content_keys, exact_scores, places_of, r
 from ragkit.retrieval.index_weights import index_weights
 from ragkit.retrieval.proximity import (
     Scores,
+    may_be_quoted,
     phrase_shares,
     shares_in,
     title_shares,
@@ -325,7 +326,9 @@ def with_phrases(
     asked = ranking.entry_ids[rows], ranking.queries[rows]
     shares = np.zeros(len(ranking.entry_ids))
     shares[rows] = shares_in(phrase_shares, Field.TEXT, searches, queries, *asked)
-    verbatim = verbatim_shares(shares, whole_phrases(searches, queries), ranking.queries)
+    wholes = whole_phrases(searches, queries)
+    wholes[[not may_be_quoted(query.text) for query in queries]] = 0.0
+    verbatim = verbatim_shares(shares, wholes, ranking.queries)
     if options.phrase_weight > 0:
         ranking = with_part(ranking, "phrase", shares, shares, options.phrase_weight)
     if options.verbatim_weight > 0 and verbatim.any():

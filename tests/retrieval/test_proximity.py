@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from ragkit.indexes.rows import TokenColumn
 from ragkit.retrieval import proximity as phrases
-from ragkit.retrieval.proximity import phrase_shares, title_shares, verbatim_shares, whole_phrases
+from ragkit.retrieval.proximity import (
+    may_be_quoted,
+    phrase_shares,
+    title_shares,
+    verbatim_shares,
+    whole_phrases,
+)
 from ragkit.types import Field
 
 
@@ -103,6 +109,12 @@ def test_a_text_that_has_all_of_a_query_word_for_word_has_a_whole_phrase():
         (share,) = brute_shares(query, [weights[token] for token in query], [query])
         assert whole == pytest.approx(share)
     assert wholes[2:].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_quotation_has_some_words():
+    quoted = ["change the zinc", "ひまわりは南を向いて咲く", "  return  of goods "]
+    assert all(map(may_be_quoted, quoted))
+    assert not any(map(may_be_quoted, ["decode_frame brightness", "zinc", "", "返品規定"]))
 
 
 def test_only_what_is_nearly_whole_is_verbatim():
