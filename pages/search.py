@@ -109,7 +109,7 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
     show(library, asked, options, found)
     thread_list.settle()
     if answer.results:
-        home.note(library, question)
+        home.note(library, question, answer)
     web.draw(library, answer, found.turn, found.before)
 
 

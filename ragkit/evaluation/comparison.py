@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
@@ -14,7 +14,7 @@ from ragkit.options import ChunkedOptions, Phrasings, Rerank
 from ragkit.results import Answer, DocumentRef, PhrasingOutcome, RerankOutcome, Result
 from ragkit.retrieval.multi_query import ChunkedSearch, SearchTarget
 from ragkit.retrieval.search import SearchEngine
-from ragkit.traces import Stage
+from ragkit.traces import Trace
 
 PERSISTENCE = 0.9
 """The p of rank-biased overlap: the first ten ranks then hold 86 % of the weight."""
@@ -68,7 +68,7 @@ class Column:
     gone: tuple[DocumentRef, ...] = ()
     overlap: float = 1.0
     rbo: float = 1.0
-    stages: tuple[Stage, ...] = ()
+    trace: Trace = field(default_factory=Trace)
     notices: tuple[str, ...] = ()
     problem: str = ""
     rerank: RerankOutcome | None = None
@@ -77,7 +77,7 @@ class Column:
     @property
     def ms(self) -> float:
         """The time of all stages, in milliseconds."""
-        return sum(stage.ms for stage in self.stages)
+        return self.trace.ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def aligned(
                 tuple(gone.values()),
                 overlap(rankings[0], documents, depth),
                 rank_biased_overlap(_once(rankings[0]), _once(documents)),
-                answer.trace.stages,
+                answer.trace,
                 (*answer.understood, *answer.notices),
                 rerank=answer.rerank,
                 phrasings=answer.phrasings,

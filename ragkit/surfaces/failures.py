@@ -1,4 +1,9 @@
-"""Logs of a library, and failures that nobody foresaw: a sentence for people, the rest there."""
+"""Logs of a library, and failures that nobody foresaw: a sentence for people, the rest there.
+
+Each search is a line of the log of the process that made it, with its times, scores and counts.
+What was asked never stands in a log: past searches are the one place for that, which a person sees
+and clears (``SearchHistory``).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,10 @@ logger = logging.getLogger(__name__)
 
 
 def log_to(file: Path, level: int) -> None:
-    """Log from that level on to a file, which is begun with the first entry and kept short."""
+    """Log from that level on to a file, which is begun with the first entry and kept short.
+
+    Of other libraries only warnings are logged.
+    """
     handler = RotatingFileHandler(
         file, maxBytes=_LOG_BYTES, backupCount=_OLDER_LOGS, encoding="utf-8", delay=True
     )
@@ -29,6 +37,7 @@ def log_to(file: Path, level: int) -> None:
         before.close()
     _handlers.append(handler)
     root.addHandler(handler)
+    logging.getLogger("ragkit").setLevel(min(level, logging.WARNING))
     for name in ("faiss", "httpx"):
         logging.getLogger(name).setLevel(logging.WARNING)
 

@@ -171,7 +171,6 @@ def run_worker(library: Library) -> None:
     from ragkit.background.parent import follow_parent
     from ragkit.background.worker import Worker
 
-    logging.getLogger().setLevel(logging.INFO)
     log_to(library.paths.logs / "worker.log", logging.INFO)
     if sys.stderr.isatty():
         logging.getLogger().addHandler(logging.StreamHandler())

@@ -10,6 +10,8 @@ import pytest
 
 from ragkit.errors import LibraryError
 from ragkit.library.searches import LONGEST, MOST_PINNED, MOST_RECENT, SearchHistory
+from ragkit.results import Answer
+from ragkit.traces import Metrics, Spread, Stage, Trace
 
 
 @pytest.fixture
@@ -27,6 +29,34 @@ def test_the_same_search_twice_is_one_entry_and_the_newest_is_first(file):
         history.note(question)
     assert questions(history) == ["REFUND", "Travel costs type:pdf"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_metrics_of_the_last_time_are_kept_also_of_a_pinned_search(file):
+    def answer(ms, high):
+        scores = Spread(2, 0.1, 0.2, 0.3, 0.4, high)
+        found = Metrics(scores, scores, {"both": 2}, {"chunk": 2})
+        trace = Trace((Stage("vector", ms, 9, 2),), measure=lambda: found)
+        return Answer("refund", (), trace, total_documents=7)
+
+    history = SearchHistory(file, kept=True)
+    history.note("refund", answer(12.34, 0.8))
+    history.pin("refund")
+    history.note("refund", answer(3.21, 0.9))
+    [kept] = SearchHistory(file, kept=True).list()
+    assert kept.pinned
+    scores = {"count": 2, "low": 0.1, "lower": 0.2, "median": 0.3, "upper": 0.4, "high": 0.9}
+    assert kept.metrics == {
+        "results": 0, "documents": 7, "ms": 3.2, "candidates": scores, "shown": scores,
+        "sources": {"both": 2}, "levels": {"chunk": 2},
+    }  # fmt: skip
+    assert kept.summary == "0 of 7 documents, best score 0.90, 3 ms"
+
+
+@pytest.mark.parametrize("more", [{}, {"metrics": 5}, {"metrics": {"results": "many"}}])
+def test_what_was_kept_without_metrics_or_was_edited_says_nothing_of_them(file, more):
+    file.write_text(json.dumps([{"question": "q", "at": 1, "pinned": False, **more}]))
+    [kept] = SearchHistory(file, kept=True).list()
+    assert (kept.question, kept.summary) == ("q", "")
 
 
 def test_pinned_searches_come_first_and_stay_where_they_are(file):

@@ -34,7 +34,7 @@ from ragkit.library.uploads import UploadLine, UploadState
 from ragkit.options import SearchOptions
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.surfaces import render
-from ragkit.traces import Stage, Trace
+from ragkit.traces import Metrics, Spread, Stage, Trace
 from ragkit.types import Section
 
 
@@ -46,7 +46,12 @@ def answer(text: str = "The refund is due.", title: str = "Refunds") -> Answer:
         (Passage(0, len(text), text, ("Top",), 2, (), (0, 1)),),
         (MatchedChunk(0, 0.5),),
     )
-    trace = Trace((Stage("fusion", 2.5, 30, 22, "8 duplicates removed"),), "generation-1")
+    metrics = Metrics(
+        Spread(1520, 0.0, 0.25, 0.5, 0.7, 0.9), None, {"vector": 1500, "both": 20}, {"context": 7}
+    )
+    trace = Trace(
+        (Stage("fusion", 2.5, 30, 22, "8 duplicates removed"),), "generation-1", lambda: metrics
+    )
     return Answer("refund", (found,), trace)
 
 
@@ -172,6 +177,19 @@ def test_the_summary_counts_documents_among_those_that_match():
     assert "1 of 1,840 documents · 2 ms" in many
     assert "30 → 22" in html
     assert "8 duplicates removed" in html
+
+
+def test_details_show_scores_and_what_found_the_candidates():
+    html = summary.summary_line(answer())
+    assert "1,520 · scores 0.00–0.90, median 0.50" in html
+    assert "--low:0.000;--lower:0.250;--median:0.500;--upper:0.700;--high:0.900" in html
+    assert "<dt>Shown</dt>" not in html
+    assert "both indexes 20</span>" in html
+    assert "semantic only 1,500</span>" in html
+    assert "AI context 7</span>" in html
+    assert "keyword only" not in html
+    plain = replace(answer(), trace=Trace((Stage("filters", 1.0, 3, 3),)))
+    assert "rk-metrics" not in summary.summary_line(plain)
 
 
 def test_what_is_said_of_an_answer_above_its_cards():

@@ -63,6 +63,22 @@ def test_a_failure_that_nobody_foresaw_is_a_sentence_and_stands_in_the_log(
     assert "ZeroDivisionError: nobody\nexpects this" in log
 
 
+def test_each_search_of_a_command_is_a_line_of_its_log_without_its_words(filled, in_process):
+    shown = in_process("search", "refund zanzibar", "--library", filled)
+    assert shown.returncode == 0
+    in_process("search", "--chunked", "refund zanzibar", "--library", filled)
+    in_process("status", "--library", filled)
+    file = filled / "logs" / "commands.log"
+    lines = file.read_text("utf-8").splitlines()
+    assert [line.split(" INFO ")[1].split(":")[0] for line in lines] == [
+        "search", "search by topics",
+    ]  # fmt: skip
+    assert "; found by " in lines[0]
+    assert "1 segment → " in lines[1]
+    assert "zanzibar" not in file.read_text("utf-8")
+    assert file.stat().st_mode & 0o077 == 0
+
+
 def test_a_job_that_fails_unforeseen_ends_as_failed(filled, in_process, monkeypatch):
     def broken(*_args, **_more):
         raise ZeroDivisionError("nobody expects this")

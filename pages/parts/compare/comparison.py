@@ -15,12 +15,12 @@ from pages.parts.common.option_controls import control, search_controls
 from pages.parts.library.embedder_choice import label
 from pages.parts.search import summary
 from pages.parts.search.passages import excerpt_html
+from pages.parts.search.trace_view import trace_view
 from ragkit.answering.excerpts import Excerpt
 from ragkit.catalog.judgments import VoteRecord
 from ragkit.evaluation.comparison import Column, Comparison, Movement, RankChange, RankedResult
 from ragkit.evaluation.judging import Grades
 from ragkit.evaluation.search_config import CONFIG_OPTIONS, SearchConfig, as_text
-from ragkit.traces import Trace
 
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "Keyword vs. semantic": ("mode:keyword", "mode:vector"),
@@ -113,10 +113,10 @@ def _about(column: Column, index: int, depth: int, baseline: str) -> str:
             f'the first ranks count most.">rank correlation {column.rbo:.2f}</span>'
         )
     took = ""
-    if column.stages:
+    if column.trace.stages:
         took = (
             f'<details><summary>{markup.took(column.ms)} · <span class="rk-ask">stages</span>'
-            f"</summary>{summary.trace_table(Trace(column.stages))}</details>"
+            f"</summary>{trace_view(column.trace)}</details>"
         )
     notices = "".join(f'<p class="rk-soft">{text(notice)}</p>' for notice in column.notices)
     titles = {one.result.document.id: one.result.document.title for one in column.results}

@@ -14,6 +14,7 @@ from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.library.names import NamedDocument
 from ragkit.library.searches import PastSearch
+from ragkit.results import Answer
 from ragkit.surfaces.serve import add_sample, sample_questions
 
 _SEARCHES, _DOCUMENTS = 8, 6
@@ -53,7 +54,7 @@ def _home(library: Library, collections: tuple[str, ...]) -> None:
         browser.pulse("home-pulse", _BUSY_SECONDS)
 
 
-def note(library: Library, question: str) -> None:
+def note(library: Library, question: str, answer: Answer) -> None:
     """Put a search that was just typed or chosen in front of the recent ones.
 
     Going back, reloading and changing an option leave their order as it is.
@@ -65,7 +66,7 @@ def note(library: Library, question: str) -> None:
     if typed or (first and " ".join(question.split()) not in past):
         # The search itself went well; Health says what is wrong with the library's folder.
         with suppress(RagkitError):
-            library.searches.note(question)
+            library.searches.note(question, answer)
 
 
 def act(library: Library, values: Mapping[str, str]) -> bool:
@@ -120,7 +121,7 @@ def searches_list(searches: Sequence[PastSearch], *, kept: bool = True) -> str:
         promise = "Your searches appear here. They stay on this machine."
         return _section("Recent searches", f'<p class="rk-soft">{promise}</p>')
     rows = "".join(
-        f'<li>{_ask(one.question)}<span class="rk-home-tools">{_pin(one)}'
+        f'<li>{_ask(one.question, one.summary)}<span class="rk-home-tools">{_pin(one)}'
         + _tool("forget", "×", "Remove", one.question)
         + "</span></li>"
         for one in searches[:_SEARCHES]
@@ -149,9 +150,10 @@ def _section(title: str, body: str, tool: str = "") -> str:
     )
 
 
-def _ask(question: str) -> str:
-    """Return a button that searches for a question."""
-    data = attributes(data_rk="ask", data_question=question, class_="rk-home-name", title=question)
+def _ask(question: str, about: str = "") -> str:
+    """Return a button that searches for a question; ``about`` is said where it is pointed at."""
+    title = " · ".join(filter(None, (question, about)))
+    data = attributes(data_rk="ask", data_question=question, class_="rk-home-name", title=title)
     return f'<button type="button"{data}><bdi>{name(question)}</bdi></button>'
 
 

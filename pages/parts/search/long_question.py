@@ -6,10 +6,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from pages.parts.common.markup import action, attributes, name, plural, text
+from pages.parts.common.markup import action, attributes, name, plural, text, took
 from pages.parts.library.source_tables import with_meter
 from pages.parts.search.cards import coverage_bar, open_link
 from pages.parts.search.passages import excerpt_html
+from pages.parts.search.trace_view import trace_view
 from ragkit.catalog.records import DocumentRecord
 from ragkit.indexing.progress import Progress
 from ragkit.results import Result
@@ -120,9 +121,10 @@ def coloured(value: str, topics: Sequence[TopicAnswer], chosen: int | None) -> s
 def summary(answer: ChunkedAnswer) -> str:
     """Return ``7 segments → 35 hits → 12 documents → 5 shown``."""
     return (
-        '<p class="rk-summary" role="status"><span class="rk-counts" title="Each segment of the '
-        'text is searched separately; the best documents of every topic are shown.">'
-        f"{text(answer.summary)}</span> · {answer.trace.ms:.0f} ms</p>"
+        '<div class="rk-summary"><details class="rk-trace"><summary><span class="rk-counts" '
+        'role="status" title="Each segment of the text is searched separately; the best documents '
+        f'of every topic are shown.">{text(answer.summary)} · {took(answer.trace.ms)}</span> · '
+        f'<span class="rk-ask">Details</span></summary>{trace_view(answer.trace)}</details></div>'
     )
 
 

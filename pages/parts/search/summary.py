@@ -20,11 +20,11 @@ from pages.parts.common.markup import (
     text,
     took,
 )
+from pages.parts.search.trace_view import trace_view
 from ragkit.options import SEARCH_OPTIONS, SearchOptions, Sort
 from ragkit.results import Answer, PhrasingOutcome
 from ragkit.retrieval.intent import with_filters
 from ragkit.retrieval.query_parser import parse_query
-from ragkit.traces import Trace
 
 _STEP = 10
 MOST_RESULTS = int((SEARCH_OPTIONS["limit"].slider or (0, 50, 1))[1])
@@ -108,7 +108,7 @@ def summary_line(answer: Answer, beside: str = "") -> str:
         '<div class="rk-summary"><details class="rk-trace"><summary>'
         f'<span class="rk-counts" role="status">{" · ".join(counts)} · '
         f"{took(answer.trace.ms)}</span>"
-        f' · <span class="rk-ask">Details</span></summary>{trace_table(answer.trace)}'
+        f' · <span class="rk-ask">Details</span></summary>{trace_view(answer.trace)}'
         f"</details>{beside}</div>"
     )
 
@@ -210,27 +210,6 @@ def more(answer: Answer, options: SearchOptions) -> str:
         data_name="limit", data_value=min(options.limit + _STEP, MOST_RESULTS),
     )  # fmt: skip
     return f'<div class="rk-further">{button}<span class="rk-soft">{_counted(answer)}</span></div>'
-
-
-def trace_table(trace: Trace) -> str:
-    """Return a table of the stages with what went in and came out, and how long each took."""
-    most = max((stage.ms for stage in trace.stages), default=0.0) or 1.0
-    rows = "".join(
-        f"<tr><th scope=row>{text(stage.name)}</th>"
-        f"<td>{number(stage.count_in)} → {number(stage.count_out)}</td>"
-        f'<td class="rk-ms">{stage.ms:.1f} ms'
-        f'<i style="width:{100 * stage.ms / most:.0f}%"></i></td>'
-        f"<td>{text(stage.note)}</td></tr>"
-        for stage in trace.stages
-    )
-    index = f"Index {text(trace.generation)}. " if trace.generation else ""
-    return (
-        '<div class="rk-wide" tabindex="0" role="region" aria-label="Stages">'
-        '<table class="rk-stages"><thead><tr><th>Stage</th>'
-        "<th>In → out</th><th>Time</th><th>What it did</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table></div>"
-        f'<p class="rk-soft">{index}Times are for this search alone, on this machine.</p>'
-    )
 
 
 def filter_chips(chips: Sequence[Chip]) -> str:

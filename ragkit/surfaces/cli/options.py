@@ -110,7 +110,7 @@ def open_library(library: Path | None, collection: str | None, *, create: bool =
     """Open the library that the options and settings name, until the command ends."""
     opened = Library.open(load_settings(library=library, collection=collection), create=create)
     _opened.append(opened)
-    log_to(opened.paths.logs / "commands.log", logging.ERROR)
+    log_to(opened.paths.logs / "commands.log", logging.INFO)
     console.say(*opened.notices)
     return opened
 

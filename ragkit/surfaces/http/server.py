@@ -29,6 +29,7 @@ from ragkit.models.factory import is_remote
 from ragkit.options import Mode
 from ragkit.paths import LibraryPaths
 from ragkit.settings import Settings, load_settings
+from ragkit.surfaces.failures import keep_tracebacks_from_the_terminal, log_to
 from ragkit.surfaces.http.access import Access
 from ragkit.surfaces.http.guard import Guard
 from ragkit.surfaces.http.page_style import PageStyle, read_scripts, read_styles
@@ -53,7 +54,13 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
 
     from ragkit.surfaces.http import pdf_pages, thread_file, writing
 
-    access = Access(LibraryPaths(settings.library.absolute()).access)
+    paths = LibraryPaths(settings.library.absolute())
+    log_to(paths.logs / "pages.log", logging.INFO)
+    keep_tracebacks_from_the_terminal()
+    if logging.lastResort is not None:
+        # What goes wrong is said on the terminal as well.
+        logging.getLogger().addHandler(logging.lastResort)
+    access = Access(paths.access)
     with suppress(*(() if settings.server.locked else (LibraryError,))):
         access.note_server(port, locked=settings.server.locked)
     look_nothing_up()
