@@ -45,7 +45,9 @@ def test_words_japanese_and_identifiers_find_the_cards_of_their_documents(open_p
         expect(card.locator("mark").first).to_be_visible()
 
 
-def test_the_first_result_is_in_sight_controls_are_few_and_scores_are_explained(open_page):
+def test_the_first_result_is_in_sight_controls_are_few_and_scores_are_explained(
+    open_page, served
+):
     page = open_page("?q=refund")
     expect(page.get_by_label("Search your documents")).to_have_value("refund")
     box = first_card(page).locator(".rk-excerpt").first.bounding_box()
@@ -67,6 +69,11 @@ def test_the_first_result_is_in_sight_controls_are_few_and_scores_are_explained(
     expect(page.locator(".rk-stages")).to_be_hidden()
     page.locator(".rk-ask").click()
     expect(page.locator(".rk-stages")).to_contain_text("fusion")
+    expect(page.locator(".rk-metrics")).to_contain_text("both indexes")
+    expect(page.locator(".rk-spread").first).to_be_visible()
+    log = (served.library / "logs" / "pages.log").read_text("utf-8")
+    assert "INFO search: " in log
+    assert "; found by " in log
 
 
 def test_coverage_is_drawn_one_cell_a_chunk_and_each_chunk_can_be_a_result(open_page):

@@ -252,8 +252,8 @@ def test_two_settings_are_asked_of_a_library(library):
     first, second = found.columns
     assert [one.result.document.path for one in first.results] == ["handbook/login.md"]
     assert second.results[0].movement == Movement(RankChange.SAME)
-    assert {one.name for one in first.stages} >= {"keyword", "fusion", "reconstruction"}
-    assert "vector" in {one.name for one in second.stages}
+    assert {one.name for one in first.trace.stages} >= {"keyword", "fusion", "reconstruction"}
+    assert "vector" in {one.name for one in second.trace.stages}
     assert first.results[0].result == library.search("OAuth token", words.options).results[0]
     assert compare(library, "OAuth token", [words, words]).columns[1].rbo == 1.0
 
@@ -269,7 +269,7 @@ def test_four_columns_and_a_question_in_pieces(library):
     found = compare(library, text, columns)
     assert [bool(one.results) for one in found.columns] == [True] * 4
     assert " hits → " in found.columns[3].notices[0]
-    assert found.columns[3].stages[0].name == "topics"
+    assert found.columns[3].trace.stages[0].name == "topics"
 
 
 def test_a_column_is_asked_of_another_embedder_whose_vectors_are_kept(tmp_path):
