@@ -45,9 +45,7 @@ def test_words_japanese_and_identifiers_find_the_cards_of_their_documents(open_p
         expect(card.locator("mark").first).to_be_visible()
 
 
-def test_the_first_result_is_in_sight_controls_are_few_and_scores_are_explained(
-    open_page, served
-):
+def test_the_first_result_is_in_sight_controls_are_few_and_scores_are_explained(open_page, served):
     page = open_page("?q=refund")
     expect(page.get_by_label("Search your documents")).to_have_value("refund")
     box = first_card(page).locator(".rk-excerpt").first.bounding_box()
