@@ -171,7 +171,8 @@ def test_every_value_of_every_choice_has_words():
                  for one in kind]  # fmt: skip
         assert len(set(heads)) == len(heads)
     levels = [SearchConfig(SearchOptions(granularity=one)) for one in Granularity]
-    assert [one.split(", ")[1] for one in names(levels)] == [
+    assert [one.split(", ", 1)[1] for one in names(levels)] == [
+        "tables, lists and code",
         "chunks",
         "sections",
         "whole documents",

@@ -20,7 +20,7 @@ from pages.parts.library import (
     upload_tray,
 )
 from pages.parts.library import source_tables as tables
-from pages.parts.search import summary
+from pages.parts.search import summary, trace_view
 from ragkit.catalog.records import (
     CollectionContents,
     Counts,
@@ -35,7 +35,7 @@ from ragkit.options import SearchOptions
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.surfaces import render
 from ragkit.traces import Metrics, Spread, Stage, Trace
-from ragkit.types import Section
+from ragkit.types import Level, Section
 
 
 def answer(text: str = "The refund is due.", title: str = "Refunds") -> Answer:
@@ -187,6 +187,7 @@ def test_details_show_scores_and_what_found_the_candidates():
     assert "both indexes 20</span>" in html
     assert "semantic only 1,500</span>" in html
     assert "AI context 7</span>" in html
+    assert {*trace_view.LEVELS} == {*Level}
     assert "keyword only" not in html
     plain = replace(answer(), trace=Trace((Stage("filters", 1.0, 3, 3),)))
     assert "rk-metrics" not in summary.summary_line(plain)

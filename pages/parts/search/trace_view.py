@@ -13,13 +13,15 @@ _SOURCES = {
     "keyword": "keyword only",
     "named": "a named document",
 }
-_LEVELS = {
+LEVELS = {
+    "block": "table, list or code",
     "chunk": "chunk",
     "context": "AI context",
     "question": "question",
     "section": "section",
     "document": "document",
 }
+"""What entries of each level are called."""
 
 
 def trace_view(trace: Trace) -> str:
@@ -33,7 +35,7 @@ def _metrics(metrics: Metrics) -> str:
         _scores("Candidates", metrics.candidates),
         _scores("Shown", metrics.shown),
         _shares("Found by", metrics.sources, _SOURCES),
-        _shares("Found as", metrics.levels, _LEVELS),
+        _shares("Found as", metrics.levels, LEVELS),
     ]
     return f'<dl class="rk-metrics">{"".join(rows)}</dl>'
 
