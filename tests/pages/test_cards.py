@@ -361,3 +361,14 @@ def test_the_score_of_a_whole_document_stands_beside_those_of_its_chunks():
     assert "Matching chunks#4 0.70" in said
     assert "Whole document semantic rank 1, 0.91 × 0.50" in said
     assert "The score of the whole document orders the results" in said
+
+
+def test_a_shortened_chunk_says_so_and_leads_to_all_of_it():
+    first = Passage(0, 6, "First.", (), None, (), (1, 1))
+    short = Passage(9, 16, "Middle.", (), None, ((0, 6),), (2, 2), shortens=Span(7, 90))
+    found = result(passages=(first, short), context_chunks=(2,))
+    html = cards.card(found, 0, "a&b", ExpandedContent(passages=True))
+    assert "… chunk 3 shortened … see all of it" in read(html).text
+    assert 'href="document?id=12&amp;chunk=3&amp;find=a%26b"' in html
+    assert html.count("rk-shortened") == 1
+    assert "<mark>Middle</mark>." in html
