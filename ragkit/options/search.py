@@ -42,7 +42,10 @@ class Filters:
     Values within one part are alternatives; the parts must all hold. ``after`` and ``before``
     are ISO dates ("2025", "2025-01", "2025-01-31") on the document's own date, or its file's; of
     a conversation, on the days of its messages. ``speakers`` are names, or words of names, of
-    people who speak in a conversation. ``fields`` are (name, value) pairs of front matter.
+    people who speak in a conversation. ``languages`` are codes ("de") of what people speak.
+    ``fields`` are (name, value) pairs of front matter. Where there are words to search for, those
+    of ``framework`` and ``language`` (of programming) keep documents without the field, unless
+    one of their values begins with ``=``.
     ``senders``, ``recipients``, ``copies`` and ``blind_copies`` are parts of names or addresses of
     a mail, ``senders`` also speakers; ``has`` names what it must have: "attachment", or of a chunk
     "decision" or "action". ``topics`` are words of what contexts say that chunks are about, and
