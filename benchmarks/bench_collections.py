@@ -34,8 +34,8 @@ from typing import Any
 
 from common import kept_figures, median, percentile, plotted_arguments, python
 from many_collections import Filled, Filler, Sizes
+from plots import Line, Panel, Point, draw
 
-from ragkit.evaluation.plots import Line, Panel, Point, draw
 from ragkit.indexes.local.files import generations
 from ragkit.library import Library
 from ragkit.options import Mode

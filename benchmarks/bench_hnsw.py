@@ -33,9 +33,9 @@ from typing import Any, TypeAlias
 import faiss
 import numpy as np
 from common import kept_figures, median, percentile, plotted_arguments
+from plots import Line, Panel, Point, draw
 from vectors import KINDS, vectors_of
 
-from ragkit.evaluation.plots import Line, Panel, Point, draw
 from ragkit.indexes.local.files import record
 from ragkit.indexes.local.hnsw import GraphParameters, write_graph
 from ragkit.indexes.local.vector import (
