@@ -118,7 +118,7 @@ def also_see(found: SimilarDocuments) -> str:
         return ""
     return (
         '<section class="rk-more" id="also-see" aria-label="Similar documents">'
-        f"<h3>Similar documents</h3>{listed}</section>"
+        f"<h2>Similar documents</h2>{listed}</section>"
     )
 
 
