@@ -61,7 +61,10 @@ class Writer:
         return self.open_indexes()
 
     def is_saved(self, collection: CollectionRecord) -> bool:
-        """Return whether every index on disk holds a collection's present entries."""
+        """Return whether every index on disk holds a collection's present entries.
+
+        There is none of a level without entries: texts may have no tables, lists or code.
+        """
         version = self.catalog.collections.version(collection.id)
         return all(
             is_current(
@@ -70,7 +73,8 @@ class Writer:
                 tokenizer_version=TOKENIZER_VERSION,
                 version=version,
             )
-            for level in INDEXED_LEVELS
+            or not self.catalog.entries.count(collection.id, levels)
+            for level, levels in INDEXED_LEVELS.items()
         )
 
     @cached_property
