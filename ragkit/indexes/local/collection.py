@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.local.document_words import DocumentWords
 from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.local.scorer import BM25Scorer
 from ragkit.indexes.local.search import LocalSearch
@@ -24,8 +25,6 @@ _MERGE_SHARE = 0.05
 _EVERYTHING = EntryFilter()
 _AUTO = VectorSearch()
 _UNFILLED = Version(0)
-_COMMON = 16_000
-_CHUNK = LEVEL_CODES[Level.CHUNK]
 _NO_ROWS = np.zeros(0, np.int64)
 _TEXT_ONLY: Mapping[Field, float] = {Field.TEXT: 1.0}
 
@@ -160,93 +159,28 @@ class CollectionIndex:
 
     def holders(self, token_ids: Sequence[int], documents: Ids, fields: Sequence[Field]) -> Bools:
         """Return which documents have each token in one of the fields (``EntryIndex``)."""
-        holding = np.zeros((len(token_ids), len(documents)), np.bool_)
-        numbers = np.array(token_ids, np.int64)
-        columns, bounds = self._runs_of(documents)
-        # Of the type of the rows searched, which would all be copied otherwise.
-        bounds = bounds.astype(np.int32)
-        for field in fields:
-            keywords = self.base.keywords.get(field)
-            of_tokens = keywords.rows_with(numbers) if keywords else []
-            for number, rows in enumerate(of_tokens):
-                firsts, lasts = rows.searchsorted(bounds)
-                present = lasts > firsts
-                for run in np.flatnonzero(present).tolist() if len(self.tombstones.rows) else ():
-                    present[run] = self.alive[rows[firsts[run] : lasts[run]]].any()
-                holding[number, columns[present]] = True
-            for number, token in enumerate(token_ids if len(self.delta) else ()):
-                added, _counts = self.delta.counts_of(field, token)
-                holding[number] |= np.isin(documents, self.delta.rows.document_ids[added])
-        return holding
+        return self._words.holders(token_ids, documents, fields)
 
     def openings(self, token_ids: Sequence[int], least: int) -> list[Ids]:
         """Return the documents that open with each token (``EntryIndex``)."""
-        return [
-            self._long(np.unique(documents[places == 0]), least)
-            for documents, places in self._having(token_ids, Field.TEXT)
-        ]
+        return self._words.openings(token_ids, least)
 
     def throughout(self, token_ids: Sequence[int], field: Field, least: int) -> list[Ids]:
         """Return the documents that have each token in every chunk (``EntryIndex``)."""
-        found = []
-        for documents, _places in self._having(token_ids, field):
-            holding, counts = np.unique(documents, return_counts=True)
-            chunks = self._sizes[1][np.searchsorted(self._sizes[0], holding)]
-            found.append(self._long(holding[counts == chunks], least))
-        return found
-
-    def _long(self, documents: Ids, least: int) -> Ids:
-        sizes = self._sizes[1][np.searchsorted(self._sizes[0], documents)]
-        return documents[sizes >= least]
+        return self._words.throughout(token_ids, field, least)
 
     def spread(self, token_ids: Sequence[int]) -> list[int]:
         """Return how many documents have each token (``EntryIndex``)."""
-        return [_distinct_count(of_token) for of_token, _ in self._having(token_ids, Field.TEXT)]
-
-    def _having(
-        self, token_ids: Sequence[int], field: Field
-    ) -> Iterator[tuple[Ids, NDArray[np.int32]]]:
-        """Yield for each token its live entries' documents and the places of their chunks."""
-        keywords, of_delta = self.base.keywords.get(field), self.delta.rows
-        of_tokens = keywords.rows_with(np.array(token_ids, np.int64)) if keywords else []
-        for number, token in enumerate(token_ids):
-            rows: NDArray[Any] = of_tokens[number] if of_tokens else _NO_ROWS
-            if len(rows) > _COMMON:
-                rows = rows[:0]
-            if len(self.tombstones.rows):
-                rows = rows[self.alive[rows]]
-            documents, places = self.base.document_ids[rows], self.base.chunk_indexes[rows]
-            if len(self.delta):
-                added = self.delta.counts_of(field, token)[0]
-                documents = np.concatenate([documents, of_delta.document_ids[added]])
-                places = np.concatenate([places, of_delta.chunk_indexes[added]])
-            yield documents, places
+        return self._words.spread(token_ids)
 
     @property
     def documents(self) -> int:
         """How many documents its entries are of."""
-        return len(self._sizes[0])
+        return self._words.documents
 
     @cached_property
-    def _sizes(self) -> tuple[Ids, Ids]:
-        """The documents, ascending, and how many chunks each has."""
-        starts, _ends = self.runs
-        own = (self.base.levels <= _CHUNK) & self.alive
-        chunks = np.add.reduceat(own, starts, dtype=np.int64) if len(starts) else starts
-        chunks = np.concatenate([chunks, self.delta.rows.levels <= _CHUNK])
-        of_runs = np.concatenate([self.base.document_ids[starts], self.delta.rows.document_ids])
-        documents, group = np.unique(of_runs[chunks > 0], return_inverse=True)
-        sizes = np.bincount(group.reshape(-1), chunks[chunks > 0], len(documents))
-        return documents, sizes.astype(np.int64)
-
-    def _runs_of(self, documents: Ids) -> tuple[Ids, Ids]:
-        """Return the runs of some documents: the document of each by its place, and its bounds."""
-        of_runs, order = self._documents_of_runs
-        firsts, lasts = (np.searchsorted(of_runs, documents, side) for side in ("left", "right"))
-        runs = [order[first:last] for first, last in zip(firsts, lasts, strict=True)]
-        columns = np.repeat(np.arange(len(documents)), lasts - firsts)
-        chosen = np.concatenate([order[:0], *runs])
-        return columns, np.stack([bounds[chosen] for bounds in self.runs])
+    def _words(self) -> DocumentWords:
+        return DocumentWords(self)
 
     def with_vectors(self, entry_ids: Ids, level: Level) -> Bools:
         """Return which chunks have a vector of a level (``EntryIndex``)."""
@@ -349,13 +283,6 @@ class CollectionIndex:
         return (bounds[:-1], bounds[1:]) if len(documents) else (others, others)
 
     @cached_property
-    def _documents_of_runs(self) -> tuple[Ids, Ids]:
-        """The documents of ``runs``, ascending, and the numbers of the runs in that order."""
-        documents = self.base.document_ids[self.runs[0]]
-        order = np.argsort(documents, kind="stable")
-        return documents[order], order
-
-    @cached_property
     def groups(self) -> tuple[ChunkGroups, ChunkGroups]:
         """The chunks of the segment and of the delta."""
         return ChunkGroups(self.base.levels), ChunkGroups(self.delta.rows.levels)
@@ -397,14 +324,6 @@ class CollectionIndex:
     def scorer(self) -> BM25Scorer:
         """Scores its rows by words."""
         return BM25Scorer(self)
-
-
-def _distinct_count(ids: Ids) -> int:
-    """Count different ids; where they ascend, as those of a segment mostly do, without sorting."""
-    steps = np.diff(ids)
-    if (steps < 0).any():
-        return len(np.unique(ids))
-    return int(np.count_nonzero(steps)) + bool(len(ids))
 
 
 def _in_all(rows: Sequence[NDArray[Any]]) -> Ids:
