@@ -211,7 +211,8 @@ class BatchSearch:
     ) -> list[Within]:
         """Ask the documents that some of the queries name for what is left of each."""
         indexes = [search.index for search in searches]
-        options = replace(options, document_weight=0.0)
+        # What is left of a question when names are taken out is no quotation.
+        options = replace(options, document_weight=0.0, verbatim_weight=0.0)
         found = []
         for number, query in enumerate(queries):
             named = named_documents(query, indexes, self._catalog.documents.nameable)

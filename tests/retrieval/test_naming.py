@@ -118,3 +118,12 @@ def test_a_question_that_names_is_the_same_in_a_batch(library):
         ]
 
     assert hits(texts) == [hits([text])[0] for text in texts]
+
+
+def test_what_is_left_of_a_question_is_no_quotation(library):
+    text = "At Corvane the board reviews its plans 2020"
+    scores = [
+        [(result.document.path, result.score) for result in find(library, text, **options).results]
+        for options in ({}, {"verbatim_weight": 0.0})
+    ]
+    assert scores[0] == scores[1] != []
