@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ragkit.catalog.connection import Connections, conditions
@@ -152,6 +152,13 @@ class Collections:
                 "UPDATE collections SET settings = ? WHERE id = ?",
                 (json.dumps(settings, sort_keys=True), collection_id),
             )
+
+    def set_group(
+        self, collection: CollectionRecord, group: str, values: Mapping[str, Any]
+    ) -> None:
+        """Replace one group of a collection's settings; one without values is left out."""
+        others = {name: value for name, value in collection.settings.items() if name != group}
+        self.set_settings(collection.id, {**others, group: dict(values)} if values else others)
 
     def version(self, collection_id: int) -> Version:
         """Return the version of a collection; cheap enough for every search."""

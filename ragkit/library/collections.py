@@ -170,9 +170,7 @@ class CollectionService:
     def _set(self, name: str, group: str, values: Mapping[str, Any]) -> CollectionRecord:
         """Replace one group of a collection's settings; returns it as it was before."""
         record = self.get(name)
-        others = {key: value for key, value in record.settings.items() if key != group}
-        settings = {**others, group: dict(values)} if values else others
-        self._collections.set_settings(record.id, settings)
+        self._collections.set_group(record, group, values)
         return record
 
     def _free(self, name: str, own: int | None = None) -> str:

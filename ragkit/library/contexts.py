@@ -172,10 +172,7 @@ class ContextService:
         prompts = {name: text for name, text in record.prompts.items() if name != kind}
         if parsed.own:
             prompts[kind] = parsed.text
-        settings = {name: value for name, value in record.settings.items() if name != "prompts"}
-        if prompts:
-            settings["prompts"] = prompts
-        self._catalog.collections.set_settings(record.id, settings)
+        self._catalog.collections.set_group(record, "prompts", prompts)
 
     # -- jobs: each returns the job's number -----------------------------------------------
 
