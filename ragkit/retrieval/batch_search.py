@@ -92,8 +92,7 @@ class BatchSearch:
             of_all_levels += searches
             candidates = find_candidates(searches, queries, depth, options, timer, suffix)
             within: list[Within] = []
-            fused = len(candidates) > 1 and options.fusion is Fusion.WEIGHTED
-            if level is Level.CHUNK and fused and options.name_weight > 0:
+            if level is Level.CHUNK:
                 within = self._within(queries, searches, scopes, depth, options, timer)
             found = sum(len(of_kind.entry_ids) for of_kind in candidates.values())
             with timer.stage(f"fusion{suffix}", found) as stage:
@@ -157,9 +156,7 @@ class BatchSearch:
             inside = self._put(queries, only, Level.CHUNK, options)
             depth, untold = max(options.candidates, options.limit), StageTimer()
             found = find_candidates(searches, queries, depth, options, untold)
-            within: list[Within] = []
-            if len(found) > 1 and options.fusion is Fusion.WEIGHTED and options.name_weight > 0:
-                within = self._within(queries, searches, scopes, depth, options, untold)
+            within = self._within(queries, searches, scopes, depth, options, untold)
             found = with_all_of(found, searches, inside, queries, options, untold)
             ranking = rank(found, searches, queries, options, Level.CHUNK, within)
             asked = set(documents.tolist())
@@ -209,7 +206,13 @@ class BatchSearch:
         options: SearchOptions,
         timer: StageTimer,
     ) -> list[Within]:
-        """Ask the documents that some of the queries name for what is left of each."""
+        """Ask the documents that some of the queries name for what is left of each.
+
+        Nothing where that adds nothing: only scores of both indexes, joined by weights, have it.
+        """
+        fused = options.mode is Mode.HYBRID and options.fusion is Fusion.WEIGHTED
+        if not fused or options.name_weight <= 0:
+            return []
         indexes = [search.index for search in searches]
         # What is left of a question when names are taken out is no quotation.
         options = replace(options, document_weight=0.0, verbatim_weight=0.0)

@@ -326,16 +326,18 @@ def with_phrases(
     asked = ranking.entry_ids[rows], ranking.queries[rows]
     shares = np.zeros(len(ranking.entry_ids))
     shares[rows] = shares_in(phrase_shares, Field.TEXT, searches, queries, *asked)
-    wholes = whole_phrases(searches, queries)
-    wholes[[not may_be_quoted(query.text) for query in queries]] = 0.0
-    verbatim = verbatim_shares(shares, wholes, ranking.queries)
     if options.phrase_weight > 0:
         ranking = with_part(ranking, "phrase", shares, shares, options.phrase_weight)
-    if options.verbatim_weight > 0 and verbatim.any():
-        weights = np.zeros(ranking.count)
-        weights[ranking.queries[verbatim > 0.0]] = options.verbatim_weight
-        ranking = with_part(ranking, "verbatim", verbatim, verbatim, weights)
-    return ranking
+    quotable = np.array([may_be_quoted(query.text) for query in queries])
+    if options.verbatim_weight <= 0 or not quotable.any() or not shares.any():
+        return ranking
+    wholes = np.where(quotable, whole_phrases(searches, queries), 0.0)
+    verbatim = verbatim_shares(shares, wholes, ranking.queries)
+    if not verbatim.any():
+        return ranking
+    weights = np.zeros(ranking.count)
+    weights[ranking.queries[verbatim > 0.0]] = options.verbatim_weight
+    return with_part(ranking, "verbatim", verbatim, verbatim, weights)
 
 
 def shares_of_best(raw: Scores, queries: Ids, count: int, least: float | Scores = 0.0) -> Scores:
