@@ -29,7 +29,7 @@ _PAGE_WORDS: dict[str, str] = {Format.XLSX: "sheet", Format.PPTX: "slide"}
 class Request:
     """What the address names. ``chunk`` counts from 0; ``at`` is an offset, of a heading.
 
-    ``span`` is the one sentence to mark, and ``said`` the ``markup.mark_of`` its text.
+    ``span`` is the one sentence to mark, and ``said`` the ``addresses.mark_of`` its text.
     """
 
     id: int

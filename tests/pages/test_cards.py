@@ -7,12 +7,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pages.parts.common.markup import document_url
 from pages.parts.search import cards, details, passages
 from pages.parts.search.passages import ExpandedContent
 from ragkit.catalog.records import DocumentRecord
 from ragkit.results import Contribution, DocumentRef, MatchedChunk, Passage, Result
 from ragkit.retrieval.similar import Similar, SimilarDocuments
+from ragkit.surfaces.addresses import document_url
 from ragkit.types import BlockKind, Level, Span, Status
 
 HOSTILE = (

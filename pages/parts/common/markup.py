@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from html import escape
 from urllib.parse import urlencode
 
 from ragkit import formatting
-from ragkit.answers import Source
 from ragkit.retrieval.highlight import best_window
+from ragkit.surfaces.addresses import document_url
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
 _TRICKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
@@ -74,38 +73,6 @@ def meter(label: str, done: float, total: float) -> str:
         f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{share:.0f}">'
         f'<i style="width:{share:.1f}%"></i></div>'
     )
-
-
-def document_url(
-    document_id: int, chunk: int | None = None, question: str = "", **place: str | int
-) -> str:
-    """Return a document's address; ``chunk`` counts from 0, the address from 1.
-
-    A ``place`` is ``at``, an offset in its text, ``sheet``, the name of one of a workbook, or what
-    ``source_url`` gives.
-    """
-    query: dict[str, str | int] = {"id": document_id}
-    if chunk is not None:
-        query["chunk"] = chunk + 1
-    if question:
-        query["find"] = question[:300]
-    return f"document?{urlencode(query | place)}"
-
-
-def source_url(source: Source, question: str = "") -> str:
-    """Return the address of a sentence's document, which opens with exactly that sentence marked.
-
-    That of a sentence of the web is the address of its page.
-    """
-    if source.document is None:
-        return source.url
-    place = {"span": f"{source.start}-{source.end}", "said": mark_of(source.text)}
-    return document_url(source.document.id, None, question, **place)
-
-
-def mark_of(sentence: str) -> str:
-    """Return what an address says of the text of a span, to be known should it have moved."""
-    return blake2b(sentence.encode("utf-8", "replace"), digest_size=5).hexdigest()
 
 
 def back_link(question: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from pages.parts.common.markup import mark_of
 from ragkit.chunking.units import text_units
 from ragkit.reading.formats import Format
+from ragkit.surfaces.addresses import mark_of
 
 Span = tuple[int, int]
 

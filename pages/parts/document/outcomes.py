@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.parts.common.markup import attributes, document_url, excerpt, mark_of, text
+from pages.parts.common.markup import attributes, excerpt, text
 from ragkit.answering.outcomes import Outcome
+from ragkit.surfaces.addresses import document_url, mark_of
 
 _WORDS = {"decision": "Decided", "action": "To do"}
 _FIRST, _LONGEST = 6, 240

@@ -13,7 +13,6 @@ from pages.parts.common.markup import (
     action,
     attributes,
     document_link,
-    document_url,
     excerpt,
     moment,
     name,
@@ -36,6 +35,7 @@ from ragkit.catalog.summaries import SummaryRecord
 from ragkit.formatting import duration
 from ragkit.library import DocumentDetail
 from ragkit.retrieval.similar import SimilarDocuments
+from ragkit.surfaces.addresses import document_url
 from ragkit.types import Section
 
 WINDOW, ROWS = 24_000, 180

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.parts import rendering
-from pages.parts.common.markup import attributes, document_url, name, number
+from pages.parts.common.markup import attributes, name, number
 from pages.parts.document import reader
 from ragkit.catalog.records import DocumentRecord
 from ragkit.retrieval.highlight import highlight_question
+from ragkit.surfaces.addresses import document_url
 from ragkit.types import Page
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.parts.common.markup import attributes, document_url, name
+from pages.parts.common.markup import attributes, name
 from ragkit.catalog.records import DocumentRecord
 from ragkit.retrieval.similar import SimilarDocuments
+from ragkit.surfaces.addresses import document_url
 
 _MOST_COPIES = 5
 

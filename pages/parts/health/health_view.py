@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.parts.common.markup import (
-    ago,
-    document_url,
-    left,
-    meter,
-    moment,
-    name,
-    number,
-    plural,
-    size,
-    text,
-)
+from pages.parts.common.markup import ago, left, meter, moment, name, number, plural, size, text
 from ragkit.catalog.background_state import BackfillState, BackgroundPhase
 from ragkit.catalog.copies import Backup
 from ragkit.catalog.records import ContextCost, ContextCounts, FailedContext, JobRecord, JobState
 from ragkit.health.findings import Finding, Severity
 from ragkit.models.ollama_monitor import Download, OllamaLook
+from ragkit.surfaces.addresses import document_url
 
 FIX_LABELS = {
     "worker": "Start the worker",

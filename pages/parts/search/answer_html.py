@@ -8,16 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from pages.parts.common.markup import (
-    action,
-    attributes,
-    name,
-    notices,
-    number,
-    plural,
-    source_url,
-    text,
-)
+from pages.parts.common.markup import action, attributes, name, notices, number, plural, text
 from pages.parts.rendering import Kind, kind_of, snippet
 from pages.parts.rendering.canvas import Span, safe_link
 from ragkit.answers import (
@@ -30,6 +21,7 @@ from ragkit.answers import (
 )
 from ragkit.reading.formats import Format
 from ragkit.retrieval.highlight import best_window, highlight_question
+from ragkit.surfaces.addresses import source_url
 
 _PAGE_WORDS: dict[str, str] = {Format.XLSX: "sheet", Format.PPTX: "slide"}
 _LONGEST_QUICK, _LONGEST_SOURCE = 360, 420

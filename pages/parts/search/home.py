@@ -15,6 +15,7 @@ from ragkit.library import Library
 from ragkit.library.names import NamedDocument
 from ragkit.library.searches import PastSearch
 from ragkit.results import Answer
+from ragkit.surfaces.addresses import document_url
 from ragkit.surfaces.serve import add_sample, sample_questions
 
 _SEARCHES, _DOCUMENTS = 8, 6
@@ -159,7 +160,7 @@ def _ask(question: str, about: str = "") -> str:
 
 def _opens(document: NamedDocument) -> str:
     return attributes(
-        href=markup.document_url(document.id), target="_self", data_rk="suggested",
+        href=document_url(document.id), target="_self", data_rk="suggested",
         data_id=document.id, title=document.path,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts.common import markup, state
-from pages.parts.common.markup import attributes, document_url, name, plural, text
+from pages.parts.common.markup import attributes, name, plural, text
 from pages.parts.rendering.canvas import safe_link
 from ragkit.answering.follow_up import in_own_words
 from ragkit.answers import Source, Turn
@@ -20,6 +20,7 @@ from ragkit.library import Library
 from ragkit.library.web import LONGEST
 from ragkit.results import Answer, Contribution
 from ragkit.retrieval.highlight import highlight_question
+from ragkit.surfaces.addresses import document_url
 from ragkit.surfaces.render_web import WHY_FOLDED
 from ragkit.web.results import WebAnswer, WebPreview, WebResult, web_sources
 
