@@ -45,6 +45,7 @@ from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.search import SearchEngine
 from ragkit.retrieval.stages import StageTimer
 from ragkit.retrieval.topic_names import rarities, topic_names
+from ragkit.retrieval.turns import TURNS
 from ragkit.traces import Trace
 
 __all__ = [
@@ -160,6 +161,7 @@ class ChunkedSearch:
         brought = is_brought(engine.embedder.name)
         self._segmenter = local_embedder() if brought else engine.embedder
 
+    @TURNS.computing()
     def search(self, text: str, options: SearchOptions, chunked: ChunkedOptions) -> ChunkedAnswer:
         """Cut a text into topics, search for each, and merge what they find.
 

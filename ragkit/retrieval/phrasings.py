@@ -17,6 +17,7 @@ from ragkit.retrieval.grouping import Group
 from ragkit.retrieval.merge import blend
 from ragkit.retrieval.query import Query
 from ragkit.retrieval.ranking import Hit
+from ragkit.retrieval.turns import TURNS
 
 _QUESTION_COUNTS: Mapping[Phrasings, float] = {
     Phrasings.SEVERAL: 3.0,
@@ -74,8 +75,9 @@ def phrased(
     if open_writer is None:
         return _failed(how, "there is no model that words it anew.")
     try:
-        writer = open_writer()
-        texts = writer.write(query.text, how)
+        with TURNS.aside():
+            writer = open_writer()
+            texts = writer.write(query.text, how)
     except RagkitError as error:
         return _failed(how, str(error))
     queries = tuple(encode(texts))

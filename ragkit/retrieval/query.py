@@ -28,6 +28,7 @@ from ragkit.results import Spelling
 from ragkit.retrieval.filter_syntax import format_filter, keeping, strictly
 from ragkit.retrieval.query_parser import LONGEST_QUERY, ParsedQuery, parse_query
 from ragkit.retrieval.spelling import respelled_text
+from ragkit.retrieval.turns import TURNS
 from ragkit.retrieval.word_forms import in_known_forms
 
 logger = logging.getLogger(__name__)
@@ -249,7 +250,9 @@ class QueryEmbedder:
         )
         thread.start()
         waited = LONGEST_WAIT_IN_TROUBLE if trouble else self._longest
-        if not current.done.wait(waited):
+        with TURNS.aside():
+            is_done = current.done.wait(waited)
+        if not is_done:
             with self._guard:
                 # Whoever asks while this call is under way gets no vector, and this sentence.
                 self._trouble = trouble = trouble or _notice(

@@ -16,6 +16,7 @@ from ragkit.results import RerankOutcome
 from ragkit.retrieval.assembly import HitLookups
 from ragkit.retrieval.levels import COARSE
 from ragkit.retrieval.ranking import Hit
+from ragkit.retrieval.turns import TURNS
 
 BEST_GRADE = 10.0
 """The grade of a passage that answers the query fully; 0 is for one that has nothing to say."""
@@ -113,8 +114,9 @@ def rerank(
     try:
         passages = lookups.situated([hits[place] for place in places])
         distinct = list(dict.fromkeys(passages.values()))
-        grader = open_grader()
-        grades_of_distinct = grader.grade(query, distinct)
+        with TURNS.aside():
+            grader = open_grader()
+            grades_of_distinct = grader.grade(query, distinct)
         name = grader.name
     except RagkitError as error:
         return usual, failed(str(error), len(places))

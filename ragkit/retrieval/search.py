@@ -42,6 +42,7 @@ from ragkit.retrieval.query_segmentation import questions_in
 from ragkit.retrieval.ranking import Hit
 from ragkit.retrieval.spelling import misspelled, respelled_text
 from ragkit.retrieval.stages import StageTimer
+from ragkit.retrieval.turns import TURNS
 from ragkit.traces import Trace
 from ragkit.types import Level
 
@@ -167,6 +168,7 @@ class SearchEngine:
         """Return what reads of the catalog what it holds of hits."""
         return HitLookups(self._catalog, self.embedder.fingerprint)
 
+    @TURNS.computing()
     def _answer(
         self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
     ) -> tuple[Answer, float]:
