@@ -25,7 +25,7 @@ from chaos_parts import (
 from ollama_stand_in import OllamaStandIn
 
 from ragkit.catalog.schema import MIGRATIONS
-from ragkit.surfaces.cli.app import ELSEWHERE
+from ragkit.surfaces.cli.app import COMMANDS
 
 KILLS = int(os.environ.get("RAGKIT_CHAOS_KILLS", "6"))
 SEED = int(os.environ.get("RAGKIT_CHAOS_SEED", "7"))
@@ -67,11 +67,10 @@ def victim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Victim]:
 
 def commands(place: Path) -> list[list[str]]:
     names = {"EXTRA": "extra", "ARCHIVE": "archive.zip", "IMPORTED": "imported"}
-    known = {"sync", "worker", "add", *ELSEWHERE}
     return [
         [str(place / names[part]) if part in names else part for part in command]
         for command in _COMMANDS
-        if command[0] in known
+        if command[0] in COMMANDS
     ]
 
 

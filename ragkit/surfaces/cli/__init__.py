@@ -1,1 +1,1 @@
-"""The command line, one module a group of commands."""
+"""The command line, one module a command or a group of them; ``app.COMMANDS`` lists all."""

@@ -52,7 +52,9 @@ def ablate_set(
     ] = Path("ablation"),
     json_: JsonOption = False,
 ) -> None:
-    """Compare search settings on a question set, one change at a time, in tables and a chart.
+    """Compare search settings on a question set, change by change.
+
+    The result is tables and a chart.
 
     Without --corpus, a collection's own documents are searched: with the questions that people
     rated or imported, else with those that a model wrote, or writes now. Of a --folder, Ollama

@@ -93,7 +93,7 @@ def ask(
     web: WebOption = False,
     yes: YesOption = False,
 ) -> None:
-    """Answer a question: with sentences of the documents, and in a local model's words."""
+    """Answer a question with sentences of the documents. A local model then writes an answer."""
     text = " ".join(question).strip()
     if not text:
         raise QueryError("The question is empty.", "Say what to answer.")

@@ -6,7 +6,7 @@ Both work in this process, or follow the worker where one is running.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated
 
@@ -20,7 +20,6 @@ from ragkit.indexing.writer import lock_is_held
 from ragkit.library import Library
 from ragkit.library.contexts import ContextService
 from ragkit.library.embedders import EmbedderService, Offers
-from ragkit.models.factory import is_brought
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
 
@@ -129,7 +128,7 @@ def embedder(
     resume: Annotated[bool, typer.Option("--resume", help="Resume the switch.")] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Show the embedding model, or switch the whole library to another one.
+    """Show the embedding model, or switch the library to another.
 
     The current model answers searches until every text is embedded with the new one.
     """
@@ -199,25 +198,6 @@ def _put_embedder(state: EmbedderState, as_json: bool, offers: Offers | None = N
         console.put(f"{mark} {offer.name}{size}  {lacks or 'all texts embedded'}")
     if offers and offers.trouble:
         console.say(offers.trouble)
-
-
-def status_lines(library: Library, contexts: BackfillState) -> Iterator[str]:
-    """Yield what ``ragkit status`` prints of what is written and made in the background."""
-    counts, spent = contexts.counts, contexts.cost.in_words
-    yield (
-        f"Contexts   {counts.complete + counts.truncated} written, {counts.pending} waiting, "
-        f"{counts.failed} failed{f'; {spent}' if spent else ''}"
-    )
-    choice = library.embedders.choice()
-    if choice is None or not (choice.target or is_brought(choice.active.name)):
-        return
-    state = library.embedders.status()
-    if state.target:
-        yield f"Switching  to {state.target}: {state.done} of {state.total} texts"
-    if state.waiting:
-        verb = "waits" if state.waiting == 1 else "wait"
-        many = plural(state.waiting, "document")
-        yield f"Vectors    {many} {verb} for {state.active}; found by keyword only until then"
 
 
 def _let_rest(work: ContextService | EmbedderService, pause: bool) -> None:

@@ -80,10 +80,10 @@ def evaluate_questions(
     ] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Evaluate search with a question set of the library, or with a published one.
+    """Evaluate search with a question set of the library.
 
-    A published set (--corpus) is indexed into a temporary library. Runs with the library's own
-    question sets are saved in it; --against compares with one of them.
+    Or with a published set (--corpus), which is indexed into a temporary library. Runs with the
+    library's own question sets are saved in it; --against compares with one of them.
     """
     if runs:
         _list_runs(open_library(request.library, None), request.collection, json_=json_)

@@ -51,7 +51,7 @@ def doctor(
 def verify(
     library: LibraryOption = None, collection: CollectionOption = None, json_: JsonOption = False
 ) -> None:
-    """Check every document, chunk, vector and index entry of the library."""
+    """Check every document, chunk, vector and index entry."""
     _show(open_library(library, collection).health.verify(collection=collection), json_)
 
 
@@ -90,7 +90,7 @@ def export_(
     collection: CollectionOption = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Export the whole library to one file: texts, vectors, settings, uploads."""
+    """Export the whole library: texts, vectors, settings, uploads."""
     opened = open_library(library, collection)
     report = opened.export(file, overwrite=force)
     console.say(

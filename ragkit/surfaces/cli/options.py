@@ -7,12 +7,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragkit.catalog.records import JobRecord, JobState
-from ragkit.library import Library
 from ragkit.option_table import Option
 from ragkit.options import (
     CHUNKED_OPTIONS,
@@ -26,9 +24,12 @@ from ragkit.options import (
     Rerank,
     SearchOptions,
 )
-from ragkit.settings import load_settings, parse_chunked_option, parse_option
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.failures import log_to
+
+if TYPE_CHECKING:
+    from ragkit.catalog.records import JobRecord
+    from ragkit.library import Library
 
 _CHUNKED = "chunked."
 _opened: list[Library] = []
@@ -85,6 +86,8 @@ def assigned(
     Raises:
         SettingsError: when there is no such option, or it cannot have this value.
     """
+    from ragkit.settings import parse_option
+
     pairs = [pair for pair in _pairs(assignments) if not (chunked and pair[0].startswith(_CHUNKED))]
     return replace(options, **{name: parse_option(name, value) for name, value in pairs})
 
@@ -95,6 +98,8 @@ def assigned_chunked(options: ChunkedOptions, assignments: Sequence[str] | None)
     Raises:
         SettingsError: when there is no such option, or it cannot have this value.
     """
+    from ragkit.settings import parse_chunked_option
+
     pairs = [pair for pair in _pairs(assignments) if pair[0].startswith(_CHUNKED)]
     changes = (parse_chunked_option(name.removeprefix(_CHUNKED), value) for name, value in pairs)
     return replace(options, **dict(changes))
@@ -108,6 +113,9 @@ def _pairs(assignments: Sequence[str] | None) -> Iterator[tuple[str, str]]:
 
 def open_library(library: Path | None, collection: str | None, *, create: bool = False) -> Library:
     """Open the library that the options and settings name, until the command ends."""
+    from ragkit.library import Library
+    from ragkit.settings import load_settings
+
     opened = Library.open(load_settings(library=library, collection=collection), create=create)
     _opened.append(opened)
     log_to(opened.paths.logs / "commands.log", logging.INFO)
@@ -142,5 +150,7 @@ def wait_for(library: Library, job_id: int) -> JobRecord:
 
 def do_job(library: Library, job_id: int) -> None:
     """Wait for a job; exit code 1 when it was not done."""
+    from ragkit.catalog.records import JobState
+
     if wait_for(library, job_id).state is not JobState.DONE:
         raise typer.Exit(1)

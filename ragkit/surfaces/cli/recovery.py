@@ -65,7 +65,7 @@ def restore(
 def recover(
     library: LibraryOption = None, collection: CollectionOption = None, yes: YesOption = False
 ) -> None:
-    """Recover a damaged catalog as far as possible, and re-index the rest from the folders."""
+    """Recover a damaged catalog as far as possible. The rest is re-indexed from the folders."""
     from ragkit.health import recovery
 
     paths = _paths(library)

@@ -48,7 +48,7 @@ def related(
     context: ContextOption = False,
     json_: JsonOption = False,
 ) -> None:
-    """Find the documents that are like a document, and those on the topics of it or of any file."""
+    """Find documents like a document, and those on its topics. Or on those of any file."""
     opened = open_library(library, collection)
     text, exclude = text_of(opened, what)
     chunked = opened.chunked_options(

@@ -18,7 +18,7 @@ def show(
     collection: CollectionOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show a document: what it is, its contexts, and the decisions and actions found in it."""
+    """Show a document, its contexts, its decisions and actions."""
     opened = open_library(library, collection)
     detail = opened.documents.get(document_called(opened, what).id)
     contexts = opened.contexts.of_document(detail.record.id)

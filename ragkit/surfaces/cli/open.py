@@ -6,7 +6,7 @@ from ragkit.surfaces.cli.options import LibraryOption, open_library
 
 
 def open_(library: LibraryOption = None) -> None:
-    """Open the running app in the browser; if it is locked, with a new one-time link."""
+    """Open the running app in the browser. If it is locked, with a new one-time link."""
     from ragkit.surfaces.serve import open_app
 
     open_app(open_library(library, None))

@@ -1,0 +1,30 @@
+"""``ragkit serve``: the pages in the browser, with a worker."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ragkit.surfaces.cli.options import CollectionOption, LibraryOption, open_library
+
+
+def serve(
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Index the sample library if the library is empty.")
+    ] = False,
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+    locked: Annotated[
+        bool | None,
+        typer.Option("--locked/--unlocked", help="Require a one-time link to open the app."),
+    ] = None,
+) -> None:
+    """Open the app in the browser. A worker keeps the library up to date."""
+    from ragkit.surfaces.serve import run_app
+
+    opened = open_library(library, collection, create=True)
+    locked = opened.settings.server.locked if locked is None else locked
+    raise typer.Exit(run_app(opened, port=port, sample=sample, browser=browser, locked=locked))

@@ -1,0 +1,83 @@
+"""``ragkit status``: what the library holds and what is running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from ragkit.catalog.background_state import BackfillState
+from ragkit.formatting import plural
+from ragkit.library import Library
+from ragkit.models.factory import is_brought
+from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
+
+
+def status(
+    library: LibraryOption = None, collection: CollectionOption = None, json_: JsonOption = False
+) -> None:
+    """Show what the library holds and what is running."""
+    opened = open_library(library, collection)
+    if collection:
+        opened.collections.get(collection)
+    counts = opened.documents.counts(collection)
+    sources = opened.sources.list(collection)
+    worker = opened.worker.state()
+    contexts = opened.contexts.status(collection)
+    if json_:
+        console.put_json(
+            {
+                "library": str(opened.paths.root),
+                "documents": counts.documents,
+                "indexed": counts.indexed,
+                "pending": counts.pending,
+                "skipped": counts.skipped,
+                "failed": counts.failed,
+                "chunks": counts.chunks,
+                "collections": [*opened.collections.names()],
+                "sources": [
+                    {"root": source.root, "collection": source.collection, "state": source.state,
+                     "documents": source.documents, "failed": source.failed,
+                     "reason": source.reason}
+                    for source in sources
+                ],
+                "contexts": {**asdict(contexts.counts), "cost": asdict(contexts.cost)},
+                "writing": worker.running,
+            }
+        )  # fmt: skip
+        return
+    from ragkit.health.recovery import describe
+
+    console.put(f"Library    {opened.paths.root}")
+    console.put(
+        f"Documents  {counts.indexed} indexed, {counts.pending} pending, "
+        f"{counts.skipped} skipped, {counts.failed} failed; {counts.chunks} chunks"
+    )
+    for source in sources:
+        note = f"  {source.reason}" if source.reason else ""
+        console.put(
+            f"Source     {source.root} ({source.collection}, {source.state}, "
+            f"{source.documents} documents){note}"
+        )
+    console.put(f"Writing    {'yes' if worker.running else 'no'}")
+    console.put(f"Backups    {describe(opened.health.backups())}")
+    console.put(*_background(opened, contexts))
+
+
+def _background(library: Library, contexts: BackfillState) -> Iterator[str]:
+    """Yield the lines on what is written and embedded in the background."""
+    counts, spent = contexts.counts, contexts.cost.in_words
+    yield (
+        f"Contexts   {counts.complete + counts.truncated} written, {counts.pending} waiting, "
+        f"{counts.failed} failed{f'; {spent}' if spent else ''}"
+    )
+    choice = library.embedders.choice()
+    if choice is None or not (choice.target or is_brought(choice.active.name)):
+        return
+    state = library.embedders.status()
+    if state.target:
+        yield f"Switching  to {state.target}: {state.done} of {state.total} texts"
+    if state.waiting:
+        verb = "waits" if state.waiting == 1 else "wait"
+        many = plural(state.waiting, "document")
+        yield f"Vectors    {many} {verb} for {state.active}; found by keyword only until then"
