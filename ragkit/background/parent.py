@@ -15,16 +15,22 @@ ENDS_WITH = "RAGKIT_ENDS_WITH"
 _LOOK_SECONDS = 1.0
 
 
+def process_to_end_with() -> int | None:
+    """Return the number of the process that this one ends with, if there is one."""
+    number = os.environ.get(ENDS_WITH, "")
+    return int(number) if number.isdecimal() else None
+
+
 def follow_parent(stop: Callable[[], object]) -> None:
     """Call ``stop`` from another thread when the process to end with is gone, if there is one.
 
     The system's own signal for that (Linux alone has one) would miss whoever a page starts.
     """
-    number = os.environ.get(ENDS_WITH, "")
-    if not number.isdecimal():
+    number = process_to_end_with()
+    if number is None:
         return
     try:
-        followed = psutil.Process(int(number))
+        followed = psutil.Process(number)
     except psutil.Error:
         stop()
         return

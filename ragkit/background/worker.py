@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragkit.background.job_handlers import run_job
+from ragkit.background.parent import process_to_end_with
 from ragkit.catalog.copies import backup_is_due
 from ragkit.catalog.records import JobRecord, JobState
-from ragkit.errors import LibraryError, RagkitError
-from ragkit.indexing.writer import writer_lock
+from ragkit.errors import LibraryBusyError, LibraryError, RagkitError
+from ragkit.indexing.writer import lock_is_held, writer_lock
 
 if TYPE_CHECKING:
     from ragkit.background.context_model import OpenModel
@@ -29,6 +30,7 @@ logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 2.0
 
 _IDLE_SECONDS = 0.5
+_WAIT_SECONDS = 1.0
 _RETRY_SECONDS = 10.0
 _LONGEST_FAREWELL = 2.0
 """A model may take minutes to answer; it is asked again by the next worker."""
@@ -47,15 +49,36 @@ class Worker:
     _watched: dict[str, dict[str, str]] = field(default_factory=dict)
     _catalog_file: tuple[int, int] | None = None
 
-    def run(self, *, watch: bool = True) -> None:
+    def run(self, *, watch: bool = True, wait: bool = False) -> None:
         """Hold the writer's lock and work until ``stopping`` is set.
 
+        ``wait``: for another process that writes, however long that takes.
+
         Raises:
-            LibraryBusyError: when another process writes already.
+            LibraryBusyError: when another process writes already, and this one does not wait.
             LibraryError: when the library was moved or deleted meanwhile.
         """
-        with writer_lock(self.writer.paths.lock, self.role, wait_seconds=2.0):
-            self._catalog_file = _identity(self.writer.paths.catalog)
+        lock = self.writer.paths.lock
+        self._catalog_file = _identity(self.writer.paths.catalog)
+        while self._is_there() and not self.stopping.is_set():
+            if wait and lock_is_held(lock):
+                self.stopping.wait(_WAIT_SECONDS)
+                continue
+            try:
+                self._hold_the_lock(watch)
+            except LibraryBusyError:
+                if not wait:
+                    raise
+        if not self._is_there():
+            raise LibraryError(
+                f"The library in {self.writer.paths.root} was taken away, so its worker has ended.",
+                "Start it again where the library is now.",
+            )
+
+    def _hold_the_lock(self, watch: bool) -> None:
+        ends_with = process_to_end_with()
+        lock = self.writer.paths.lock
+        with writer_lock(lock, self.role, wait_seconds=2.0, ends_with=ends_with):
             self.writer.catalog.jobs.requeue_running()
             heartbeat = _start("ragkit-heartbeat", self._send_heartbeats)
             loops = self._start_loops()
@@ -71,11 +94,6 @@ class Worker:
                 heartbeat.join(timeout=5)
                 if self._is_there():
                     self._report("stopped")
-        if not self._is_there():
-            raise LibraryError(
-                f"The library in {self.writer.paths.root} was taken away, so its worker has ended.",
-                "Start it again where the library is now.",
-            )
 
     def _start_loops(self) -> list[threading.Thread]:
         """Start the loops that write contexts, make vectors and build graphs beside the jobs."""

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -159,16 +159,24 @@ def hash_file(path: Path, most_bytes: int | None = None, step: Step = lambda: No
 
 @dataclass(frozen=True, slots=True)
 class LockHolder:
-    """The process that holds the lock. ``started_at`` is in seconds since the epoch."""
+    """The process that holds the lock. ``started_at`` is in seconds since the epoch.
+
+    ``ends_with`` is the number of the process that it ends with, if there is one.
+    """
 
     pid: int
     started_at: float
     role: str
+    ends_with: int | None = None
 
 
 @contextmanager
-def writer_lock(file: Path, role: str, *, wait_seconds: float = 0.0) -> Iterator[None]:
+def writer_lock(
+    file: Path, role: str, *, wait_seconds: float = 0.0, ends_with: int | None = None
+) -> Iterator[None]:
     """Hold the lock for the block. The system releases it when the process dies.
+
+    ``ends_with``: the process that this one ends with, for others to know.
 
     Raises:
         LibraryBusyError: when another process holds it.
@@ -176,8 +184,8 @@ def writer_lock(file: Path, role: str, *, wait_seconds: float = 0.0) -> Iterator
     lock = FileLock(str(file))
     try:
         lock.acquire(timeout=max(wait_seconds, _LONGEST_LOOK_SECONDS))
-        note = {"pid": os.getpid(), "started_at": time.time(), "role": role}
-        _note_file(file).write_text(json.dumps(note), "utf-8")
+        holder = LockHolder(os.getpid(), time.time(), role, ends_with)
+        _note_file(file).write_text(json.dumps(asdict(holder)), "utf-8")
     except Timeout:
         raise _busy(file) from None
     except OSError as error:
@@ -211,7 +219,8 @@ def lock_holder(file: Path) -> LockHolder | None:
     """Return the process that took the lock last, if that is known."""
     try:
         note = json.loads(_note_file(file).read_text("utf-8"))
-        return LockHolder(int(note["pid"]), float(note["started_at"]), str(note["role"]))
+        pid, started_at, role = int(note["pid"]), float(note["started_at"]), str(note["role"])
+        return LockHolder(pid, started_at, role, note.get("ends_with"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

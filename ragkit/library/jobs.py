@@ -131,7 +131,8 @@ class WorkerService:
 
     def ensure_running(self) -> bool:
         """Start the worker when no process writes; returns whether one was started."""
-        if lock_is_held(self._paths.lock):
+        # The worker of a library that was taken away would make an empty one in its place.
+        if lock_is_held(self._paths.lock) or not self._paths.catalog.exists():
             return False
         self._paths.logs.mkdir(parents=True, exist_ok=True)
         environment = {**os.environ, "RAGKIT_LIBRARY": str(self._paths.root)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import signal
 import socket
@@ -16,17 +15,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import FrameType
 
-from ragkit.background.parent import ENDS_WITH
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.paths import write_private
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import wait_for
-from ragkit.surfaces.failures import log_to
 from ragkit.surfaces.http.access import Access, unwritable
 from ragkit.surfaces.http.guard import ENTRANCE
+from ragkit.surfaces.worker import keep_worker
 
 _ADDRESS = "127.0.0.1"
 _LOCKED = (
@@ -93,30 +90,31 @@ def run_app(library: Library, *, port: int, sample: bool, browser: bool, locked:
     if free != port:
         console.say(f"Port {port} is taken; using {free}.")
     url, opens = way_in(library, free, locked=locked)
-    os.environ[ENDS_WITH] = str(os.getpid())
-    library.worker.ensure_running()
-    folder = app_folder()
-    command = [sys.executable, "-m", "ragkit.surfaces.http.server", str(free)]
+    with keep_worker(library):
+        server = _start_server(library, free, locked=locked)
+        if browser and _has_screen():
+            threading.Thread(target=_open_when_up, args=(opens, free), daemon=True).start()
+        say_way_in(url, locked=locked)
+        console.say("Press Ctrl+C to stop.")
+        # As Ctrl+C does, so that the pages and the worker stop as well.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            _stop(server)
+
+
+def _start_server(library: Library, port: int, *, locked: bool) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
         "RAGKIT_LIBRARY": str(library.paths.root),
         "RAGKIT_COLLECTION": library.settings.collection,
         "RAGKIT_SERVER__LOCKED": str(locked).lower(),
     }
-    server = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
-    if browser and _has_screen():
-        threading.Thread(target=_open_when_up, args=(opens, free), daemon=True).start()
-    say_way_in(url, locked=locked)
-    console.say("Press Ctrl+C to stop.")
-    # As Ctrl+C does, so that the pages and the worker stop as well.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        return server.wait()
-    except KeyboardInterrupt:
-        return 0
-    finally:
-        _stop(server)
-        stop_worker(library)
+    command = [sys.executable, "-m", "ragkit.surfaces.http.server", str(port)]
+    return subprocess.Popen(command, cwd=app_folder(), env=environment, stdout=subprocess.DEVNULL)
 
 
 def way_in(library: Library, port: int, *, locked: bool) -> tuple[str, str]:
@@ -159,40 +157,6 @@ def open_app(library: Library) -> None:
     say_way_in(url, locked=server.locked)
     if _has_screen():
         webbrowser.open(opens)
-
-
-def run_worker(library: Library) -> None:
-    """Run the worker until stopped, or until the process that it ends with is gone.
-
-    Raises:
-        LibraryBusyError: there is one already.
-        LibraryError: the library was taken away.
-    """
-    from ragkit.background.parent import follow_parent
-    from ragkit.background.worker import Worker
-
-    log_to(library.paths.logs / "worker.log", logging.INFO)
-    if sys.stderr.isatty():
-        logging.getLogger().addHandler(logging.StreamHandler())
-    worker = Worker(library.writer())
-    follow_parent(worker.stopping.set)
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        worker.stopping.set()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    worker.run()
-
-
-def stop_worker(library: Library) -> None:
-    """Ask the library's worker, if one is running, to finish what it writes and stop."""
-    state = library.worker.state()
-    if state.running and state.record is not None and state.record.notes.get("role") == "worker":
-        try:
-            os.kill(state.record.pid, signal.SIGTERM)
-        except OSError:
-            return
 
 
 def _stop(server: subprocess.Popen[bytes]) -> None:

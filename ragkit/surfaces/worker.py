@@ -1,0 +1,95 @@
+"""The worker as a process: how it runs, and how ``ragkit serve`` keeps one running."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+import psutil
+
+from ragkit.background.parent import ENDS_WITH
+from ragkit.indexing.writer import lock_holder, lock_is_held
+from ragkit.library import Library
+from ragkit.surfaces.failures import log_to
+
+_LOOK_SECONDS, _LONGEST_PAUSE_SECONDS = 2.0, 60.0
+_STEADY_SECONDS = 120.0
+"""A worker that did not live that long is started again after a longer pause each time."""
+_FAREWELL_SECONDS = 8.0
+"""Less than Docker's ten seconds, after which nothing is left to wait for."""
+
+
+def run_worker(library: Library, *, wait: bool = False) -> None:
+    """Run the worker until stopped, or until the process that it ends with is gone.
+
+    ``wait``: while another process writes, wait for it to stop.
+
+    Raises:
+        LibraryBusyError: there is one already, and this one does not wait.
+        LibraryError: the library was taken away.
+    """
+    from ragkit.background.parent import follow_parent
+    from ragkit.background.worker import Worker
+
+    log_to(library.paths.logs / "worker.log", logging.INFO)
+    if sys.stderr.isatty():
+        logging.getLogger().addHandler(logging.StreamHandler())
+    worker = Worker(library.writer())
+    follow_parent(worker.stopping.set)
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        worker.stopping.set()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    worker.run(wait=wait)
+
+
+@contextmanager
+def keep_worker(library: Library) -> Iterator[None]:
+    """Keep a worker running for the block, and stop this process's own after it.
+
+    Whoever started it, one is enough: another begins when the one that wrote has ended.
+    """
+    os.environ[ENDS_WITH] = str(os.getpid())
+    library.worker.ensure_running()
+    over = threading.Event()
+
+    def look_after() -> None:
+        started, pause = time.monotonic(), _LOOK_SECONDS
+        while not over.wait(pause):
+            if library.worker.ensure_running():
+                now = time.monotonic()
+                steady = now - started > _STEADY_SECONDS
+                pause = _LOOK_SECONDS if steady else min(2 * pause, _LONGEST_PAUSE_SECONDS)
+                started = now
+
+    thread = threading.Thread(target=look_after, name="ragkit-worker", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(timeout=_LOOK_SECONDS)
+        _stop_own_worker(library)
+
+
+def _stop_own_worker(library: Library) -> None:
+    """Have the worker that ends with this process finish what it writes, and wait for that."""
+    lock = library.paths.lock
+    holder = lock_holder(lock) if lock_is_held(lock) else None
+    if holder is None or holder.ends_with != os.getpid():
+        return
+    with suppress(psutil.Error):
+        worker = psutil.Process(holder.pid)
+        # A younger one has but the same number.
+        if worker.create_time() <= holder.started_at:
+            worker.terminate()
+            worker.wait(_FAREWELL_SECONDS)

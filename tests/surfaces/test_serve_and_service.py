@@ -1,0 +1,154 @@
+"""The worker of ``ragkit serve`` beside that of a service: one works, the other takes over."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import psutil
+import pytest
+from small_library import open_library
+from support import until
+
+from ragkit.background.worker import Worker
+from ragkit.errors import LibraryError
+from ragkit.indexing.writer import lock_holder, lock_is_held, writer_lock
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+
+# What serve does beside its pages.
+_SERVE = """
+import sys
+from ragkit.library import Library
+from ragkit.settings import load_settings
+from ragkit.surfaces.worker import keep_worker
+with Library.open(load_settings(), create=True) as library, keep_worker(library):
+    sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "library"
+
+
+@pytest.fixture
+def start(place):
+    """Start Python with arguments; what still runs in the end is killed."""
+    environment = {
+        **os.environ,
+        "RAGKIT_LIBRARY": str(place),
+        "RAGKIT_MODELS__EMBEDDER": "hash",
+        "RAGKIT_MODELS__CONTEXTS": "false",
+    }
+    started = []
+
+    def run(*arguments):
+        started.append(
+            subprocess.Popen(
+                [sys.executable, *arguments],
+                env=environment,
+                stdin=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        )
+        return started[-1]
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+    # A worker of serve's ends a moment after it.
+    until(lambda: not lock_is_held(place / "writer.lock"), 30.0)
+
+
+@pytest.fixture
+def serve(start):
+    return lambda: start("-c", _SERVE)
+
+
+@pytest.fixture
+def service(start):
+    return lambda: start("-m", "ragkit", "worker", "--wait")
+
+
+@pytest.fixture
+def writer(place):
+    """Return the number of the process that writes, once there is one, and not ``other``."""
+    lock = place / "writer.lock"
+
+    def find(other=None):
+        def look():
+            holder = lock_holder(lock) if lock_is_held(lock) else None
+            return holder.pid if holder and holder.pid != other else None
+
+        return until(look, 30.0)
+
+    return find
+
+
+def test_serve_uses_the_worker_of_a_service_and_leaves_it_alone(serve, service, writer):
+    other = service()
+    assert writer() == other.pid
+    serving = serve()
+    time.sleep(1.5)
+    assert psutil.Process(serving.pid).children() == []
+    serving.communicate(b"\n", timeout=30)
+    assert serving.returncode == 0
+    with pytest.raises(subprocess.TimeoutExpired):
+        other.wait(1)
+    assert writer() == other.pid
+    other.send_signal(signal.SIGTERM)
+    assert other.wait(30) == 0
+
+
+def test_serve_and_a_service_take_over_from_one_another(serve, service, writer):
+    serving = serve()
+    own = writer()
+    assert psutil.Process(own).ppid() == serving.pid
+    waiting = service()
+    # Serve stops in good order, and its worker with it.
+    serving.communicate(b"\n", timeout=30)
+    assert not psutil.pid_exists(own)
+    assert writer(own) == waiting.pid
+    # The service is killed beside another serve, which is killed beside another service.
+    serving = serve()
+    time.sleep(1)
+    waiting.kill()
+    waiting.wait()
+    own = writer(waiting.pid)
+    assert psutil.Process(own).ppid() == serving.pid
+    waiting = service()
+    serving.kill()
+    assert writer(own) == waiting.pid
+
+
+@pytest.mark.parametrize("how", ["stopped", "taken away"])
+def test_one_that_waits_ends_when_it_is_stopped_and_with_its_library(tmp_path, how):
+    library = open_library(tmp_path / "library")
+    worker, raised = Worker(library.writer()), []
+
+    def run():
+        try:
+            worker.run(wait=True)
+        except LibraryError as error:
+            raised.append(str(error))
+
+    waiting = threading.Thread(target=run)
+    with writer_lock(library.paths.lock, "test"):
+        waiting.start()
+        waiting.join(1.5)
+        assert waiting.is_alive()
+        if how == "stopped":
+            worker.stopping.set()
+        else:
+            library.paths.catalog.rename(tmp_path / "elsewhere.sqlite")
+        waiting.join(30)
+        assert not waiting.is_alive()
+        assert lock_holder(library.paths.lock).role == "test"
+    library.close()
+    assert len(raised) == (how == "taken away")
