@@ -61,7 +61,7 @@ def glance(library: Library) -> None:
     show(library, findings, "now")
     if not library.sources.list():
         st.html(markup.state("The library is empty", "Add a folder on the Library page."))
-    st.html(health_view.readers(library.settings.server.locked))
+    st.html(health_view.readers(library.settings.server))
 
 
 def closer(library: Library) -> None:

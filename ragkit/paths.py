@@ -71,6 +71,11 @@ class LibraryPaths:
         return self.root / "access.json"
 
     @property
+    def token(self) -> Path:
+        """What a program must show to use the library over HTTP."""
+        return self.root / "token"
+
+    @property
     def searches(self) -> Path:
         """The recent and pinned searches of the person whose library it is."""
         return self.root / "searches.json"

@@ -191,6 +191,13 @@ class ServerSettings(_Group):
     locked: bool = Field(
         False, description="pages open by a one-time link only: for machines that others use too"
     )
+    host: str = Field(
+        "127.0.0.1",
+        description="the address to answer on; beyond this machine, browsers have to sign in",
+    )
+    names: tuple[str, ...] = Field(
+        (), description="other names of this machine, or of a proxy before it, to answer to"
+    )
 
 
 class WebSettings(_Group):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -13,22 +14,30 @@ import time
 import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from ragkit.errors import RagkitError
+from ragkit.errors import LibraryError, RagkitError, SettingsError
 from ragkit.library import Library
 from ragkit.paths import write_private
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import wait_for
 from ragkit.surfaces.http.access import Access, unwritable
-from ragkit.surfaces.http.guard import ENTRANCE
+from ragkit.surfaces.http.api_token import ApiToken
+from ragkit.surfaces.http.place import LOOPBACK, Place
+from ragkit.surfaces.http.refusals import ENTRANCE
 from ragkit.surfaces.worker import keep_worker
 
-_ADDRESS = "127.0.0.1"
 _LOCKED = (
     "Open this link within ten minutes. It works once, and this browser then stays signed in.\n"
     "ragkit open makes another. Keep it to yourself:"
+)
+_REACH = (
+    "Other machines of your network reach it: {addresses}\n"
+    "There, sign in within ten minutes with this code, which works once: {code}\n"
+    "Whoever signs in, or has the token, can read and change this library, and add any folder of\n"
+    "yours to it. The connection is not encrypted: use it only in a network that you trust."
 )
 _PORTS_TO_TRY = 20
 
@@ -79,22 +88,36 @@ def _sample_folder() -> Path:
     return app_folder() / "sample_data" / "library"
 
 
-def run_app(library: Library, *, port: int, sample: bool, browser: bool, locked: bool) -> int:
-    """Serve the pages on this machine until stopped; return the server's exit code."""
+def run_app(library: Library, *, place: Place, sample: bool, browser: bool, locked: bool) -> int:
+    """Serve the pages until stopped; return the server's exit code.
+
+    Raises:
+        SettingsError: other machines would reach them without signing in.
+    """
+    if place.reach and not locked:
+        raise SettingsError(
+            f"On {place.host} other machines reach the library, so it cannot be unlocked.",
+            "Leave out --unlocked, or --host.",
+        )
+    # Nobody else is let in where the secrets cannot be kept.
+    with suppress(*(() if place.reach else (LibraryError,))):
+        ApiToken(library.paths.token).ensure()
     if sample and not library.sources.list():
         console.say("Indexing the sample library ...")
         reading, contexts = add_sample(library)
         wait_for(library, reading)
         library.jobs.wait(contexts)
-    free = _free_port(port)
-    if free != port:
-        console.say(f"Port {port} is taken; using {free}.")
+    free = replace(place, port=_free_port(place))
+    if free.port != place.port:
+        console.say(f"Port {place.port} is taken; using {free.port}.")
     url, opens = way_in(library, free, locked=locked)
     with keep_worker(library):
         server = _start_server(library, free, locked=locked)
         if browser and _has_screen():
             threading.Thread(target=_open_when_up, args=(opens, free), daemon=True).start()
         say_way_in(url, locked=locked)
+        if free.reach:
+            say_reach(library, free)
         console.say("Press Ctrl+C to stop.")
         # As Ctrl+C does, so that the pages and the worker stop as well.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -106,18 +129,19 @@ def run_app(library: Library, *, port: int, sample: bool, browser: bool, locked:
             _stop(server)
 
 
-def _start_server(library: Library, port: int, *, locked: bool) -> subprocess.Popen[bytes]:
+def _start_server(library: Library, place: Place, *, locked: bool) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
         "RAGKIT_LIBRARY": str(library.paths.root),
         "RAGKIT_COLLECTION": library.settings.collection,
         "RAGKIT_SERVER__LOCKED": str(locked).lower(),
+        "RAGKIT_SERVER__HOST": place.host,
     }
-    command = [sys.executable, "-m", "ragkit.surfaces.http.server", str(port)]
+    command = [sys.executable, "-m", "ragkit.surfaces.http.server", str(place.port)]
     return subprocess.Popen(command, cwd=app_folder(), env=environment, stdout=subprocess.DEVNULL)
 
 
-def way_in(library: Library, port: int, *, locked: bool) -> tuple[str, str]:
+def way_in(library: Library, place: Place, *, locked: bool) -> tuple[str, str]:
     """Return the address to tell a person, and the one to give to their browser.
 
     When locked, the first is a one-time link. Every user of a machine sees what programs are
@@ -127,10 +151,11 @@ def way_in(library: Library, port: int, *, locked: bool) -> tuple[str, str]:
         LibraryError: no link can be made, since the library's folder cannot be written.
     """
     if not locked:
-        return f"http://localhost:{port}", f"http://localhost:{port}"
+        name = "localhost" if place.here == LOOPBACK else place.here
+        return f"http://{name}:{place.port}", f"http://{name}:{place.port}"
     # By number: another user of the machine could listen where else "localhost" leads.
     secret = Access(library.paths.access).mint()
-    link = f"http://{_ADDRESS}:{port}{ENTRANCE}?token={secret}"
+    link = f"http://{place.here}:{place.port}{ENTRANCE}?token={secret}"
     lead = f'<meta http-equiv="refresh" content="0; url={link}">'
     try:
         write_private(library.paths.way_in, f"<!doctype html><title>ragkit</title>{lead}\n")
@@ -144,6 +169,18 @@ def say_way_in(url: str, *, locked: bool) -> None:
     console.say(*((_LOCKED, url) if locked else (f"ragkit is at {url}",)))
 
 
+def say_reach(library: Library, place: Place) -> None:
+    """Tell the person how other machines get in, and what that opens.
+
+    Raises:
+        LibraryError: no code can be made, since the library's folder cannot be written.
+    """
+    code = Access(library.paths.access).mint_code()
+    half = len(code) // 2
+    addresses = ", ".join(place.addresses()) or f"port {place.port}"
+    console.say(_REACH.format(addresses=addresses, code=f"{code[:half]}-{code[half:]}"))
+
+
 def open_app(library: Library) -> None:
     """Open the pages of the server that shows this library; when locked, by a new link.
 
@@ -153,8 +190,10 @@ def open_app(library: Library) -> None:
     server = Access(library.paths.access).server()
     if server is None:
         raise RagkitError("No server is running for this library.", "Start one with ragkit serve.")
-    url, opens = way_in(library, server.port, locked=server.locked)
+    url, opens = way_in(library, server.place, locked=server.locked)
     say_way_in(url, locked=server.locked)
+    if server.place.reach:
+        say_reach(library, server.place)
     if _has_screen():
         webbrowser.open(opens)
 
@@ -168,20 +207,26 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
             server.kill()
 
 
-def _free_port(first: int) -> int:
+def _free_port(place: Place) -> int:
+    first, family = place.port, socket.AF_INET6 if ":" in place.host else socket.AF_INET
     for port in range(first, min(first + _PORTS_TO_TRY, 65536)):
         try:
-            socket.create_server((_ADDRESS, port)).close()
-        except OSError:
+            socket.create_server((place.host, port), family=family).close()
+        except OSError as error:
+            if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                raise SettingsError(
+                    f"{place.host} is no address of this machine.",
+                    "Give one of its own, or 0.0.0.0.",
+                ) from error
             continue
         return port
     raise RagkitError(f"No free port from {first} on.", "Choose another with --port.")
 
 
-def _open_when_up(url: str, port: int) -> None:
+def _open_when_up(url: str, place: Place) -> None:
     for _ in range(100):
         try:
-            with socket.create_connection((_ADDRESS, port), timeout=1):
+            with socket.create_connection((place.here.strip("[]"), place.port), timeout=1):
                 break
         except OSError:
             time.sleep(0.2)

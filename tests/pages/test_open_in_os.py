@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -91,6 +92,9 @@ def test_a_file_is_handed_to_the_program_of_the_desktop(
     assert opened.read_text().splitlines() == [str(notes), str(tmp_path)]
     assert open_in_os.label_for(str(notes)) == "Open in its program"
     assert open_in_os.label_for(str(tool)) == "Show in its folder"
+    # Nor would a person at another machine see a window that opens here.
+    monkeypatch.setattr(open_in_os.st, "context", SimpleNamespace(ip_address="192.168.1.7"))
+    assert open_in_os.label_for(str(notes)) == ""
 
 
 def test_what_cannot_be_opened_is_said(tmp_path: Path):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
+from guard_calls import app, ask, said, status
 
 from ragkit.surfaces.http.access import Access
-from ragkit.surfaces.http.guard import ENTRANCE, Guard
+from ragkit.surfaces.http.api_token import ApiToken
+from ragkit.surfaces.http.guard import Guard
+from ragkit.surfaces.http.place import Place
+from ragkit.surfaces.http.refusals import ENTRANCE
 
 _HERE = "localhost:8501"
 _BEYOND = ["evil.example:8501", "localhost", "localhost:8502", "localhost:8501.evil.example",
@@ -19,52 +20,14 @@ _BEYOND_ORIGINS = ["null", "http://evil.example", "https://localhost:8501", "htt
                    "http://localhost:8501.evil.example", "http://localhost:8501/", ""]  # fmt: skip
 
 
-async def _app(scope, receive, send):
-    if scope["type"] == "websocket":
-        await send({"type": "websocket.accept"})
-        return
-    headers = [(b"content-type", b"text/plain"), (b"X-Frame-Options", b"SAMEORIGIN")]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": b"inside"})
-
-
-def _asked(guard, *, method="GET", path="/", query="", kind="http", headers=(), **named):
-    """What a guard sends: each message in turn. Named headers have one value."""
-    given = [*headers, *((name.replace("_", "-"), value) for name, value in named.items())]
-    scope = {
-        "type": kind,
-        "path": path,
-        "query_string": query.encode(),
-        "headers": [(name.encode(), value.encode()) for name, value in given],
-        "extensions": {"websocket.http.response": {}},
-    }
-    if kind == "http":
-        scope["method"] = method
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
-    # In a thread of its own: a browser that an earlier test opened runs a loop in this one.
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, guard(scope, None, send)).result()
-    return sent
-
-
-def _status(sent):
-    """The status of an answer; 101 for a socket that was opened."""
-    return 101 if sent[0]["type"] == "websocket.accept" else sent[0]["status"]
-
-
-def _said(sent, name):
-    return [
-        value.decode() for key, value in sent[0]["headers"] if key.lower() == name.encode().lower()
-    ]
+@pytest.fixture
+def token(tmp_path):
+    return ApiToken(tmp_path / "token")
 
 
 @pytest.fixture
-def guard():
-    return Guard(_app, port=8501, scripts=["'sha256-abc='"])
+def guard(token):
+    return Guard(app, place=Place(8501), token=token, scripts=["'sha256-abc='"])
 
 
 @pytest.fixture
@@ -73,53 +36,53 @@ def access(tmp_path):
 
 
 @pytest.fixture
-def locked(access):
-    return Guard(_app, port=8501, access=access)
+def locked(access, token):
+    return Guard(app, place=Place(8501), token=token, access=access)
 
 
 @pytest.mark.parametrize("host", [_HERE, "127.0.0.1:8501", "[::1]:8501", "LOCALHOST:8501"])
 def test_this_machine_by_any_of_its_names_is_answered(guard, host):
-    assert _status(_asked(guard, host=host)) == 200
-    assert _status(_asked(guard, kind="websocket", host=host, origin=f"http://{host}")) == 101
+    assert status(ask(guard, host=host)) == 200
+    assert status(ask(guard, kind="websocket", host=host, origin=f"http://{host}")) == 101
 
 
 @pytest.mark.parametrize("kind", ["http", "websocket"])
 @pytest.mark.parametrize("host", _BEYOND)
 def test_another_host_is_refused(guard, kind, host):
-    sent = _asked(guard, kind=kind, host=host, origin=f"http://{host}")
-    assert _status(sent) == 421
+    sent = ask(guard, kind=kind, host=host, origin=f"http://{host}")
+    assert status(sent) == 421
     assert b"http://localhost:8501" in sent[1]["body"]
     assert "inside" not in str(sent)
 
 
 def test_no_host_and_two_hosts_are_refused(guard):
-    assert _status(_asked(guard)) == 421
-    assert _status(_asked(guard, headers=[("host", _HERE), ("host", _HERE)])) == 421
+    assert status(ask(guard)) == 421
+    assert status(ask(guard, headers=[("host", _HERE), ("host", _HERE)])) == 421
 
 
 @pytest.mark.parametrize("origin", _BEYOND_ORIGINS)
 @pytest.mark.parametrize(("kind", "method"), [("http", "GET"), ("http", "PUT"), ("websocket", "")])
 def test_another_origin_is_refused(guard, kind, method, origin):
-    assert _status(_asked(guard, kind=kind, method=method, host=_HERE, origin=origin)) == 403
+    assert status(ask(guard, kind=kind, method=method, host=_HERE, origin=origin)) == 403
 
 
 def test_two_origins_are_refused(guard):
     both = [("origin", f"http://{_HERE}"), ("origin", "http://evil.example")]
-    assert _status(_asked(guard, host=_HERE, headers=both)) == 403
+    assert status(ask(guard, host=_HERE, headers=both)) == 403
 
 
 def test_a_socket_without_an_origin_is_refused(guard):
-    assert _status(_asked(guard, kind="websocket", host=_HERE)) == 403
+    assert status(ask(guard, kind="websocket", host=_HERE)) == 403
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "WHATEVER"])
 def test_a_change_needs_an_origin(guard, method):
-    assert _status(_asked(guard, method=method, host=_HERE)) == 403
-    assert _status(_asked(guard, method=method, host=_HERE, origin=f"http://{_HERE}")) == 200
+    assert status(ask(guard, method=method, host=_HERE)) == 403
+    assert status(ask(guard, method=method, host=_HERE, origin=f"http://{_HERE}")) == 200
 
 
 @pytest.mark.parametrize(
-    ("site", "mode", "target", "method", "status"),
+    ("site", "mode", "target", "method", "expected"),
     [
         ("same-origin", "cors", "empty", "GET", 200),
         ("none", "navigate", "document", "GET", 200),
@@ -132,19 +95,19 @@ def test_a_change_needs_an_origin(guard, method):
         ("strange", "cors", "empty", "GET", 403),
     ],
 )
-def test_from_another_site_only_a_link_leads_here(guard, site, mode, target, method, status):
+def test_from_another_site_only_a_link_leads_here(guard, site, mode, target, method, expected):
     given = {"sec_fetch_site": site, "sec_fetch_mode": mode, "sec_fetch_dest": target}
-    assert _status(_asked(guard, method=method, host=_HERE, **given)) == status
+    assert status(ask(guard, method=method, host=_HERE, **given)) == expected
 
 
 def test_every_answer_says_what_browsers_may_do(guard):
-    for sent in (_asked(guard, host=_HERE), _asked(guard, host="evil"), _asked(guard)):
-        assert _said(sent, "X-Frame-Options") == ["DENY"]
-        assert _said(sent, "X-Content-Type-Options") == ["nosniff"]
-        assert _said(sent, "Referrer-Policy") == ["no-referrer"]
-        assert _said(sent, "Cross-Origin-Resource-Policy") == ["same-origin"]
+    for sent in (ask(guard, host=_HERE), ask(guard, host="evil"), ask(guard)):
+        assert said(sent, "X-Frame-Options") == ["DENY"]
+        assert said(sent, "X-Content-Type-Options") == ["nosniff"]
+        assert said(sent, "Referrer-Policy") == ["no-referrer"]
+        assert said(sent, "Cross-Origin-Resource-Policy") == ["same-origin"]
         policy = dict(
-            part.split(" ", 1) for part in _said(sent, "Content-Security-Policy")[0].split("; ")
+            part.split(" ", 1) for part in said(sent, "Content-Security-Policy")[0].split("; ")
         )
         assert policy["default-src"] == "'self'"
         assert policy["script-src"] == "'self' blob: 'sha256-abc='"
@@ -153,9 +116,9 @@ def test_every_answer_says_what_browsers_may_do(guard):
 
 
 def test_pages_may_connect_to_their_own_server_alone(guard):
-    policy = _said(_asked(guard, host="127.0.0.1:8501"), "Content-Security-Policy")[0]
+    policy = said(ask(guard, host="127.0.0.1:8501"), "Content-Security-Policy")[0]
     assert "connect-src 'self' ws://127.0.0.1:8501;" in policy
-    policy = _said(_asked(guard, host="evil.example; script-src *"), "Content-Security-Policy")[0]
+    policy = said(ask(guard, host="evil.example; script-src *"), "Content-Security-Policy")[0]
     assert "evil" not in policy
     assert "connect-src 'self';" in policy
 
@@ -167,58 +130,56 @@ def test_pages_may_connect_to_their_own_server_alone(guard):
 def test_a_locked_library_shows_nothing_to_those_it_did_not_let_in(locked, access, path, cookie):
     session = access.enter(access.mint())
     given = {} if cookie is None else {"cookie": cookie.format(session=session)}
-    sent = _asked(locked, path=path, host=_HERE, **given)
-    assert _status(sent) == 401
+    sent = ask(locked, path=path, host=_HERE, **given)
+    assert status(sent) == 401
     assert b"ragkit open" in sent[1]["body"]
     socket = {"kind": "websocket", "path": path, "host": _HERE, "origin": f"http://{_HERE}"}
-    assert _status(_asked(locked, **socket, **given)) == 401
+    assert status(ask(locked, **socket, **given)) == 401
 
 
 def test_a_link_lets_one_browser_in_and_leaves_its_address(locked, access):
     link = f"token={access.mint()}"
-    first = _asked(locked, path=ENTRANCE, query=link, host=_HERE)
-    assert (_status(first), b"url=/" in first[1]["body"]) == (200, True)
-    cookie, *attributes = _said(first, "set-cookie")[0].split("; ")
+    first = ask(locked, path=ENTRANCE, query=link, host=_HERE)
+    assert (status(first), b"url=/" in first[1]["body"]) == (200, True)
+    cookie, *attributes = said(first, "set-cookie")[0].split("; ")
     assert cookie.startswith("ragkit_8501=")
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(attributes)
     assert link.removeprefix("token=") not in cookie + first[1]["body"].decode()
-    assert _status(_asked(locked, host=_HERE, cookie=f"_streamlit_xsrf=2|x; {cookie}")) == 200
+    assert status(ask(locked, host=_HERE, cookie=f"_streamlit_xsrf=2|x; {cookie}")) == 200
     socket = {"kind": "websocket", "host": _HERE, "cookie": cookie}
-    assert _status(_asked(locked, **socket, origin=f"http://{_HERE}")) == 101
-    assert _status(_asked(locked, **socket)) == 101
-    assert _status(_asked(locked, **socket, origin="http://evil.example")) == 403
+    assert status(ask(locked, **socket, origin=f"http://{_HERE}")) == 101
+    assert status(ask(locked, **socket)) == 101
+    assert status(ask(locked, **socket, origin="http://evil.example")) == 403
 
-    again = _asked(locked, path=ENTRANCE, query=link, host=_HERE)
-    assert (_status(again), _said(again, "set-cookie")) == (401, [])
+    again = ask(locked, path=ENTRANCE, query=link, host=_HERE)
+    assert (status(again), said(again, "set-cookie")) == (401, [])
 
 
 def test_a_link_that_a_browser_fetches_in_advance_is_not_used_up(locked, access):
     link = f"token={access.mint()}"
     entrance = {"path": ENTRANCE, "query": link, "host": _HERE}
-    assert _status(_asked(locked, **entrance, method="HEAD")) == 401
-    assert _status(_asked(locked, **entrance, sec_purpose="prefetch;prerender")) == 401
-    assert _status(_asked(locked, **entrance)) == 200
+    assert status(ask(locked, **entrance, method="HEAD")) == 401
+    assert status(ask(locked, **entrance, sec_purpose="prefetch;prerender")) == 401
+    assert status(ask(locked, **entrance)) == 200
 
 
 @pytest.mark.parametrize("query", ["", "token=", "token=wrong", "token=%ff%00", "other=1"])
 def test_a_wrong_link_lets_nobody_in(locked, access, query):
     access.mint()
-    sent = _asked(locked, path=ENTRANCE, query=query, host=_HERE)
-    assert (_status(sent), _said(sent, "set-cookie")) == (401, [])
+    sent = ask(locked, path=ENTRANCE, query=query, host=_HERE)
+    assert (status(sent), said(sent, "set-cookie")) == (401, [])
 
 
 def test_a_link_to_an_open_library_leads_to_its_pages(guard):
-    sent = _asked(guard, path=ENTRANCE, query="token=old", host=_HERE)
-    assert (_status(sent), _said(sent, "set-cookie")) == (200, [])
+    sent = ask(guard, path=ENTRANCE, query="token=old", host=_HERE)
+    assert (status(sent), said(sent, "set-cookie")) == (200, [])
     assert b"url=/" in sent[1]["body"]
 
 
-def test_an_entrance_that_cannot_be_noted_says_so(access, tmp_path):
+def test_an_entrance_that_cannot_be_noted_says_so(locked, access, tmp_path):
     secret = access.mint()
     (tmp_path / "access.lock").unlink()
     (tmp_path / "access.lock").mkdir()
-    sent = _asked(
-        Guard(_app, port=8501, access=access), path=ENTRANCE, query=f"token={secret}", host=_HERE
-    )
-    assert _status(sent) == 503
+    sent = ask(locked, path=ENTRANCE, query=f"token={secret}", host=_HERE)
+    assert status(sent) == 503
     assert b"cannot be written" in sent[1]["body"]

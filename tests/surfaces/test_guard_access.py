@@ -12,6 +12,7 @@ import pytest
 from ragkit.errors import LibraryError
 from ragkit.surfaces.http import access as module
 from ragkit.surfaces.http.access import Access, RunningServer, write_private
+from ragkit.surfaces.http.place import Place
 
 
 @pytest.fixture
@@ -142,12 +143,33 @@ def test_a_private_file_is_never_written_through_a_link(tmp_path):
 def test_the_server_is_known_as_long_as_it_runs(file):
     access = Access(file)
     assert access.server() is None
-    access.note_server(8501, locked=True)
+    access.note_server(Place(8501), locked=True)
     session = access.enter(access.mint())
-    assert Access(file).server() == RunningServer(8501, locked=True)
+    assert Access(file).server() == RunningServer(Place(8501), locked=True)
     noted = json.loads(file.read_text())
     assert noted["server"]["pid"] == os.getpid()
     noted["server"]["started"] -= 1
     file.write_text(json.dumps(noted))
     assert Access(file).server() is None
     assert Access(file).admits(session)
+
+
+def test_a_code_works_as_a_link_does_and_beside_one(file, now):
+    access = Access(file)
+    link, code, other = access.mint(), access.mint_code(), access.mint_code()
+    assert len(code) == 8
+    assert access.admits(access.enter(code))
+    assert access.enter(code) is None
+    assert access.admits(access.enter(link))
+    now.time += module.LINK_SECONDS + 1
+    assert access.enter(other) is None
+
+
+def test_forgetting_signs_everybody_out(file):
+    access = Access(file)
+    session, link = access.enter(access.mint()), access.mint()
+    access.note_server(Place(8501), locked=True)
+    access.forget()
+    assert not access.admits(session)
+    assert access.enter(link) is None
+    assert access.server() == RunningServer(Place(8501), locked=True)

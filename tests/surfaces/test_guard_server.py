@@ -17,6 +17,7 @@ import pytest
 from network_watch import asked, strangers, watching
 
 from ragkit.paths import LibraryPaths
+from ragkit.surfaces.http.access import Access
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -240,3 +241,44 @@ def test_ragkit_open_says_when_no_server_runs(tmp_path):
         )  # fmt: skip
         assert run.returncode == code, run.stderr
     assert "No server is running for this library. Start one with ragkit serve." in run.stderr
+
+
+@pytest.fixture(scope="module")
+def reached(tmp_path_factory):
+    """A server that other machines of the network reach."""
+    yield from _server(tmp_path_factory.mktemp("reached"), RAGKIT_SERVER__HOST="0.0.0.0")
+
+
+def test_what_other_machines_reach_is_locked_and_signs_in_by_a_code(reached):
+    connections = psutil.Process(reached.process.pid).net_connections("inet")
+    listening = [one.laddr for one in connections if one.status == psutil.CONN_LISTEN]
+    assert listening == [("0.0.0.0", reached.port)]
+    host = f"192.168.7.7:{reached.port}"
+    assert reached.ask()[0] == reached.ask(host=host)[0] == 401
+    cookie = f"ragkit_{reached.port}={Access(reached.library.access).begin()}"
+    assert reached.ask(host=host, Cookie=cookie)[0] == 200
+    assert reached.open_socket(host=host, Cookie=cookie, Origin=f"http://{host}") == 101
+    assert reached.open_socket(host=host, Cookie=cookie, Origin="http://evil.example") == 403
+    assert reached.ask(host=f"evil.example:{reached.port}", Cookie=cookie)[0] == 421
+
+
+def test_what_clients_look_up_of_a_server_is_no_page(server):
+    status, answer = server.ask("/.well-known/oauth-protected-resource")
+    assert status == 404
+    assert "<html" not in answer
+
+
+def test_nobody_beyond_this_machine_is_let_in_without_signing_in(tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAGKIT_LIBRARY": str(tmp_path / "new")}
+    asked = ["serve", "--no-browser", "--host"]
+    for more, said in (
+        (["0.0.0.0", "--unlocked"], "On 0.0.0.0 other machines reach the library"),
+        (["everywhere"], "everywhere is no address that a server can answer on."),
+        (["203.0.113.9"], "203.0.113.9 is no address of this machine."),
+    ):
+        run = subprocess.run(
+            [sys.executable, "-m", "ragkit", *asked, *more],
+            env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert said in run.stderr
+        assert run.returncode != 0

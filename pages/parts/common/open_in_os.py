@@ -55,8 +55,9 @@ def opener(platform: str, environment: Mapping[str, str]) -> str:
 
 
 def label_for(file: str) -> str:
-    """Return the label of the button; empty when nothing can be opened here."""
-    if not opener(sys.platform, os.environ):
+    """Return the label of the button; empty when nothing can be opened here, or seen from there."""
+    # A browser on another machine would open a window that its person never sees.
+    if not opener(sys.platform, os.environ) or st.context.ip_address is not None:
         return ""
     return "Open in its program" if may_open(Path(file)) else "Show in its folder"
 

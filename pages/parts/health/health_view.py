@@ -10,7 +10,9 @@ from ragkit.catalog.copies import Backup
 from ragkit.catalog.records import ContextCost, ContextCounts, FailedContext, JobRecord, JobState
 from ragkit.health.findings import Finding, Severity
 from ragkit.models.ollama_monitor import Download, OllamaLook
+from ragkit.settings import ServerSettings
 from ragkit.surfaces.addresses import document_url
+from ragkit.surfaces.http.place import place_of
 
 FIX_LABELS = {
     "worker": "Start the worker",
@@ -137,16 +139,29 @@ def folded(findings: Sequence[Finding]) -> str:
     )
 
 
-def readers(locked: bool) -> str:
-    """Return who can open these pages."""
-    sentence = (
-        "Locked: a browser is let in by a one-time link of this library. "
-        "<code>ragkit open</code> makes one."
-        if locked
-        else "Everybody with an account on this machine can open these pages; web sites and other "
-        "machines cannot. On a machine that you share, use <code>ragkit serve --locked</code>."
+def readers(server: ServerSettings) -> str:
+    """Return who can open these pages, and who else can ask."""
+    programs = (
+        "Programs need the token besides: <code>ragkit token</code> prints it, and with "
+        "<code>--new</code> replaces it and signs every browser out."
     )
-    return f'<p class="rk-source"><b>Who can read this</b><br>{sentence}</p>'
+    if place_of(1, server.host).reach:
+        sentence = (
+            "Other machines of the network, once they have signed in with a code or the token, "
+            "unencrypted. <code>ragkit open</code> makes a code. They can change this library, and "
+            "add any folder of yours to it."
+        )
+    elif server.locked:
+        sentence = (
+            "Locked: a browser is let in by a one-time link of this library. "
+            "<code>ragkit open</code> makes one."
+        )
+    else:
+        sentence = (
+            "Everybody with an account on this machine can open these pages; web sites and other "
+            "machines cannot. On a machine that you share, use <code>ragkit serve --locked</code>."
+        )
+    return f'<p class="rk-source"><b>Who can read this</b><br>{sentence} {programs}</p>'
 
 
 def backups_list(kept: Sequence[Backup]) -> str:

@@ -32,6 +32,7 @@ COMMANDS = {
     "status": ("status.status", "Show what the library holds and what is running."),
     "serve": ("serve.serve", "Open the app in the browser."),
     "open": ("open.open_", "Open the running app in the browser."),
+    "token": ("token.token", "Print the token that programs need."),
     "worker": ("worker.worker", "Keep the library up to date until stopped."),
     "ask": ("ask.ask", "Answer a question with sentences of the documents."),
     "threads": ("threads.threads", "Kept answers: list, show, export them."),

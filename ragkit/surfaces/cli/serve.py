@@ -13,6 +13,13 @@ def serve(
     library: LibraryOption = None,
     collection: CollectionOption = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Answer on this address; 0.0.0.0 is all of them, and browsers then sign in.",
+        ),
+    ] = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="Index the sample library if the library is empty.")
     ] = False,
@@ -23,8 +30,12 @@ def serve(
     ] = None,
 ) -> None:
     """Open the app in the browser. A worker keeps the library up to date."""
+    from ragkit.surfaces.http.place import place_of
     from ragkit.surfaces.serve import run_app
 
     opened = open_library(library, collection, create=True)
-    locked = opened.settings.server.locked if locked is None else locked
-    raise typer.Exit(run_app(opened, port=port, sample=sample, browser=browser, locked=locked))
+    settings = opened.settings.server
+    place = place_of(port, host or settings.host, settings.names)
+    if locked is None:
+        locked = settings.locked or place.reach
+    raise typer.Exit(run_app(opened, place=place, sample=sample, browser=browser, locked=locked))

@@ -21,8 +21,9 @@ from typing import Any
 import psutil
 from filelock import FileLock, Timeout
 
-from ragkit.errors import LibraryBusyError, LibraryError
+from ragkit.errors import LibraryBusyError, LibraryError, SettingsError
 from ragkit.paths import write_private
+from ragkit.surfaces.http.place import LOOPBACK, Place, place_of
 
 LINK_SECONDS = 10 * 60
 """How long a link can be used, once."""
@@ -30,15 +31,19 @@ LINK_SECONDS = 10 * 60
 SESSION_SECONDS = 30 * 86_400
 """How long a browser that used one stays let in."""
 
+CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""What codes are made of: no two of these are mistaken for one another."""
+
 _MOST = 50
 _LOCK_SECONDS = 5.0
+_CODE_LENGTH = 8
 
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
     """The page server of a library."""
 
-    port: int
+    place: Place
     locked: bool
 
 
@@ -73,6 +78,20 @@ class Access:
             self._write(_State(links, _lasting(state.sessions), state.server))
         return secret
 
+    def mint_code(self) -> str:
+        """Return a new code of eight letters, to be typed where no link can be opened.
+
+        It works as a link does; links stay, and an earlier code does too.
+
+        Raises:
+            LibraryError: the file cannot be written.
+        """
+        code = "".join(secrets.choice(CODE_LETTERS) for _ in range(_CODE_LENGTH))
+        with self._changing() as state:
+            links = _with(state.links, code, LINK_SECONDS)
+            self._write(_State(links, _lasting(state.sessions), state.server))
+        return code
+
     def enter(self, secret: str) -> str | None:
         """Use a link up; return the secret of a new session, or ``None`` if the link is no good.
 
@@ -84,24 +103,46 @@ class Access:
             known = _found(links, secret)
             if known is None:
                 return None
-            session = secrets.token_urlsafe(32)
             links = {name: end for name, end in links.items() if name != known}
-            sessions = _with(state.sessions, session, SESSION_SECONDS)
-            self._write(_State(links, sessions, state.server))
+            return self._begin(_State(links, state.sessions, state.server))
+
+    def begin(self) -> str:
+        """Return the secret of a new session, of a browser that showed the library's token.
+
+        Raises:
+            LibraryError: the file cannot be written.
+        """
+        with self._changing() as state:
+            return self._begin(_State(_lasting(state.links), state.sessions, state.server))
+
+    def forget(self) -> None:
+        """Let nobody in any more: neither by a link or code, nor any browser that used one.
+
+        Raises:
+            LibraryError: the file cannot be written.
+        """
+        with self._changing() as state:
+            self._write(_State(server=state.server))
+
+    def _begin(self, state: _State) -> str:
+        session = secrets.token_urlsafe(32)
+        sessions = _with(state.sessions, session, SESSION_SECONDS)
+        self._write(_State(state.links, sessions, state.server))
         return session
 
     def admits(self, session: str) -> bool:
         """True when this is the secret of a session that lasts."""
         return _found(_lasting(self._state().sessions), session) is not None
 
-    def note_server(self, port: int, *, locked: bool) -> None:
+    def note_server(self, place: Place, *, locked: bool) -> None:
         """Note that this process serves the pages.
 
         Raises:
             LibraryError: the file cannot be written.
         """
         started = psutil.Process().create_time()
-        server = {"port": port, "locked": locked, "pid": os.getpid(), "started": started}
+        server = {"port": place.port, "host": place.host, "locked": locked}
+        server |= {"pid": os.getpid(), "started": started}
         with self._changing() as state:
             self._write(_State(_lasting(state.links), _lasting(state.sessions), server))
 
@@ -110,8 +151,9 @@ class Access:
         noted = self._state().server
         try:
             alive = psutil.Process(noted["pid"]).create_time() == noted["started"]
-            return RunningServer(int(noted["port"]), bool(noted["locked"])) if alive else None
-        except (psutil.Error, KeyError, TypeError, ValueError, OverflowError):
+            place = place_of(int(noted["port"]), str(noted.get("host", LOOPBACK)))
+            return RunningServer(place, bool(noted["locked"])) if alive else None
+        except (psutil.Error, KeyError, TypeError, ValueError, OverflowError, SettingsError):
             return None
 
     def _state(self) -> _State:
@@ -122,7 +164,7 @@ class Access:
                 found = os.fstat(stream.fileno())
                 stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
                 if self._read is None or self._read[0] != stamp:
-                    self._read = (stamp, _parsed(stream.read()) if _own(found) else _State())
+                    self._read = (stamp, _parsed(stream.read()) if is_own(found) else _State())
         except OSError:
             return _State()
         return self._read[1]
@@ -153,11 +195,11 @@ def unwritable(file: Path, error: OSError) -> LibraryError:
     )
 
 
-def _own(found: os.stat_result) -> bool:
-    """True when nobody but this user can have written a file."""
+def is_own(found: os.stat_result, *, secret: bool = False) -> bool:
+    """True when nobody but this user can have written a file, nor read it if it is ``secret``."""
     if os.name == "nt":
         return True
-    return found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    return found.st_uid == os.geteuid() and not found.st_mode & (0o077 if secret else 0o022)
 
 
 def _parsed(content: bytes) -> _State:

@@ -1,7 +1,8 @@
-"""What stands in front of every page, socket, upload and download.
+"""What stands in front of every page, socket, upload, download and door.
 
-A request must be meant for this server (its Host), come from one of its own pages (its Origin, and
-what the browser says of the site) and, when the library is locked, from a browser that was let in.
+A request must be meant for this server (its Host), come from one of its own pages or from a program
+(its Origin, and what the browser says of the site) and, when the library is locked, from a browser
+that was let in. What programs ask (``DOORS``) needs the library's token, wherever it comes from.
 Every answer tells the browser to load nothing from elsewhere and to be shown in no other page.
 """
 
@@ -9,16 +10,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
 from ragkit.errors import LibraryError
 from ragkit.surfaces.http.access import SESSION_SECONDS, Access
-
-ENTRANCE = "/_ragkit/enter"
-"""The path of one-time links; the secret is their ``token``."""
+from ragkit.surfaces.http.api_token import ApiToken
+from ragkit.surfaces.http.place import Place
+from ragkit.surfaces.http.refusals import ENTRANCE, Body, Refusal, body_of, is_door, page
+from ragkit.surfaces.http.sign_in import LONGEST_FORM, Attempts, signed_in
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -26,37 +27,56 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _READING = ("GET", "HEAD", "OPTIONS")
-_LOCKED = (
-    "This ragkit is locked. To get in, run <code>ragkit open</code> in a terminal of this machine, "
-    'as the person whose library it is. If you have just been let in: <a href="/">open ragkit</a>.'
+_LOCKED = Refusal(
+    401,
+    "This ragkit is locked.",
+    "To get in, run `ragkit open` in a terminal of this machine, as the person whose library it"
+    " is.",
+    home="If you have just been let in:",
 )
-_USED = (
-    "This link has been used already, or is too old. Run <code>ragkit open</code> in a terminal "
-    'for a new one. If you used it yourself: <a href="/">open ragkit</a>.'
+_SIGN_IN = Refusal(
+    401,
+    "For a code that works once, run `ragkit open` on the machine where ragkit runs.",
+    "`ragkit token` shows the token, which works until it is replaced.",
+    form=True,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a request is not answered: a status and a sentence, in HTML."""
-
-    status: int
-    sentence: str
+_USED = Refusal(
+    401,
+    "This link has been used already, or is too old.",
+    "Run `ragkit open` in a terminal for a new one.",
+    home="If you used it yourself:",
+)
+_STRANGE = Refusal(403, "This was asked from another page or program, and is refused.")
+_WRONG = "That is not the token, or a code that still works."
+_NO_TOKEN = Refusal(
+    401,
+    "Programs need the token of the library.",
+    "`ragkit token` shows it; send it as `Authorization: Bearer TOKEN`.",
+)
 
 
 class Guard:
-    """ASGI middleware that refuses whoever is not meant to be served on ``port``.
+    """ASGI middleware that refuses whoever is not meant to be served at ``place``.
 
-    With ``access`` the library is locked. ``scripts`` are the CSP hashes of scripts inside pages.
+    With ``access`` the library is locked: pages are for browsers that were let in. ``token`` admits
+    programs. ``scripts`` are the CSP hashes of scripts inside pages.
     """
 
     def __init__(
-        self, app: App, *, port: int, access: Access | None = None, scripts: Iterable[str] = ()
+        self,
+        app: App,
+        *,
+        place: Place,
+        token: ApiToken,
+        access: Access | None = None,
+        scripts: Iterable[str] = (),
     ) -> None:
         self._app = app
-        self._port = port
+        self._place = place
+        self._token = token
         self._access = access
         self._scripts = " ".join(scripts)
+        self._attempts = Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, refuse, or hand over to the app."""
@@ -65,56 +85,85 @@ class Guard:
             return
         headers = _gathered(scope)
         send = self._guarded(send, headers)
-        entered = self._entered(headers)
-        refusal = wrong_address(headers, self._port) or wrong_place(scope, headers, entered)
-        if refusal is None and scope["type"] == "http" and scope["path"] == ENTRANCE:
-            await self._enter(scope, headers, send)
-            return
-        if refusal is None and self._access is not None and not entered:
-            refusal = Refusal(401, _LOCKED)
+        refusal = wrong_address(headers, self._place)
+        if refusal is None and is_door(scope["path"]):
+            refusal = self._wrong_program(headers)
+        elif refusal is None:
+            entered = self._entered(headers)
+            refusal = wrong_place(scope, headers, self._place, entered=entered)
+            if refusal is None and scope["type"] == "http" and scope["path"] == ENTRANCE:
+                await self._enter(scope, headers, receive, send)
+                return
+            if refusal is None and self._access is not None and not entered:
+                refusal = _SIGN_IN if self._place.reach else _LOCKED
         if refusal is None:
             await self._app(scope, receive, send)
         else:
             await _refuse(scope, send, refusal)
 
+    def _wrong_program(self, headers: dict[str, list[str]]) -> Refusal | None:
+        """Return why a program is not answered: it needs the token, and to be no foreign page."""
+        origins = headers.get("origin", [])
+        if origins and not _is_own(origins, headers, self._place):
+            return _STRANGE
+        given = headers.get("authorization", [])
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        admitted = scheme.lower() == "bearer" and self._token.admits(token.strip())
+        return None if admitted else _NO_TOKEN
+
     def _entered(self, headers: dict[str, list[str]]) -> bool:
         """True when a locked library has let this browser in."""
         if self._access is None:
             return False
-        name = cookie_name(self._port)
+        name = cookie_name(self._place.port)
         return any(self._access.admits(value) for value in _cookies(headers, name))
 
-    async def _enter(self, scope: Scope, headers: dict[str, list[str]], send: Send) -> None:
-        """Let the bearer of a link in, once, and leave its address.
+    async def _enter(
+        self, scope: Scope, headers: dict[str, list[str]], receive: Receive, send: Send
+    ) -> None:
+        """Let the bearer of a link, a code or the token in, and leave the link's address.
 
         A page that leads on, instead of a redirect: from a terminal or a file, that counts as
         coming from elsewhere, and the browser would keep the cookie to itself.
         """
         if self._access is None:
-            await _answer(send, 200, _page("Opening ragkit.", onward=True))
+            await _answer(send, 200, Body(page(Refusal(200, "Opening ragkit."), onward=True)))
             return
-        # A browser that fetches an address in advance does not use the link.
-        ahead = scope["method"] != "GET" or "prefetch" in " ".join(headers.get("sec-purpose", ()))
-        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         try:
-            session = None if ahead else await asyncio.to_thread(self._access.enter, token)
+            if scope["method"] == "POST" and self._place.reach:
+                found = await self._signed_in(scope, receive, self._access)
+            else:
+                found = await _by_link(scope, headers, self._access)
+                found = _SIGN_IN if found is _USED and self._place.reach else found
         except LibraryError as error:
-            await _refuse(scope, send, Refusal(503, _escaped(str(error))))
-            return
-        if session is None:
-            await _refuse(scope, send, Refusal(401, _USED))
+            found = Refusal(503, error.message, error.cure)
+        if isinstance(found, Refusal):
+            await _refuse(scope, send, found)
             return
         cookie = (
-            f"{cookie_name(self._port)}={session}; Path=/; Max-Age={SESSION_SECONDS}; "
+            f"{cookie_name(self._place.port)}={found}; Path=/; Max-Age={SESSION_SECONDS}; "
             "HttpOnly; SameSite=Strict"
         )
-        page = _page("You are in.", onward=True)
-        await _answer(send, 200, page, (b"set-cookie", cookie.encode()))
+        body = Body(page(Refusal(200, "You are in."), onward=True))
+        await _answer(send, 200, body, (b"set-cookie", cookie.encode()))
+
+    async def _signed_in(self, scope: Scope, receive: Receive, access: Access) -> str | Refusal:
+        """Return the session of a browser whose form holds a code or the token."""
+        address = (scope.get("client") or ("",))[0]
+        if wait := self._attempts.wait(address):
+            again = f"Try again in {wait} seconds."
+            return Refusal(429, "Too many wrong codes.", again, form=True, wait=wait)
+        form = await _form(receive)
+        session = await asyncio.to_thread(signed_in, form, access, self._token)
+        if session is not None:
+            return session
+        self._attempts.note(address)
+        return Refusal(401, _WRONG, f"{_SIGN_IN.message} {_SIGN_IN.cure}", form=True)
 
     def _guarded(self, send: Send, headers: dict[str, list[str]]) -> Send:
         """Add what browsers must know to every answer."""
         host = headers.get("host", [""])[0]
-        added = _protection(host if _is_here(host, self._port) else "", self._scripts)
+        added = _protection(host if self._place.answers_to(host) else "", self._scripts)
         names = {name for name, _ in added}
 
         async def guarded(message: MutableMapping[str, Any]) -> None:
@@ -131,43 +180,67 @@ def cookie_name(port: int) -> str:
     return f"ragkit_{port}"
 
 
-def wrong_address(headers: dict[str, list[str]], port: int) -> Refusal | None:
+def wrong_address(headers: dict[str, list[str]], place: Place) -> Refusal | None:
     """Return why a request was not meant for this server, going by its Host header."""
     hosts = headers.get("host", [])
-    if len(hosts) == 1 and _is_here(hosts[0], port):
+    if len(hosts) == 1 and place.answers_to(hosts[0]):
         return None
-    return Refusal(
-        421, f"ragkit answers on this machine only: open <code>http://localhost:{port}</code>."
-    )
+    if place.reach:
+        return Refusal(
+            421,
+            "ragkit does not answer to this name.",
+            "Use the machine's address, or add the name to `server.names` in the settings.",
+        )
+    here = f"open `http://localhost:{place.port}`."
+    return Refusal(421, "ragkit answers on this machine only:", here)
 
 
-def wrong_place(scope: Scope, headers: dict[str, list[str]], entered: bool) -> Refusal | None:
+def wrong_place(
+    scope: Scope, headers: dict[str, list[str]], place: Place, *, entered: bool
+) -> Refusal | None:
     """Return why a request does not come from one of this server's own pages.
 
     Browsers send an Origin with every socket and whatever changes something. A program that was
     let in (``entered``) may open a socket without one.
     """
-    strange = Refusal(403, "This was asked from another page or program, and is refused.")
     origins = headers.get("origin", [])
     if origins:
-        own = f"http://{headers['host'][0]}".lower()
-        return None if [origin.lower() for origin in origins] == [own] else strange
+        return None if _is_own(origins, headers, place) else _STRANGE
     socket = scope["type"] == "websocket"
     if not socket and scope["method"] not in _READING:
-        return strange
+        return _STRANGE
     if socket and not entered:
-        return strange
+        return _STRANGE
     sites = headers.get("sec-fetch-site", ["none"])
     if sites in (["none"], ["same-origin"]):
         return None
     # A link or a bookmark may lead here from anywhere; a picture, a script or a frame may not.
     mode, target = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     led_here = (mode, target) == (["navigate"], ["document"]) and scope["method"] == "GET"
-    return None if led_here else strange
+    return None if led_here else _STRANGE
 
 
-def _is_here(host: str, port: int) -> bool:
-    return host.lower() in {f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]")}
+def _is_own(origins: list[str], headers: dict[str, list[str]], place: Place) -> bool:
+    return len(origins) == 1 and place.is_own_origin(origins[0], headers["host"][0])
+
+
+async def _by_link(scope: Scope, headers: dict[str, list[str]], access: Access) -> str | Refusal:
+    """Use a link up; return the session that it begins."""
+    # A browser that fetches an address in advance does not use the link.
+    ahead = scope["method"] != "GET" or "prefetch" in " ".join(headers.get("sec-purpose", ()))
+    token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+    session = None if ahead else await asyncio.to_thread(access.enter, token)
+    return _USED if session is None else session
+
+
+async def _form(receive: Receive) -> bytes:
+    """Return the body of a request; nothing of one that is too long for a form."""
+    form, more = b"", True
+    while more and len(form) <= LONGEST_FORM:
+        message = await receive()
+        form += message.get("body", b"")
+        more = message.get("more_body", False)
+    return form if len(form) <= LONGEST_FORM else b""
 
 
 def _gathered(scope: Scope) -> dict[str, list[str]]:
@@ -219,40 +292,26 @@ def _protection(host: str, scripts: str) -> list[tuple[bytes, bytes]]:
 
 
 async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
-    """Answer with a small page; a socket is not opened."""
+    """Answer with why; a socket is not opened."""
+    body = body_of(refusal, scope["path"])
+    more = [(b"www-authenticate", b"Bearer")] if refusal is _NO_TOKEN else []
+    more += [(b"retry-after", str(refusal.wait).encode())] if refusal.wait else []
     if scope["type"] == "http":
-        await _answer(send, refusal.status, _page(refusal.sentence))
+        await _answer(send, refusal.status, body, *more)
     elif "websocket.http.response" in scope.get("extensions", {}):
-        await _answer(send, refusal.status, _page(refusal.sentence), kind="websocket.http.response")
+        await _answer(send, refusal.status, body, *more, kind="websocket.http.response")
     else:
         await send({"type": "websocket.close", "code": 1008})
 
 
 async def _answer(
-    send: Send, status: int, page: bytes, *more: tuple[bytes, bytes], kind: str = "http.response"
+    send: Send, status: int, body: Body, *more: tuple[bytes, bytes], kind: str = "http.response"
 ) -> None:
     headers = [
-        (b"content-type", b"text/html; charset=utf-8"),
-        (b"content-length", str(len(page)).encode()),
+        (b"content-type", body.kind.encode()),
+        (b"content-length", str(len(body.content)).encode()),
         (b"cache-control", b"no-store"),
         *more,
     ]
     await send({"type": f"{kind}.start", "status": status, "headers": headers})
-    await send({"type": f"{kind}.body", "body": page})
-
-
-def _page(sentence: str, *, onward: bool = False) -> bytes:
-    lead = '<meta http-equiv="refresh" content="0; url=/">' if onward else ""
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>ragkit</title>{lead}'
-        "<style>body{font:1.05rem/1.6 system-ui,sans-serif;max-width:36rem;margin:18vh auto;"
-        "padding:0 1.5rem;color:#22252a;background:#fcfbf8}a{color:#0b665f}"
-        "code{background:#f3f1ea;padding:.1em .35em;border-radius:.3em}"
-        "@media(prefers-color-scheme:dark){body{color:#e7e4dc;background:#16181b}a{color:#7ccbc2}"
-        f"code{{background:#1f2226}}}}</style></head><body><h1>ragkit</h1><p>{sentence}</p></body>"
-        "</html>\n"
-    ).encode()
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    await send({"type": f"{kind}.body", "body": body.content})

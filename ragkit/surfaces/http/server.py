@@ -31,12 +31,13 @@ from ragkit.paths import LibraryPaths
 from ragkit.settings import Settings, load_settings
 from ragkit.surfaces.failures import keep_tracebacks_from_the_terminal, log_to
 from ragkit.surfaces.http.access import Access
+from ragkit.surfaces.http.api_token import ApiToken
 from ragkit.surfaces.http.guard import Guard
 from ragkit.surfaces.http.page_style import PageStyle, read_scripts, read_styles
+from ragkit.surfaces.http.place import Place, place_of
 from ragkit.surfaces.http.shared import SharedLibrary
 from ragkit.surfaces.http.suggest import PATH, SuggestRoute
 
-ADDRESS = "127.0.0.1"
 _FAREWELL_SECONDS = 3.0
 # What corrects spelling is loaded too: it would be half of the first search.
 _FIRST_QUESTION = "wramup"
@@ -52,7 +53,7 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     from starlette.middleware import Middleware
     from starlette.routing import Route
 
-    from ragkit.surfaces.http import pdf_pages, thread_file, writing
+    from ragkit.surfaces.http import doors, pdf_pages, thread_file, writing
 
     paths = LibraryPaths(settings.library.absolute())
     log_to(paths.logs / "pages.log", logging.INFO)
@@ -60,9 +61,11 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     if logging.lastResort is not None:
         # What goes wrong is said on the terminal as well.
         logging.getLogger().addHandler(logging.lastResort)
+    place = place_of(port, settings.server.host, settings.server.names)
+    locked = settings.server.locked or place.reach
     access = Access(paths.access)
-    with suppress(*(() if settings.server.locked else (LibraryError,))):
-        access.note_server(port, locked=settings.server.locked)
+    with suppress(*(() if locked else (LibraryError,))):
+        access.note_server(place, locked=locked)
     look_nothing_up()
     logging.getLogger("uvicorn.error").addFilter(_worth_saying)
     page = Path(streamlit.__file__).parent / "static" / "index.html"
@@ -70,8 +73,9 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     scripts = read_scripts(pages)
     guard = Middleware(
         Guard,
-        port=port,
-        access=access if settings.server.locked else None,
+        place=place,
+        token=ApiToken(paths.token),
+        access=access if locked else None,
         scripts=_scripts_in(page.read_text("utf-8") + scripts),
     )
     style = Middleware(PageStyle, styles=read_styles(pages), scripts=scripts)
@@ -87,9 +91,9 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
 
     library = SharedLibrary(settings)
     routes = [Route(PATH, SuggestRoute(library).answer), *pdf_pages.routes(library)]
-    routes += [*writing.routes(), *thread_file.routes(library)]
+    routes += [*writing.routes(), *thread_file.routes(library), *doors.routes(library)]
     app = streamlit.App(str(script), middleware=[guard, style], routes=routes, lifespan=lifespan)
-    app.run(config=_config(port))
+    app.run(config=_config(place))
 
 
 def warm_up(settings: Settings, pages: Path) -> None:
@@ -123,7 +127,7 @@ def look_nothing_up() -> None:
     net_util.get_external_ip = net_util.get_internal_ip = lambda: None
 
 
-def _config(port: int) -> dict[str, Any]:
+def _config(place: Place) -> dict[str, Any]:
     """Return what no file and no variable of Streamlit's may change."""
     return {
         "browser.gatherUsageStats": False,
@@ -135,8 +139,9 @@ def _config(port: int) -> dict[str, Any]:
         "runner.magicEnabled": False,
         # A full collection after every run takes longer than the run; Python's own suffices.
         "runner.postScriptGC": False,
-        "server.address": ADDRESS,
-        "server.allowedHosts": ["localhost", ADDRESS, "::1"],
+        "server.address": place.host,
+        # The guard looks at them, which knows more of them.
+        "server.allowedHosts": [],
         "server.baseUrlPath": "",
         "server.corsAllowedOrigins": [],
         "server.enableAgentApi": False,
@@ -144,7 +149,7 @@ def _config(port: int) -> dict[str, Any]:
         "server.enableStaticServing": False,
         "server.enableXsrfProtection": True,
         "server.headless": True,
-        "server.port": port,
+        "server.port": place.port,
     }
 
 

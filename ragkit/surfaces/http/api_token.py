@@ -1,0 +1,64 @@
+"""The token with which programs may use a library: a private file of it holds 32 random bytes.
+
+Every user of a machine reaches its loopback addresses, so a program needs it there as well.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+from ragkit.paths import write_private
+from ragkit.surfaces.http.access import is_own, unwritable
+
+_LONGEST = 200
+
+
+class ApiToken:
+    """The token in a file; a new one there counts at once. Safe to share between threads."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._read: tuple[tuple[int, ...], str] = ((), "")
+
+    def ensure(self) -> str:
+        """Return the token; one is made where there is none that is this person's alone.
+
+        Raises:
+            LibraryError: the file cannot be written.
+        """
+        return self.current() or self.renew()
+
+    def renew(self) -> str:
+        """Make another token, and return it; the one before admits nobody any more.
+
+        Raises:
+            LibraryError: the file cannot be written.
+        """
+        token = secrets.token_urlsafe(32)
+        try:
+            write_private(self._file, f"{token}\n")
+        except OSError as error:
+            raise unwritable(self._file, error) from error
+        return token
+
+    def current(self) -> str:
+        """Return the token; empty where there is none, or where others could read or write it."""
+        try:
+            descriptor = os.open(self._file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            with os.fdopen(descriptor, "rb") as stream:
+                found = os.fstat(stream.fileno())
+                stamp = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode)
+                if self._read[0] != stamp:
+                    text = stream.read(_LONGEST).decode("ascii", "replace").strip()
+                    self._read = (stamp, text if is_own(found, secret=True) else "")
+        except OSError:
+            return ""
+        return self._read[1]
+
+    def admits(self, token: str) -> bool:
+        """True when this is the token; every wrong one takes equally long."""
+        known = self.current()
+        return bool(known) and hmac.compare_digest(known.encode(), token.encode("utf-8", "replace"))

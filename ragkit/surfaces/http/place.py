@@ -1,0 +1,123 @@
+"""Where a server answers: the address, the port, and the names that it answers to."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+from ragkit.errors import SettingsError
+
+LOOPBACK = "127.0.0.1"
+_HERE = ("localhost", LOOPBACK, "[::1]")
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>\d{1,5}))?")
+
+
+@dataclass(frozen=True)
+class Place:
+    """An address and a port of this machine, and ``names`` besides those that it has anyway.
+
+    A name with a port ("search.example:443") is answered as it stands, as behind a proxy.
+    """
+
+    port: int
+    host: str = LOOPBACK
+    names: tuple[str, ...] = ()
+
+    @cached_property
+    def reach(self) -> bool:
+        """True when other machines reach it."""
+        return not ipaddress.ip_address(self.host).is_loopback
+
+    @cached_property
+    def here(self) -> str:
+        """The name by which this machine itself reaches it."""
+        address = ipaddress.ip_address(self.host)
+        if address.is_unspecified:
+            return LOOPBACK if address.version == 4 else "[::1]"
+        return self.host if address.version == 4 else f"[{self.host}]"
+
+    def answers_to(self, host: str) -> bool:
+        """True for a Host header that is meant for this server.
+
+        What other machines reach answers to every address, since no web page can have one stand for
+        its own name, and to this machine's names; on any port, since a container publishes others.
+        """
+        host = host.lower()
+        if host in self._named:
+            return True
+        found = _HOST.fullmatch(host)
+        if not self.reach or found is None:
+            return False
+        return found["name"] in self._own_names or _is_address(found["name"])
+
+    def is_own_origin(self, origin: str, host: str) -> bool:
+        """True when a page of this server, which was asked for by ``host``, is what asks."""
+        origin, host = origin.lower(), host.lower()
+        proxied = self.reach or host in map(str.lower, self.names)
+        return origin == f"http://{host}" or (proxied and origin == f"https://{host}")
+
+    def addresses(self) -> list[str]:
+        """Return the addresses at which other machines reach it, as a person types them."""
+        names = _all_addresses() if ipaddress.ip_address(self.host).is_unspecified else [self.here]
+        return [
+            f"http://{name}:{self.port}" for name in names if ":" not in name or ":" in self.host
+        ]
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        own = {f"{name}:{self.port}" for name in _HERE}
+        if self.port == 80:
+            own |= set(_HERE)
+        for name in map(str.lower, self.names):
+            own |= {name, f"{name}:{self.port}"}
+        return frozenset(own)
+
+    @cached_property
+    def _own_names(self) -> frozenset[str]:
+        name = socket.gethostname().lower()
+        return frozenset({"localhost", name, f"{name.removesuffix('.local')}.local"})
+
+
+def place_of(port: int, host: str, names: Iterable[str] = ()) -> Place:
+    """Return the place of an address as a person gives it.
+
+    Raises:
+        SettingsError: it is no address.
+    """
+    host = LOOPBACK if host == "localhost" else host.strip("[]")
+    try:
+        ipaddress.ip_address(host)
+    except ValueError as error:
+        raise SettingsError(
+            f"{host} is no address that a server can answer on.",
+            "Give one of this machine, or 0.0.0.0 for all of them.",
+        ) from error
+    return Place(port, host, tuple(names))
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _all_addresses() -> list[str]:
+    """Return this machine's addresses in its networks, as they stand in a link."""
+    import psutil
+
+    found = []
+    for family in (socket.AF_INET, socket.AF_INET6):
+        for address in chain.from_iterable(psutil.net_if_addrs().values()):
+            # A link-local one is of no use without the name of a network device.
+            if address.family == family and "%" not in address.address:
+                one = ipaddress.ip_address(address.address)
+                if not one.is_loopback and not one.is_link_local:
+                    found.append(f"[{one}]" if one.version == 6 else str(one))
+    return list(dict.fromkeys(found))
