@@ -51,7 +51,7 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     """
     import streamlit
     from starlette.middleware import Middleware
-    from starlette.routing import Route
+    from starlette.routing import BaseRoute, Route
 
     from ragkit.surfaces.http import doors, pdf_pages, thread_file, writing
 
@@ -90,8 +90,9 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
         yield
 
     library = SharedLibrary(settings)
-    routes = [Route(PATH, SuggestRoute(library).answer), *pdf_pages.routes(library)]
-    routes += [*writing.routes(), *thread_file.routes(library), *doors.routes(library)]
+    routes: list[BaseRoute] = [Route(PATH, SuggestRoute(library).answer)]
+    routes += [*pdf_pages.routes(library), *writing.routes(), *thread_file.routes(library)]
+    routes += doors.routes(library)
     app = streamlit.App(str(script), middleware=[guard, style], routes=routes, lifespan=lifespan)
     app.run(config=_config(place))
 
