@@ -14,6 +14,7 @@ from ragkit.options import Mode
 from ragkit.retrieval.search import SearchEngine
 from ragkit.settings import load_settings
 from ragkit.surfaces.http import server
+from ragkit.surfaces.http.place import Place
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_a_library_that_is_not_there_is_no_concern(tmp_path, searched):
 
 
 def test_streamlit_collects_nothing_after_a_run():
-    assert server._config(8501)["runner.postScriptGC"] is False
+    assert server._config(Place(8501))["runner.postScriptGC"] is False
 
 
 def test_the_parts_of_the_pages_are_loaded(tmp_path, monkeypatch):
