@@ -16,12 +16,13 @@ from pages.parts.search.controls import long_controls
 from ragkit.errors import RagkitError
 from ragkit.evaluation.background import BackgroundNaming
 from ragkit.library import Library
+from ragkit.library.search_log import Door
 from ragkit.reading.question_text import as_conversation, read_dropped
 from ragkit.retrieval.multi_query import ChunkedAnswer
 from ragkit.retrieval.query_segmentation import Topic
 
-TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT = (
-    f"long_{name}" for name in ("text", "topic", "round", "draft", "left_out", "fault")
+TEXT, TOPIC, ROUND, DRAFT, LEFT_OUT, FAULT, NOTED = (
+    f"long_{name}" for name in ("text", "topic", "round", "draft", "left_out", "fault", "noted")
 )
 _SAMPLE = "conversations/2026-03-14-ines-and-rui.md"
 
@@ -135,6 +136,9 @@ def answered(library: Library) -> None:
     except RagkitError as error:
         st.html(markup.problem(error.message, error.cure))
         return
+    if st.session_state.get(NOTED) != (text, options, chunked):
+        st.session_state[NOTED] = (text, options, chunked)
+        library.searches.note(text, answer, options, door=Door.PAGE, chunked=chunked)
     with place:
         context = library.answers.context(answer)
         if context:

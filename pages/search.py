@@ -82,7 +82,7 @@ def question_and_answer() -> None:
 def results(library: Library, question: str, choices: controls.Controls) -> None:
     """Search, and draw what was found, or why nothing was."""
     options = choices.options
-    before = st.session_state[state.ASKED]
+    before = st.session_state[state.ASKED] or None
     # More results of the same question are no new answer.
     is_new = not before or (question, options) != (
         before[0], replace(before[1], limit=options.limit)
@@ -108,8 +108,7 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
     found = answering.stand(library, asked)
     show(library, asked, options, found)
     thread_list.settle()
-    if answer.results:
-        home.note(library, question, answer)
+    home.note(library, question, answer, options, before)
     web.draw(library, answer, found.turn, found.before)
 
 
@@ -174,7 +173,7 @@ def result_list(library: Library, answer: Answer, options: SearchOptions) -> str
     contexts = best_contexts(library, answer, options)
     excerpts = library.answers.excerpts(question, answer.results)
     for place, result in enumerate(answer.results):
-        span = judging.span_of(result)
+        span = result.best_span
         grade = grades[result.document.collection].of(result.document.id, span)
         expanded = replace(
             expanded_content(library, result),

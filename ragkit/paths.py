@@ -77,8 +77,13 @@ class LibraryPaths:
 
     @property
     def searches(self) -> Path:
-        """The recent and pinned searches of the person whose library it is."""
+        """The pinned searches of the person whose library it is."""
         return self.root / "searches.json"
+
+    @property
+    def search_log(self) -> Path:
+        """The log of that person's searches, a few files a day."""
+        return self.root / "searches"
 
     @property
     def way_in(self) -> Path:

@@ -220,6 +220,12 @@ class Result:
         return self.matched_chunks[0].index if self.matched_chunks else 0
 
     @property
+    def best_span(self) -> Span | None:
+        """Return where the best matched chunk stands; ``None`` for the document as a whole."""
+        best = self.matched_chunks[0] if self.matched_chunks else None
+        return None if best is None or best.level is Level.DOCUMENT else best.span
+
+    @property
     def shown_chunks(self) -> tuple[int, ...]:
         """Indexes of all chunks that the passages show, in order."""
         matched = {chunk.index for chunk in self.matched_chunks}

@@ -12,7 +12,12 @@ import numpy as np
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import ChunkRecord, DocumentDraft, EntryDraft
 from ragkit.indexes.rows import EntryRows
-from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section
+from ragkit.library.search_log import Door
+from ragkit.library.searches import SearchHistory
+from ragkit.options import SearchOptions
+from ragkit.results import Answer, DocumentRef, MatchedChunk, Result
+from ragkit.traces import Stage, Trace
+from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section, Span
 
 DIMENSIONS = 4
 
@@ -24,6 +29,26 @@ def until(check: Callable[[], Any], seconds: float = 20.0) -> Any:
         assert time.monotonic() < end, "it did not come to be in time"
         time.sleep(0.02)
     return found
+
+
+def found_answer(ms: float = 12.3, count: int = 2, **more: Any) -> Answer:
+    """An answer with so many results, of made-up documents."""
+    results = tuple(
+        Result(
+            DocumentRef(number, "a.md", "A", "default", "markdown", 0, 3, "/a.md"),
+            0.9 - number / 100, (), (MatchedChunk(0, 0.5, span=Span(10, 20)),),
+        )
+        for number in range(count)
+    )  # fmt: skip
+    return Answer("q", results, Trace((Stage("vector", ms, 9, count),)), total_documents=7, **more)
+
+
+def note_searches(
+    history: SearchHistory, *questions: str, door: Door = Door.PAGE, of: Answer | None = None
+) -> None:
+    """Note searches as if they had been made."""
+    for question in questions:
+        history.note(question, of or found_answer(), SearchOptions(), door=door)
 
 
 def digest(text: str) -> bytes:

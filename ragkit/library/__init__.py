@@ -282,10 +282,10 @@ class Library:
 
     @cached_property
     def searches(self) -> SearchHistory:
-        """The person's recent and pinned searches."""
+        """The log of searches, and a person's recent and pinned ones."""
         from ragkit.library.searches import SearchHistory
 
-        return SearchHistory(self.paths.searches, kept=self.settings.search_history)
+        return SearchHistory(self.paths, allowed=self.settings.search_history)
 
     @cached_property
     def names(self) -> DocumentNames:

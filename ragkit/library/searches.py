@@ -1,153 +1,308 @@
-"""A person's recent and pinned searches: in a private file of the library, and nowhere else."""
+"""What was searched for: a log that its person reads, switches off and empties, and pinned ones.
+
+Both are private files of the library, and nowhere else.
+"""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from ragkit.errors import LibraryBusyError, LibraryError
+from ragkit.errors import LibraryBusyError, LibraryError, SettingsError
 from ragkit.formatting import plural
-from ragkit.paths import write_private
+from ragkit.library.search_log import DAYS, Door, LoggedSearch, SearchLog, Shown
+from ragkit.paths import LibraryPaths, write_private
+from ragkit.traces import Stage
 
 if TYPE_CHECKING:
-    from ragkit.results import Answer
+    from ragkit.options import ChunkedOptions, SearchOptions
+    from ragkit.results import Answer, Result
+    from ragkit.retrieval.multi_query import ChunkedAnswer
 
 MOST_RECENT, MOST_PINNED = 50, 50
-"""How many searches are kept of each; the oldest go first."""
+"""How many searches are listed of each."""
 
 LONGEST = 1000
-"""Characters of a search; longer texts are not kept."""
+"""Characters of a question that are kept; of a longer text, its beginning."""
 
+MOST_SHOWN = 10
+"""How many of the documents that a search showed are kept."""
+
+_LOG = "The log of searches"
+_DAY_SECONDS = 86_400.0
 _LOCK_SECONDS = 5.0
+_REMEMBERED = 64
 
 
 @dataclass(frozen=True, slots=True)
 class PastSearch:
-    """A search that was made, as it was typed. ``at`` is in seconds since the epoch.
+    """A search as it was typed on a page. ``at`` is in seconds since the epoch.
 
-    ``metrics`` are how it went when it was last typed, by name: how many "results" there were of
-    how many "documents", the "ms" it took, and what ``traces.Metrics`` has.
+    ``last`` is how it went the last time, unless that is too long ago.
     """
 
     question: str
     at: float
     pinned: bool = False
-    metrics: Mapping[str, Any] = field(default_factory=dict)
+    last: LoggedSearch | None = None
 
     @property
     def summary(self) -> str:
         """Return how it went, as ``10 of 184 documents, best score 0.86, 14 ms``."""
-        match self.metrics:
-            case {"results": int(results), "documents": int(documents), "ms": float(ms)}:
-                said = f"{results} of {plural(documents, 'document')}"
-            case _:
-                return ""
-        match self.metrics.get("shown"):
-            case {"high": float(best)}:
-                said += f", best score {best:.2f}"
-        return f"{said}, {ms:.0f} ms"
+        if self.last is None:
+            return ""
+        best = f", best score {self.last.best:.2f}" if self.last.best is not None else ""
+        of = plural(self.last.documents, "document")
+        return f"{self.last.results} of {of}{best}, {self.last.ms:.0f} ms"
 
 
 class SearchHistory:
-    """The recent and pinned searches of a library; safe to use from several processes.
+    """The searches of a library: the log of all, and those that a person typed lately or pinned.
 
-    Nothing is kept unless ``kept``; the next search then deletes what was kept before. Methods that
-    change something raise a LibraryError when the file cannot be written.
+    Safe to use from several threads and processes. Where the settings allow nothing to be kept,
+    the next search deletes what was. Methods that change something raise a LibraryError when it
+    cannot be written, but for ``note``: no search fails for its log.
     """
 
-    def __init__(self, file: Path, *, kept: bool) -> None:
-        self._file = file
-        self._kept = kept
-        self._read: tuple[tuple[int, ...], tuple[PastSearch, ...]] = ((), ())
+    trouble: str = ""
+    """Why the last search could not be noted, in a sentence; empty where it was."""
+
+    def __init__(self, paths: LibraryPaths, *, allowed: bool) -> None:
+        self.allowed = allowed
+        """Whether the settings let searches be kept (``search_history``)."""
+        self._pins = paths.searches
+        self._off = paths.search_log / "off"
+        self._log = SearchLog(paths.search_log)
+        self._noted: dict[tuple[str, float], None] = {}
+
+    # -- noting ----------------------------------------------------------------------------
+
+    @property
+    def kept(self) -> bool:
+        """Whether searches are noted now: allowed by the settings, and not switched off."""
+        return self.allowed and not self._off.exists()
+
+    def switch(self, *, on: bool) -> None:
+        """Have searches noted from now on, or no longer; what was noted stays until cleared.
+
+        Raises:
+            SettingsError: the settings do not allow it.
+        """
+        if on and not self.allowed:
+            raise SettingsError(
+                "The settings keep no searches.", "Set search_history = true first."
+            )
+        with _usable(_LOG):
+            if on:
+                self._off.unlink(missing_ok=True)
+            else:
+                self._off.parent.mkdir(mode=0o700, exist_ok=True)
+                write_private(self._off, "")
+
+    def note(
+        self,
+        question: str,
+        answer: Answer | ChunkedAnswer,
+        options: SearchOptions,
+        *,
+        door: Door | str,
+        chunked: ChunkedOptions | None = None,
+    ) -> None:
+        """Note a search that somebody made; ``chunked`` are the options of one by topics.
+
+        Nothing is noted where none are kept, and nothing is raised where that is not possible.
+        """
+        try:
+            if not self.allowed:
+                self._log.clear()
+                self._pins.unlink(missing_ok=True)
+            elif self.kept and (words := " ".join(question.split())):
+                self._log.add(self._logged(words, answer, options, Door(door), chunked))
+            self.trouble = ""
+        except OSError as error:
+            self.trouble = f"The last search could not be noted: {error.strerror or error}."
+
+    def _logged(
+        self,
+        words: str,
+        answer: Answer | ChunkedAnswer,
+        options: SearchOptions,
+        door: Door,
+        chunked: ChunkedOptions | None,
+    ) -> LoggedSearch:
+        results, documents = _found(answer)
+        changed, of_long, filters = _changes(options, chunked)
+        took = answer.trace.ms
+        return LoggedSearch(
+            words[:LONGEST],
+            round(time.time(), 6),
+            door,
+            changed,
+            options.collections,
+            filters,
+            round(took, 3),
+            len(results),
+            documents,
+            tuple(
+                Shown(one.document.id, round(float(one.score), 4), one.best_span)
+                for one in results[:MOST_SHOWN]
+            ),
+            tuple(
+                Stage(one.name, round(one.ms, 3), one.count_in, one.count_out, one.note)
+                for one in answer.trace.stages
+            ),
+            answer.nothing_close,
+            of_long,
+            cut=len(words) > LONGEST,
+            from_memory=self._is_noted(words, took),
+        )
+
+    def _is_noted(self, words: str, ms: float) -> bool:
+        """Return whether this very answer was noted before: no two take the same time exactly."""
+        noted = (words, ms) in self._noted
+        self._noted[words, ms] = None
+        while len(self._noted) > _REMEMBERED:
+            self._noted.pop(next(iter(self._noted)), None)
+        return noted
+
+    # -- the log ---------------------------------------------------------------------------
+
+    def log(self, days: float | None = None) -> tuple[LoggedSearch, ...]:
+        """Return the searches that were noted, of the last ``days`` or all, newest first."""
+        if not self.allowed:
+            return ()
+        since = 0.0 if days is None else time.time() - days * _DAY_SECONDS
+        with _usable(_LOG, "read"):
+            self._log.expire()
+            found = [one for one in self._log.newest() if one.at >= since]
+        return tuple(sorted(found, key=lambda one: -one.at))
+
+    def remove(self, question: str) -> None:
+        """Delete a question: from the log, whoever asked it, and from the pinned ones."""
+        key = _key(question)
+        with _usable(_LOG):
+            self._log.remove(lambda one: _key(one.question) == key)
+        self._change(lambda past: (one for one in past if _key(one.question) != key))
+
+    def clear(self) -> None:
+        """Delete the whole log; the questions that are pinned stay."""
+        with _usable(_LOG):
+            self._log.clear()
+        self._change(lambda past: (one for one in past if one.pinned))
+
+    # -- recent and pinned ones ------------------------------------------------------------
 
     def list(self) -> tuple[PastSearch, ...]:
-        """Return the pinned searches, then the recent ones, each the newest first."""
-        if not self._kept:
-            return ()
-        try:
-            found = self._file.stat()
-            stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
-            if self._read[0] != stamp:
-                self._read = (stamp, tuple(_parsed(self._file.read_text(encoding="utf-8"))))
-        except (OSError, ValueError):
-            return ()
-        return self._read[1]
+        """Return the pinned searches, then those last typed on a page, each the newest first.
 
-    def note(self, question: str, answer: Answer | None = None) -> None:
-        """Put a search in front of the recent ones; a pinned one stays where it is pinned.
-
-        Of its answer the metrics are kept.
+        A search that found nothing is not among the recent ones.
         """
-        if not self._kept:
-            self._file.unlink(missing_ok=True)
-            return
-        words = " ".join(question.split())
-        if not words or len(words) > LONGEST:
-            return
-
-        def noted(past: tuple[PastSearch, ...]) -> Iterable[PastSearch]:
-            metrics = _metrics(answer) if answer else {}
-            pinned = [
-                replace(one, metrics=metrics)
-                for one in past
-                if one.pinned and _same(one.question, words)
-            ]
-            yield from pinned or [PastSearch(words, time.time(), metrics=metrics)]
-            yield from (one for one in past if not _same(one.question, words))
-
-        self._change(noted)
+        if not self.allowed:
+            return ()
+        past = {_key(one.question): one for one in self._kept_apart()}
+        recent: dict[str, LoggedSearch] = {}
+        try:
+            for one in self._log.newest(("people",)):
+                if one.door is Door.PAGE and one.results and one.chunked is None and not one.cut:
+                    recent.setdefault(_key(one.question), one)
+                if len(recent) >= MOST_RECENT + MOST_PINNED:
+                    break
+        except OSError:
+            recent.clear()
+        for key, one in recent.items():
+            if key in past and past[key].pinned:
+                past[key] = replace(past[key], last=one)
+            else:
+                past[key] = PastSearch(one.question, one.at, last=one)
+        return tuple(_bounded(past.values()))
 
     def pin(self, question: str, *, pinned: bool = True) -> None:
         """Keep a search among the pinned ones, or no longer."""
-        self._change(
-            lambda past: (
-                replace(one, pinned=pinned) if _same(one.question, question) else one
-                for one in past
+        one = next((one for one in self.list() if _key(one.question) == _key(question)), None)
+        if one is not None:
+            changed = replace(one, pinned=pinned)
+            self._change(
+                lambda past: (
+                    changed,
+                    *(other for other in past if _key(other.question) != _key(question)),
+                )
             )
-        )
 
-    def remove(self, question: str) -> None:
-        """Delete one search."""
-        self._change(lambda past: (one for one in past if not _same(one.question, question)))
-
-    def clear(self) -> None:
-        """Delete the recent searches; those that are pinned stay."""
-        self._change(lambda past: (one for one in past if one.pinned))
-
-    def _change(self, change: Callable[[tuple[PastSearch, ...]], Iterable[PastSearch]]) -> None:
-        lock = FileLock(self._file.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=0o600)
+    def _kept_apart(self) -> tuple[PastSearch, ...]:
+        """Return what is or was pinned, and what earlier versions kept of recent searches."""
+        oldest = time.time() - DAYS * _DAY_SECONDS
         try:
-            with lock:
-                kept = _bounded(change(self.list()))
+            found = tuple(_parsed(self._pins.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return ()
+        return tuple(one for one in found if one.pinned or one.at >= oldest)
+
+    def _change(self, change: Callable[[Sequence[PastSearch]], Iterable[PastSearch]]) -> None:
+        lock = FileLock(self._pins.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=0o600)
+        try:
+            with _usable(self._pins), lock:
+                kept = _bounded(change(self._kept_apart()))
                 if kept:
-                    write_private(self._file, json.dumps([asdict(one) for one in kept], indent=1))
+                    said = [
+                        {"question": one.question, "at": one.at, "pinned": one.pinned}
+                        for one in kept
+                    ]
+                    write_private(self._pins, json.dumps(said, indent=1))
                 else:
-                    self._file.unlink(missing_ok=True)
+                    self._pins.unlink(missing_ok=True)
         except Timeout as error:
             raise LibraryBusyError(
                 "Another program is changing the search history.", "Try again in a moment."
             ) from error
-        except OSError as error:
-            raise LibraryError(
-                f"{self._file} cannot be written: {error.strerror or error}.",
-                "Check the library folder's permissions.",
-            ) from error
 
 
-def _metrics(answer: Answer) -> dict[str, Any]:
-    found = answer.trace.metrics
-    return {
-        "results": len(answer.results),
-        "documents": answer.total_documents,
-        "ms": round(answer.trace.ms, 1),
-        **(asdict(found) if found else {}),
-    }
+@contextmanager
+def _usable(what: object, how: str = "written") -> Iterator[None]:
+    """Turn an OSError into a LibraryError with its cure."""
+    try:
+        yield
+    except Timeout:
+        raise
+    except OSError as error:
+        raise LibraryError(
+            f"{what} cannot be {how}: {error.strerror or error}.",
+            "Check the library folder's permissions and the free disk space.",
+        ) from error
+
+
+def _found(answer: Answer | ChunkedAnswer) -> tuple[Sequence[Result], int]:
+    """Return the results of an answer, and of how many documents they are."""
+    from ragkit.results import Answer
+
+    if isinstance(answer, Answer):
+        return answer.results, answer.total_documents
+    return [one.result for one in answer.results], answer.documents
+
+
+@lru_cache(maxsize=64)
+def _changes(
+    options: SearchOptions, chunked: ChunkedOptions | None
+) -> tuple[Mapping[str, Any], Mapping[str, Any] | None, str]:
+    """Return the options that differ from the defaults, those of a long text, and the filters.
+
+    The filters are in the query language.
+    """
+    from ragkit.options import CHUNKED_OPTIONS, ChunkedOptions, SearchOptions
+    from ragkit.retrieval.filter_syntax import format_filters
+    from ragkit.settings import dump_options
+
+    of_long, usual = None, ChunkedOptions()
+    if chunked is not None:
+        values = {name: getattr(chunked, name) for name in CHUNKED_OPTIONS}
+        of_long = {name: value for name, value in values.items() if value != getattr(usual, name)}
+    return dump_options(options, SearchOptions()), of_long, format_filters(options.filters)
 
 
 def _bounded(past: Iterable[PastSearch]) -> list[PastSearch]:
@@ -156,16 +311,14 @@ def _bounded(past: Iterable[PastSearch]) -> list[PastSearch]:
     return pinned + [one for one in newest if not one.pinned][:MOST_RECENT]
 
 
-def _same(one: str, other: str) -> bool:
-    return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
+def _key(question: str) -> str:
+    return " ".join(question.split()).casefold()
 
 
-def _parsed(content: str) -> Iterable[PastSearch]:
+def _parsed(content: str) -> Iterator[PastSearch]:
     """Yield what a file says; entries that are none are left out."""
     found = json.loads(content)
     for one in found if isinstance(found, list) else ():
         match one:
             case {"question": str(question), "at": float(at) | int(at), "pinned": bool(pinned)}:
-                metrics = one.get("metrics")
-                kept = metrics if isinstance(metrics, dict) else {}
-                yield PastSearch(question, float(at), pinned, kept)
+                yield PastSearch(question, float(at), pinned)

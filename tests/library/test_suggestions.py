@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from support import note_searches
 
 from ragkit.library import Library
 from ragkit.library.names import NamedDocument, _Names, folded
@@ -97,8 +98,7 @@ def test_a_value_completes_the_last_alternative_and_keeps_what_follows(library):
 
 
 def test_past_searches_are_suggested_with_the_pinned_first(library):
-    for question in ("lake oxygen", "oxygen in the lake", "flakes"):
-        library.searches.note(question)
+    note_searches(library.searches, "lake oxygen", "oxygen in the lake", "flakes")
     library.searches.pin("lake oxygen")
     found = library.suggestions.suggest("Lak")
     assert [(one.label, one.pinned) for one in found if one.kind is Kind.SEARCH] == [

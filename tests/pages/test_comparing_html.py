@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pages.parts.common.judging import buttons, span_of
+from pages.parts.common.judging import buttons
 from pages.parts.compare.comparison import PRESETS, Shown, table, tally
 from ragkit.catalog.judgments import VoteRecord
 from ragkit.errors import ModelError
@@ -82,9 +82,9 @@ def test_shuffled_columns_keep_their_letters_when_they_are_revealed():
 
 def test_what_is_judged_is_the_best_chunk_or_the_whole_document():
     span = Span(14, 20)
-    assert span_of(result(span=span)) == span
-    assert span_of(result()) is None
-    assert span_of(result(level=Level.DOCUMENT, span=span)) is None
+    assert result(span=span).best_span == span
+    assert result().best_span is None
+    assert result(level=Level.DOCUMENT, span=span).best_span is None
     html = buttons(result(), Span(14, 20), 1)
     assert re.findall(r'data-grade="(\d)"', html) == ["2", "1", "0"]
     assert re.findall(r'aria-pressed="(\w+)"', html) == ["false", "true", "false"]

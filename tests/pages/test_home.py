@@ -6,14 +6,16 @@ from unittest.mock import patch
 
 import pytest
 from running import html, run
+from support import note_searches
 
 from pages.parts.search import home
 from pages.parts.search.thread_list import threads_list
 from ragkit.answers import Thread, ThreadSummary
-from ragkit.errors import LibraryError
 from ragkit.indexing.writer import writer_lock
 from ragkit.library.names import NamedDocument
+from ragkit.library.search_log import Door
 from ragkit.library.searches import PastSearch
+from ragkit.options import Fusion
 
 
 @pytest.fixture
@@ -51,8 +53,7 @@ def test_a_search_is_noted_once_its_results_are_drawn(filled):
 
 
 def test_an_address_with_a_search_leaves_the_order_as_it_is(filled):
-    for question in ("warm reefs", "slow corals"):
-        filled.searches.note(question)
+    note_searches(filled.searches, "warm reefs", "slow corals")
     run(filled, q="warm reefs")
     assert questions(filled) == ["slow corals", "warm reefs"]
     run(filled, q="reefs in water")
@@ -60,8 +61,7 @@ def test_an_address_with_a_search_leaves_the_order_as_it_is(filled):
 
 
 def test_searches_are_pinned_removed_and_cleared(library):
-    for question in ("a", "b", "c"):
-        library.searches.note(question)
+    note_searches(library.searches, "a", "b", "c")
     assert home.act(library, {"rk": "pin", "question": "a"})
     assert home.act(library, {"rk": "forget", "question": "c"})
     assert questions(library) == ["a", "b"]
@@ -72,13 +72,31 @@ def test_searches_are_pinned_removed_and_cleared(library):
     assert not home.act(library, {"rk": "open", "id": "1"})
 
 
-def test_a_search_whose_history_cannot_be_written_is_drawn_all_the_same(filled):
-    error = LibraryError("searches.json cannot be written.", "Check permissions.")
+def test_a_search_that_cannot_be_noted_is_drawn_all_the_same(filled):
     app = run(filled)
-    with patch("ragkit.library.searches.SearchHistory._change", side_effect=error):
+    with patch("ragkit.library.search_log._append", side_effect=OSError(28, "No space left")):
         searched(app, filled, "warm reefs")
     assert "Coral reefs" in html(app)
     assert "That did not work" not in html(app)
+    assert filled.searches.log() == ()
+
+
+def test_an_option_that_is_changed_is_another_search_and_drawing_again_is_none(filled):
+    app = run(filled)
+    searched(app, filled, "warm reefs")
+    with writer_lock(filled.paths.lock, "test"):
+        app.run()
+    assert len(filled.searches.log()) == 1
+    searched(app, filled, "warm type:nothing-of-this-kind")
+    with writer_lock(filled.paths.lock, "test"):
+        app.session_state["option_fusion"] = Fusion.RRF
+        app.run()
+    noted = [(one.question, one.options, one.door, one.in_vain) for one in filled.searches.log()]
+    assert noted == [
+        ("warm type:nothing-of-this-kind", {"fusion": "rrf"}, Door.PAGE, True),
+        ("warm type:nothing-of-this-kind", {}, Door.PAGE, True),
+        ("warm reefs", {}, Door.PAGE, False),
+    ]
 
 
 def test_searches_are_text_and_nothing_else():

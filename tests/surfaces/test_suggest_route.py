@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
+from support import note_searches
 
 from ragkit.library import Library
 from ragkit.settings import Settings
@@ -49,7 +50,7 @@ def ask(route, query, **headers):
 def test_suggestions_are_answered_behind_the_guard(tmp_path):
     settings = Settings(library=tmp_path / "library", models={"embedder": "hash"})
     with Library.open(settings, create=True) as library:
-        library.searches.note("lake oxygen")
+        note_searches(library.searches, "lake oxygen")
         route = SuggestRoute(SharedLibrary(settings))
         status, body = ask(route, "q=la&cursor=2&collection=default")
         assert (status, [one["label"] for one in json.loads(body)]) == (200, ["lake oxygen"])

@@ -12,18 +12,10 @@ from ragkit.errors import RagkitError
 from ragkit.evaluation.judging import GRADES, Grades
 from ragkit.library import Library
 from ragkit.results import Result
-from ragkit.types import Level, Span
+from ragkit.types import Span
 
 _KEYS = {2: "1", 1: "2", 0: "3"}
 _MEANINGS = {2: "answers the question", 1: "answers it in part", 0: "does not answer it"}
-
-
-def span_of(result: Result) -> Span | None:
-    """Return the span that is judged: the best matched chunk, or ``None`` for the document."""
-    best = result.matched_chunks[0] if result.matched_chunks else None
-    if best is None or best.level is Level.DOCUMENT:
-        return None
-    return best.span
 
 
 def buttons(result: Result, span: Span | None, grade: int | None) -> str:

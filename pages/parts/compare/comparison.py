@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.parts.common import markup
-from pages.parts.common.judging import buttons, span_of
+from pages.parts.common.judging import buttons
 from pages.parts.common.markup import action, attributes, name, plural, text
 from pages.parts.common.option_controls import control, search_controls
 from pages.parts.library.embedder_choice import label
@@ -127,7 +127,7 @@ def _about(column: Column, index: int, depth: int, baseline: str) -> str:
 
 def _item(comparison: Comparison, column: int, ranked: RankedResult, shown: Shown) -> str:
     result, document = ranked.result, ranked.result.document
-    span = span_of(result)
+    span = result.best_span
     joined = document.id in comparison.shared
     hue = f"--hue:var(--hue-{comparison.shared.index(document.id) % _HUES})" if joined else None
     best = result.matched_chunks[0].index if result.matched_chunks else 0

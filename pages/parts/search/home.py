@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from dataclasses import replace
 
 import streamlit as st
 
@@ -13,7 +13,9 @@ from pages.parts.search import thread_list
 from ragkit.errors import RagkitError
 from ragkit.library import Library
 from ragkit.library.names import NamedDocument
+from ragkit.library.search_log import Door
 from ragkit.library.searches import PastSearch
+from ragkit.options import SearchOptions
 from ragkit.results import Answer
 from ragkit.surfaces.addresses import document_url
 from ragkit.surfaces.serve import add_sample, sample_questions
@@ -43,7 +45,7 @@ def _home(library: Library, collections: tuple[str, ...]) -> None:
         + _head(counts.indexed, counts.chunks, frame.brief(*working) if working else "")
         + _examples(examples)
         + '<div class="rk-home-lists">'
-        + searches_list(library.searches.list(), kept=library.settings.search_history)
+        + searches_list(library.searches.list(), kept=library.searches.allowed)
         + documents_list(library.names.latest(collections, _DOCUMENTS))
         + thread_list.drawn(library)
         + "</div>"
@@ -55,19 +57,25 @@ def _home(library: Library, collections: tuple[str, ...]) -> None:
         browser.pulse("home-pulse", _BUSY_SECONDS)
 
 
-def note(library: Library, question: str, answer: Answer) -> None:
-    """Put a search that was just typed or chosen in front of the recent ones.
+def note(
+    library: Library,
+    question: str,
+    answer: Answer,
+    options: SearchOptions,
+    before: tuple[str, SearchOptions] | None,
+) -> None:
+    """Note a search that was just typed or chosen, or asked again with another option.
 
-    Going back, reloading and changing an option leave their order as it is.
+    Going back and reloading are no searches of a person. ``before`` is what was asked before it.
     """
     first = state.TYPED not in st.session_state
     typed = bool(st.session_state.get(state.TYPED))
     st.session_state[state.TYPED] = False
-    past = {one.question for one in library.searches.list()}
-    if typed or (first and " ".join(question.split()) not in past):
-        # The search itself went well; Health says what is wrong with the library's folder.
-        with suppress(RagkitError):
-            library.searches.note(question, answer)
+    same = before is not None and before[0] == question
+    changed = same and before is not None and replace(before[1], limit=options.limit) != options
+    past = {one.question for one in library.searches.list()} if first else set()
+    if typed or changed or (first and " ".join(question.split()) not in past):
+        library.searches.note(question, answer, options, door=Door.PAGE)
 
 
 def act(library: Library, values: Mapping[str, str]) -> bool:
@@ -128,7 +136,8 @@ def searches_list(searches: Sequence[PastSearch], *, kept: bool = True) -> str:
         for one in searches[:_SEARCHES]
     )
     recent = any(not one.pinned for one in searches)
-    clear = action("clear", "Clear", style="rk-act", title="Delete the recent searches") * recent
+    about = "Delete all searches but those that are pinned"
+    clear = action("clear", "Clear", style="rk-act", title=about) * recent
     return _section("Recent searches", f"<ul>{rows}</ul>", clear)
 
 

@@ -109,6 +109,7 @@ def ask(
     if followed is not None and not as_typed:
         follow = opened.answers.follow_up(followed, text, model=None if no_model else model)
     answer = opened.search(follow.rewritten, options)
+    opened.searches.note(follow.rewritten, answer, options, door="command")
     opened.contexts.note_hits(answer)
     asked = _Asked(follow, answer, opened.answers.quick(answer), followed, options.collections)
     preview = _preview(opened, asked) if web else None

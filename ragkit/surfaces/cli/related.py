@@ -79,7 +79,9 @@ def search_long(
     exclude = _copies_of(opened, file) if file else frozenset()
     chunked = opened.chunked_options(**changes, exclude=exclude)
     chunked = assigned_chunked(chunked, option)
-    show(opened, opened.search_chunked(text, options, chunked), context=context, as_json=as_json)
+    answer = opened.search_chunked(text, options, chunked)
+    opened.searches.note(text, answer, options, door="command", chunked=chunked)
+    show(opened, answer, context=context, as_json=as_json)
 
 
 def text_of(opened: Library, what: str) -> tuple[str, frozenset[int]]:

@@ -89,6 +89,7 @@ def search(
         )
         return
     answer = opened.search(text, options)
+    opened.searches.note(text, answer, options, door="command")
     opened.contexts.note_hits(answer)
     preview = opened.web.preview(text, answer.readings) if web else None
     if preview:

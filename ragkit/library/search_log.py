@@ -1,0 +1,277 @@
+"""The files of the log of searches: lines that are added, blanked where they stand, or gone.
+
+No line is ever moved, so writers need no lock: processes and threads add to the same file at once,
+and what is stopped in the middle of a line damages that line alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from ragkit.traces import Stage
+from ragkit.types import Span
+
+DAYS = 90
+"""A file is deleted once its searches are older than this."""
+
+MOST_BYTES = 4_000_000
+"""What each of a person's and programs' searches take at most on the disk; the oldest go first."""
+
+FILE_BYTES = 250_000
+"""A file that has grown to this is followed by another."""
+
+_NAME = re.compile(r"(\d{4}-\d\d-\d\d)-(\d{4,})-(people|programs)\.jsonl")
+_DAY_SECONDS = 86_400.0
+
+
+class Door(StrEnum):
+    """By which way a search came."""
+
+    PAGE = "page"
+    COMMAND = "command"
+    PROGRAM = "program"
+    API = "api"
+    MCP = "mcp"
+    OPENAI = "openai"
+
+    @property
+    def family(self) -> str:
+        """Whose searches share the space on the disk: "people", or "programs", which ask more."""
+        return "people" if self in (Door.PAGE, Door.COMMAND) else "programs"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A document that a search showed: its id, the span of its best match, and its score.
+
+    Without a span the document was found as a whole.
+    """
+
+    document_id: int
+    score: float
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedSearch:
+    """A search that was made. ``at`` is in seconds since the epoch.
+
+    ``options`` are those that differ from the defaults, by name; ``filters`` what restricted it
+    besides its words, in the query language. ``results`` counts what was shown of ``documents``
+    that it found, ``shown`` are the first of those. ``nothing_close`` is that of the answer.
+    ``chunked`` are the options of a long text, each topic of which asked; ``None`` where it was
+    none. ``cut`` says that ``question`` is only its beginning. ``from_memory``: the answer was
+    still there, and ``ms`` and ``stages`` are those of when it was made.
+    """
+
+    question: str
+    at: float
+    door: Door
+    options: Mapping[str, Any] = field(default_factory=dict)
+    collections: tuple[str, ...] = ()
+    filters: str = ""
+    ms: float = 0.0
+    results: int = 0
+    documents: int = 0
+    shown: tuple[Shown, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    nothing_close: bool = False
+    chunked: Mapping[str, Any] | None = None
+    cut: bool = False
+    from_memory: bool = False
+
+    @property
+    def id(self) -> str:
+        """What an address names it by: when it was made, to the microsecond."""
+        return f"{self.at * 1e6:.0f}"
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether it found nothing, or nothing that is close."""
+        return self.nothing_close or not self.results
+
+    @property
+    def best(self) -> float | None:
+        """The best score that was shown; ``None`` where there was none."""
+        return max((one.score for one in self.shown), default=None)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the JSON object that is kept, and that ``ragkit searches`` prints."""
+        shown = [
+            {"document": one.document_id, "score": one.score,
+             **({"span": [one.span.start, one.span.end]} if one.span else {})}
+            for one in self.shown
+        ]  # fmt: skip
+        return {
+            "at": self.at, "door": self.door.value, "question": self.question,
+            "collections": self.collections, "options": self.options, "chunked": self.chunked,
+            "filters": self.filters, "ms": self.ms, "results": self.results,
+            "documents": self.documents, "nothing_close": self.nothing_close, "cut": self.cut,
+            "from_memory": self.from_memory,
+            "shown": shown,
+            "stages": [
+                {"name": one.name, "ms": one.ms, "in": one.count_in, "out": one.count_out,
+                 "note": one.note}
+                for one in self.stages
+            ],
+        }  # fmt: skip
+
+    @classmethod
+    def of_json(cls, value: Mapping[str, Any]) -> LoggedSearch:
+        """Return what ``as_json`` made.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is no such object.
+        """
+        chunked = value["chunked"]
+        return cls(
+            str(value["question"]), float(value["at"]), Door(value["door"]),
+            dict(value["options"]), tuple(map(str, value["collections"])), str(value["filters"]),
+            float(value["ms"]), int(value["results"]), int(value["documents"]),
+            tuple(
+                Shown(int(one["document"]), float(one["score"]),
+                      Span(*map(int, one["span"])) if "span" in one else None)
+                for one in value["shown"]
+            ),
+            tuple(
+                Stage(str(one["name"]), float(one["ms"]), int(one["in"]), int(one["out"]),
+                      str(one["note"]))
+                for one in value["stages"]
+            ),
+            bool(value["nothing_close"]), None if chunked is None else dict(chunked),
+            bool(value["cut"]), bool(value["from_memory"]),
+        )  # fmt: skip
+
+
+class SearchLog:
+    """The searches of a folder, in files of a day each. Safe to share between threads.
+
+    Methods raise an OSError where the folder cannot be read or written; one that is not there
+    holds nothing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._read: dict[str, tuple[tuple[int, ...], tuple[LoggedSearch, ...]]] = {}
+
+    def add(self, search: LoggedSearch) -> None:
+        """Add a search, in one write at the end of its file."""
+        line = f"\n{json.dumps(search.as_json(), separators=(',', ':'))}\n".encode()
+        # The line before may have no end.
+        key = time.strftime("%Y-%m-%d", time.localtime(search.at)), search.door.family
+        if key not in self._numbers:
+            self._numbers[key] = max(
+                (number for day, number, family, _ in self._files() if (day, family) == key),
+                default=1,
+            )
+        size = _append(self._folder / f"{key[0]}-{self._numbers[key]:04}-{key[1]}.jsonl", line)
+        if size == len(line):
+            self.expire()
+        if size >= FILE_BYTES:
+            self._numbers[key] += 1
+
+    def newest(self, families: tuple[str, ...] = ("people", "programs")) -> Iterator[LoggedSearch]:
+        """Yield the searches of these families, each file's newest first, newest file first.
+
+        Only files that changed are read again.
+        """
+        oldest = _oldest_day()
+        for day, _, family, name in sorted(self._files(), reverse=True):
+            if family in families and day >= oldest:
+                yield from self._of_file(name)
+
+    def remove(self, is_meant: Callable[[LoggedSearch], bool]) -> int:
+        """Blank the lines of some searches where they stand; return how many."""
+        count = 0
+        for *_, name in self._files():
+            with (self._folder / name).open("r+b") as stream:
+                at = 0
+                for line in stream.read().split(b"\n"):
+                    found = _parsed(line)
+                    if found is not None and is_meant(found):
+                        stream.seek(at)
+                        stream.write(b" " * len(line))
+                        count += 1
+                    at += len(line) + 1
+            self._read.pop(name, None)
+        return count
+
+    def clear(self) -> None:
+        """Delete every search."""
+        for *_, name in self._files():
+            (self._folder / name).unlink(missing_ok=True)
+        self._read.clear()
+
+    def expire(self) -> None:
+        """Delete the files that are too old, and the oldest where there are too many bytes."""
+        # A file that has begun will grow.
+        room = dict.fromkeys(("people", "programs"), MOST_BYTES - FILE_BYTES)
+        oldest = _oldest_day()
+        for day, _, family, name in sorted(self._files(), reverse=True):
+            file = self._folder / name
+            with suppress(FileNotFoundError):
+                room[family] -= file.stat().st_size
+                if day < oldest or room[family] < 0:
+                    file.unlink()
+                    self._read.pop(name, None)
+
+    def _files(self) -> list[tuple[str, int, str, str]]:
+        """Return day, number, family and name of each file, in no order."""
+        try:
+            names = [file.name for file in self._folder.iterdir()]
+        except FileNotFoundError:
+            return []
+        found = filter(None, map(_NAME.fullmatch, names))
+        return [(one[1], int(one[2]), one[3], one[0]) for one in found]
+
+    def _of_file(self, name: str) -> tuple[LoggedSearch, ...]:
+        file = self._folder / name
+        try:
+            found = file.stat()
+            stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+            if name not in self._read or self._read[name][0] != stamp:
+                lines = file.read_bytes().split(b"\n")
+                parsed = [one for one in map(_parsed, reversed(lines)) if one is not None]
+                self._read[name] = (stamp, tuple(parsed))
+        except FileNotFoundError:
+            return ()
+        return self._read[name][1]
+
+
+def _append(file: Path, line: bytes) -> int:
+    """Write at the end of a private file, which is made where there is none; return its size."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    try:
+        descriptor = os.open(file, flags, 0o600)
+    except FileNotFoundError:
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(file, flags, 0o600)
+    try:
+        os.write(descriptor, line)
+        return os.lseek(descriptor, 0, os.SEEK_CUR)
+    finally:
+        os.close(descriptor)
+
+
+def _oldest_day() -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(time.time() - DAYS * _DAY_SECONDS))
+
+
+def _parsed(line: bytes) -> LoggedSearch | None:
+    """Return the search of a line; ``None`` for what is blank, cut off or no search."""
+    if not line.startswith(b"{"):
+        return None
+    try:
+        return LoggedSearch.of_json(json.loads(line))
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return None
