@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ragkit.catalog.copies import JOURNAL, LOG, SHARED_MEMORY
 from ragkit.catalog.schema import MIGRATIONS, migrate
+from ragkit.paths import LibraryPaths
 
 
 def may_write(file: Path) -> bool:
@@ -29,24 +30,50 @@ def readable(file: Path) -> tuple[str, tempfile.TemporaryDirectory[str] | None]:
         sqlite3.Error: it cannot be read.
         OSError: it cannot be read or copied.
     """
-    beside = [Path(f"{file}{ending}") for ending in (JOURNAL, LOG)]
-    logged = any(each.exists() and each.stat().st_size > 0 for each in beside)
-    uri = f"{file.absolute().as_uri()}?mode=ro" + ("" if logged else "&immutable=1")
+    uri, as_it_is = _address(file)
     try:
-        if not logged or Path(f"{file}{SHARED_MEMORY}").exists():
+        if as_it_is:
             with closing(sqlite3.connect(uri, uri=True)) as connection:
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
             if not 0 < version < len(MIGRATIONS):
                 return uri, None
     except sqlite3.OperationalError:
-        if not logged:
+        if "immutable" in uri:
             raise
     folder = tempfile.TemporaryDirectory(prefix="ragkit-read-", ignore_cleanup_errors=True)
     copy = Path(folder.name, file.name)
-    for source in (file, *beside):
+    for source in (file, *_beside(file)):
         if source.exists():
             target = copy.with_name(source.name)
             shutil.copyfile(source, target)
     with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
         migrate(connection)
     return copy.as_uri(), folder
+
+
+def collection_names(paths: LibraryPaths) -> list[str]:
+    """Return the names of a library's collections, ordered, without a write, a copy or a wait.
+
+    None where that is not possible.
+    """
+    try:
+        uri, as_it_is = _address(paths.catalog)
+        if not as_it_is:
+            return []
+        with closing(sqlite3.connect(uri, uri=True, timeout=0)) as connection:
+            rows = connection.execute("SELECT name FROM collections ORDER BY name").fetchall()
+    except (sqlite3.Error, OSError):
+        return []
+    return [name for (name,) in rows]
+
+
+def _beside(file: Path) -> list[Path]:
+    """Return where a journal or a log of the catalog would be."""
+    return [Path(f"{file}{ending}") for ending in (JOURNAL, LOG)]
+
+
+def _address(file: Path) -> tuple[str, bool]:
+    """Return the URI under which a catalog is only read, and whether it can be without a copy."""
+    logged = any(each.exists() and each.stat().st_size > 0 for each in _beside(file))
+    uri = f"{file.absolute().as_uri()}?mode=ro" + ("" if logged else "&immutable=1")
+    return uri, not logged or Path(f"{file}{SHARED_MEMORY}").exists()

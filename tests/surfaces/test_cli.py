@@ -395,7 +395,7 @@ def test_what_needs_no_library_imports_none(arguments):
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60
     )
     own = arguments if arguments[0] in cli.COMMANDS else []
-    expected = sorted(["app", "console", "options", *own])
+    expected = sorted(["app", "completion", "console", "options", *own])
     assert done.stdout.splitlines()[-2:] == [str(expected), "False False"]
 
 

@@ -17,10 +17,10 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ragkit.errors import RagkitError
-from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli import completion, console
 from ragkit.surfaces.cli.options import close_libraries
 from ragkit.surfaces.failures import noted
 
@@ -68,6 +68,7 @@ COMMANDS = {
     "show": ("show.show", "Show a document, its contexts, its decisions and actions."),
     "related": ("related.related", "Find documents like a document, and those on its topics."),
     "collections": ("collections.collections", "List, make, rename and delete collections."),
+    "completion": ("completion.completion", "Print the script that completes commands in a shell."),
     "version": ("version.version", "Print the version."),
 }
 """Commands by name, in the order of the help: module and function, first sentence of its help."""
@@ -96,10 +97,14 @@ class CommandGroup(TyperGroup):
         """Return every name, in the order of the help."""
         return [*COMMANDS]
 
-    def format_commands(self, _: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        _listing().format_commands(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Return the names that begin so."""
+        ctx.command = _listing()
+        return ctx.command.shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command, and close what it opened however it ends."""
@@ -107,6 +112,12 @@ class CommandGroup(TyperGroup):
             return super().invoke(ctx)
         finally:
             close_libraries()
+
+
+def _listing() -> TyperGroup:
+    """Return a group whose commands have names and help, and do nothing."""
+    commands = [TyperCommand(name, short_help=line) for name, (_, line) in COMMANDS.items()]
+    return TyperGroup(commands=commands, rich_markup_mode=None)
 
 
 @cache
@@ -143,6 +154,8 @@ def main() -> None:
     console.write_what_can_be_written()
     # What a person should know is said as a notice; the worker logs to its file.
     logging.getLogger("ragkit").addHandler(logging.NullHandler())
+    if completion.VARIABLE in os.environ:
+        completion.know_shells()
     try:
         try:
             app()

@@ -13,6 +13,7 @@ from ragkit.models.context_prompt import PROMPT_KINDS
 from ragkit.settings import dump_options, option_text
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.completion import collection_names
 from ragkit.surfaces.cli.options import (
     AssignOption,
     JsonOption,
@@ -27,7 +28,10 @@ from ragkit.surfaces.cli.options import (
 collections = typer.Typer(
     help="List, make, rename and delete collections.", no_args_is_help=True, rich_markup_mode=None
 )
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The collection.")]
+NameArgument = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="The collection.", autocompletion=collection_names),
+]
 
 
 @collections.command("list")
@@ -46,7 +50,10 @@ def list_(library: LibraryOption = None, json_: JsonOption = False) -> None:
 
 
 @collections.command()
-def new(name: NameArgument, library: LibraryOption = None) -> None:
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The collection.")],
+    library: LibraryOption = None,
+) -> None:
     """Make an empty collection."""
     record = open_library(library, None, create=True).collections.add(name)
     console.say(f'Made the collection "{record.name}".')

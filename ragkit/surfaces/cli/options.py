@@ -25,6 +25,7 @@ from ragkit.options import (
     SearchOptions,
 )
 from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.completion import collection_names
 from ragkit.surfaces.failures import log_to
 
 if TYPE_CHECKING:
@@ -38,7 +39,13 @@ LibraryOption = Annotated[
     Path | None, typer.Option("--library", metavar="DIR", help="Library directory.")
 ]
 CollectionOption = Annotated[
-    str | None, typer.Option("--collection", metavar="NAME", help="Collection to use.")
+    str | None,
+    typer.Option(
+        "--collection",
+        metavar="NAME",
+        help="Collection to use.",
+        autocompletion=collection_names,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ContextOption = Annotated[

@@ -1,0 +1,67 @@
+"""``ragkit completion``: what makes a shell complete commands, options and collections.
+
+The scripts and the protocol are typer's: the shell runs ``ragkit`` with ``VARIABLE`` set, which
+says for which shell.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from typer.completion import get_completion_inspect_parameters, shell_complete
+
+from ragkit.errors import SettingsError
+
+VARIABLE = "_RAGKIT_COMPLETE"
+_NEEDS_NO_QUOTES = re.compile(r"\w[\w.+-]*")
+
+
+class Shell(StrEnum):
+    """A shell that can complete."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+def completion(
+    context: typer.Context,
+    shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", help="The shell in use.")],
+) -> None:
+    """Print the script that completes commands in a shell.
+
+    bash: add the line  eval "$(ragkit completion bash)"  to ~/.bashrc.
+
+    zsh: add the line  eval "$(ragkit completion zsh)"  to ~/.zshrc, after compinit.
+
+    fish: run  ragkit completion fish > ~/.config/fish/completions/ragkit.fish
+    """
+    know_shells()
+    root = context.find_root().command
+    raise typer.Exit(shell_complete(root, {}, "ragkit", VARIABLE, f"source_{shell}"))
+
+
+def know_shells() -> None:
+    """Make typer know the shells, which it does by itself only for options of its own."""
+    get_completion_inspect_parameters()
+
+
+def collection_names(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the collections of the library whose names begin so, as values of an option.
+
+    A name that needs quotes is left out: typer's scripts insert values without.
+    """
+    from ragkit.catalog.read_only import collection_names
+    from ragkit.paths import LibraryPaths
+    from ragkit.settings import load_settings
+
+    with suppress(SettingsError):
+        root = load_settings(library=context.params.get("library")).library
+        names = collection_names(LibraryPaths(root.expanduser().absolute()))
+        wanted = [name for name in names if name.startswith(incomplete)]
+        return [name for name in wanted if _NEEDS_NO_QUOTES.fullmatch(name)]
+    return []
