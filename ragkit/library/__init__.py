@@ -18,6 +18,7 @@ from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
+    from collections.abc import Sequence
     from types import TracebackType
 
     from ragkit.evaluation.experiments import Experiment
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from ragkit.models.base import Embedder
     from ragkit.models.ollama_monitor import OllamaMonitor
     from ragkit.models.topic_namer import TopicNamer
-    from ragkit.options import ChunkedOptions, SearchOptions
+    from ragkit.options import ChunkedOptions, Filters, SearchOptions
     from ragkit.results import Answer
     from ragkit.retrieval.multi_query import ChunkedAnswer
     from ragkit.retrieval.search import SearchEngine
@@ -116,10 +117,12 @@ class Library:
         """Return the search options of the settings, with changes; ``None`` means unchanged.
 
         A search of one collection has what that collection sets for itself. Choices may be given
-        as text ("keyword"), one collection by its name alone.
+        as text ("keyword"), one collection by its name alone, and filters as they are typed
+        ("type:pdf after:2025").
 
         Raises:
             SettingsError: an option cannot have this value.
+            QueryError: the filters cannot be understood.
         """
         from ragkit.settings import apply_options, parse_option
 
@@ -127,6 +130,8 @@ class Library:
         for name, value in changes.items():
             if name == "collections":
                 changes[name] = (value,) if isinstance(value, str) else tuple(value)
+            elif name == "filters":
+                changes[name] = self._filters(value, changes.get("collections", ()))
             elif isinstance(value, str):
                 changes[name] = parse_option(name, value)
         collections = changes.setdefault("collections", (self.settings.collection,))
@@ -135,6 +140,14 @@ class Library:
         if record is not None and record.settings.get("search"):
             options = apply_options(options, record.settings["search"])
         return replace(options, **changes)
+
+    def _filters(self, value: Filters | str, collections: Sequence[str]) -> Filters:
+        from ragkit.retrieval.query_parser import parse_filters
+
+        if not isinstance(value, str):
+            return value
+        named = (collections,) if isinstance(collections, str) else collections
+        return parse_filters(value, self.documents.field_names(named))
 
     @cached_property
     def _options(self) -> SearchOptions:

@@ -14,7 +14,8 @@ from ragkit.catalog.records import (
     DocumentRecord,
     SourceRecord,
 )
-from ragkit.errors import NotFoundError, SourceError
+from ragkit.errors import NotFoundError, QueryError, SourceError
+from ragkit.formatting import plural
 from ragkit.paths import LibraryPaths
 from ragkit.sources.allowed import check_folder
 from ragkit.types import Section, Status
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.facets import Facets
     from ragkit.indexes.rows import Ids
     from ragkit.library.services import ActiveServices
+    from ragkit.results import Passage
     from ragkit.retrieval.similar import SimilarDocuments
     from ragkit.settings import Settings
 
@@ -186,6 +188,60 @@ class DocumentService:
                 documents.sections(document_id),
                 documents.chunks(document_id),
             )
+
+    def passage(self, document_id: int, start: int = 0, end: int | None = None) -> Passage:
+        """Return the slice ``[start:end]`` of a document's stored text, with where it stands.
+
+        It is at most 100,000 characters long; ``cut`` says that more was asked for. What lies
+        beyond the text is left out.
+
+        Raises:
+            NotFoundError: the document is gone.
+            QueryError: the slice has no beginning, or ends before it.
+        """
+        from ragkit.retrieval.spans import LONGEST_PASSAGE, passage_at
+
+        documents = self._catalog.documents
+        with self._catalog.connections.read():
+            record = documents.get(document_id)
+            stop = record.characters if end is None else min(end, record.characters)
+            if start < 0 or (end is not None and end < start):
+                raise QueryError(
+                    f"A document has no text from {start} to {end}.",
+                    f"Ask for a part of 0 to {record.characters}.",
+                )
+            within = max(start, min(stop, start + LONGEST_PASSAGE))
+            (text,) = documents.slices([(document_id, start, within)])
+            return passage_at(
+                start,
+                text,
+                documents.chunks(document_id),
+                documents.sections(document_id),
+                record.pages,
+                cut=within < stop,
+            )
+
+    def neighbours(self, document_id: int, chunk: int, reach: int = 1) -> Passage:
+        """Return a chunk, by its index from 0, with as many on each side as ``reach`` says.
+
+        Raises:
+            NotFoundError: the document is gone, or has no such chunk.
+            QueryError: the reach is negative.
+        """
+        if reach < 0:
+            raise QueryError(f"A chunk has no {reach} neighbours.", "Ask for 0 or more.")
+        total = self._catalog.documents.get(document_id).chunks
+        if not 0 <= chunk < total:
+            raise NotFoundError(
+                f"Document {document_id} has no chunk {chunk + 1}.",
+                f"It has {plural(total, 'chunk')}.",
+            )
+        reach = min(reach, total)
+        wanted = range(max(0, chunk - reach), min(total, chunk + reach + 1))
+        chunks = self._catalog.documents.chunks_at({document_id: wanted})[document_id]
+        if not chunks:
+            raise NotFoundError(f"Document {document_id} is gone.", "Search again.")
+        return self.passage(document_id, chunks[0].chunk.start, chunks[-1].chunk.end)
 
     def records(self, document_ids: Collection[int]) -> dict[int, DocumentRecord]:
         """Return the records of documents by id, in one query; those gone are left out."""

@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ragkit.errors import QueryError
 from ragkit.options import Filters
 from ragkit.retrieval.filter_syntax import (
     FILTER_NAMES,
@@ -223,6 +224,29 @@ def parse_query(text: str, known_fields: Sequence[str] = ()) -> ParsedQuery:
         suggestion=suggestion,
         restrictions=tuple(_restrictions(units, negated, operators, joined)),
     )
+
+
+def parse_filters(text: str, known_fields: Sequence[str] = ()) -> Filters:
+    """Parse filters that stand for themselves, as ``type:pdf after:2025``.
+
+    Raises:
+        QueryError: there is something else, or a value that a filter cannot have.
+    """
+    parsed = parse_query(text, known_fields)
+    wrong = parsed.notices or (
+        ("Words, phrases and exclusions are no filters.",)
+        if parsed.text or parsed.required or parsed.excluded or parsed.cut
+        else ("Collections are named apart.",)
+        if parsed.collections
+        else ()
+    )
+    if wrong:
+        meant = f"Did you mean {parsed.suggestion}?" if parsed.suggestion else ""
+        raise QueryError(
+            f"These are not only filters: {text[:200]}",
+            " ".join(filter(None, (*wrong, meant, "Put them into the question instead."))),
+        )
+    return parsed.filters
 
 
 def without_quotes(query: str) -> str:

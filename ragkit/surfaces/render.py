@@ -78,7 +78,7 @@ def result_as_json(result: Result) -> dict[str, Any]:
         "max_score": result.max_score,
         "avg_score": result.avg_score,
         "chunk_coverage": result.chunk_coverage,
-        "passages": [_passage_as_json(passage) for passage in result.passages],
+        "passages": [passage_as_json(passage) for passage in result.passages],
         "matched_chunks": [_match_as_json(chunk) for chunk in result.matched_chunks],
         "wholes": [_match_as_json(whole) for whole in result.wholes],
         "context_chunks": list(result.context_chunks),
@@ -311,7 +311,8 @@ def _part(part: Contribution) -> str:
     return f"{part.index}{rank}, {part.normalised:.4f} × {part.weight:.2f}"
 
 
-def _passage_as_json(passage: Passage) -> dict[str, Any]:
+def passage_as_json(passage: Passage) -> dict[str, Any]:
+    """Return one passage as a JSON object."""
     return {
         "start": passage.start,
         "end": passage.end,

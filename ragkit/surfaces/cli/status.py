@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 
 from ragkit.catalog.background_state import BackfillState
 from ragkit.formatting import plural
@@ -11,6 +10,7 @@ from ragkit.library import Library
 from ragkit.models.factory import is_brought
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
+from ragkit.surfaces.render_status import status_as_json
 
 
 def status(
@@ -20,32 +20,13 @@ def status(
     opened = open_library(library, collection)
     if collection:
         opened.collections.get(collection)
+    if json_:
+        console.put_json(status_as_json(opened, collection))
+        return
     counts = opened.documents.counts(collection)
     sources = opened.sources.list(collection)
     worker = opened.worker.state()
     contexts = opened.contexts.status(collection)
-    if json_:
-        console.put_json(
-            {
-                "library": str(opened.paths.root),
-                "documents": counts.documents,
-                "indexed": counts.indexed,
-                "pending": counts.pending,
-                "skipped": counts.skipped,
-                "failed": counts.failed,
-                "chunks": counts.chunks,
-                "collections": [*opened.collections.names()],
-                "sources": [
-                    {"root": source.root, "collection": source.collection, "state": source.state,
-                     "documents": source.documents, "failed": source.failed,
-                     "reason": source.reason}
-                    for source in sources
-                ],
-                "contexts": {**asdict(contexts.counts), "cost": asdict(contexts.cost)},
-                "writing": worker.running,
-            }
-        )  # fmt: skip
-        return
     from ragkit.health.recovery import describe
 
     console.put(f"Library    {opened.paths.root}")
