@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -172,9 +172,15 @@ class ChunkedSettings(_group(CHUNKED_OPTIONS)):  # type: ignore[misc]
     """How a long text, such as a conversation, is cut into segments, searched and merged."""
 
     def options(self, **changes: Any) -> ChunkedOptions:
-        """Return these settings as options, with changes; ``None`` means unchanged."""
+        """Return these settings as options, with changes; ``None`` means unchanged.
+
+        Raises:
+            TypeError: there is no such option.
+            SettingsError: an option cannot have this value.
+        """
         values = {name: getattr(self, each.setting) for name, each in CHUNKED_OPTIONS.items()}
-        return ChunkedOptions(**{**values, **_without_none(changes)})
+        checked = _checked(changes, ChunkedOptions, ChunkedSettings, CHUNKED_OPTIONS)
+        return ChunkedOptions(**{**values, **checked})
 
 
 class IndexSettings(_Group):
@@ -267,6 +273,29 @@ def parse_chunked_option(setting: str, value: object) -> tuple[str, Any]:
     return by_setting[setting].name, parsed
 
 
+def checked_options(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of a search by name, as values; those that are ``None`` are left out.
+
+    Raises:
+        TypeError: there is no such option.
+        SettingsError: an option cannot have this value.
+    """
+    return _checked(changes, SearchOptions, SearchSettings, SEARCH_OPTIONS)
+
+
+def _checked(
+    changes: Mapping[str, Any], kind: type, group: Any, options: Mapping[str, Option]
+) -> dict[str, Any]:
+    names = [each.name for each in fields(kind)]
+    values = _without_none(dict(changes))
+    for name, value in values.items():
+        if name not in names:
+            raise TypeError(f"There is no option {name}. The options are {', '.join(names)}.")
+        if name in options:
+            values[name] = _parsed(name, value, group, options)
+    return values
+
+
 def option_text(value: object) -> str:
     """Return a value of an option as text, which the functions above read again."""
     if value is None:
@@ -280,10 +309,12 @@ def _parsed(name: str, value: object, group: Any, options: Mapping[str, Option])
         return None
     if isinstance(value, bool) and declared is not None and declared.type is not bool:
         value = str(value).lower()
+    setting = declared.setting if declared else name
     try:
-        return getattr(group.model_validate({name: value}), name)
+        return getattr(group.model_validate({setting: value}), setting)
     except ValidationError as error:
-        raise SettingsError(_sentence(error), f"The options are {', '.join(options)}.") from error
+        cure = f"The options are {', '.join(options)}."
+        raise SettingsError(_sentence(error, name), cure) from error
 
 
 def apply_options(base: SearchOptions, values: Mapping[str, Any]) -> SearchOptions:
@@ -328,7 +359,6 @@ def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
         )
 
     values = _without_none(command_line)
-    where = f"Check {path} and the RAGKIT_* variables."
     try:
         if missing and not any(name.upper().startswith(_PREFIX) for name in os.environ):
             return Settings(**values)
@@ -342,7 +372,7 @@ def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
             f"{path} cannot be read: {error.strerror or error}.", "Check its permissions."
         ) from error
     except ValidationError as error:
-        raise SettingsError(_sentence(error), where) from error
+        raise SettingsError(_sentence(error), _cure(error, path, values)) from error
 
 
 def _read_sources(path: Path, values: dict[str, Any]) -> Settings:
@@ -436,11 +466,11 @@ _WRONG = {
 }
 
 
-def _sentence(error: ValidationError) -> str:
-    """Return which settings are wrong, without pydantic's own words."""
+def _sentence(error: ValidationError, only: str = "") -> str:
+    """Return which settings are wrong, in our own words; ``only`` names a single one."""
     faults = []
     for fault in error.errors():
-        name = ".".join(str(part) for part in fault["loc"]) or "settings"
+        name = only or ".".join(str(part) for part in fault["loc"]) or "settings"
         template = _WRONG.get(fault["type"], "has an invalid value")
         rule = template.format_map(fault.get("ctx", {}))
         value = fault["input"]
@@ -448,6 +478,22 @@ def _sentence(error: ValidationError) -> str:
         shown = shown and fault["loc"] != ("web", "key")
         faults.append(f"{name}: {rule}" + (f", not {value!r}" if shown else ""))
     return f"Wrong settings: {'; '.join(faults)}."
+
+
+def _cure(error: ValidationError, path: Path, given: Any) -> str:
+    """Return which names there are instead of an unknown one, and where to look for the fault."""
+    fault = error.errors()[0]
+    *groups, name = fault["loc"] or ("",)
+    group: Any = Settings
+    for each in groups:
+        given = given.get(each) if isinstance(given, dict) else None
+        if fault["type"] == "extra_forbidden":
+            group = group.model_fields[each].annotation
+    by_name = isinstance(given, dict) and name in given
+    where = "what was given by name" if by_name else f"{path} and the RAGKIT_* variables"
+    if fault["type"] == "extra_forbidden":
+        return f"There are {', '.join(group.model_fields)}. Check {where}."
+    return f"Check {where}."
 
 
 def _unparsed(error: Exception) -> str:

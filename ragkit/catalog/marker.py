@@ -151,15 +151,18 @@ def refuse_torn_files(file: Path, *, create: bool) -> None:
         what = "is missing" if state is None else "is empty"
         _refuse_lost(paths, what, _size(log) > 0)
         if not create:
-            raise LibraryError(
-                f"There is no library in {file.parent}.", "Add a folder first: ragkit add FOLDER."
-            )
+            raise _no_library(file)
     if _size(log):
         # After a library has been closed there is none, and looking at a folder takes no numpy.
         from ragkit.catalog.write_ahead_log import log_is_damaged
 
         if log_is_damaged(log):
             raise CatalogError(f"{log} is damaged: saved changes in it cannot be read.", CURE)
+
+
+def _no_library(file: Path) -> LibraryError:
+    cure = "Add a folder first: ragkit add FOLDER, or in Python: ragkit.open(path, create=True)."
+    return LibraryError(f"There is no library in {file.parent}.", cure)
 
 
 def refuse_lost_contents(connection: sqlite3.Connection, file: Path, *, create: bool) -> None:
@@ -174,9 +177,7 @@ def refuse_lost_contents(connection: sqlite3.Connection, file: Path, *, create: 
     if connection.execute(query).fetchone() is None:
         _refuse_lost(paths, "holds nothing")
         if not create:
-            raise LibraryError(
-                f"There is no library in {file.parent}.", "Add a folder first: ragkit add FOLDER."
-            )
+            raise _no_library(file)
         return
     marker, noted = read_marker(paths), noted_in(connection)
     if marker is not None and noted.get("identity") == marker.identity:

@@ -100,6 +100,9 @@ class Library:
             self.catalog.mark()
         self.catalog.close()
 
+    def __repr__(self) -> str:
+        return f"Library({str(self.paths.root)!r})"
+
     def __enter__(self) -> Library:
         return self
 
@@ -121,20 +124,19 @@ class Library:
         ("type:pdf after:2025").
 
         Raises:
+            TypeError: there is no such option.
             SettingsError: an option cannot have this value.
             QueryError: the filters cannot be understood.
         """
-        from ragkit.settings import apply_options, parse_option
+        from ragkit.settings import apply_options, checked_options
 
-        changes = {name: value for name, value in changes.items() if value is not None}
-        for name, value in changes.items():
-            if name == "collections":
-                changes[name] = (value,) if isinstance(value, str) else tuple(value)
-            elif name == "filters":
-                changes[name] = self._filters(value, changes.get("collections", ()))
-            elif isinstance(value, str):
-                changes[name] = parse_option(name, value)
-        collections = changes.setdefault("collections", (self.settings.collection,))
+        changes = checked_options(changes)
+        named = changes.get("collections", ())
+        named = (named,) if isinstance(named, str) else tuple(named)
+        if "filters" in changes:
+            changes["filters"] = self._filters(changes["filters"], named)
+        collections = named if "collections" in changes else (self.settings.collection,)
+        changes["collections"] = collections
         options = self._options
         record = self.catalog.collections.find(collections[0]) if len(collections) == 1 else None
         if record is not None and record.settings.get("search"):
@@ -142,12 +144,14 @@ class Library:
         return replace(options, **changes)
 
     def _filters(self, value: Filters | str, collections: Sequence[str]) -> Filters:
+        from ragkit.options import Filters
         from ragkit.retrieval.query_parser import parse_filters
 
-        if not isinstance(value, str):
-            return value
-        named = (collections,) if isinstance(collections, str) else collections
-        return parse_filters(value, self.documents.field_names(named))
+        if isinstance(value, str):
+            return parse_filters(value, self.documents.field_names(collections))
+        if not isinstance(value, Filters):
+            raise TypeError("filters are a ragkit.Filters, or text as it is typed: 'type:pdf'.")
+        return value
 
     @cached_property
     def _options(self) -> SearchOptions:

@@ -1,7 +1,7 @@
 """The options of a search, and which documents it considers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ragkit.option_table import Option, option, table
@@ -50,6 +50,7 @@ class Filters:
     a mail, ``senders`` also speakers; ``has`` names what it must have: "attachment", or of a chunk
     "decision" or "action". ``topics`` are words of what contexts say that chunks are about, and
     ``sentiments`` how they sound: "positive", "neutral", "negative" or "mixed".
+    Parts may be given as any sequence, or as one value alone, and ``fields`` as a mapping.
     """
 
     types: tuple[str, ...] = ()
@@ -72,10 +73,22 @@ class Filters:
     topics: tuple[str, ...] = ()
     sentiments: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Make tuples of parts that were given otherwise."""
+        for name in _PARTS:
+            value = getattr(self, name)
+            if type(value) is not tuple:
+                alone = isinstance(value, str | int)
+                values = value.items() if isinstance(value, Mapping) else value
+                object.__setattr__(self, name, (value,) if alone else tuple(values))
+
     @property
     def of_chunks(self) -> bool:
         """True when they may ask for what contexts note of single chunks."""
         return bool(self.topics or self.sentiments or self.has)
+
+
+_PARTS = tuple(each.name for each in fields(Filters) if each.name not in ("after", "before"))
 
 
 @dataclass(frozen=True, slots=True)

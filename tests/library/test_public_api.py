@@ -15,7 +15,7 @@ from small_library import HANDBOOK, write_files
 
 import ragkit
 from ragkit.errors import LibraryError, SettingsError
-from ragkit.options import Mode
+from ragkit.options import CutMethod, Mode
 
 _ROOT = Path(__file__).resolve().parents[2]
 _API = (_ROOT / "docs" / "api.md").read_text("utf-8")
@@ -120,8 +120,9 @@ def test_importing_the_package_imports_nothing_else():
 
 
 def test_open_makes_no_library_unless_it_is_told_to(place):
-    with pytest.raises(LibraryError, match="There is no library"):
+    with pytest.raises(LibraryError, match="There is no library") as missing:
         ragkit.open(place / "library")
+    assert "ragkit.open(path, create=True)" in missing.value.cure
     assert not (place / "library").exists()
     with ragkit.open(place / "library", create=True, collection="work") as library:
         assert library.settings.collection == "work"
@@ -129,6 +130,25 @@ def test_open_makes_no_library_unless_it_is_told_to(place):
     with pytest.raises(LibraryError, match="The library is closed"):
         library.documents.list()
     ragkit.open(str(place / "library")).close()
+
+
+def test_a_wrong_setting_says_which_there_are_and_where_it_was_given(place):
+    with pytest.raises(SettingsError) as unknown:
+        ragkit.open("library", limit=3)
+    assert unknown.value.message == "Wrong settings: limit: there is no such setting."
+    assert unknown.value.cure.startswith("There are library, collection, ")
+    assert unknown.value.cure.endswith(" web. Check what was given by name.")
+    with pytest.raises(SettingsError, match=r"There are method, .*top_k"):
+        ragkit.open("library", chunked={"limit": 3})
+    with pytest.raises(SettingsError) as wrong:
+        ragkit.open("library", search={"limit": 0})
+    assert str(wrong.value) == (
+        "Wrong settings: search.limit: must be at least 1, not 0. Check what was given by name."
+    )
+    (place / "ragkit.toml").write_text("[search]\nlimit = 0\n")
+    with pytest.raises(SettingsError) as filed:
+        ragkit.load_settings(place / "ragkit.toml", search={"mode": "keyword"})
+    assert filed.value.cure == f"Check {place / 'ragkit.toml'} and the RAGKIT_* variables."
 
 
 def test_options_are_given_by_name_or_as_a_whole(place):
@@ -143,8 +163,38 @@ def test_options_are_given_by_name_or_as_a_whole(place):
             library.search("refund", options, limit=1)
         with pytest.raises(SettingsError, match="mode"):
             library.search("refund", mode="guess")
-        with pytest.raises(TypeError, match="nonsense"):
-            library.search("refund", nonsense=1)
+        with pytest.raises(SettingsError, match="limit: must be at least 1, not 0"):
+            library.search("refund", limit=0)
+        with pytest.raises(TypeError, match=r"filters are a ragkit\.Filters"):
+            library.search("refund", filters={"types": "md"})
+        for value in (1, "one"):
+            with pytest.raises(TypeError, match=r"nonsense\. The options are mode, "):
+                library.search("refund", nonsense=value)
+
+
+def test_options_of_a_long_text_are_given_as_those_of_a_search(place):
+    with ragkit.open("library", create=True) as library:
+        chunked = library.chunked_options(method="fixed", limit="3", dedup=None)
+        assert (chunked.method, chunked.limit, chunked.dedup) == (CutMethod.FIXED, 3, "document")
+        with pytest.raises(SettingsError, match="limit: must be at least 1, not 0"):
+            library.chunked_options(limit=0)
+        with pytest.raises(TypeError, match="There is no option top_k"):
+            library.chunked_options(top_k=3)
+
+
+def test_the_parts_of_filters_may_be_lists_or_single_values():
+    given = ragkit.Filters(
+        types=["md", "pdf"], paths="notes/", documents=3, fields={"framework": "legal"}
+    )
+    assert given == ragkit.Filters(
+        types=("md", "pdf"), paths=("notes/",), documents=(3,), fields=(("framework", "legal"),)
+    )
+    assert hash(given)
+
+
+def test_a_library_says_where_it_is(place):
+    with ragkit.open("library", create=True) as library:
+        assert repr(library) == f"Library({str(place / 'library')!r})"
 
 
 # -- README.md ---------------------------------------------------------------------------------
