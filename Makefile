@@ -11,7 +11,7 @@ MOUNTS ?= 0
 # Each of the hundreds of processes of a test run would compile all that it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run onnx test lint format bench lock chaos clean
+.PHONY: help setup run onnx test lint format bench dist lock chaos clean
 
 help: ## Say what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -46,6 +46,11 @@ bench: $(DEV_READY) ## Run every benchmark and print its figures
 chaos: $(DEV_READY) ## Kill whatever works on a library KILLS=200 times, do OPERATIONS=20000 in a folder
 	RAGKIT_CHAOS_KILLS=$(KILLS) RAGKIT_CHAOS_OPERATIONS=$(OPERATIONS) RAGKIT_CHAOS_SEED=$(SEED) \
 	  RAGKIT_CHAOS_MOUNTS=$(MOUNTS) RAGKIT_CHAOS_EXAMPLES=40 RAGKIT_CHAOS_STEPS=80 $(BIN)/pytest tests/chaos
+
+dist: $(DEV_READY) ## Build the wheel and the source archive in dist, and check what an index would show
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	$(BIN)/twine check --strict dist/*
 
 lock: ## Write the locked requirements anew (needs uv)
 	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" pyproject.toml requirements/build.in -o requirements/run.txt
