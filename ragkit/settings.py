@@ -192,7 +192,7 @@ class IndexSettings(_Group):
 
 
 class ServerSettings(_Group):
-    """Who may open the pages."""
+    """The server of the pages: who may open them, and who answers their searches."""
 
     locked: bool = Field(
         False, description="pages open by a one-time link only: for machines that others use too"
@@ -203,6 +203,9 @@ class ServerSettings(_Group):
     )
     names: tuple[str, ...] = Field(
         (), description="other names of this machine, or of a proxy before it, to answer to"
+    )
+    readers: int = Field(
+        0, ge=0, le=64, description="processes that answer searches; 0: the server itself does"
     )
 
 

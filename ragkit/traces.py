@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 
@@ -67,12 +68,17 @@ class Metrics:
 class Trace:
     """The stages of a search, and the index generations that it read.
 
-    ``measure`` makes the metrics when somebody looks at them.
+    ``measure`` makes the metrics when somebody looks at them. Pickled with its metrics made.
     """
 
     stages: tuple[Stage, ...] = ()
     generation: str = ""
     measure: Callable[[], Metrics] | None = field(default=None, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        metrics = self.metrics
+        measure = partial(_made, metrics) if metrics else None
+        return Trace, (self.stages, self.generation, measure)
 
     @property
     def ms(self) -> float:
@@ -110,3 +116,7 @@ class Trace:
             ],
             "metrics": asdict(metrics) if metrics else None,
         }
+
+
+def _made(metrics: Metrics) -> Metrics:
+    return metrics

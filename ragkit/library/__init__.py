@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from ragkit.retrieval.search import SearchEngine
     from ragkit.settings import Settings
 
+# What corrects spelling is loaded too: it would be half of the first search.
+_FIRST_QUESTION = "wramup"
+
 __all__ = ["DocumentDetail", "Library", "SearchServices", "WorkerState"]
 
 
@@ -96,6 +99,9 @@ class Library:
 
     def close(self) -> None:
         """Close files and connections; what was written lies in the catalog's one file then."""
+        readers, self._services.readers = self._services.readers, None
+        if readers is not None:
+            readers.close()
         if self.catalog.connections.wrote:
             self.catalog.mark()
         self.catalog.close()
@@ -113,6 +119,31 @@ class Library:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def start_readers(self, count: int) -> None:
+        """Have searches answered by so many processes of their own, until this is closed.
+
+        Libraries that are opened with the same settings share them. Each reads the library for
+        itself, and has everything that was written when it is asked. Searches that wait for a
+        language model stay here, and so do all while no process is up.
+        """
+        from ragkit.library.search_pool import shared_pool
+
+        if count and self._services.readers is None:
+            self._services.readers = shared_pool(self.settings, count)
+
+    def warm_up(self) -> None:
+        """Load what a first search needs, so that nobody waits for it.
+
+        Raises:
+            RagkitError: it cannot be searched.
+        """
+        from ragkit.models.factory import is_remote
+        from ragkit.options import Mode
+
+        # A model of Ollama's is not loaded before somebody asks.
+        mode = Mode.KEYWORD if is_remote(self.embedder.name) else Mode.HYBRID
+        self.search(_FIRST_QUESTION, mode=mode)
 
     # -- searching -------------------------------------------------------------------------
 
@@ -198,9 +229,10 @@ class Library:
         """
         from ragkit.retrieval.multi_query import query_per_chunk
 
-        return query_per_chunk(
-            self.services(), text, options or self.options(), chunked or self.chunked_options()
-        )
+        services = self.services()
+        asked = text, options or self.options(), chunked or self.chunked_options()
+        found: ChunkedAnswer | None = services.elsewhere("search_chunked", *asked)
+        return found or query_per_chunk(services, *asked)
 
     def topic_namer(self) -> TopicNamer:
         """Return what names topics with the model that writes contexts.

@@ -7,7 +7,8 @@ those that it began with.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.vectors import EmbedderRecord
@@ -23,12 +24,15 @@ from ragkit.models.factory import (
     open_known,
     open_named,
 )
+from ragkit.options import Phrasings, Rerank, SearchOptions
 from ragkit.paths import LibraryPaths
 
 if TYPE_CHECKING:
     # A command imports what it needs: looking at an unchanged folder takes no search engine.
     from ragkit.indexes.protocol import IndexBackend
     from ragkit.indexing.writer import Writer
+    from ragkit.library.search_pool import SearchPool
+    from ragkit.results import Answer
     from ragkit.retrieval.search import SearchEngine
     from ragkit.settings import Settings
 
@@ -38,6 +42,7 @@ class SearchServices:
 
     ``embedder_id`` is the catalog's, ``None`` before a first embedder has been chosen.
     ``requested`` names an embedder of the settings that could not be opened, or is empty.
+    ``readers`` returns the processes that searches may be left to, if there are any.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class SearchServices:
         embedder: Embedder,
         embedder_id: int | None = None,
         requested: str = "",
+        readers: Callable[[], SearchPool | None] = lambda: None,
     ) -> None:
         self.embedder = embedder
         self.embedder_id = embedder_id
@@ -55,6 +61,7 @@ class SearchServices:
         self._settings = settings
         self._paths = paths
         self._catalog = catalog
+        self._readers = readers
         self._guard = threading.RLock()
         self._indexes: IndexBackend | None = None
         self._engine: SearchEngine | None = None
@@ -80,15 +87,28 @@ class SearchServices:
                 grader = grader_of(self._settings.models, self._catalog)
                 writer = query_writer_of(self._settings.models, self._catalog)
                 self._engine = SearchEngine(
-                    self._catalog, self.indexes, self.embedder, grader, writer
+                    self._catalog, self.indexes, self.embedder, grader, writer, self._answered
                 )
             return self._engine
+
+    def elsewhere(self, what: str, *arguments: Any) -> Any:
+        """Return what another process answers (``SearchPool.ask``); ``None``: none does."""
+        readers = self._readers()
+        return readers.ask(what, self.embedder.fingerprint, *arguments) if readers else None
+
+    def _answered(self, question: str, options: SearchOptions) -> tuple[Answer, float] | None:
+        if options.rerank is not Rerank.NONE or options.phrasings is not Phrasings.NONE:
+            # It would keep a process waiting for a model, for seconds.
+            return None
+        found: tuple[Answer, float] | None = self.elsewhere("search", question, options)
+        return found
 
 
 class ActiveServices:
     """Opens the search services of the active embedder. Safe to share between threads.
 
-    A pinned embedder is active whatever the catalog says.
+    A pinned embedder is active whatever the catalog says. ``readers`` are the processes that answer
+    searches, if there are any.
     """
 
     def __init__(self, settings: Settings, paths: LibraryPaths, catalog: Catalog) -> None:
@@ -96,6 +116,7 @@ class ActiveServices:
         self._paths = paths
         self._catalog = catalog
         self._guard = threading.Lock()
+        self.readers: SearchPool | None = None
         self._pinned: Embedder | None = None
         self._current: SearchServices | None = None
         self._compared: dict[int, SearchServices] = {}
@@ -243,5 +264,6 @@ class ActiveServices:
         self, embedder: Embedder, embedder_id: int | None = None, requested: str = ""
     ) -> SearchServices:
         return SearchServices(
-            self._settings, self._paths, self._catalog, embedder, embedder_id, requested
-        )
+            self._settings, self._paths, self._catalog, embedder, embedder_id, requested,
+            lambda: self.readers,
+        )  # fmt: skip

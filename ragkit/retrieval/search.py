@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.records import CollectionRecord
@@ -47,8 +47,12 @@ from ragkit.traces import Trace
 from ragkit.types import Level
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ragkit.retrieval.phrasings import OpenQueryWriter
     from ragkit.retrieval.rerank import OpenGrader
+
+    Elsewhere: TypeAlias = Callable[[str, SearchOptions], tuple[Answer, float] | None]
 
 logger = logging.getLogger(__name__)
 
@@ -68,11 +72,14 @@ class SearchEngine:
         embedder: Embedder,
         open_grader: OpenGrader | None = None,
         open_query_writer: OpenQueryWriter | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         """``open_grader`` is called only by searches that rerank.
 
-        ``open_query_writer`` is called only by those that ask in other words.
+        ``open_query_writer`` is called only by those that ask in other words. ``elsewhere`` does
+        what ``answer`` does, in another process, or returns ``None`` where none can.
         """
+        self._elsewhere = elsewhere
         self.open_grader = open_grader
         self.open_query_writer = open_query_writer
         self._catalog = catalog
@@ -93,7 +100,8 @@ class SearchEngine:
         cached = self._answers.get(self._key(question, options, collections))
         if cached is not None:
             return cached
-        answer, seconds = self._answer(question, options, collections)
+        found = self._elsewhere(question, options) if self._elsewhere else None
+        answer, seconds = found or self.answer(question, options, collections)
         # A model that was chosen by itself is known by name only now.
         self._answers.put(self._key(question, options, collections), answer, seconds)
         if logger.isEnabledFor(logging.INFO):
@@ -169,14 +177,18 @@ class SearchEngine:
         return HitLookups(self._catalog, self.embedder.fingerprint)
 
     @TURNS.computing()
-    def _answer(
-        self, question: str, options: SearchOptions, collections: Sequence[CollectionRecord]
+    def answer(
+        self,
+        question: str,
+        options: SearchOptions,
+        collections: Sequence[CollectionRecord] | None = None,
     ) -> tuple[Answer, float]:
-        """Return the answer, and for how many seconds it may be cached.
+        """Return the answer, computed here and now, and for how many seconds it may be cached.
 
         Filters that are read from the question do not hold where nothing close passes them. A
         question that finds nothing close is asked again as it was probably meant.
         """
+        collections = self._collections(options) if collections is None else collections
         readings: tuple[Reading, ...] = ()
         if options.read_filters:
             readings = read(question, LibraryValues(self._catalog, collections), date.today())

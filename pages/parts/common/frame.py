@@ -102,6 +102,7 @@ def open_library() -> Library:
 def _opened(settings: Settings) -> Library:
     library = Library.open(settings, create=True)
     library.worker.ensure_running()
+    library.start_readers(settings.server.readers)
     # What it finds is known by the time a question is answered.
     library.ollama.look()
     return library

@@ -25,8 +25,6 @@ from typing import Any
 from ragkit.background.parent import follow_parent
 from ragkit.errors import LibraryError, RagkitError
 from ragkit.library import Library
-from ragkit.models.factory import is_remote
-from ragkit.options import Mode
 from ragkit.paths import LibraryPaths
 from ragkit.settings import Settings, load_settings
 from ragkit.surfaces.failures import keep_tracebacks_from_the_terminal, log_to
@@ -39,8 +37,6 @@ from ragkit.surfaces.http.shared import SharedLibrary
 from ragkit.surfaces.http.suggest import PATH, SuggestRoute
 
 _FAREWELL_SECONDS = 3.0
-# What corrects spelling is loaded too: it would be half of the first search.
-_FIRST_QUESTION = "wramup"
 
 
 def serve_pages(script: Path, port: int, settings: Settings) -> None:
@@ -103,9 +99,7 @@ def warm_up(settings: Settings, pages: Path) -> None:
     What fails here, the page that needs it says.
     """
     with suppress(RagkitError, OSError), Library.open(settings) as library:
-        # A model of Ollama's is not loaded before somebody asks.
-        mode = Mode.KEYWORD if is_remote(library.embedder.name) else Mode.HYBRID
-        library.search(_FIRST_QUESTION, mode=mode)
+        library.warm_up()
     for part in sorted((pages / "parts").rglob("[!_]*.py")):
         import_module(".".join(part.relative_to(pages.parent).with_suffix("").parts))
     # What is loaded by now stays: later collections need not look through it.

@@ -25,4 +25,5 @@ class SharedLibrary:
         with self._lock:
             if self._library is None:
                 self._library = Library.open(self._settings)
+                self._library.start_readers(self._settings.server.readers)
             return self._library

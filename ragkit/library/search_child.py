@@ -1,0 +1,149 @@
+"""A process that answers searches for another (``search_pool.py``): ``main`` is what it runs.
+
+It speaks through its own pipes alone, which nobody else can open, so what it unpickles comes from
+the process that started it. It ends when they are closed, or that process is gone.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import pickle
+import queue
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from logging.handlers import QueueHandler
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from ragkit.background.parent import follow_parent
+from ragkit.errors import RagkitError, unforeseen
+
+if TYPE_CHECKING:
+    from ragkit.library import Library
+    from ragkit.options import ChunkedOptions, SearchOptions
+    from ragkit.results import Answer
+    from ragkit.retrieval.multi_query import ChunkedAnswer
+    from ragkit.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The first thing that the process is told: what to open, and from which level on to log."""
+
+    settings: Settings
+    log_level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A search: ``what`` is a key of ``_SEARCHES``. Only this embedder's vectors may be asked."""
+
+    what: str
+    fingerprint: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a search returned or raised, and the log records that it left.
+
+    ``value`` is ``None`` where another embedder than the wanted one is active.
+    """
+
+    value: Any = None
+    error: RagkitError | None = None
+    records: Sequence[logging.LogRecord] = ()
+
+
+def main(_arguments: Sequence[str]) -> int:
+    """Open a library and answer searches until there are no more."""
+    # Ctrl+C is meant for the process that started this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    follow_parent(lambda: os._exit(0))
+    requests, replies = _own_streams()
+    opening: Opening = pickle.load(requests)  # noqa: S301 - of the process that started this one
+    records: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
+    logging.getLogger().addHandler(QueueHandler(records))
+    logging.getLogger("ragkit").setLevel(opening.log_level)
+
+    def reply(value: Any = None, error: RagkitError | None = None) -> None:
+        left = [records.get_nowait() for _ in range(records.qsize())]
+        pickle.dump(Reply(value, error, left), replies, pickle.HIGHEST_PROTOCOL)
+        replies.flush()
+
+    try:
+        library = _opened(opening.settings)
+    except RagkitError as error:
+        reply(error=error)
+        return 1
+    reply()
+    with library:
+        while (request := _next(requests)) is not None:
+            try:
+                value = _answered(library, request)
+            except RagkitError as error:
+                reply(error=error)
+            except Exception as error:
+                logger.exception("a search failed")
+                reply(error=unforeseen(error))
+            else:
+                reply(value)
+    return 0
+
+
+def _next(requests: BinaryIO) -> Request | None:
+    """Wait for a request; ``None`` at the end."""
+    try:
+        request: Request = pickle.load(requests)  # noqa: S301
+    except EOFError:
+        return None
+    return request
+
+
+def _own_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Return both pipes, and leave others to whatever prints or reads by mistake."""
+    requests = os.fdopen(os.dup(0), "rb")
+    replies = os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return requests, replies
+
+
+def _opened(settings: Settings) -> Library:
+    from ragkit.library import Library
+
+    library = Library.open(settings)
+    library.warm_up()
+    # What is loaded by now stays: later collections need not look through it.
+    gc.collect()
+    gc.freeze()
+    return library
+
+
+def _answered(library: Library, request: Request) -> Any:
+    if library.embedder.fingerprint != request.fingerprint:
+        return None
+    return _SEARCHES[request.what](library, *request.arguments)
+
+
+def _search(library: Library, question: str, options: SearchOptions) -> tuple[Answer, float]:
+    return library.engine.answer(question, options)
+
+
+def _search_chunked(
+    library: Library, text: str, options: SearchOptions, chunked: ChunkedOptions
+) -> ChunkedAnswer:
+    return library.search_chunked(text, options, chunked)
+
+
+_SEARCHES: Mapping[str, Callable[..., Any]] = {
+    "search": _search,
+    "search_chunked": _search_chunked,
+}
