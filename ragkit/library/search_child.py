@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from logging.handlers import QueueHandler
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ragkit.background.parent import follow_parent
@@ -109,7 +110,7 @@ def _own_streams() -> tuple[BinaryIO, BinaryIO]:
     """Return both pipes, and leave others to whatever prints or reads by mistake."""
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
-    with open(os.devnull, "rb") as nothing:
+    with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -140,7 +141,9 @@ def _search(library: Library, question: str, options: SearchOptions) -> tuple[An
 def _search_chunked(
     library: Library, text: str, options: SearchOptions, chunked: ChunkedOptions
 ) -> ChunkedAnswer:
-    return library.search_chunked(text, options, chunked)
+    from ragkit.retrieval.multi_query import query_per_chunk
+
+    return query_per_chunk(library, text, options, chunked)
 
 
 _SEARCHES: Mapping[str, Callable[..., Any]] = {

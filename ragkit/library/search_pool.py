@@ -85,9 +85,8 @@ class SearchPool:
 
     @property
     def processes(self) -> list[int]:
-        """The numbers of the processes that are there; those that are replaced count as well."""
-        with self._changed:
-            return [place.child.pid for place in self._up if place.child is not None]
+        """The numbers of the processes that are ready."""
+        return [place.number for place in self._places if place.number]
 
     def ask(self, what: str, fingerprint: str, *arguments: Any) -> Any:
         """Return what a process returns (``search_child.Request``).
@@ -120,9 +119,9 @@ class SearchPool:
         self._closed.set()
         with self._changed:
             self._changed.notify_all()
-        until = time.monotonic() + _END_SECONDS
+        end = time.monotonic() + _END_SECONDS
         for thread in self._threads:
-            thread.join(max(0.0, until - time.monotonic()))
+            thread.join(max(0.0, end - time.monotonic()))
         for place in self._places:
             place.kill()
         for thread in (*self._threads, self._watcher):
@@ -199,10 +198,14 @@ class _Order:
 
 
 class _Place:
-    """A process and its successors. One thread starts and asks it; any may kill it."""
+    """A process and its successors. One thread starts and asks it; any may kill it.
+
+    ``number`` is the process's own, 0 until it is ready.
+    """
 
     def __init__(self, settings: Settings, longest_seconds: float) -> None:
         self.child: subprocess.Popen[bytes] | None = None
+        self.number = 0
         self._settings = settings
         self._longest = longest_seconds
         self._due = math.inf
@@ -224,7 +227,10 @@ class _Place:
         reply = self.exchange(pickle.dumps(opening), _START_SECONDS)
         if reply is None:
             return "it ended by itself."
-        return str(reply.error) if reply.error else ""
+        if reply.error is not None:
+            return str(reply.error)
+        self.number = self.child.pid
+        return ""
 
     def exchange(self, message: bytes, seconds: float | None = None) -> Reply | None:
         """Return the reply to a message, or ``None`` when the process has ended, or was killed."""
@@ -234,7 +240,7 @@ class _Place:
             self.child.stdin.write(message)
             self.child.stdin.flush()
             reply: Reply = pickle.load(self.child.stdout)  # noqa: S301 - of a process of our own
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except Exception:  # noqa: BLE001 - whatever cannot be read is no reply
             return None
         finally:
             self._due = math.inf
@@ -257,7 +263,7 @@ class _Place:
 
     def end(self) -> None:
         """Let the process end, and wait until it is gone."""
-        child, self.child = self.child, None
+        child, self.child, self.number = self.child, None, 0
         if child is None:
             return
         with suppress(OSError):

@@ -100,8 +100,8 @@ class SearchEngine:
         cached = self._answers.get(self._key(question, options, collections))
         if cached is not None:
             return cached
-        found = self._elsewhere(question, options) if self._elsewhere else None
-        answer, seconds = found or self.answer(question, options, collections)
+        computed = self._elsewhere(question, options) if self._elsewhere else None
+        answer, seconds = computed or self.answer(question, options, collections)
         # A model that was chosen by itself is known by name only now.
         self._answers.put(self._key(question, options, collections), answer, seconds)
         if logger.isEnabledFor(logging.INFO):

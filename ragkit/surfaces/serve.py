@@ -88,8 +88,12 @@ def _sample_folder() -> Path:
     return app_folder() / "sample_data" / "library"
 
 
-def run_app(library: Library, *, place: Place, sample: bool, browser: bool, locked: bool) -> int:
+def run_app(
+    library: Library, *, place: Place, sample: bool, browser: bool, locked: bool, readers: int
+) -> int:
     """Serve the pages until stopped; return the server's exit code.
+
+    ``readers`` is how many processes answer searches; 0: the server itself does.
 
     Raises:
         SettingsError: other machines would reach them without signing in.
@@ -112,7 +116,7 @@ def run_app(library: Library, *, place: Place, sample: bool, browser: bool, lock
         console.say(f"Port {place.port} is taken; using {free.port}.")
     url, opens = way_in(library, free, locked=locked)
     with keep_worker(library):
-        server = _start_server(library, free, locked=locked)
+        server = _start_server(library, free, locked=locked, readers=readers)
         if browser and _has_screen():
             threading.Thread(target=_open_when_up, args=(opens, free), daemon=True).start()
         say_way_in(url, locked=locked)
@@ -129,13 +133,16 @@ def run_app(library: Library, *, place: Place, sample: bool, browser: bool, lock
             _stop(server)
 
 
-def _start_server(library: Library, place: Place, *, locked: bool) -> subprocess.Popen[bytes]:
+def _start_server(
+    library: Library, place: Place, *, locked: bool, readers: int
+) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
         "RAGKIT_LIBRARY": str(library.paths.root),
         "RAGKIT_COLLECTION": library.settings.collection,
         "RAGKIT_SERVER__LOCKED": str(locked).lower(),
         "RAGKIT_SERVER__HOST": place.host,
+        "RAGKIT_SERVER__READERS": str(readers),
     }
     command = [sys.executable, "-m", "ragkit.surfaces.http.server", str(place.port)]
     return subprocess.Popen(command, cwd=app_folder(), env=environment, stdout=subprocess.DEVNULL)

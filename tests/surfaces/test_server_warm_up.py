@@ -15,6 +15,7 @@ from ragkit.retrieval.search import SearchEngine
 from ragkit.settings import load_settings
 from ragkit.surfaces.http import server
 from ragkit.surfaces.http.place import Place
+from ragkit.surfaces.http.shared import SharedLibrary
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def made(folder, **settings):
 def test_the_embedder_and_the_index_are_loaded(tmp_path, searched):
     settings = made(tmp_path)
     factory.local_embedder.cache_clear()
-    server.warm_up(settings, tmp_path / "pages")
+    server.warm_up(SharedLibrary(settings), tmp_path / "pages")
     assert searched == [Mode.HYBRID]
     assert factory.local_embedder.cache_info().currsize == 1
 
@@ -52,12 +53,12 @@ def test_a_model_of_ollamas_is_left_alone(tmp_path, searched, monkeypatch):
     settings = made(tmp_path)
     remote = SimpleNamespace(name="ollama:embeddinggemma")
     monkeypatch.setattr(Library, "embedder", property(lambda _: remote))
-    server.warm_up(settings, tmp_path / "pages")
+    server.warm_up(SharedLibrary(settings), tmp_path / "pages")
     assert searched == [Mode.KEYWORD]
 
 
 def test_a_library_that_is_not_there_is_no_concern(tmp_path, searched):
-    server.warm_up(load_settings(library=tmp_path / "nowhere"), tmp_path / "pages")
+    server.warm_up(SharedLibrary(load_settings(library=tmp_path / "nowhere")), tmp_path / "pages")
     assert searched == []
 
 
@@ -71,7 +72,7 @@ def test_the_parts_of_the_pages_are_loaded(tmp_path, monkeypatch):
     part.write_text("")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(server.gc, "freeze", lambda: None)
-    server.warm_up(load_settings(library=tmp_path / "nowhere"), tmp_path / "house")
+    server.warm_up(SharedLibrary(load_settings(library=tmp_path / "nowhere")), tmp_path / "house")
     assert "house.parts.kitchen.stove" in sys.modules
     for name in [name for name in sys.modules if name.split(".")[0] == "house"]:
         del sys.modules[name]

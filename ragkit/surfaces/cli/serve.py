@@ -28,6 +28,10 @@ def serve(
         bool | None,
         typer.Option("--locked/--unlocked", help="Require a one-time link to open the app."),
     ] = None,
+    readers: Annotated[
+        int | None,
+        typer.Option(min=0, max=64, help="Processes that answer searches, beside the server."),
+    ] = None,
 ) -> None:
     """Open the app in the browser. A worker keeps the library up to date."""
     from ragkit.surfaces.http.place import place_of
@@ -38,4 +42,8 @@ def serve(
     place = place_of(port, host or settings.host, settings.names)
     if locked is None:
         locked = settings.locked or place.reach
-    raise typer.Exit(run_app(opened, place=place, sample=sample, browser=browser, locked=locked))
+    if readers is None:
+        readers = settings.readers
+    raise typer.Exit(
+        run_app(opened, place=place, sample=sample, browser=browser, locked=locked, readers=readers)
+    )

@@ -24,7 +24,6 @@ from typing import Any
 
 from ragkit.background.parent import follow_parent
 from ragkit.errors import LibraryError, RagkitError
-from ragkit.library import Library
 from ragkit.paths import LibraryPaths
 from ragkit.settings import Settings, load_settings
 from ragkit.surfaces.failures import keep_tracebacks_from_the_terminal, log_to
@@ -81,7 +80,7 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[None]:
         threading.Thread(
-            target=warm_up, args=(settings, pages), name="ragkit-warm", daemon=True
+            target=warm_up, args=(library, pages), name="ragkit-warm", daemon=True
         ).start()
         yield
 
@@ -93,13 +92,13 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     app.run(config=_config(place))
 
 
-def warm_up(settings: Settings, pages: Path) -> None:
+def warm_up(library: SharedLibrary, pages: Path) -> None:
     """Load what a first search and a first visit of ``pages`` need, so that nobody waits for it.
 
     What fails here, the page that needs it says.
     """
-    with suppress(RagkitError, OSError), Library.open(settings) as library:
-        library.warm_up()
+    with suppress(RagkitError, OSError):
+        library.get().warm_up()
     for part in sorted((pages / "parts").rglob("[!_]*.py")):
         import_module(".".join(part.relative_to(pages.parent).with_suffix("").parts))
     # What is loaded by now stays: later collections need not look through it.
