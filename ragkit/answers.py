@@ -153,7 +153,8 @@ class WrittenAnswer:
     citations of numbers that were never given. ``not_found`` says that the model found no answer
     in the sources (``NOT_FOUND``). ``cut`` says that the answer ended at its longest length;
     ``failure`` and ``cure`` why there is none, or no more. ``notices`` are sentences for the
-    person.
+    person. Tokens are of all that the model read and wrote: ``tokens_estimated`` where it did
+    not count them.
     """
 
     question: str
@@ -172,6 +173,15 @@ class WrittenAnswer:
     cure: str = ""
     notices: tuple[str, ...] = ()
     seconds: float = 0.0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    tokens_estimated: bool = False
+
+    @property
+    def settled(self) -> int:
+        """How many sentences change no more while it is written: the last may still get numbers."""
+        goes_on = any(map(str.isalnum, self.unfinished))
+        return len(self.sentences) if goes_on else max(0, len(self.sentences) - 1)
 
     @property
     def holding(self) -> int:

@@ -45,7 +45,7 @@ def _written(written: WrittenAnswer) -> Iterator[str]:
     for is_list, group in groupby(written.sentences, key=lambda one: one.item):
         yield ""
         for _, block in groupby(group, key=lambda one: one.block):
-            text = " ".join(map(_sentence, block))
+            text = " ".join(map(sentence_as_markdown, block))
             yield from ([f"- {text}"] if is_list else ["", text])
     notes = []
     if written.not_found:
@@ -63,7 +63,8 @@ def _written(written: WrittenAnswer) -> Iterator[str]:
         yield from _sources(written.sources, quoted=True)
 
 
-def _sentence(sentence: AnswerSentence) -> str:
+def sentence_as_markdown(sentence: AnswerSentence) -> str:
+    """Return a sentence with its numbers, and what speaks against it."""
     marks = "".join(f" [{number}]" for number in sentence.sources)
     words = escape_markdown(", ".join(check.words for check in sentence.checks))
     return f"{escape_markdown(sentence.text)}{marks}{f' *({words})*' if words else ''}"

@@ -14,8 +14,8 @@ from ragkit.answering.prompt import AnswerPrompt, PromptParts, build_prompt, cho
 from ragkit.answers import AnswerSentence, AnswerState, Source, Turn, WrittenAnswer
 from ragkit.errors import InputTooLongError, OllamaAnswerError, OllamaError
 from ragkit.models.ollama import OllamaClient
-from ragkit.models.ollama_stream import StreamEnd, thought_too_long
-from ragkit.models.ollama_text import one_line, prompt_was_cut
+from ragkit.models.ollama_stream import StreamEnd, StreamPart, thought_too_long
+from ragkit.models.ollama_text import Message, estimate_tokens, one_line, prompt_was_cut
 from ragkit.results import Result
 from ragkit.settings import AnswerSettings
 
@@ -45,6 +45,9 @@ class _Writing:
     state: AnswerState = AnswerState.READING
     checked: list[AnswerSentence] = field(default_factory=list)
     notices: tuple[str, ...] = ()
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    estimated: bool = False
     reader: CitationReader = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,8 +82,18 @@ class _Writing:
             not_found=denied,
             notices=self.notices,
             seconds=self.clock() - self.started,
+            prompt_tokens=self.prompt_tokens,
+            output_tokens=self.output_tokens,
+            tokens_estimated=self.estimated,
         )
         return replace(written, **changes)  # type: ignore[arg-type]
+
+    def count(self, end: StreamEnd) -> None:
+        """Add what the server counted, or an estimate where it did not."""
+        said = " ".join([*(one.text for one in self.reader.sentences), self.reader.unfinished])
+        self.prompt_tokens += end.prompt_tokens or self.prompt.tokens
+        self.output_tokens += end.output_tokens or estimate_tokens(said)
+        self.estimated |= not (end.prompt_tokens and end.output_tokens)
 
     def _checked(self, sentence: CitedSentence) -> AnswerSentence:
         grounds = [self.prompt.grounds[number - 1] for number in sentence.cited]
@@ -196,6 +209,7 @@ def _written(
             if part.forget:
                 writing.begin(writing.prompt)
             if part.end is not None:
+                writing.count(part.end)
                 if not wrote:
                     raise _wrote_nothing(writing.model, thought, part.end)
                 return part.end
@@ -210,6 +224,26 @@ def _written(
                 shown_at = now
                 yield writing.answer()
     raise AssertionError("a stream ends with its end, or raises")
+
+
+def reply(
+    messages: Sequence[Message], client: OllamaClient, model: str, settings: AnswerSettings
+) -> Generator[StreamPart, None, None]:
+    """Yield what a model says to messages as they are; the last part has an ``end``.
+
+    Raises:
+        OllamaError: there is no answer, or it broke off.
+    """
+    room = _room(client, model, settings)
+    wrote, thought = False, False
+    parts = client.stream(messages, model, answer_tokens=room.answer, thinking_tokens=room.thinking)
+    with closing(parts):
+        for part in parts:
+            thought |= part.thinking
+            wrote = (wrote and not part.forget) or bool(part.text.strip())
+            if part.end is not None and not wrote:
+                raise _wrote_nothing(model, thought, part.end)
+            yield part
 
 
 def _wrote_nothing(model: str, thought: bool, end: StreamEnd) -> OllamaError:

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from ragkit.catalog import Catalog
     from ragkit.evaluation.experiments import Experiment
     from ragkit.models.ollama import OllamaClient
+    from ragkit.models.ollama_stream import StreamPart
+    from ragkit.models.ollama_text import Message
     from ragkit.results import Answer, Result
     from ragkit.retrieval.multi_query import ChunkedAnswer
-    from ragkit.settings import Settings
+    from ragkit.settings import AnswerSettings, Settings
 
 
 def answers_of(experiment: Experiment, settings: Settings) -> AnswerService:
@@ -127,13 +129,15 @@ class AnswerService:
         history: Sequence[Turn] = (),
         extra: Sequence[Source] = (),
         model: str = "",
+        longest: int | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Generator[WrittenAnswer, None, None]:
         """Yield the answer that a model writes from what a search found, while it is written.
 
         The last one is final: done, cancelled or failed, with why. ``carried`` are sentences that
         the turn before cited, ``history`` the turns before, ``extra`` sentences from elsewhere, as
-        the web. Closing the generator ends the model's work.
+        the web. ``longest``, in tokens, may be less than the settings allow. Closing the generator
+        ends the model's work.
         """
         from ragkit.answering.writing import write_answer
 
@@ -149,12 +153,34 @@ class AnswerService:
             self._in_parents(answer.results),
             self._client,
             writer,
-            self._settings.answers,
+            self._settings_for(longest),
             carried=carried,
             history=history,
             extra=extra,
             cancelled=cancelled,
         )
+
+    def reply(
+        self, messages: Sequence[Message], *, model: str = "", longest: int | None = None
+    ) -> Generator[StreamPart, None, None]:
+        """Return what a model says to messages as they are; nothing is searched or checked.
+
+        ``model`` and ``longest`` are those of ``write``. The last part has an ``end``. Closing the
+        generator ends the model's work.
+
+        Raises:
+            OllamaError: there is no such model; while it is read: there is no answer.
+        """
+        from ragkit.answering.writing import reply
+
+        return reply(messages, self._client, self.model(model), self._settings_for(longest))
+
+    def _settings_for(self, longest: int | None) -> AnswerSettings:
+        """Return the settings of answers of at most so many tokens."""
+        own = self._settings.answers
+        if longest is None:
+            return own
+        return own.model_copy(update={"answer_tokens": min(longest, own.answer_tokens)})
 
     def context(self, answer: Answer | ChunkedAnswer) -> str:
         """Return the best of what was found as Markdown, for a prompt or a note.

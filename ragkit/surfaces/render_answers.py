@@ -106,6 +106,9 @@ def _written_as_json(written: WrittenAnswer) -> dict[str, Any]:
         "cure": written.cure,
         "notices": list(written.notices),
         "seconds": round(written.seconds, 3),
+        "prompt_tokens": written.prompt_tokens,
+        "output_tokens": written.output_tokens,
+        "tokens_estimated": written.tokens_estimated,
     }
 
 
@@ -155,7 +158,15 @@ def verdicts_as_text(written: WrittenAnswer) -> Iterator[str]:
 
 
 def after_sentences(written: WrittenAnswer) -> Iterator[str]:
-    """Yield what stands below the sentences of an answer that has ended: figures and sources."""
+    """Yield what stands below the sentences of an answer that has ended: notes and sources."""
+    yield from notes_as_text(written)
+    for number, source in enumerate(written.sources, start=1):
+        yield f'  [{number}] "{_line(source.text, _LONGEST_SHOWN)}"'
+        yield f"      {_place(source)}"
+
+
+def notes_as_text(written: WrittenAnswer) -> Iterator[str]:
+    """Yield what a person should know of an answer that has ended: failures and figures."""
     if written.not_found:
         yield "Not in your documents: the model found no answer in the passages that it read."
     elif written.state is AnswerState.DONE and not written.is_grounded:
@@ -174,9 +185,6 @@ def after_sentences(written: WrittenAnswer) -> Iterator[str]:
         facts.append(f"{written.passages_read} of {plural(written.passages_found, 'passage')} read")
     if any(facts):
         yield " · ".join(filter(None, facts))
-    for number, source in enumerate(written.sources, start=1):
-        yield f'  [{number}] "{_line(source.text, _LONGEST_SHOWN)}"'
-        yield f"      {_place(source)}"
 
 
 def written_as_text(written: WrittenAnswer) -> Iterator[str]:

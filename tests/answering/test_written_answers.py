@@ -57,6 +57,10 @@ def test_an_answer_grows_and_each_sentence_has_its_place(library, server):
     assert states(seen) == ["reading", "writing", "done"]
     assert any(one.unfinished and FIRST.startswith(one.unfinished) for one in seen)
     answer = seen[-1]
+    assert all(one.sentences[: one.settled] == answer.sentences[: one.settled] for one in seen)
+    assert any(one.settled == 1 for one in seen)
+    assert (answer.prompt_tokens > 100, answer.output_tokens) == (True, 21)
+    assert not answer.tokens_estimated
     assert answer.sentences[0].text == FIRST
     assert answer.sentences[0].sources == (1,)
     assert (answer.holding, answer.claims, len(answer.sentences)) == (2, 2, 2)
@@ -88,6 +92,22 @@ def test_the_first_token_is_handed_on_before_the_second_is_sent(library, server)
     with closing(library.answers.write(QUESTION, find(library, QUESTION))) as answers:
         first = next(one for one in answers if one.state is AnswerState.WRITING)
     assert first.unfinished == "A"
+
+
+def test_numbers_on_a_line_of_their_own_come_before_a_sentence_is_settled(library, server):
+    server.reply = lambda messages: f"{FIRST}\n[1]\n[2] \nIt is so. [1] Gift cards are not. \n\n[3]"
+    server.pause = 0.06
+    *seen, answer = snapshots(library)
+    assert [one.sources for one in answer.sentences] == [(1, 2), (1,), (3,)]
+    assert all(one.sentences[: one.settled] == answer.sentences[: one.settled] for one in seen)
+    assert {one.settled for one in seen} >= {0, 1, 2}
+
+
+def test_tokens_that_the_server_did_not_count_are_estimated(library, server, monkeypatch):
+    monkeypatch.setattr(server, "_counts", lambda *_: {"done_reason": "stop"})
+    answer = written(library)
+    assert (answer.prompt_tokens > 300, 15 < answer.output_tokens < 30) == (True, True)
+    assert answer.tokens_estimated
 
 
 def test_cancelling_keeps_what_is_there(library, server):

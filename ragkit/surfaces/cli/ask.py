@@ -188,7 +188,7 @@ def _stream(
 ) -> bool:
     """Have the answer written, and print each sentence once the next one begins.
 
-    A citation may follow the end of its sentence. Returns whether it was stopped.
+    Returns whether it was stopped.
     """
     shown, stopped, last = 0, False, WrittenAnswer(asked.follow.rewritten)
     try:
@@ -202,7 +202,7 @@ def _stream(
         ):
             watch(Progress(last.state.value))
             if show:
-                shown = _put_sentences(last, shown, len(last.sentences) - 1)
+                shown = _put_sentences(last, shown, last.settled)
     except KeyboardInterrupt:
         stopped, last = True, replace(last, state=AnswerState.CANCELLED)
     if show and not last.not_found:

@@ -12,12 +12,17 @@ if TYPE_CHECKING:
     from ragkit.surfaces.http.shared import SharedLibrary
 
 
-def routes(_library: SharedLibrary) -> list[BaseRoute]:
+def routes(library: SharedLibrary) -> list[BaseRoute]:
     """Return the routes of all doors."""
-    from starlette.routing import Route
+    from starlette.routing import Mount, Route
 
-    # Clients look there for a way to sign in, and would take a page for one.
-    return [Route("/.well-known/{rest:path}", _nothing)]
+    from ragkit.surfaces.http import openai
+
+    return [
+        Mount("/v1", openai.application(library)),
+        # Clients look there for a way to sign in, and would take a page for one.
+        Route("/.well-known/{rest:path}", _nothing),
+    ]
 
 
 def _nothing(_request: Request) -> Response:

@@ -1,0 +1,212 @@
+"""An answer as it comes to be: pieces of text, each source before the text that cites it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from ragkit.answering.follow_up import FollowUp
+from ragkit.answering.thread_markdown import sentence_as_markdown
+from ragkit.answers import AnswerSentence, AnswerState, Source, Turn, WrittenAnswer
+from ragkit.errors import OllamaError
+from ragkit.formatting import escape_markdown
+from ragkit.library import Library
+from ragkit.library.search_log import Door
+from ragkit.models.ollama_stream import StreamEnd, StreamPart
+from ragkit.models.ollama_text import estimate_tokens
+from ragkit.results import Answer
+from ragkit.surfaces.http.openai.citing import Citations, Cited
+from ragkit.surfaces.http.openai.history import LIST_HEAD, thread_of
+from ragkit.surfaces.http.openai.requests import ChatRequest, no_such_model
+from ragkit.surfaces.render_answers import notes_as_text
+
+_NOTHING_FOUND = "Not in your documents: the search found nothing."
+_NO_SENTENCE = "Not in your documents: no sentence of them answers this by itself."
+_QUOTED = "These sentences of your documents answer it:"
+_AGAIN = "The model began again:"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that the local model read and wrote; none where no model was asked."""
+
+    prompt: int = 0
+    output: int = 0
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How an answer ended: ``cut`` at its longest length, or by itself."""
+
+    cut: bool = False
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What comes next: text, a source, the end, or, where all are empty, nothing for a while.
+
+    ``start`` is where the text that follows a source has its first mark, such as ``[1]``.
+    """
+
+    text: str = ""
+    cited: Cited | None = None
+    end: End | None = None
+    start: int = 0
+
+
+Pieces = Generator[Piece, None, None]
+
+
+def answer_of(library: Library, request: ChatRequest, base: str) -> Pieces:
+    """Return the pieces of an answer; ``base`` is where the pages of ragkit are.
+
+    The search is made here, so that what is wrong with a question is known before a piece is sent.
+
+    Raises:
+        RagkitError: nothing can be answered; while pieces are read: the model broke off.
+    """
+    if request.collection not in library.collections.names():
+        raise no_such_model()
+    if request.is_task:
+        # A generator would ask for its model only when it is read.
+        return _handed_on(library.answers.reply(request.messages, longest=request.longest))
+    earlier = request.messages[: request.asked]
+    thread = thread_of(earlier, request.collection)
+    follow = library.answers.follow_up(thread, request.question)
+    # An answer is made of texts, also where a collection is usually listed without them.
+    options = replace(library.options(collections=request.collection), show_content=True)
+    found = library.search(follow.rewritten, options)
+    library.contexts.note_hits(found)
+    library.searches.note(follow.rewritten, found, options, door=Door.OPENAI)
+    return _Answering(library, request, follow, found, Citations(base, found)).pieces(thread.turns)
+
+
+def _handed_on(parts: Generator[StreamPart, None, None]) -> Pieces:
+    """Yield what a model says as one piece: what was said may turn out to be a thought."""
+    text, end = "", StreamEnd()
+    with closing(parts):
+        for part in parts:
+            text = "" if part.forget else text + part.text
+            end = part.end or end
+            yield Piece()
+    counted = end.prompt_tokens > 0 and end.output_tokens > 0
+    usage = Usage(end.prompt_tokens, end.output_tokens or estimate_tokens(text), not counted)
+    yield Piece(text=text)
+    yield Piece(end=End(end.reason == "length", usage))
+
+
+class _Answering:
+    """An answer of what a search found, with how much of it was sent."""
+
+    def __init__(
+        self,
+        library: Library,
+        request: ChatRequest,
+        follow: FollowUp,
+        found: Answer,
+        citations: Citations,
+    ) -> None:
+        self._library = library
+        self._request = request
+        self._follow = follow
+        self._found = found
+        self._citations = citations
+        self._length = 0
+        self._sent: list[AnswerSentence] = []
+
+    def pieces(self, turns: Sequence[Turn]) -> Pieces:
+        """Yield the answer: a model's, or sentences of the documents where none answers."""
+        follow, found = self._follow, self._found
+        told = [f"Asked as: {follow.rewritten}"] * (follow.rewritten != follow.question)
+        for said in (*told, *found.understood, *found.notices):
+            yield self._paragraph(f"*{escape_markdown(said)}*")
+        if not found.results:
+            yield self._paragraph(_NOTHING_FOUND)
+            yield Piece(end=End())
+            return
+        written = WrittenAnswer(follow.rewritten)
+        states = self._library.answers.write(
+            follow.rewritten,
+            found,
+            carried=follow.carried,
+            history=turns,
+            longest=self._request.longest,
+        )
+        with closing(states):
+            for written in states:
+                yield Piece()
+                if self._request.stream:
+                    yield from self._sentences(written, written.settled)
+        if written.state is AnswerState.FAILED and not (self._sent or written.sentences):
+            yield from self._quoted(written)
+            return
+        if not written.not_found:
+            yield from self._sentences(written, len(written.sentences))
+        if written.state is AnswerState.FAILED:
+            raise OllamaError(written.failure, written.cure)
+        for note in notes_as_text(written):
+            yield self._paragraph(f"*{escape_markdown(note)}*")
+        yield from self._list()
+        usage = Usage(written.prompt_tokens, written.output_tokens, written.tokens_estimated)
+        yield Piece(end=End(written.cut, usage))
+
+    def _quoted(self, written: WrittenAnswer) -> Iterator[Piece]:
+        """Yield sentences of the documents, and why no model wrote an answer."""
+        why = f"No model wrote an answer: {written.failure} {written.cure}".strip()
+        yield self._paragraph(f"*{escape_markdown(why)}*")
+        quick = self._library.answers.quick(self._found)
+        yield self._paragraph(_QUOTED if quick else _NO_SENTENCE)
+        for source in quick:
+            quote = AnswerSentence(source.text, (1,))
+            yield from self._cited(quote, (source,), "\n\n> ")
+        yield from self._list()
+        yield Piece(end=End())
+
+    def _sentences(self, written: WrittenAnswer, end: int) -> Iterator[Piece]:
+        """Yield the sentences up to a place that were not sent."""
+        texts = [one.text for one in written.sentences]
+        if [one.text for one in self._sent] != texts[: len(self._sent)]:
+            yield self._paragraph(f"*{_AGAIN}*")
+            self._sent.clear()
+        for sentence in written.sentences[len(self._sent) : end]:
+            lead = self._lead(sentence)
+            self._sent.append(sentence)
+            yield from self._cited(sentence, written.sources, lead)
+
+    def _lead(self, sentence: AnswerSentence) -> str:
+        """Return what stands between a sentence and the one before it."""
+        before = self._sent[-1] if self._sent else None
+        if before is not None and before.block == sentence.block:
+            return " "
+        item = "- " if sentence.item else ""
+        if before is None:
+            return f"\n\n{item}" if self._length else item
+        return f"\n{item}" if item and before.item else f"\n\n{item}"
+
+    def _cited(
+        self, sentence: AnswerSentence, sources: Sequence[Source], lead: str
+    ) -> Iterator[Piece]:
+        """Yield the sources of a sentence that are new, in their order, and then the sentence."""
+        before = len(self._citations.all)
+        numbers = tuple(self._citations.number(sources[one - 1]) for one in sentence.sources)
+        text = lead + sentence_as_markdown(replace(sentence, sources=numbers))
+        for cited in self._citations.all[before:]:
+            start = self._length + text.index(cited.mark)
+            yield Piece(cited=cited, start=start)
+        yield self._text(text)
+
+    def _list(self) -> Iterator[Piece]:
+        """Yield the list of sources, where the client wants one."""
+        lines = list(self._citations.as_list()) if self._request.lists_sources else []
+        if lines:
+            yield self._paragraph("\n".join([LIST_HEAD, "", *lines]))
+
+    def _paragraph(self, text: str) -> Piece:
+        return self._text(f"\n\n{text}" if self._length else text)
+
+    def _text(self, text: str) -> Piece:
+        self._length += len(text)
+        return Piece(text=text)

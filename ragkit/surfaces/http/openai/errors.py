@@ -1,0 +1,58 @@
+"""Errors in the form of OpenAI's, which its clients read: a sentence, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ragkit.errors import (
+    InputTooLongError,
+    LibraryError,
+    ModelError,
+    NotFoundError,
+    OllamaError,
+    QueryError,
+    RagkitError,
+    SettingsError,
+)
+from ragkit.surfaces.failures import noted
+from ragkit.surfaces.http.openai.requests import RequestError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why there is no answer."""
+
+    status: int
+    message: str
+    param: str = ""
+    code: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON object that OpenAI's clients read."""
+        kind = "invalid_request_error" if self.status < 500 else "server_error"
+        return {
+            "error": {
+                "message": self.message,
+                "type": kind,
+                "param": self.param or None,
+                "code": self.code or None,
+            }
+        }
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return what to tell a client of an error; one that nobody foresaw is logged."""
+    if not isinstance(error, RagkitError):
+        return Problem(500, noted(error))
+    if isinstance(error, RequestError):
+        return Problem(error.status, str(error), error.param, error.code)
+    if isinstance(error, NotFoundError):
+        return Problem(404, str(error), "model", "model_not_found")
+    if isinstance(error, InputTooLongError):
+        return Problem(400, str(error), "messages", "context_length_exceeded")
+    if isinstance(error, QueryError | SettingsError):
+        return Problem(400, str(error), "messages", "invalid_question")
+    if isinstance(error, OllamaError):
+        return Problem(503, str(error), "", "no_model")
+    return Problem(503 if isinstance(error, LibraryError | ModelError) else 500, str(error))

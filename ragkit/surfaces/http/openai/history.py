@@ -1,0 +1,43 @@
+"""The messages before a question as turns of a thread, so that a follow-up can be understood.
+
+No thread is kept. What an answer cited is not known any more: a client sends texts alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragkit.answers import AnswerSentence, AnswerState, Thread, Turn, WrittenAnswer
+from ragkit.models.ollama_text import Message
+
+LIST_HEAD = "**Sources**"
+"""What stands above the list of sources."""
+
+_MOST_TURNS = 6
+_LONGEST = 2000
+_MARKS = re.compile(r"\s?\[\d{1,3}\]")
+_ASIDE = re.compile(r"^\*(?!\*).*\*$", re.M)
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]<>#|!~&$])")
+
+
+def thread_of(earlier: Sequence[Message], collection: str) -> Thread:
+    """Return what was said before a question, as far as a follow-up may lean on it."""
+    turns: list[Turn] = []
+    for message in earlier:
+        text = message["content"].strip()
+        if message["role"] == "user":
+            turns.append(Turn(text[:_LONGEST], text[:_LONGEST]))
+        elif message["role"] == "assistant" and turns:
+            asked = turns[-1].asked
+            said = (AnswerSentence(_said(text)),)
+            written = WrittenAnswer(asked, state=AnswerState.DONE, sentences=said)
+            turns[-1] = Turn(asked, asked, written=written)
+    return Thread(0, "", (collection,), tuple(turns[-_MOST_TURNS:]))
+
+
+def _said(text: str) -> str:
+    """Return an answer without its numbers, and without what ragkit said about it."""
+    said = text.split(f"\n{LIST_HEAD}\n")[0]
+    said = _ESCAPED.sub(r"\1", _MARKS.sub("", _ASIDE.sub("", said)))
+    return " ".join(said.split())[:_LONGEST]
