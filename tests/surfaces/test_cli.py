@@ -381,6 +381,19 @@ def test_a_wrong_command_is_answered_with_the_nearest_ones(here):
     assert "No such command 'docto'. Did you mean 'doctor'?" in done.stderr
 
 
+def test_commands_import_what_is_heavy_when_they_run():
+    """Else every Tab and every ``--help`` waits for it."""
+    code = (
+        "import sys\n"
+        "from ragkit.surfaces.cli.app import COMMANDS, Commands\n"
+        "for name in COMMANDS:\n    name == 'judgments' or Commands()[name]\n"
+        "heavy = {'numpy', 'streamlit', 'starlette', 'fastapi', 'mcp', 'httpx', 'rich'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["version"], ["serch"]])
 def test_what_needs_no_library_imports_none(arguments):
     code = (

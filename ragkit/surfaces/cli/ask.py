@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragkit.answering.follow_up import FollowUp, in_own_words
 from ragkit.answers import AnswerState, Source, Thread, Turn, WrittenAnswer
 from ragkit.errors import QueryError, RagkitError
 from ragkit.indexing.progress import Progress
@@ -39,6 +38,7 @@ from ragkit.web.results import WebAnswer, WebPreview, web_sources
 
 if TYPE_CHECKING:
     from ragkit.answering.excerpts import Excerpt
+    from ragkit.answering.follow_up import FollowUp
 
 _STOPPED = 130
 
@@ -97,6 +97,8 @@ def ask(
     text = " ".join(question).strip()
     if not text:
         raise QueryError("The question is empty.", "Say what to answer.")
+    from ragkit.answering.follow_up import FollowUp
+
     opened = open_library(library, collection)
     followed = opened.threads.get(thread) if thread is not None else None
     where = followed.collections if followed and collection is None else None
@@ -139,6 +141,8 @@ def _preview(opened: Library, asked: _Asked) -> WebPreview:
     follow = asked.follow
     if follow.rewritten == follow.question:
         return opened.web.preview(follow.question, asked.answer.readings)
+    from ragkit.answering.follow_up import in_own_words
+
     turns = asked.thread.turns if asked.thread else ()
     return opened.web.preview(in_own_words(follow.question, turns))
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragkit.formatting import megabytes
-from ragkit.health.recovery import Recovered
 from ragkit.paths import LibraryPaths
 from ragkit.settings import load_settings
 from ragkit.surfaces.cli import console
@@ -22,6 +21,9 @@ from ragkit.surfaces.cli.options import (
     open_library,
     wait_for,
 )
+
+if TYPE_CHECKING:
+    from ragkit.health.recovery import Recovered
 
 
 def backup(

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragkit.catalog.records import DocumentRecord
 from ragkit.errors import NotFoundError
-from ragkit.library import Library
-from ragkit.options import SearchOptions
 from ragkit.reading.question_text import read_text
-from ragkit.results import Answer
-from ragkit.retrieval.multi_query import ChunkedAnswer
-from ragkit.retrieval.similar import SimilarDocuments
 from ragkit.surfaces import render
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import (
@@ -32,6 +26,14 @@ from ragkit.surfaces.cli.options import (
     assigned_chunked,
     open_library,
 )
+
+if TYPE_CHECKING:
+    from ragkit.catalog.records import DocumentRecord
+    from ragkit.library import Library
+    from ragkit.options import SearchOptions
+    from ragkit.results import Answer
+    from ragkit.retrieval.multi_query import ChunkedAnswer
+    from ragkit.retrieval.similar import SimilarDocuments
 
 
 def related(
