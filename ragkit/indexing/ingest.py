@@ -34,13 +34,15 @@ from ragkit.reading import PostProcessor, ReaderPool, ReadOutcome, ReadTask
 from ragkit.reading.limits import uncut
 from ragkit.sources.opening import UnsettledError, ask_disk
 from ragkit.sources.scan import file_state
-from ragkit.types import FileState, Status
+from ragkit.types import FileState, Level, Status
 
 logger = logging.getLogger(__name__)
 
 _BATCH_CHARACTERS = 2_000_000
 _BATCH_SECONDS = 0.1
 _GROUP, _GROUP_CHARACTERS = 16, 200_000
+_LEAST_UNSAVED, _UNSAVED_SHARE = 5000, 0.5
+"""Chunks that came since the index was saved: at least so many, and this share of the others."""
 
 
 @dataclass
@@ -74,6 +76,7 @@ class Ingest:
         self._root = Path(source.root)
         self._hashed: dict[int, tuple[FileState, str]] = {}
         self._is_ready: Callable[[], bool] = lambda: True
+        self._unsaved = 0
         self.tally = Tally()
 
     def run(self, files: Sequence[FileState], *, again: frozenset[str] = frozenset()) -> None:
@@ -92,6 +95,7 @@ class Ingest:
         with ReaderPool(self._writer.settings.reading, processor) as pool:
             for batch in self._batches(pool.read(self._tasks(files, again))):
                 self._write(batch)
+                self._save_as_it_grows()
 
     def refuse(self, file: FileState, error: ReadingError, content_hash: str = "") -> None:
         """Record that a file was skipped or could not be read, and why.
@@ -211,6 +215,15 @@ class Ingest:
         for group in _groups(self._made(batch)):
             self._store(group)
 
+    def _save_as_it_grows(self) -> None:
+        """Write the index anew once it has grown by half: what is only in memory slows searches."""
+        if self._unsaved < _LEAST_UNSAVED:
+            return
+        entries = self._writer.catalog.entries.count(self._collection.id, [Level.CHUNK])
+        if self._unsaved > _UNSAVED_SHARE * (entries - self._unsaved):
+            self._writer.indexes.save(self._collection)
+            self._unsaved = 0
+
     def _made(self, batch: list[ReadFile]) -> Sequence[DocumentDraft]:
         """Return what the pipeline makes of files; one that it cannot take fails alone."""
         try:
@@ -251,6 +264,7 @@ class Ingest:
 
     def _count(self, draft: DocumentDraft) -> None:
         self.tally.indexed += 1
+        self._unsaved += len(draft.chunks)
         self._reporter.step(draft.path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 
 import numpy as np
 import psutil
@@ -278,3 +279,76 @@ def test_rows_without_vectors_are_found_by_their_words(indexes, shelf):
     assert _found(index, shelf, "apple")[0] == [1]
     assert _near(index, "apple pie")[0] == []
     assert isinstance(index.scan(), EntryRows)
+
+
+def _is_at(reader, shelf, name):
+    """Wait until a reader answers from a generation; it opens one while it answers from another."""
+    for _ in range(200):
+        index = reader.current(_collection(shelf))
+        if reader.generation(_collection(shelf)) == name:
+            return index
+        time.sleep(0.02)
+    raise AssertionError(f"still at {reader.generation(_collection(shelf))}")
+
+
+@pytest.fixture
+def weighing(monkeypatch):
+    """Two changes are worth merging, and small indexes are not merged after each."""
+    monkeypatch.setattr("ragkit.indexes.local.collection._SMALLEST_MERGE", 2)
+    monkeypatch.setattr(local_backend, "SMALL_INDEX", 0)
+    monkeypatch.setattr(local_backend, "_LOOK_SECONDS", 0.0)
+
+
+def test_a_reader_moves_to_the_generation_that_holds_its_changes(
+    indexes, shelf, library_paths, weighing
+):
+    shelf.put("a.md", "apple")
+    indexes.save(_collection(shelf))
+    reader = LocalBackend(shelf.catalog.entries, library_paths, _Embedder())
+    reader.current(_collection(shelf))
+    first = reader.generation(_collection(shelf))
+    for name in ("b.md", "c.md"):
+        shelf.put(name, "banana cherry", "date")
+    assert len(reader.current(_collection(shelf)).delta) == 4
+    assert reader.generation(_collection(shelf)) == first
+    assert indexes.save(_collection(shelf)) == 1
+    shelf.put("d.md", "elder")
+    index = _is_at(reader, shelf, indexes.generation(_collection(shelf)))
+    assert index.entry_ids().tolist() == shelf.entry_ids()
+    assert (len(index.base), len(index.delta)) == (5, 1)
+    fresh = LocalBackend(shelf.catalog.entries, library_paths, _Embedder())
+    words = ("apple", "banana", "elder")
+    _same(index, fresh.current(_collection(shelf)), shelf, words, ("apple", "date"))
+    assert reader.pop_notice(_collection(shelf)) == ""
+
+
+def test_a_reader_stays_where_it_is_while_the_newer_generation_is_damaged(
+    indexes, shelf, library_paths, weighing
+):
+    shelf.put("a.md", "apple")
+    indexes.save(_collection(shelf))
+    reader = LocalBackend(shelf.catalog.entries, library_paths, _Embedder())
+    reader.current(_collection(shelf))
+    first = reader.generation(_collection(shelf))
+    shelf.put("b.md", "banana", "cherry", "date")
+    indexes.save(_collection(shelf))
+    folder = library_paths.index(_collection(shelf).id, "chunk", "fingerprint")
+    newest = folder / indexes.generation(_collection(shelf))
+    (newest / "entry_ids.npy").write_bytes(b"torn")
+    for _ in range(10):
+        index = reader.current(_collection(shelf))
+        assert index.entry_ids().tolist() == shelf.entry_ids()
+        time.sleep(0.02)
+    assert reader.generation(_collection(shelf)) == first
+
+
+def test_a_reader_looks_for_no_generation_before_its_changes_weigh(
+    indexes, shelf, library_paths, monkeypatch
+):
+    shelf.put("a.md", "apple")
+    indexes.save(_collection(shelf))
+    reader = LocalBackend(shelf.catalog.entries, library_paths, _Embedder())
+    reader.current(_collection(shelf))
+    shelf.put("b.md", "banana")
+    monkeypatch.setattr(local_backend, "generations", None)
+    assert len(reader.current(_collection(shelf)).delta) == 1

@@ -7,11 +7,15 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from small_library import HANDBOOK, add, find, open_library, paths, sync, without_times, write_files
 
 from ragkit.catalog import Catalog
+from ragkit.indexes.local import backend, collection
+from ragkit.indexes.local.files import generations, number_of
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
+from ragkit.indexing import ingest
 from ragkit.models.hashing import HashEmbedder
 
 _QUESTIONS = ("refund", "OAuth token expires", "Tomaten", "検索システム", "refund_policy_id")
@@ -159,3 +163,23 @@ def test_an_index_folder_that_may_not_be_read_costs_time_and_no_answer(tmp_path,
         assert sync(library).message == "1 indexed, 5 unchanged."
         assert paths(find(library, "pelican", mode="keyword")) == ["late.md"]
         assert "indexes" in [one.name for one in library.health.check() if not one.ok]
+
+
+def test_a_long_sync_saves_the_index_as_it_grows(tmp_path, monkeypatch):
+    """Whoever searches meanwhile has little to go through that is only in memory."""
+    texts = {f"{number:02}.md": f"# Buoy {number}\n\nIt drifts.\n" for number in range(24)}
+    files = write_files(tmp_path / "files", texts)
+    for module, name, value in (
+        (ingest, "_LEAST_UNSAVED", 4), (ingest, "_BATCH_CHARACTERS", 1),
+        (backend, "SMALL_INDEX", 0), (collection, "_SMALLEST_MERGE", 2),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    with open_library(tmp_path / "library") as library:
+        add(library, files)
+        record = library.collections.get("default")
+        folder = library.paths.index(record.id, "chunk", library.embedder.fingerprint)
+        saved = generations(folder)
+        rows = [len(np.load(path / "entry_ids.npy", mmap_mode="r")) for path in saved]
+        assert len(library.search("buoy", limit=50).results) == 24
+    # At 4 chunks, at 8, 13 and 20, each time by more than half as many new ones, and at the end.
+    assert (len(saved), rows[-1], number_of(saved[-1].name)) == (2, 24, 5)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,8 +13,8 @@ from pathlib import Path
 
 from ragkit.errors import IndexCorruptError
 from ragkit.indexes.local.collection import CollectionIndex
-from ragkit.indexes.local.files import generations
-from ragkit.indexes.local.generation import open_newest, prune, write_generation
+from ragkit.indexes.local.files import generations, number_of
+from ragkit.indexes.local.generation import Generation, open_newest, prune, write_generation
 from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.protocol import Changes, Collection, EntrySource
 from ragkit.indexes.rows import EntryRows
@@ -30,17 +32,25 @@ SMALL_INDEX = 5000
 """An index of so few entries is merged after every change: a tenth of a second, and exact."""
 
 _KEPT_GENERATIONS = 2
+_LOOK_SECONDS = 1.0
+"""A reader whose changes weigh looks no more often for a generation that holds them."""
 
 
 @dataclass
 class _Open:
-    """One index as it stands in memory."""
+    """One index as it stands in memory.
+
+    ``newer`` is a generation that was opened beside it, to go on from; ``look_at`` is when such a
+    one may be looked for again, by the monotonic clock.
+    """
 
     guard: threading.Lock = field(default_factory=threading.Lock)
     index: CollectionIndex | None = None
     high_water: int = 0
     generation: str = ""
     notice: str = ""
+    newer: Generation | None = None
+    look_at: float = 0.0
 
 
 class LocalBackend:
@@ -69,8 +79,11 @@ class LocalBackend:
         place = self._place(collection.id, level)
         with place.guard:
             index = place.index
-            if index is None or index.version != self._source.version(collection.id):
+            moves = place.newer is not None
+            if index is None or moves or index.version != self._source.version(collection.id):
                 index = place.index = self._refreshed(collection, level, place)
+            if index.worth_merging:
+                self._look_for_newer(collection, level, place)
             return index
 
     def generation(self, collection: Collection) -> str:
@@ -138,6 +151,9 @@ class LocalBackend:
 
     def _refreshed(self, collection: Collection, level: Level, place: _Open) -> CollectionIndex:
         """Return the index at the present version of the collection."""
+        if place.newer is not None:
+            newer, place.newer = place.newer, None
+            place.index = self._taken(newer, place)
         opened = place.index
         index = opened or self._load(collection, level, place)
         try:
@@ -162,22 +178,60 @@ class LocalBackend:
             return self._rebuild(collection, level, place, "some of its entries were missing.")
         return index
 
+    def _look_for_newer(self, collection: Collection, level: Level, place: _Open) -> None:
+        """Have a newer generation opened beside, if the writer has merged the changes into one."""
+        now = time.monotonic()
+        if now < place.look_at:
+            return
+        place.look_at = now + _LOOK_SECONDS
+        try:
+            paths = generations(self._folder(collection, level))
+        except IndexCorruptError:
+            return
+        if paths and (number_of(paths[-1].name) or 0) > (number_of(place.generation) or 0):
+            # Checking its bytes takes seconds where files are large and cold.
+            place.look_at = math.inf
+            threading.Thread(
+                target=self._open_newer,
+                args=(collection, level, place),
+                name="ragkit-generation",
+                daemon=True,
+            ).start()
+
+    def _open_newer(self, collection: Collection, level: Level, place: _Open) -> None:
+        newer = None
+        try:
+            newer = self._newest(collection, level)
+        except IndexCorruptError as error:
+            logger.warning("collection %s: %s", collection.name, error)
+        with place.guard:
+            place.newer = newer
+            place.look_at = time.monotonic() + _LOOK_SECONDS
+
+    def _newest(self, collection: Collection, level: Level) -> Generation | None:
+        """Return the newest generation on disk, checked."""
+        return open_newest(
+            self._folder(collection, level),
+            fingerprint=self._embedder.fingerprint,
+            tokenizer_version=TOKENIZER_VERSION,
+            parameters=self._parameters,
+        )
+
+    def _taken(self, generation: Generation, place: _Open) -> CollectionIndex:
+        """Return the index of a generation, which the place then goes on from."""
+        place.generation = generation.name
+        place.high_water = generation.manifest.max_entry_id
+        return generation.index()
+
     def _load(self, collection: Collection, level: Level, place: _Open) -> CollectionIndex:
         try:
-            generation = open_newest(
-                self._folder(collection, level),
-                fingerprint=self._embedder.fingerprint,
-                tokenizer_version=TOKENIZER_VERSION,
-                parameters=self._parameters,
-            )
+            generation = self._newest(collection, level)
         except IndexCorruptError as error:
             logger.warning("collection %s: %s", collection.name, error)
             return self._rebuild(collection, level, place, error.message)
         if generation is None:
             return self._rebuild(collection, level, place, "")
-        place.generation = generation.name
-        place.high_water = generation.manifest.max_entry_id
-        return generation.index()
+        return self._taken(generation, place)
 
     def _rebuild(
         self, collection: Collection, level: Level, place: _Open, why: str

@@ -250,7 +250,7 @@ class CollectionIndex:
         """Whether anything came or went since the segment was built."""
         return bool(len(self.tombstones.rows) or len(self.delta))
 
-    @property
+    @cached_property
     def worth_merging(self) -> bool:
         """True once so much has changed that searching pays for it."""
         changed = len(self.delta) + len(self.tombstones.rows)
