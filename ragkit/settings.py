@@ -445,7 +445,7 @@ def _expanded(path: Path) -> Path:
         raise ValueError(f"there is no home folder for {path}") from error
 
 
-_WRONG = {
+RULES = {
     "extra_forbidden": "there is no such setting",
     "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
@@ -467,6 +467,7 @@ _WRONG = {
     "model_type": "must be a table of settings",
     "value_error": "{error}",
 }
+"""What is wrong with a value, in ragkit's words, by the type of pydantic's error."""
 
 
 def _sentence(error: ValidationError, only: str = "") -> str:
@@ -474,7 +475,7 @@ def _sentence(error: ValidationError, only: str = "") -> str:
     faults = []
     for fault in error.errors():
         name = only or ".".join(str(part) for part in fault["loc"]) or "settings"
-        template = _WRONG.get(fault["type"], "has an invalid value")
+        template = RULES.get(fault["type"], "has an invalid value")
         rule = template.format_map(fault.get("ctx", {}))
         value = fault["input"]
         shown = rule.startswith("must be") and isinstance(value, str | int | float)

@@ -68,11 +68,11 @@ def turn_as_json(turn: Turn) -> dict[str, Any]:
 def _answers_as_json(quick: Sequence[Source], written: WrittenAnswer | None) -> dict[str, Any]:
     return {
         "quick": [_source_as_json(source) for source in quick],
-        "answer": _written_as_json(written) if written is not None and has_text(written) else None,
+        "answer": written_as_json(written) if written is not None and has_text(written) else None,
     }
 
 
-def _written_as_json(written: WrittenAnswer) -> dict[str, Any]:
+def written_as_json(written: WrittenAnswer) -> dict[str, Any]:
     """Return a written answer; a sentence names its sources by their numbers, from 1."""
     return {
         "sentences": [

@@ -1,4 +1,4 @@
-"""One document, its contexts and what they note, as a JSON value and as text."""
+"""A collection, a document, its contexts and what they note: as JSON values and as text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ from ragkit.surfaces.render import document_as_json, plain
 
 if TYPE_CHECKING:
     from ragkit.answering.outcomes import Outcome
-    from ragkit.catalog.records import ChunkRecord, ContextRecord
+    from ragkit.catalog.records import ChunkRecord, CollectionRecord, ContextRecord, Counts
     from ragkit.library import DocumentDetail
 
 _KINDS = {"decision": "Decided", "action": "To do"}
 _LONGEST = 300
+
+
+def collection_as_json(record: CollectionRecord, counts: Counts) -> dict[str, Any]:
+    """Return a collection as ``ragkit collections list --json`` prints it."""
+    return {
+        "name": record.name,
+        "documents": counts.documents,
+        "indexed": counts.indexed,
+        "chunks": counts.chunks,
+        "settings": record.settings,
+    }
 
 
 def detail_as_json(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ragkit.catalog.judgments import JudgmentRecord
     from ragkit.catalog.runs import RunRecord
     from ragkit.evaluation.answers import AnswerFigures, Figures, Share
+    from ragkit.evaluation.judging import Placed
     from ragkit.evaluation.measuring import Evaluation
+    from ragkit.evaluation.question_sets import JudgedQuestion, JudgedSet
     from ragkit.evaluation.runs import Difference
 
 _MOST_QUESTIONS = 10
@@ -129,6 +132,68 @@ def answers_as_text(figures: AnswerFigures) -> list[str]:
 def _share_as_text(share: Share) -> str:
     value = "" if share.value is None else f"{share.value:.3f} "
     return f"{value}({share.count}/{share.of})"
+
+
+# -- question sets -------------------------------------------------------------------------------
+
+
+def sets_as_json(
+    sets: Mapping[str, tuple[int, int]], writers: Mapping[str, Sequence[str]]
+) -> list[dict[str, Any]]:
+    """Return question sets by name, each as ``ragkit judgments list --json`` prints it."""
+    values = []
+    for name, (questions, places) in sets.items():
+        value: dict[str, Any] = {"set": name, "questions": questions, "judgments": places}
+        if models := list(writers.get(name, ())):
+            value["written_by"] = models
+        values.append(value)
+    return values
+
+
+def judged_as_json(judged: JudgedSet) -> dict[str, Any]:
+    """Return a question set with its judgments at their current places."""
+    asked = (*judged.questions, *judged.unanswerable)
+    return {
+        "set": judged.name,
+        "questions": [_question_as_json(question) for question in asked],
+        "notices": list(judged.notices),
+    }
+
+
+def _question_as_json(question: JudgedQuestion) -> dict[str, Any]:
+    return {
+        "question": question.text,
+        "kind": question.kind,
+        "written_by": question.writer,
+        "filter": question.filter,
+        "judgments": [_placed_as_json(placed) for placed in question.judgments],
+    }
+
+
+def _placed_as_json(placed: Placed) -> dict[str, Any]:
+    span = placed.span
+    return {
+        "id": placed.record.id,
+        "document": placed.document_id,
+        "path": placed.path,
+        "grade": placed.grade,
+        "span": {"start": span.start, "end": span.end} if span else None,
+        "state": placed.state.value,
+        "why": placed.why,
+    }
+
+
+def judgment_as_json(record: JudgmentRecord) -> dict[str, Any]:
+    """Return a judgment as it was made."""
+    judged = record.judged
+    return {
+        "id": record.id,
+        "question": judged.question,
+        "document": judged.document_id,
+        "path": judged.path,
+        "grade": judged.grade,
+        "span": None if judged.whole else {"start": judged.start, "end": judged.end},
+    }
 
 
 # -- kept runs -----------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from ragkit.surfaces.cli.options import (
     do_job,
     open_library,
 )
+from ragkit.surfaces.render_documents import collection_as_json
 
 collections = typer.Typer(
     help="List, make, rename and delete collections.", no_args_is_help=True, rich_markup_mode=None
@@ -41,10 +42,7 @@ def list_(library: LibraryOption = None, json_: JsonOption = False) -> None:
     for record in opened.collections.list():
         counts = opened.documents.counts(record.name)
         if json_:
-            console.put_json(
-                {"name": record.name, "documents": counts.documents, "indexed": counts.indexed,
-                 "chunks": counts.chunks, "settings": record.settings}
-            )  # fmt: skip
+            console.put_json(collection_as_json(record, counts))
         else:
             console.put(f"{counts.documents:>8}  {render.plain(record.name)}")
 

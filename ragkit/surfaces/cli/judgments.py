@@ -10,7 +10,7 @@ import typer
 
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN
-from ragkit.surfaces import render
+from ragkit.surfaces import render, render_evaluation
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.eval_options import SetOption
 from ragkit.surfaces.cli.options import CollectionOption, JsonOption, LibraryOption, open_library
@@ -29,13 +29,13 @@ def list_(
     """List the question sets of a collection."""
     opened = open_library(library, collection)
     collection = opened.settings.collection
-    writers = opened.judgments.writers(collection)
-    for name, (questions, places) in opened.judgments.sets(collection).items():
-        models = list(writers.get(name, ()))
-        if json_:
-            counts = {"set": name, "questions": questions, "judgments": places}
-            console.put_json({**counts, "written_by": models} if models else counts)
-            continue
+    writers, sets = opened.judgments.writers(collection), opened.judgments.sets(collection)
+    if json_:
+        for value in render_evaluation.sets_as_json(sets, writers):
+            console.put_json(value)
+        return
+    for name, (questions, places) in sets.items():
+        models = writers.get(name, ())
         line = f"{name or '(judged)':<24} {questions:>6} questions {places:>7} judgments"
         by = f"   written by {render.plain(' and '.join(models))}" if models else ""
         console.put(f"{line}{by}")

@@ -9,10 +9,13 @@ from ragkit.settings import Settings
 
 
 class SharedLibrary:
-    """A library that is opened when it is first asked for. Safe to share between threads."""
+    """A library that is opened when it is first asked for. Safe to share between threads.
+
+    ``settings`` are known before.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._lock = threading.Lock()
         self._library: Library | None = None
 
@@ -24,6 +27,6 @@ class SharedLibrary:
         """
         with self._lock:
             if self._library is None:
-                self._library = Library.open(self._settings)
-                self._library.start_readers(self._settings.server.readers)
+                self._library = Library.open(self.settings)
+                self._library.start_readers(self.settings.server.readers)
             return self._library

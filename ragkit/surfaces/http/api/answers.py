@@ -1,0 +1,82 @@
+"""What the API answers with: JSON values as commands print them, and how OpenAPI describes them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
+from starlette.responses import Response
+
+from ragkit.surfaces.http.problems import MEDIA_TYPE
+
+_FAILURES = {
+    400: "The request is malformed.",
+    401: "The token is missing or wrong.",
+    403: "The request came from another page.",
+    404: "What the request names is not there.",
+    405: "The address does not take this method.",
+    413: "The body is too large.",
+    415: "The body is of another kind than is taken here.",
+    421: "The Host is not this server's.",
+    422: "A value in the request is not possible; the field is named.",
+    500: "Something unexpected went wrong.",
+    503: "The library cannot be used now, or a model does not answer.",
+}
+PROBLEM_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "What went wrong (RFC 9457).",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "What happened, in a sentence."},
+        "cure": {"type": "string", "description": "What to do about it, or empty."},
+        "fields": {
+            "type": "array",
+            "description": "Of a request with wrong values: each by its name, with what is wrong.",
+            "items": {
+                "type": "object",
+                "properties": {"field": {"type": "string"}, "problem": {"type": "string"}},
+                "required": ["field", "problem"],
+            },
+        },
+    },
+    "required": ["type", "title", "status", "detail", "cure"],
+}
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": meaning,
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for status, meaning in _FAILURES.items()
+}
+"""The answers with an error that every operation may give, for its description."""
+
+
+class Json(Response):
+    """A JSON value as it is: the renderers make nothing that needs to be taken apart first."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Return the value as UTF-8."""
+        return as_json(content)
+
+
+def as_json(value: Any) -> bytes:
+    """Return a value as JSON in UTF-8; half a character, as of a file's name, becomes a mark."""
+    try:
+        return to_json(value, inf_nan_mode="null")
+    except PydanticSerializationError:
+        return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def described(sentence: str, status: int = 200) -> dict[str, Any]:
+    """Return how an operation is described whose answer is a JSON object."""
+    content = {"application/json": {"schema": {"type": "object"}}}
+    return {
+        "status_code": status,
+        "responses": {status: {"description": sentence, "content": content}, **PROBLEMS},
+        "response_class": Json,
+    }

@@ -1,0 +1,64 @@
+"""The app of the API: its operations, and how they are described."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+
+from ragkit import __version__
+from ragkit.surfaces.http.api import (
+    ask,
+    collections,
+    documents,
+    jobs,
+    judgments,
+    search,
+    uploads,
+)
+from ragkit.surfaces.http.api.answers import PROBLEM_SCHEMA
+from ragkit.surfaces.http.api.routing import handle_errors
+from ragkit.surfaces.http.shared import SharedLibrary
+
+_ABOUT = (
+    "What the library of a person can do, for programs on their machine. Every request needs the "
+    "library's token (`ragkit token`). Values are those that commands print with `--json`; an "
+    "error says what happened (`detail`) and what to do about it (`cure`)."
+)
+_PARTS = (search, documents, collections, uploads, jobs, judgments, ask)
+
+
+class _Api(FastAPI):
+    """The operations, described with the token and with what an error looks like."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the description (OpenAPI 3.1)."""
+        if self.openapi_schema is None:
+            schema = super().openapi()
+            schema["components"]["schemas"]["Problem"] = PROBLEM_SCHEMA
+            schema["components"]["securitySchemes"] = {
+                "token": {"type": "http", "scheme": "bearer"}
+            }
+            schema["security"] = [{"token": []}]
+        return super().openapi()
+
+
+def application(library: SharedLibrary) -> FastAPI:
+    """Return the API of a library, which is to be mounted at ``/api``."""
+    app = _Api(
+        title="ragkit",
+        version=__version__,
+        description=_ABOUT,
+        # Their pages load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        servers=[{"url": "/api"}],
+        root_path_in_servers=False,
+    )
+    app.state.library = library
+    app.state.routes = [*app.routes, *(route for part in _PARTS for route in part.router.routes)]
+    handle_errors(app)
+    for part in _PARTS:
+        app.include_router(part.router)
+    return app

@@ -1,0 +1,56 @@
+"""``/documents``: what is indexed, one document, its text and the neighbours of a chunk."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from ragkit.surfaces import render, render_documents
+from ragkit.surfaces.http.api.answers import Json, described
+from ragkit.surfaces.http.api.requests import (
+    AnyCollection,
+    LimitInQuery,
+    NumberInPath,
+    OffsetInQuery,
+    TextInQuery,
+    library_of,
+)
+from ragkit.surfaces.http.api.routing import Route
+from ragkit.types import Status
+
+router = APIRouter(route_class=Route, tags=["documents"])
+
+
+@router.get(
+    "/documents",
+    **described(
+        "`documents`, each as `ragkit list --json` prints it, and whether there are `more`."
+    ),
+)
+def list_documents(
+    request: Request,
+    collection: AnyCollection = None,
+    status: Annotated[Status | None, Query()] = None,
+    containing: Annotated[TextInQuery, Query(description="A part of the path.")] = "",
+    limit: LimitInQuery = 100,
+    offset: OffsetInQuery = 0,
+) -> Json:
+    """List documents, those with a problem first, then by path."""
+    found = library_of(request).documents.list(
+        collection, status=status, containing=containing, limit=limit + 1, offset=offset
+    )
+    documents = [render.document_as_json(record) for record in found[:limit]]
+    return Json({"documents": documents, "more": len(found) > limit})
+
+
+@router.get(
+    "/documents/{document}", **described("The document, as `ragkit show --json` prints it.")
+)
+def get_document(document: NumberInPath, request: Request) -> Json:
+    """Return a document: what it is, its chunks with their contexts, what was decided in it."""
+    library = library_of(request)
+    detail = library.documents.get(document)
+    contexts = library.contexts.of_document(document)
+    outcomes = library.contexts.outcomes(document)
+    return Json(render_documents.detail_as_json(detail, contexts, outcomes))

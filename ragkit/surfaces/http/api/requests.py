@@ -1,0 +1,79 @@
+"""What requests hold: texts, numbers and names, each checked before the library sees it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import Path, Query, Request
+from pydantic import Field
+
+from ragkit.library import Library
+from ragkit.options import SearchOptions
+from ragkit.surfaces.http.api.options import SearchChanges, Strict, Whole, given
+
+LARGEST = 2**63 - 1
+"""The largest number that the catalog keeps."""
+
+_NO_NUL = r"^[^\x00]*$"
+_SAYS_SOMETHING = r"^[^\x00]*[^\x00\s][^\x00]*$"
+
+Text = Annotated[str, Field(pattern=_NO_NUL)]
+Said = Annotated[str, Field(pattern=_SAYS_SOMETHING)]
+"""A text that is not blank."""
+
+Number = Annotated[Whole, Field(ge=1, le=LARGEST)]
+Offset = Annotated[Whole, Field(ge=0, le=LARGEST)]
+
+NumberInPath = Annotated[int, Path(ge=1, le=LARGEST)]
+NameInPath = Annotated[str, Path(pattern=_SAYS_SOMETHING)]
+TextInQuery = Annotated[str, Query(pattern=_NO_NUL)]
+LimitInQuery = Annotated[int, Query(ge=1, le=500)]
+OffsetInQuery = Annotated[int, Query(ge=0, le=LARGEST)]
+AnyCollection = Annotated[
+    str | None,
+    Query(pattern=_SAYS_SOMETHING, description="A collection by its name; without one, all."),
+]
+OneCollection = Annotated[
+    str | None,
+    Query(pattern=_SAYS_SOMETHING, description="A collection; without one, that of the settings."),
+]
+
+
+class Where(Strict):
+    """Which documents are searched, and how."""
+
+    options: SearchChanges = Field(default_factory=SearchChanges)
+    filters: Text = Field(default="", description='In the query language: "type:md after:2025".')
+    collections: Annotated[list[Said], Field(min_length=1)] | None = Field(
+        None, description="The collections to search; without any, that of the settings."
+    )
+
+    def search_options(self, library: Library) -> SearchOptions:
+        """Return the options of a search that the request means.
+
+        Raises:
+            QueryError: the filters cannot be understood.
+        """
+        where = {"filters": self.filters or None, "collections": self.collections}
+        # What is given holds also where it is None, which leaves an option off.
+        return replace(library.options(**where), **given(self.options))
+
+
+def library_of(request: Request) -> Library:
+    """Return the library that a request is about.
+
+    Raises:
+        RagkitError: it cannot be opened.
+    """
+    library: Library = request.app.state.library.get()
+    return library
+
+
+def collection_of(library: Library, name: str | None) -> str:
+    """Return the name of the collection that a request is about, or of that of the settings.
+
+    Raises:
+        NotFoundError: there is no such collection.
+    """
+    return library.collections.get(library.settings.collection if name is None else name).name

@@ -1,0 +1,171 @@
+"""How requests are taken: bodies bounded and of the right kind, failures told as problems."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+import starlette.routing
+from fastapi import FastAPI, params
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Message, Receive
+
+from ragkit.errors import RagkitError
+from ragkit.formatting import megabytes
+from ragkit.settings import RULES
+from ragkit.surfaces.http.problems import problem, status_of
+
+MOST_BYTES = 8_000_000
+"""Bytes of a request that is no upload: more than the longest text that is searched for."""
+
+_JSON, _FORM = "application/json", "multipart/form-data"
+_MULTIPART_OVERHEAD = 1_000_000
+_RULES = {
+    **RULES,
+    "missing": "is missing",
+    "extra_forbidden": "there is no such field here",
+    "model_attributes_type": "must be an object",
+    "model_type": "must be an object",
+    "list_type": "must be a list",
+    "string_unicode": "has half a character (a lone surrogate), which no text has",
+    "string_pattern_mismatch": "must say something, and have no NUL character",
+    "too_short": "must not be empty",
+    "too_long": "must have at most {max_length} parts",
+    "string_too_long": "must have at most {max_length} characters",
+}
+_MOST_TOLD = 20
+logger = logging.getLogger(__name__)
+
+Answered = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class Refused(HTTPException):
+    """A request that is not taken: why, and what to do about it."""
+
+    def __init__(self, status: int, detail: str, cure: str) -> None:
+        super().__init__(status, detail)
+        self.cure = cure
+
+
+class Route(APIRoute):
+    """A route that reads no more than it may, and fails without a traceback."""
+
+    def get_route_handler(self) -> Answered:
+        """Return what answers a request of this route."""
+        answer = super().get_route_handler()
+        body = self.body_field
+        kind = "" if body is None else _FORM if isinstance(body.field_info, params.Form) else _JSON
+
+        async def answered(request: Request) -> Response:
+            if kind:
+                _check_kind(request, kind)
+                request = Request(request.scope, _bounded(request, upload=kind == _FORM))
+            try:
+                return await answer(request)
+            except (RagkitError, HTTPException, RequestValidationError):
+                raise
+            except Exception:
+                logger.exception("a request failed")
+                what = "Something unexpected went wrong."
+                return problem(500, what, "The server's log says what happened.")
+
+        return answered
+
+
+def _check_kind(request: Request, wanted: str) -> None:
+    """Refuse a body of another kind; that there is none is said where it is missed."""
+    length = request.headers.get("content-length", "0")
+    if length == "0" and "transfer-encoding" not in request.headers:
+        return
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != wanted:
+        raise Refused(415, f"The body is not {wanted}.", f"Send Content-Type: {wanted}.")
+
+
+def _bounded(request: Request, *, upload: bool) -> Receive:
+    """Return what receives the body of a request, and refuses one that is too large."""
+    most, cure = MOST_BYTES, "Send less at once; a file is added by an upload."
+    if upload:
+        megabytes_of_file = request.app.state.library.settings.reading.max_file_mb
+        most = int(megabytes_of_file * 1_000_000) + _MULTIPART_OVERHEAD
+        cure = "Send fewer files at once, or raise reading.max_file_mb in the settings."
+    refusal = Refused(413, f"The body has more than {megabytes(most)}.", cure)
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > most:
+        raise refusal
+    taken = 0
+
+    async def receive() -> Message:
+        nonlocal taken
+        message = await request.receive()
+        taken += len(message.get("body", b""))
+        if taken > most:
+            raise refusal
+        return message
+
+    return receive
+
+
+def handle_errors(app: FastAPI) -> None:
+    """Have every failure of an app answered with a problem."""
+    app.add_exception_handler(RagkitError, _of_ragkit)
+    app.add_exception_handler(RequestValidationError, _of_values)
+    # Starlette's own, which FastAPI's is one of: unknown addresses and bodies raise it.
+    app.add_exception_handler(HTTPException, _of_http)
+
+
+async def _of_ragkit(_request: Request, error: Any) -> Response:
+    return problem(status_of(error), error.message, error.cure)
+
+
+async def _of_values(_request: Request, error: Any) -> Response:
+    faults = error.errors()
+    if faults[0]["type"] == "json_invalid":
+        place = f"The body is not valid JSON, at character {faults[0]['loc'][-1]}."
+        return problem(400, place, "Send a JSON object.")
+    fields = [{"field": _name(fault["loc"]), "problem": _rule(fault)} for fault in faults]
+    told = "; ".join(f"{one['field']}: {one['problem']}" for one in fields[:_MOST_TOLD])
+    cure = "Change these fields; /api/openapi.json says what each may hold."
+    return problem(422, f"{told}.", cure, fields=fields[:_MOST_TOLD])
+
+
+def _name(place: Sequence[int | str]) -> str:
+    """Return a field as a request names it: ``options.limit``."""
+    return ".".join(map(str, place[1:])) or str(place[0])
+
+
+def _rule(fault: dict[str, Any]) -> str:
+    return _RULES.get(fault["type"], "has an invalid value").format_map(fault.get("ctx", {}))
+
+
+async def _of_http(request: Request, error: Any) -> Response:
+    cures = {
+        400: "Send a JSON object, or files as multipart/form-data, in UTF-8.",
+        404: "The addresses are in /api/openapi.json.",
+        405: "The methods of each address are in /api/openapi.json.",
+    }
+    headers = dict(error.headers or {})
+    if error.status_code == 404:
+        detail = "There is no such address."
+    elif error.status_code == 405:
+        detail = f"{request.method} is not possible here."
+        headers["Allow"] = ", ".join(_methods(request))
+    elif error.status_code == 400:
+        detail = "The body cannot be read."
+    else:
+        detail = str(error.detail)
+    cure = error.cure if isinstance(error, Refused) else cures.get(error.status_code, "")
+    return problem(error.status_code, detail, cure, headers)
+
+
+def _methods(request: Request) -> Sequence[str]:
+    """Return the methods that an address takes, of whichever route."""
+    routes: Sequence[starlette.routing.Route] = request.app.state.routes
+    here = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in here for method in route.methods or ()})

@@ -1,0 +1,84 @@
+"""``/search``: answers to questions and to long texts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
+
+from ragkit.library import Library
+from ragkit.surfaces import render
+from ragkit.surfaces.http.api.answers import Json, described
+from ragkit.surfaces.http.api.options import LongSearchChanges, SearchChanges, given
+from ragkit.surfaces.http.api.requests import (
+    Number,
+    Said,
+    Where,
+    library_of,
+)
+from ragkit.surfaces.http.api.routing import Route
+
+router = APIRouter(route_class=Route, tags=["search"])
+
+
+class Search(Where):
+    """A question, and how and where it is searched for."""
+
+    query: Said = Field(
+        description="The question; what the query language knows may stand in it as well."
+    )
+    excerpts: bool = Field(
+        default=False,
+        description="Quote of each result what answers best: about a millisecond each.",
+    )
+
+
+class LongSearch(Where):
+    """A long text, such as a conversation, that is searched for topic by topic."""
+
+    text: Said
+    chunked: LongSearchChanges = Field(default_factory=LongSearchChanges)
+    exclude: list[Number] = Field(default=[], description="Ids of documents that are left out.")
+
+
+@router.post("/search", **described("The answer, as `ragkit search --json` prints it."))
+def search(asked: Search, request: Request) -> Json:
+    """Search for a question."""
+    return Json(_found(library_of(request), asked))
+
+
+@router.get("/search", **described("The answer, as `ragkit search --json` prints it."))
+def search_simply(
+    q: Annotated[Said, Query(description="The question, with filters of the query language.")],
+    request: Request,
+    collection: Annotated[list[Said] | None, Query(min_length=1)] = None,
+    limit: Annotated[int | None, Query(ge=1, le=200)] = None,
+) -> Json:
+    """Search for a question as it is; a POST takes every option."""
+    options = SearchChanges() if limit is None else SearchChanges(limit=limit)
+    asked = Search(query=q, collections=collection, options=options)
+    return Json(_found(library_of(request), asked))
+
+
+def _found(library: Library, asked: Search) -> dict[str, Any]:
+    answer = library.search(asked.query, asked.search_options(library))
+    library.contexts.note_hits(answer)
+    quoted = None
+    if asked.excerpts:
+        quoted = library.answers.excerpts(answer.corrected or answer.query, answer.results)
+    return render.answer_as_json(answer, quoted)
+
+
+@router.post(
+    "/search/long", **described("The answer, as `ragkit search --chunked --json` prints it.")
+)
+def search_long(asked: LongSearch, request: Request) -> Json:
+    """Search for a long text: its topics ask for themselves, and their results are merged."""
+    library = library_of(request)
+    chunked = replace(
+        library.chunked_options(exclude=frozenset(asked.exclude)), **given(asked.chunked)
+    )
+    answer = library.search_chunked(asked.text, asked.search_options(library), chunked)
+    return Json(render.chunked_answer_as_json(answer))
