@@ -236,9 +236,10 @@ def test_without_ollama_the_quick_answer_stands_and_the_failure_is_an_event(api)
     assert [name for name, _ in alone] == ["quick", "done"]
 
 
-async def _leave_early(app, body):
+async def _leave_early(app, token, body):
     """Ask, and go away once the model has begun to write."""
-    head = [(b"content-type", b"application/json"), (b"host", f"localhost:{PORT}".encode())]
+    given = {"content-type": "application/json", "host": f"localhost:{PORT}", **token}
+    head = [(name.lower().encode(), value.encode()) for name, value in given.items()]
     scope = {"type": "http", "method": "POST", "path": "/api/ask", "raw_path": b"/api/ask",
              "query_string": b"", "headers": head, "root_path": "", "http_version": "1.1",
              "scheme": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}}  # fmt: skip
@@ -259,8 +260,18 @@ async def _leave_early(app, body):
 
 def test_the_model_is_stopped_when_nobody_listens_any_more(writing, server):
     server.reply, server.pause = lambda _messages: "Thirty days [1]. " * 1000, 0.05
-    asyncio.run(_leave_early(writing.app, json.dumps({"question": REFUND}).encode()))
+    asyncio.run(_leave_early(writing.app, writing.token, json.dumps({"question": REFUND}).encode()))
     until(lambda: all(one.name != "ragkit-writing" for one in threading.enumerate()), 5)
+
+
+def test_searches_of_programs_are_noted_in_the_log_of_the_person(api):
+    api.post("search", json={"query": "a noted question"})
+    api.post("search/long", json={"text": "a noted text"})
+    api.post("ask", json={"question": "a noted doubt", "no_model": True})
+    noted = [(one.question, one.door) for one in api.library.searches.log()[:3]]
+    assert noted == [
+        ("a noted doubt", "api"), ("a noted text", "api"), ("a noted question", "api"),
+    ]  # fmt: skip
 
 
 # -- what is hostile -----------------------------------------------------------------------------
@@ -313,6 +324,18 @@ def test_wrong_values_are_named_one_by_one(api):
     ]
 
 
+def test_without_the_token_nothing_is_answered(api):
+    for headers in ({"Authorization": ""}, {"Authorization": "Bearer guessed"}):
+        for path in ("search?q=a", "openapi.json", "nothing", ""):
+            assert problem(api.get(path, headers=headers), 401).startswith(
+                "Programs need the token"
+            )
+    assert problem(api.get("status", headers={"Host": "evil.example"}), 421)
+    assert problem(api.get("status", headers={"Origin": "http://evil.example"}), 403)
+    # What is a page's answer elsewhere is one for programs here.
+    assert problem(api.get(str(api.base_url).rstrip("/")), 404)
+
+
 def test_bodies_of_another_kind_or_too_large_are_refused(api):
     big, parts = b"a" * 10_000_000, [b"a" * 1_000_000] * 10
     too_large = "The body has more than 8.0 MB. Send less at once; a file is added by an upload."
@@ -339,13 +362,14 @@ def test_bodies_of_another_kind_or_too_large_are_refused(api):
         ("search/", 404, "There is no such address. The addresses are in /api/openapi.json."),
         ("", 404, "There is no such address. The addresses are in /api/openapi.json."),
         ("documents/0", 422, "document: must be at least 1."),
-        ("documents/99999999999999999999", 422, "document: must be at most 9223372036854775807."),
-        ("documents/9223372036854775807", 404, "There is no document 9223372036854775807."),
+        ("documents/99999999999999999999", 422, "document: must be at most 9007199254740991."),
+        ("documents/9007199254740991", 404, "There is no document 9007199254740991."),
         ("documents/x", 422, "document: must be a whole number."),
         ("documents?limit=0", 422, "limit: must be at least 1."),
         ("documents?containing=%00", 422, "containing: must say something, and have no NUL"),
         ("jobs/77", 404, "There is no job 77. GET /api/jobs lists the last ones."),
         ("search", 422, "q: is missing."),
+        ("collections/a%0Ab", 404, "There is no such address."),
     ],
 )
 def test_a_wrong_address_is_refused_with_a_sentence(api, path, status, said):

@@ -7,7 +7,8 @@ import json
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+
+from ragkit.surfaces.http.problems import MEDIA_TYPE, as_problem
 
 ENTRANCE = "/_ragkit/enter"
 """The path of one-time links, whose secret is their ``token``, and of signing in."""
@@ -49,21 +50,14 @@ def body_of(refusal: Refusal, path: str) -> Body:
     if not is_door(path):
         return Body(page(refusal))
     said = " ".join(filter(None, (refusal.message, refusal.cure)))
-    value: dict[str, Any]
     if path.startswith("/v1"):
         # The form of OpenAI's own errors, which its clients read.
         known = refusal.status == HTTPStatus.UNAUTHORIZED
         code = "invalid_api_key" if known else None
         error = {"message": said, "type": "invalid_request_error", "param": None, "code": code}
         return Body(json.dumps({"error": error}).encode(), "application/json")
-    value = {
-        "type": "about:blank",
-        "title": HTTPStatus(refusal.status).phrase,
-        "status": refusal.status,
-        "detail": refusal.message,
-        "cure": refusal.cure,
-    }
-    return Body(json.dumps(value).encode(), "application/problem+json")
+    value = as_problem(refusal.status, refusal.message, refusal.cure)
+    return Body(json.dumps(value).encode(), MEDIA_TYPE)
 
 
 def page(refusal: Refusal, *, onward: bool = False) -> bytes:

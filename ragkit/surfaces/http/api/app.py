@@ -16,7 +16,7 @@ from ragkit.surfaces.http.api import (
     search,
     uploads,
 )
-from ragkit.surfaces.http.api.answers import PROBLEM_SCHEMA
+from ragkit.surfaces.http.api.answers import PROBLEM_SCHEMA, PROBLEMS
 from ragkit.surfaces.http.api.routing import handle_errors
 from ragkit.surfaces.http.shared import SharedLibrary
 
@@ -35,11 +35,18 @@ class _Api(FastAPI):
         """Return the description (OpenAPI 3.1)."""
         if self.openapi_schema is None:
             schema = super().openapi()
-            schema["components"]["schemas"]["Problem"] = PROBLEM_SCHEMA
-            schema["components"]["securitySchemes"] = {
-                "token": {"type": "http", "scheme": "bearer"}
-            }
+            parts = schema["components"]
+            parts["schemas"]["Problem"] = PROBLEM_SCHEMA
+            parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
             schema["security"] = [{"token": []}]
+            # The same failures at every operation are described once.
+            parts["responses"] = {f"Problem{status}": told for status, told in PROBLEMS.items()}
+            for operations in schema["paths"].values():
+                for operation in operations.values():
+                    operation["responses"] |= {
+                        str(status): {"$ref": f"#/components/responses/Problem{status}"}
+                        for status in PROBLEMS
+                    }
         return super().openapi()
 
 
@@ -55,6 +62,7 @@ def application(library: SharedLibrary) -> FastAPI:
         redirect_slashes=False,
         servers=[{"url": "/api"}],
         root_path_in_servers=False,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.library = library
     app.state.routes = [*app.routes, *(route for part in _PARTS for route in part.router.routes)]

@@ -15,6 +15,7 @@ from starlette.responses import StreamingResponse
 
 from ragkit.answers import AnswerState, Source, WrittenAnswer
 from ragkit.library import Library
+from ragkit.library.search_log import Door
 from ragkit.results import Answer
 from ragkit.surfaces import render_answers
 from ragkit.surfaces.http.api.answers import PROBLEMS, as_json
@@ -89,6 +90,7 @@ def ask(asked: Ask, request: Request) -> StreamingResponse:
     options = replace(asked.search_options(library), show_content=True)
     answer = library.search(asked.question, options)
     library.contexts.note_hits(answer)
+    library.searches.note(asked.question, answer, options, door=Door.API)
     excerpts = library.answers.excerpts(answer.corrected or answer.query, answer.results)
     found = _Found(answer, library.answers.quick(answer), excerpts)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

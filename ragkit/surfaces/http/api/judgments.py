@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
@@ -11,7 +11,7 @@ from ragkit.catalog.judgments import Origin
 from ragkit.errors import NotFoundError
 from ragkit.surfaces import render_evaluation
 from ragkit.surfaces.http.api.answers import Json, described
-from ragkit.surfaces.http.api.options import Strict, Whole
+from ragkit.surfaces.http.api.options import Strict, whole
 from ragkit.surfaces.http.api.requests import (
     Number,
     Offset,
@@ -26,6 +26,9 @@ from ragkit.types import Span
 router = APIRouter(route_class=Route, tags=["judgments"])
 
 
+Grade: TypeAlias = whole(0, 2)  # type: ignore[valid-type]
+
+
 class Place(Strict):
     """Characters of a document's stored text: a half-open slice."""
 
@@ -38,7 +41,7 @@ class Judgment(Strict):
 
     question: Said
     document: Number
-    grade: Whole = Field(ge=0, le=2, description="2 right, 1 partly, 0 not.")
+    grade: Grade = Field(description="2 right, 1 partly, 0 not.")
     span: Place | None = None
     collection: Said | None = None
 

@@ -22,20 +22,25 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
-"""A whole number, however JSON writes it."""
+def whole(low: float | None, high: float | None) -> Any:
+    """Return the type of a whole number within bounds, however JSON writes it."""
+    return Annotated[int, Field(ge=low, le=high, strict=True), BeforeValidator(_whole)]
 
 
 def _from_table(options: Mapping[str, Option]) -> type[Strict]:
     fields: dict[str, Any] = {}
     for each in options.values():
         low, high = each.bounds or (None, None)
-        # A choice comes as its text.
-        strict = not (isinstance(each.type, type) and issubclass(each.type, Choice))
-        fields[each.name] = (
-            Whole if each.type is int else each.type,
-            Field(each.default, ge=low, le=high, description=each.help, strict=strict),
-        )
+        default: Any = Field(default=each.default, description=each.help)
+        kind: Any = each.type
+        if kind is int:
+            kind = whole(low, high)
+        elif isinstance(kind, type) and issubclass(kind, Choice):
+            # It comes as its text.
+            kind = Annotated[kind, Field(strict=False)]
+        elif kind is not bool:
+            kind = Annotated[kind, Field(ge=low, le=high)]
+        fields[each.name] = (kind, default)
     return create_model("_Options", __base__=Strict, **fields)
 
 

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from fastapi import Path, Query, Request
 from pydantic import Field
 
 from ragkit.library import Library
 from ragkit.options import SearchOptions
-from ragkit.surfaces.http.api.options import SearchChanges, Strict, Whole, given
+from ragkit.surfaces.http.api.options import SearchChanges, Strict, given, whole
 
-LARGEST = 2**63 - 1
-"""The largest number that the catalog keeps."""
+LARGEST = 2**53 - 1
+"""The largest whole number that every reader of JSON keeps as it is."""
 
 _NO_NUL = r"^[^\x00]*$"
-_SAYS_SOMETHING = r"^[^\x00]*[^\x00\s][^\x00]*$"
+# What counts as a space differs between readers of patterns.
+_SAYS_SOMETHING = r"^[^\x00]*[^\x00-\x20\x7f-\xa0][^\x00]*$"
 
 Text = Annotated[str, Field(pattern=_NO_NUL)]
 Said = Annotated[str, Field(pattern=_SAYS_SOMETHING)]
 """A text that is not blank."""
 
-Number = Annotated[Whole, Field(ge=1, le=LARGEST)]
-Offset = Annotated[Whole, Field(ge=0, le=LARGEST)]
+Number: TypeAlias = whole(1, LARGEST)  # type: ignore[valid-type]
+Offset: TypeAlias = whole(0, LARGEST)  # type: ignore[valid-type]
 
 NumberInPath = Annotated[int, Path(ge=1, le=LARGEST)]
 NameInPath = Annotated[str, Path(pattern=_SAYS_SOMETHING)]

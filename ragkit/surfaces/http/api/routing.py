@@ -39,6 +39,7 @@ _RULES = {
     "too_long": "must have at most {max_length} parts",
     "string_too_long": "must have at most {max_length} characters",
 }
+_CHANGE = "Change it; /api/openapi.json says what is possible."
 _MOST_TOLD = 20
 logger = logging.getLogger(__name__)
 
@@ -62,7 +63,11 @@ class Route(APIRoute):
         body = self.body_field
         kind = "" if body is None else _FORM if isinstance(body.field_info, params.Form) else _JSON
 
+        known = {field.alias for field in self.dependant.query_params}
+
         async def answered(request: Request) -> Response:
+            if strange := sorted(set(request.query_params) - known):
+                raise Refused(422, f"{strange[0]}: there is no such parameter here.", _CHANGE)
             if kind:
                 _check_kind(request, kind)
                 request = Request(request.scope, _bounded(request, upload=kind == _FORM))
@@ -131,8 +136,7 @@ async def _of_values(_request: Request, error: Any) -> Response:
         return problem(400, place, "Send a JSON object.")
     fields = [{"field": _name(fault["loc"]), "problem": _rule(fault)} for fault in faults]
     told = "; ".join(f"{one['field']}: {one['problem']}" for one in fields[:_MOST_TOLD])
-    cure = "Change these fields; /api/openapi.json says what each may hold."
-    return problem(422, f"{told}.", cure, fields=fields[:_MOST_TOLD])
+    return problem(422, f"{told}.", _CHANGE, fields=fields[:_MOST_TOLD])
 
 
 def _name(place: Sequence[int | str]) -> str:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from ragkit.library import Library
+from ragkit.library.search_log import Door
 from ragkit.surfaces import render
 from ragkit.surfaces.http.api.answers import Json, described
 from ragkit.surfaces.http.api.options import LongSearchChanges, SearchChanges, given
@@ -63,8 +64,10 @@ def search_simply(
 
 
 def _found(library: Library, asked: Search) -> dict[str, Any]:
-    answer = library.search(asked.query, asked.search_options(library))
+    options = asked.search_options(library)
+    answer = library.search(asked.query, options)
     library.contexts.note_hits(answer)
+    library.searches.note(asked.query, answer, options, door=Door.API)
     quoted = None
     if asked.excerpts:
         quoted = library.answers.excerpts(answer.corrected or answer.query, answer.results)
@@ -80,5 +83,7 @@ def search_long(asked: LongSearch, request: Request) -> Json:
     chunked = replace(
         library.chunked_options(exclude=frozenset(asked.exclude)), **given(asked.chunked)
     )
-    answer = library.search_chunked(asked.text, asked.search_options(library), chunked)
+    options = asked.search_options(library)
+    answer = library.search_chunked(asked.text, options, chunked)
+    library.searches.note(asked.text, answer, options, door=Door.API, chunked=chunked)
     return Json(render.chunked_answer_as_json(answer))
