@@ -13,6 +13,7 @@ from support import until
 
 from ragkit.catalog.records import JobState
 from ragkit.surfaces import render, render_documents
+from ragkit.surfaces.render_status import status_as_json
 
 REFUND = "How long may a customer ask for a refund?"
 
@@ -103,6 +104,39 @@ def test_documents_are_listed_in_parts_and_shown(api, ids):
     assert api.get(f"documents/{number}").json() == json.loads(
         json.dumps(render_documents.detail_as_json(detail, {}, []))
     )
+
+
+def test_parts_of_a_document_are_read_by_their_place(api, ids):
+    number = ids["handbook/refunds.md"]
+    text = api.library.documents.get(number).text
+    part = api.get(f"documents/{number}/text", params={"start": 11, "end": 62}).json()
+    assert (part["text"], part["heading_path"]) == (text[11:62], ["Refunds"])
+    assert api.get(f"documents/{number}/text").json()["text"] == text
+    chunk = api.get(f"documents/{number}/chunks/0", params={"neighbours": 2}).json()
+    assert (chunk["text"], chunk["chunks"]) == (text.rstrip(), [0, 0])
+    assert problem(api.get(f"documents/{number}/chunks/1"), 404) == (
+        f"Document {number} has no chunk 2. It has 1 chunk."
+    )
+    assert problem(api.get(f"documents/{number}/text", params={"start": 9, "end": 3}), 422) == (
+        f"A document has no text from 9 to 3. Ask for a part of 0 to {len(text)}."
+    )
+
+
+def test_filters_restrict_what_is_searched(api):
+    asked = {"query": "Tomaten refund", "filters": "type:txt", "collections": ["default"]}
+    found = api.post("search", json=asked).json()["results"]
+    assert [one["document"]["path"] for one in found] == ["notes/garten.txt"]
+    assert problem(api.post("search", json={**asked, "filters": "tomatoes"}), 422) == (
+        "These are not only filters: tomatoes Words, phrases and exclusions are no filters. "
+        "Put them into the question instead."
+    )
+
+
+def test_the_status_is_that_of_the_command(api):
+    assert api.get("status").json() == status_as_json(api.library)
+    one = api.get("status", params={"collection": "default"}).json()
+    assert one == status_as_json(api.library, "default")
+    assert problem(api.get("status", params={"collection": "x"}), 404)
 
 
 def test_a_collection_is_made_renamed_and_deleted(api):

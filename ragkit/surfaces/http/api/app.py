@@ -14,6 +14,7 @@ from ragkit.surfaces.http.api import (
     jobs,
     judgments,
     search,
+    status,
     uploads,
 )
 from ragkit.surfaces.http.api.answers import PROBLEM_SCHEMA, PROBLEMS
@@ -25,7 +26,7 @@ _ABOUT = (
     "library's token (`ragkit token`). Values are those that commands print with `--json`; an "
     "error says what happened (`detail`) and what to do about it (`cure`)."
 )
-_PARTS = (search, documents, collections, uploads, jobs, judgments, ask)
+_PARTS = (search, documents, collections, uploads, jobs, judgments, status, ask)
 
 
 class _Api(FastAPI):

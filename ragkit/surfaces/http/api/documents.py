@@ -1,4 +1,4 @@
-"""``/documents``: what is indexed, one document, its text and the neighbours of a chunk."""
+"""``/documents``: what is indexed, one document, parts of its text."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ragkit.surfaces.http.api.requests import (
     AnyCollection,
     LimitInQuery,
     NumberInPath,
+    OffsetInPath,
     OffsetInQuery,
     TextInQuery,
     library_of,
@@ -54,3 +55,35 @@ def get_document(document: NumberInPath, request: Request) -> Json:
     contexts = library.contexts.of_document(document)
     outcomes = library.contexts.outcomes(document)
     return Json(render_documents.detail_as_json(detail, contexts, outcomes))
+
+
+@router.get(
+    "/documents/{document}/text",
+    **described("The passage, as `ragkit search --json` prints one; `cut`: it has a limit."),
+)
+def get_text(
+    document: NumberInPath,
+    request: Request,
+    start: Annotated[OffsetInQuery, Query(description="The first character, from 0.")] = 0,
+    end: Annotated[
+        OffsetInQuery | None, Query(description="The character after the last; else its end.")
+    ] = None,
+) -> Json:
+    """Return a part of a document's stored text, and where it stands."""
+    passage = library_of(request).documents.passage(document, start, end)
+    return Json(render.passage_as_json(passage))
+
+
+@router.get(
+    "/documents/{document}/chunks/{chunk}",
+    **described("The passage, as `ragkit search --json` prints one."),
+)
+def get_chunk(
+    document: NumberInPath,
+    chunk: OffsetInPath,
+    request: Request,
+    neighbours: Annotated[int, Query(ge=0, le=50, description="Chunks on each side.")] = 0,
+) -> Json:
+    """Return a chunk of a document, counted from 0, with its neighbours."""
+    passage = library_of(request).documents.neighbours(document, chunk, neighbours)
+    return Json(render.passage_as_json(passage))

@@ -27,6 +27,7 @@ Number: TypeAlias = whole(1, LARGEST)  # type: ignore[valid-type]
 Offset: TypeAlias = whole(0, LARGEST)  # type: ignore[valid-type]
 
 NumberInPath = Annotated[int, Path(ge=1, le=LARGEST)]
+OffsetInPath = Annotated[int, Path(ge=0, le=LARGEST)]
 NameInPath = Annotated[str, Path(pattern=_SAYS_SOMETHING)]
 TextInQuery = Annotated[str, Query(pattern=_NO_NUL)]
 LimitInQuery = Annotated[int, Query(ge=1, le=500)]
