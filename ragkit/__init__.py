@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ragkit.answers import Source, Thread, Turn, WrittenAnswer
     from ragkit.errors import (
         LibraryBusyError,
         LibraryError,
@@ -23,12 +24,20 @@ if TYPE_CHECKING:
         SourceError,
     )
     from ragkit.library import DocumentDetail, Library
-    from ragkit.options import ChunkedOptions, Filters, SearchOptions
+    from ragkit.options import (
+        CHUNKED_OPTIONS,
+        SEARCH_OPTIONS,
+        ChunkedOptions,
+        Filters,
+        SearchOptions,
+    )
     from ragkit.reading.conversations import consolidate_messages_to_markdown
     from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
     from ragkit.retrieval.context_block import format_as_context
     from ragkit.retrieval.merge import deduplicate_by_document
+    from ragkit.retrieval.multi_query import ChunkedAnswer
     from ragkit.settings import Settings, load_settings
+    from ragkit.surfaces.json_values import as_json
 
 __version__ = "0.1.0"
 
@@ -37,16 +46,25 @@ __all__ = [  # noqa: RUF022 (by subject)
     "open",
     "Library",
     "DocumentDetail",
-    # How to search.
+    # How to search; the tables say of each option what it does, its default and its bounds.
     "SearchOptions",
     "ChunkedOptions",
     "Filters",
+    "SEARCH_OPTIONS",
+    "CHUNKED_OPTIONS",
     # What a search returns.
     "Answer",
     "Result",
     "DocumentRef",
     "Passage",
     "MatchedChunk",
+    "ChunkedAnswer",
+    "as_json",
+    # Sentences that answer, and kept questions with their answers.
+    "Source",
+    "WrittenAnswer",
+    "Turn",
+    "Thread",
     # For rows of any program: mappings or objects with document_id, similarity, content.
     "consolidate_messages_to_markdown",
     "deduplicate_by_document",
@@ -67,13 +85,22 @@ __all__ = [  # noqa: RUF022 (by subject)
 ]
 
 _MODULES = {
+    "ragkit.answers": ("Source", "Thread", "Turn", "WrittenAnswer"),
     "ragkit.library": ("DocumentDetail", "Library"),
-    "ragkit.options": ("ChunkedOptions", "Filters", "SearchOptions"),
+    "ragkit.options": (
+        "CHUNKED_OPTIONS",
+        "SEARCH_OPTIONS",
+        "ChunkedOptions",
+        "Filters",
+        "SearchOptions",
+    ),
     "ragkit.reading.conversations": ("consolidate_messages_to_markdown",),
     "ragkit.results": ("Answer", "DocumentRef", "MatchedChunk", "Passage", "Result"),
     "ragkit.retrieval.context_block": ("format_as_context",),
     "ragkit.retrieval.merge": ("deduplicate_by_document",),
+    "ragkit.retrieval.multi_query": ("ChunkedAnswer",),
     "ragkit.settings": ("Settings", "load_settings"),
+    "ragkit.surfaces.json_values": ("as_json",),
 }
 
 
@@ -82,8 +109,16 @@ def open(  # noqa: A001 (called as ragkit.open)
 ) -> Library:
     """Open the library in a directory; ``create`` makes one where there is none.
 
-    Other settings than those of the settings file and of ``RAGKIT_*`` variables are given by
-    name. Use it in a ``with`` statement, or call ``close()``.
+    ``path`` is a directory of ragkit's own: documents stay where they are, and are added with
+    ``library.sources.add_folder``. Settings that differ from those of the settings file and of
+    ``RAGKIT_*`` variables are given by name, in groups as there::
+
+        with ragkit.open("library", create=True, search={"limit": 5}) as library:
+            library.jobs.wait(library.sources.sync(library.sources.add_folder("documents")))
+            answer = library.search("How long may a refund take?")
+
+    Use it in a ``with`` statement, or call ``close()``. A library is safe to share between
+    threads, but not with a process that is forked: open it there again.
 
     Raises:
         SettingsError: a setting is unknown or its value is not valid.

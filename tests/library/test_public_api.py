@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
+import os
 import re
 import subprocess
 import sys
@@ -32,7 +34,8 @@ _COMMANDS = sorted(set(re.findall(r"^ragkit ((?:judgments )?[a-z]+)", _code(_REA
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """A directory with two documents, in which the built-in model is not needed."""
-    files = {name: HANDBOOK[name] for name in ("handbook/refunds.md", "notes/garten.txt")}
+    garden = "# Garden\n\nTomatoes need water every day in summer, and much sun.\n"
+    files = {"handbook/refunds.md": HANDBOOK["handbook/refunds.md"], "notes/garden.md": garden}
     write_files(tmp_path / "documents", files)
     monkeypatch.setenv("RAGKIT_MODELS__EMBEDDER", "hash")
     monkeypatch.chdir(tmp_path)
@@ -42,15 +45,32 @@ def place(tmp_path, monkeypatch):
 # -- docs/api.md -------------------------------------------------------------------------------
 
 
-def test_the_example_of_the_documentation_runs(place, capsys):
-    code = _code(_API, "python")
-    assert len(code.strip().splitlines()) <= 20
-    exec(compile(code, "docs/api.md", "exec"), {})
+def test_the_first_example_of_the_documentation_is_short():
+    first = re.findall(r"```python\n(.*?)```", _API, re.DOTALL)[0]
+    assert len(first.strip().splitlines()) <= 20
+
+
+def test_the_examples_of_the_documentation_run(place, capsys):
+    exec(compile(_code(_API, "python"), "docs/api.md", "exec"), {})
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2 indexed, 0 unchanged."
     assert lines[1].startswith("handbook/refunds.md ")
     assert "('Refunds',) " in "\n".join(lines)
     assert "A customer may ask for a refund within thirty days." in "\n".join(lines)
+    for line in (
+        "Garden 65 characters",
+        "mode hybrid Which indexes are searched.",
+        "2 topics: 2 segments → 3 hits → 2 documents → 2 shown",
+        "handbook/refunds.md answers ['refunds paid']",
+        "handbook/refunds.md 0",
+        "True",
+        "(0, 0) ('Refunds',) 142",
+        "2 notes/garden.md indexed ",
+        "done 1",
+        "['garden.md']",
+        "Add a folder first: ragkit add FOLDER, or in Python: ragkit.open(path, create=True).",
+    ):
+        assert line in lines
 
 
 @pytest.mark.parametrize(
@@ -96,7 +116,9 @@ def test_the_documentation_lists_the_methods_of_every_service(place):
 def test_every_public_name_can_be_imported_and_is_documented(name):
     value = getattr(ragkit, name)
     assert name in dir(ragkit)
-    if name != "__version__":
+    if name.endswith("_OPTIONS"):
+        assert all(option.help for option in value.values())
+    elif name != "__version__":
         assert value.__doc__
         assert value.__name__ == name
 
@@ -190,6 +212,41 @@ def test_the_parts_of_filters_may_be_lists_or_single_values():
         types=("md", "pdf"), paths=("notes/",), documents=(3,), fields=(("framework", "legal"),)
     )
     assert hash(given)
+
+
+def test_values_become_the_json_that_commands_print(place):
+    with ragkit.open("library", create=True) as library:
+        library.jobs.wait(library.sources.sync(library.sources.add_folder("documents")))
+        answer = library.search("refund")
+        [result, *_] = answer.results
+        document = result.document.id
+        [printed] = _printed("search", "refund")
+        value = json.loads(json.dumps(ragkit.as_json(answer), allow_nan=False))
+        assert value.keys() == printed.keys()
+        assert [one["document"] for one in value["results"]] == [
+            one["document"] for one in printed["results"]
+        ]
+        assert ragkit.as_json(result) == value["results"][0]
+        passage = library.documents.passage(document, 0, 10)
+        assert ragkit.as_json(passage)["text"] == passage.text
+        listed = [ragkit.as_json(record) for record in library.documents.list()]
+        assert listed == _printed("list")
+        assert ragkit.as_json(library.documents.similar(document))["copies"] == []
+        assert ragkit.as_json(library.search_chunked("refund"))["metrics"]["shown"] >= 1
+        thread = library.threads.begin("refund", ("default",))
+        library.threads.add(thread.id, ragkit.Turn("refund", "refund"))
+        kept = library.threads.get(thread.id)
+        assert ragkit.as_json(kept)["turns"] == [ragkit.as_json(kept.turns[0])]
+    with pytest.raises(TypeError, match="There is no JSON of a str"):
+        ragkit.as_json("refund")
+
+
+def _printed(*command):
+    """The JSON values of each line that a command prints."""
+    words = [sys.executable, "-m", "ragkit", *command, "--library", "library", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    run = subprocess.run(words, capture_output=True, check=True, env=environment)
+    return [json.loads(line) for line in run.stdout.splitlines()]
 
 
 def test_a_library_says_where_it_is(place):
