@@ -34,6 +34,10 @@ COMMANDS = {
     "open": ("open.open_", "Open the running app in the browser."),
     "token": ("token.token", "Print the token that programs need."),
     "worker": ("worker.worker", "Keep the library up to date until stopped."),
+    "service": (
+        "service.service",
+        "Start ragkit at login, and keep it running.",
+    ),
     "ask": ("ask.ask", "Answer a question with sentences of the documents."),
     "threads": ("threads.threads", "Kept answers: list, show, export them."),
     "sync": ("sync.sync", "Bring the library up to date with its folders."),

@@ -1,0 +1,22 @@
+"""The service: ragkit started at login and kept running by the system, with the system's means."""
+
+from __future__ import annotations
+
+import sys
+
+from ragkit.surfaces.service.program import Manager
+
+
+def manager() -> Manager:
+    """Return what starts programs at login on this system."""
+    if sys.platform == "darwin":
+        from ragkit.surfaces.service.launchd import Launchd
+
+        return Launchd()
+    if sys.platform == "win32":
+        from ragkit.surfaces.service.task_scheduler import TaskScheduler
+
+        return TaskScheduler()
+    from ragkit.surfaces.service.systemd import Systemd
+
+    return Systemd()

@@ -1,0 +1,152 @@
+"""What a service runs, what is known of one, and how the system's programs are asked."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from ragkit.background.parent import ENDS_WITH
+from ragkit.errors import RagkitError
+from ragkit.paths import LibraryPaths
+
+DESCRIPTION = "ragkit, a private search engine for your own documents"
+RESTART_SECONDS = 10
+STOP_SECONDS = 60
+_CONFIG = "RAGKIT_CONFIG"
+_UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+"""XML holds no control characters, and a surrogate stands for a byte that is no UTF-8."""
+_PATIENCE_SECONDS = STOP_SECONDS + 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command with the variables that it needs, and the file for what it says.
+
+    Where the system keeps what programs say, that file is not used. Nobody waits for what runs in
+    the ``background``.
+    """
+
+    command: tuple[str, ...]
+    log: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    background: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceState:
+    """What the system knows of the service; ``place`` is empty when it is not installed.
+
+    ``enabled``: it starts at login. ``note`` is what a person should know besides.
+    """
+
+    place: str = ""
+    enabled: bool = False
+    running: bool = False
+    process: int | None = None
+    command: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def library(self) -> Path | None:
+        """The library that it runs on."""
+        if "--library" not in self.command[:-1]:
+            return None
+        return Path(self.command[self.command.index("--library") + 1])
+
+
+class Manager(Protocol):
+    """What starts programs at login: systemd, launchd, or Windows's Task Scheduler."""
+
+    advice: str
+    """What a person should know who has installed a service."""
+
+    def place(self) -> str:
+        """Return where the service is written down."""
+
+    def text(self, program: Program) -> str:
+        """Return what is written there."""
+
+    def install(self, program: Program) -> None:
+        """Have the program started now and at every login; one that was installed gives way.
+
+        Raises:
+            RagkitError: that is not possible here; what was installed before stays.
+        """
+
+    def remove(self) -> bool:
+        """Stop the service and remove it; returns whether there was one.
+
+        Raises:
+            RagkitError: it cannot be stopped.
+        """
+
+    def state(self) -> ServiceState:
+        """Return what is known of the service."""
+
+
+def program(
+    paths: LibraryPaths,
+    port: int,
+    *,
+    collection: str | None = None,
+    host: str | None = None,
+    worker_only: bool = False,
+) -> Program:
+    """Return what keeps a library current and, unless ``worker_only``, serves its pages.
+
+    ``host`` is the address to answer on; the settings say it where it is ``None``.
+
+    Raises:
+        RagkitError: a path cannot stand in a file of the system.
+    """
+    # Without -P, a file where it is started could stand in for a module.
+    command = [sys.executable, "-P", "-m", "ragkit"]
+    if worker_only:
+        command += ["worker", "--wait"]
+    else:
+        command += ["serve", "--no-browser", "--port", str(port)]
+        command += ["--host", host] if host else []
+    command += ["--library", str(paths.root.absolute())]
+    command += ["--collection", collection] if collection else []
+    config = os.environ.get(_CONFIG)
+    environment = {_CONFIG: str(Path(config).absolute())} if config else {}
+    for word in (*command, *environment.values()):
+        if _UNWRITABLE.search(word):
+            raise RagkitError(
+                f"{word!a} holds characters that a service's file cannot.",
+                "Give the folder a name of letters that can be typed.",
+            )
+    return Program(tuple(command), paths.logs / "service.log", environment, worker_only)
+
+
+def not_passed_on(program: Program) -> list[str]:
+    """Return the ``RAGKIT_*`` variables that are set here, and that the service does not have."""
+    own = {*program.environment, "RAGKIT_LIBRARY", ENDS_WITH}
+    return sorted(name for name in os.environ if name.startswith("RAGKIT_") and name not in own)
+
+
+def ask(*command: str) -> str:
+    """Return what a program of the system prints.
+
+    Raises:
+        RagkitError: with the program's own words, when it fails or is not there.
+    """
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE_SECONDS
+        )
+    except FileNotFoundError:
+        raise RagkitError(f"There is no {command[0]} here.") from None
+    except subprocess.TimeoutExpired:
+        raise RagkitError(f"{command[0]} does not answer.", "Try again.") from None
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip() or str(done.returncode)).splitlines()
+        raise RagkitError(f"{shlex.join(command)} failed: {said[0].rstrip('.')}.")
+    return done.stdout

@@ -1,0 +1,199 @@
+"""The service on Linux: a unit of the user's own systemd."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from contextlib import suppress
+from pathlib import Path
+
+from ragkit.errors import RagkitError
+from ragkit.paths import write_private
+from ragkit.surfaces.service.program import (
+    DESCRIPTION,
+    RESTART_SECONDS,
+    STOP_SECONDS,
+    Program,
+    ServiceState,
+    ask,
+)
+
+UNIT = "ragkit.service"
+_LINGERING = Path("/var/lib/systemd/linger")
+
+
+class Systemd:
+    """Writes a unit, and has ``systemctl --user`` do the rest."""
+
+    advice = (
+        "It runs while you are logged in. To have it run from the machine's start on: "
+        "loginctl enable-linger"
+    )
+
+    def place(self) -> str:
+        """Return the unit's file."""
+        return str(_file())
+
+    def text(self, program: Program) -> str:
+        """Return the unit."""
+        return unit(program)
+
+    def install(self, program: Program) -> None:
+        """Write the unit, enable it, and start it anew."""
+        _reach()
+        file, text = _file(), unit(program)
+        before = file.read_text("utf-8") if file.is_file() else None
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_private(file, text)
+        except OSError as error:
+            raise RagkitError(
+                f"{file} cannot be written: {error.strerror or error}.",
+                "Check the folder's permissions.",
+            ) from error
+        try:
+            for words in (["daemon-reload"], ["enable", UNIT], ["restart", UNIT]):
+                _systemctl(*words)
+        except RagkitError:
+            _put_back(file, before)
+            raise
+
+    def remove(self) -> bool:
+        """Stop the unit, disable it, and delete its file."""
+        file = _file()
+        if not file.is_file():
+            return False
+        _reach()
+        _systemctl("disable", "--now", UNIT)
+        file.unlink()
+        _systemctl("daemon-reload")
+        with suppress(RagkitError):
+            _systemctl("reset-failed", UNIT)
+        return True
+
+    def state(self) -> ServiceState:
+        """Return what the unit says and what systemd says of it."""
+        file = _file()
+        if not file.is_file():
+            return ServiceState()
+        command = command_in(file.read_text("utf-8"))
+        try:
+            shown = _systemctl("show", UNIT, "--property=ActiveState,UnitFileState,MainPID,Result")
+        except RagkitError as error:
+            return ServiceState(str(file), command=command, note=error.message)
+        said = dict(line.partition("=")[::2] for line in shown.splitlines())
+        running = said.get("ActiveState") == "active"
+        failed = said.get("Result") not in ("success", "", None)
+        note = "It ended with a failure. journalctl --user -u ragkit tells more." if failed else ""
+        if running:
+            note = "" if _LINGERING.joinpath(_user()).exists() else self.advice
+        return ServiceState(
+            place=str(file),
+            enabled=said.get("UnitFileState") == "enabled",
+            running=running,
+            process=int(said.get("MainPID", 0)) or None,
+            command=command,
+            note=note,
+        )
+
+
+def unit(program: Program) -> str:
+    """Return the text of the unit.
+
+    Nothing of the file system is hidden (``ProtectHome``, ``PrivateTmp``): documents lie anywhere.
+
+    Raises:
+        RagkitError: systemd takes no such path of a program.
+    """
+    interpreter, *arguments = program.command
+    if any(letter in interpreter for letter in "\"'\\"):
+        raise RagkitError(
+            f"systemd starts no program with a quote or a backslash in its path: {interpreter}.",
+            "Install ragkit in another folder.",
+        )
+    # Of variables ($) systemd sees nothing in the program's own path.
+    words = [_quoted(interpreter), *(_quoted(word).replace("$", "$$") for word in arguments)]
+    lines = [
+        "[Unit]",
+        f"Description={DESCRIPTION}",
+        "",
+        "[Service]",
+        "Type=exec",
+        *(
+            f"Environment={_quoted(f'{name}={value}')}"
+            for name, value in program.environment.items()
+        ),
+        f"ExecStart={' '.join(words)}",
+        "Restart=always",
+        f"RestartSec={RESTART_SECONDS}",
+        # It stops what it has started by itself, in good order.
+        "KillMode=mixed",
+        f"TimeoutStopSec={STOP_SECONDS}",
+        *(["Nice=10"] if program.background else []),
+        "",
+        "[Install]",
+        "WantedBy=default.target",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def command_in(unit: str) -> tuple[str, ...]:
+    """Return the command that a unit of :func:`unit` runs."""
+    for line in unit.splitlines():
+        name, _, value = line.partition("=")
+        if name == "ExecStart":
+            interpreter, *arguments = (word.replace("%%", "%") for word in shlex.split(value))
+            return (interpreter, *(word.replace("$$", "$") for word in arguments))
+    return ()
+
+
+def _quoted(word: str) -> str:
+    """Return a word as systemd reads it back: in quotes, without specifiers (``%h``)."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{escaped}"'
+
+
+def _file() -> Path:
+    configuration = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(configuration, "systemd", "user", UNIT)
+
+
+def _user() -> str:
+    import getpass
+
+    return getpass.getuser()
+
+
+def _systemctl(*words: str) -> str:
+    return ask("systemctl", "--user", *words)
+
+
+def _reach() -> None:
+    """Ask systemd anything at all, before something is written.
+
+    Raises:
+        RagkitError: it does not answer.
+    """
+    try:
+        _systemctl("show", "--property=Version")
+    except RagkitError as error:
+        raise RagkitError(
+            f"The systemd of your user does not answer here: {error.message}",
+            "Log in as yourself (sudo, su and most containers have none), or have another program "
+            "start what ragkit service install --print shows after ExecStart.",
+        ) from error
+
+
+def _put_back(file: Path, before: str | None) -> None:
+    """Undo an installation that failed: the unit of before, or none."""
+    with suppress(RagkitError):
+        if before is None:
+            _systemctl("disable", "--now", UNIT)
+    if before is None:
+        file.unlink(missing_ok=True)
+    else:
+        write_private(file, before)
+    with suppress(RagkitError):
+        _systemctl("daemon-reload")
+        if before is not None:
+            _systemctl("restart", UNIT)

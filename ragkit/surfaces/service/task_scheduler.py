@@ -1,0 +1,131 @@
+"""The service on Windows: a task that Task Scheduler starts at logon."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from ragkit.errors import RagkitError
+from ragkit.surfaces.service.program import DESCRIPTION, Program, ServiceState, ask
+
+TASK = "ragkit"
+_NAMESPACE = "http://schemas.microsoft.com/windows/2004/02/mit/task"
+_HIDING = "--headless"
+_STATE = f"(Get-ScheduledTask -TaskName {TASK}).State"
+
+
+class TaskScheduler:
+    """Hands a task's XML to ``schtasks``, which keeps it."""
+
+    advice = "It runs while you are logged in."
+
+    def place(self) -> str:
+        """Return the task's name."""
+        return f"Task Scheduler, task {TASK}"
+
+    def text(self, program: Program) -> str:
+        """Return the task's XML."""
+        return task(program)
+
+    def install(self, program: Program) -> None:
+        """Create the task in place of the one there is, and run it."""
+        text = task(program)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "task.xml")
+            file.write_text(text, "utf-16")
+            with suppress(RagkitError):
+                ask("schtasks", "/End", "/TN", TASK)
+            ask("schtasks", "/Create", "/TN", TASK, "/XML", str(file), "/F")
+        ask("schtasks", "/Run", "/TN", TASK)
+
+    def remove(self) -> bool:
+        """End the task and delete it."""
+        if not self.state().place:
+            return False
+        with suppress(RagkitError):
+            ask("schtasks", "/End", "/TN", TASK)
+        ask("schtasks", "/Delete", "/TN", TASK, "/F")
+        return True
+
+    def state(self) -> ServiceState:
+        """Return what the task says and whether it runs."""
+        try:
+            text = ask("schtasks", "/Query", "/TN", TASK, "/XML")
+        except RagkitError:
+            return ServiceState()
+        # What schtasks prints of it depends on the language; this does not.
+        state = ask("powershell", "-NoProfile", "-NonInteractive", "-Command", _STATE).strip()
+        return ServiceState(
+            place=self.place(),
+            enabled=state != "Disabled",
+            running=state == "Running",
+            command=command_in(text),
+            note=self.advice,
+        )
+
+
+def task(program: Program) -> str:
+    """Return the XML of the task.
+
+    Raises:
+        RagkitError: a path holds what Task Scheduler takes for a variable.
+    """
+    command = subprocess.list2cmdline(program.command)
+    if re.search(r"%[^%]+%|\$\(Arg", command):
+        raise RagkitError(
+            "Task Scheduler takes what stands between two % in a path for a variable.",
+            "Give that folder another name.",
+        )
+    user = escape("\\".join(filter(None, map(os.environ.get, ("USERDOMAIN", "USERNAME")))))
+    return f"""<?xml version="1.0" encoding="UTF-16"?>
+<Task version="1.2" xmlns="{_NAMESPACE}">
+  <RegistrationInfo>
+    <Description>{DESCRIPTION}</Description>
+  </RegistrationInfo>
+  <Triggers>
+    <LogonTrigger>
+      <UserId>{user}</UserId>
+    </LogonTrigger>
+  </Triggers>
+  <Principals>
+    <Principal id="Author">
+      <UserId>{user}</UserId>
+      <LogonType>InteractiveToken</LogonType>
+      <RunLevel>LeastPrivilege</RunLevel>
+    </Principal>
+  </Principals>
+  <Settings>
+    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
+    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
+    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
+    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
+    <RestartOnFailure>
+      <Interval>PT1M</Interval>
+      <Count>255</Count>
+    </RestartOnFailure>
+  </Settings>
+  <Actions Context="Author">
+    <Exec>
+      <Command>conhost.exe</Command>
+      <Arguments>{escape(f"{_HIDING} {command}")}</Arguments>
+    </Exec>
+  </Actions>
+</Task>
+"""
+
+
+def command_in(text: str) -> tuple[str, ...]:
+    """Return the command that a task runs, as far as it can be told."""
+    try:
+        # The declaration names the encoding of the file, not of what was printed.
+        root = ElementTree.fromstring(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))  # noqa: S314 - own
+    except ElementTree.ParseError:
+        return ()
+    arguments = root.findtext(f".//{{{_NAMESPACE}}}Arguments", "").removeprefix(_HIDING)
+    return tuple(quoted or bare for quoted, bare in re.findall(r'"([^"]*)"|(\S+)', arguments))
