@@ -1,0 +1,85 @@
+"""The HTTP API of a real server: the lines of docs/api.md, and addresses that are no page's."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from api_client import make_library
+from page_server import ROOT, Server
+
+from ragkit.library import Library
+
+_OVER_HTTP = (ROOT / "docs" / "api.md").read_text("utf-8").split("## Over HTTP")[1]
+DOCUMENTED = re.findall(r"```sh\n(.*?)```", _OVER_HTTP, re.DOTALL)[0].splitlines()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A server with the handbook, and a folder in which its documentation can be tried."""
+    folder = tmp_path_factory.mktemp("served")
+    with Library.open(make_library(folder)) as library:
+        server = Server(folder, RAGKIT_MODELS__EMBEDDER="hash")
+        server.opened, server.folder = library, folder
+        (folder / "ferries.md").write_text("# Ferries\n\nThe ferry leaves at nine.\n", "utf-8")
+        with zipfile.ZipFile(folder / "notes.zip", "w") as archive:
+            archive.writestr("harbour.md", "# Harbour\n\nThe harbour opens at eight.\n")
+        command = folder / "ragkit"
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ragkit "$@"\n', "utf-8")
+        command.chmod(0o700)
+        yield server
+        server.stop()
+
+
+def _run(server, line):
+    """What a line of the documentation prints."""
+    line = line.replace("localhost:8501", f"localhost:{server.port}").replace(
+        "/jobs/1?", "/jobs/2?"
+    )
+    environment = {**server.environment, "PATH": f"{server.folder}:{os.environ['PATH']}"}
+    run = subprocess.run(
+        ["sh", "-c", line], cwd=server.folder, env=environment, capture_output=True, timeout=60
+    )
+    assert run.returncode == 0, run.stderr.decode()
+    return run.stdout.decode("utf-8")
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_lines_of_the_documentation_do_what_they_say(served):
+    assert all(len(line) < 250 and "\\" not in line for line in DOCUMENTED)
+    token, state, simple, search, listed, text, sent, job, ask, described = DOCUMENTED
+    assert _run(served, token) == ""
+    header = served.folder / "header"
+    assert header.stat().st_mode & 0o777 == 0o600
+    assert json.loads(_run(served, state))["indexed"] == 5
+    for line in (simple, search):
+        found = json.loads(_run(served, line))
+        assert found["results"][0]["document"]["path"] == "handbook/refunds.md"
+    assert [one["path"] for one in json.loads(_run(served, listed))["documents"]] == [
+        "handbook/refunds.md"
+    ]
+    assert json.loads(_run(served, text))["start"] == 0
+    files = json.loads(_run(served, sent))["files"]
+    assert [one["path"] for one in files] == ["ferries.md", "notes/harbour.md"]
+    # No worker runs beside this server.
+    served.opened.jobs.wait(2)
+    assert json.loads(_run(served, job))["message"] == "2 indexed, 0 unchanged."
+    events = re.findall(r"^event: (\w+)$", _run(served, ask), re.M)
+    assert (events[0], events[-1]) == ("quick", "done")
+    file = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
+    assert json.loads(_run(served, described)) == file
+
+
+def test_no_address_below_the_api_is_a_page(served):
+    admitted = {"Authorization": (served.folder / "header").read_text("utf-8").strip()[15:]}
+    for path in ("/api", "/api/", "/api/nothing", "/api/a%0Ab", "/api/documents/"):
+        status, answer = served.ask(path, **admitted)
+        assert (status, "application/problem+json" in answer) == (404, True), path
+        assert "<html" not in answer
+        assert served.ask(path)[0] == 401
