@@ -1,4 +1,4 @@
-"""``ragkit backup``, ``restore`` and ``recover``: copies of the catalog, and life without it."""
+"""``ragkit restore`` and ``recover``: back to a copy of the catalog, or on without one."""
 
 from __future__ import annotations
 
@@ -24,20 +24,6 @@ from ragkit.surfaces.cli.options import (
 
 if TYPE_CHECKING:
     from ragkit.health.recovery import Recovered
-
-
-def backup(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="Where to write it; by default in the library."),
-    ] = None,
-    library: LibraryOption = None,
-    collection: CollectionOption = None,
-) -> None:
-    """Back up the catalog now. The worker does so once a day, and keeps three backups."""
-    opened = open_library(library, collection)
-    named = {"file": str(file.expanduser().absolute())} if file is not None else {}
-    do_job(opened, opened.jobs.add("backup", **named))
 
 
 def restore(

@@ -1,0 +1,49 @@
+"""``ragkit export`` and ``import``: a whole library as one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragkit.formatting import plural
+from ragkit.settings import load_settings
+from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.options import CollectionOption, LibraryOption, open_library
+
+
+def export_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The ZIP archive to write.")],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Export the whole library: texts, vectors, settings, uploads."""
+    opened = open_library(library, collection)
+    report = opened.export(file, overwrite=force)
+    console.say(
+        *report.notes,
+        f"Wrote {file}: {plural(report.documents, 'document')}, "
+        f"{plural(report.uploads, 'uploaded file')}, {report.size / 1e6:.1f} MB.",
+    )
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive made by ragkit export.")],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+) -> None:
+    """Create a library from an archive. An existing library is never overwritten."""
+    from ragkit.health.backup import import_library
+
+    settings = load_settings(library=library, collection=collection)
+    report = import_library(file, settings.library, settings)
+    console.say(*report.notes)
+    for source in open_library(library, collection).sources.list():
+        if source.kind == "folder":
+            console.say(f"Watching the folder {source.root}.")
+    console.say(
+        f"Imported {plural(report.documents, 'document')} and "
+        f"{plural(report.uploads, 'uploaded file')} to {settings.library}."
+    )
