@@ -135,6 +135,8 @@ class Library:
     def warm_up(self) -> None:
         """Load what a first search needs, so that nobody waits for it.
 
+        It is one of the settings' collection, or else of the first that there is.
+
         Raises:
             RagkitError: it cannot be searched.
         """
@@ -143,7 +145,10 @@ class Library:
 
         # A model of Ollama's is not loaded before somebody asks.
         mode = Mode.KEYWORD if is_remote(self.embedder.name) else Mode.HYBRID
-        self.search(_FIRST_QUESTION, mode=mode)
+        usual, names = self.settings.collection, self.collections.names()
+        if names:
+            name = usual if usual in names else names[0]
+            self.search(_FIRST_QUESTION, mode=mode, collections=name)
 
     # -- searching -------------------------------------------------------------------------
 

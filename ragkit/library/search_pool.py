@@ -132,6 +132,8 @@ class SearchPool:
         failures = 0
         while not self._closed.wait(_PAUSES[min(failures, len(_PAUSES) - 1)]):
             trouble = place.start()
+            if self._closed.is_set():
+                break  # What was killed while it started is no trouble.
             if trouble:
                 failures += 1
                 logger.warning("no process for searches could be started: %s", trouble)

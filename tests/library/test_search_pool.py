@@ -215,3 +215,23 @@ def test_they_end_when_the_last_library_is_closed(place, served):
     assert not any(psutil.pid_exists(pid) for pid in there)
     with Library.open(place) as library:
         assert library.search("Tomaten").results
+
+
+def test_a_library_without_the_usual_collection_has_processes_too(tmp_path, nothing_computed_here):
+    settings = load_settings(
+        library=tmp_path / "library", models={"embedder": "hash"}, reading={"processes": 1}
+    )
+    with Library.open(settings, create=True) as library:
+        library.start_readers(1)
+        until(lambda: len(pids(library)) == 1, 60.0)
+        add(library, write_files(tmp_path / "files", HANDBOOK), "kitchen")
+        [first, *_] = library.search("refund", collections="kitchen").results
+        assert first.document.path == "handbook/refunds.md"
+
+
+def test_a_library_that_is_closed_before_its_processes_are_up_complains_of_none(place, caplog):
+    # Of other settings, so that the processes are its own.
+    with Library.open(place.model_copy(update={"search_history": False})) as library:
+        library.start_readers(2)
+        assert library.search("refund").results
+    assert caplog.records == []
