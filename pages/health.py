@@ -9,12 +9,15 @@ import streamlit as st
 from pages.parts.common import browser, frame, markup
 from pages.parts.health import context_panel, health_view
 from pages.parts.library import source_tables as tables
+from pages.parts.searches import search_lists
 from ragkit.errors import RagkitError
 from ragkit.health.findings import Depth, Finding, Severity
 from ragkit.library import Library
+from ragkit.library.search_figures import figures
 
 _VERIFIED, _SEEN = "health_verified", "health_seen"
 _JOBS = 15
+_SEARCH_DAYS = 30
 
 
 def draw() -> None:
@@ -28,6 +31,7 @@ def draw() -> None:
         with left, st.container(key="findings"):
             glance(library)
             closer(library)
+            searches(library)
         with right:
             context_panel.draw(library)
             with st.container(key="jobs"):
@@ -85,6 +89,13 @@ def closer(library: Library) -> None:
     verified: Sequence[Finding] | None = st.session_state.get(_VERIFIED)
     if verified is not None:
         show(library, verified, "verified")
+
+
+def searches(library: Library) -> None:
+    """Draw how the searches of the last days went, and the way to their log."""
+    history = library.searches
+    found = figures(history.log(_SEARCH_DAYS))
+    st.html(search_lists.on_health(found, kept=history.kept, allowed=history.allowed))
 
 
 def show(library: Library, findings: Sequence[Finding], key: str) -> None:

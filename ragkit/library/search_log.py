@@ -152,6 +152,11 @@ class LoggedSearch:
         )  # fmt: skip
 
 
+def question_key(question: str) -> str:
+    """Return what questions have in common that are the same but for case and spaces."""
+    return " ".join(question.split()).casefold()
+
+
 class SearchLog:
     """The searches of a folder, in files of a day each. Safe to share between threads.
 

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from ragkit.errors import LibraryBusyError, LibraryError, SettingsError
 from ragkit.formatting import plural
-from ragkit.library.search_log import DAYS, Door, LoggedSearch, SearchLog, Shown
+from ragkit.library.search_log import DAYS, Door, LoggedSearch, SearchLog, Shown, question_key
 from ragkit.paths import LibraryPaths, write_private
 from ragkit.traces import Stage
 
@@ -123,7 +123,9 @@ class SearchHistory:
             if not self.allowed:
                 self._log.clear()
                 self._pins.unlink(missing_ok=True)
-            elif self.kept and (words := " ".join(question.split())):
+            elif self.kept and (
+                words := question.strip() if chunked else " ".join(question.split())
+            ):
                 self._log.add(self._logged(words, answer, options, Door(door), chunked))
             self.trouble = ""
         except OSError as error:
@@ -186,10 +188,10 @@ class SearchHistory:
 
     def remove(self, question: str) -> None:
         """Delete a question: from the log, whoever asked it, and from the pinned ones."""
-        key = _key(question)
+        key = question_key(question)
         with _usable(_LOG):
-            self._log.remove(lambda one: _key(one.question) == key)
-        self._change(lambda past: (one for one in past if _key(one.question) != key))
+            self._log.remove(lambda one: question_key(one.question) == key)
+        self._change(lambda past: (one for one in past if question_key(one.question) != key))
 
     def clear(self) -> None:
         """Delete the whole log; the questions that are pinned stay."""
@@ -206,12 +208,12 @@ class SearchHistory:
         """
         if not self.allowed:
             return ()
-        past = {_key(one.question): one for one in self._kept_apart()}
+        past = {question_key(one.question): one for one in self._kept_apart()}
         recent: dict[str, LoggedSearch] = {}
         try:
             for one in self._log.newest(("people",)):
                 if one.door is Door.PAGE and one.results and one.chunked is None and not one.cut:
-                    recent.setdefault(_key(one.question), one)
+                    recent.setdefault(question_key(one.question), one)
                 if len(recent) >= MOST_RECENT + MOST_PINNED:
                     break
         except OSError:
@@ -225,13 +227,20 @@ class SearchHistory:
 
     def pin(self, question: str, *, pinned: bool = True) -> None:
         """Keep a search among the pinned ones, or no longer."""
-        one = next((one for one in self.list() if _key(one.question) == _key(question)), None)
+        one = next(
+            (one for one in self.list() if question_key(one.question) == question_key(question)),
+            None,
+        )
         if one is not None:
             changed = replace(one, pinned=pinned)
             self._change(
                 lambda past: (
                     changed,
-                    *(other for other in past if _key(other.question) != _key(question)),
+                    *(
+                        other
+                        for other in past
+                        if question_key(other.question) != question_key(question)
+                    ),
                 )
             )
 
@@ -309,10 +318,6 @@ def _bounded(past: Iterable[PastSearch]) -> list[PastSearch]:
     newest = sorted(past, key=lambda one: -one.at)
     pinned = [one for one in newest if one.pinned][:MOST_PINNED]
     return pinned + [one for one in newest if not one.pinned][:MOST_RECENT]
-
-
-def _key(question: str) -> str:
-    return " ".join(question.split()).casefold()
 
 
 def _parsed(content: str) -> Iterator[PastSearch]:

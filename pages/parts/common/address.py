@@ -97,6 +97,18 @@ def _status(_library: Library, text: str) -> str:
     return Status(text).value
 
 
+def _listed_searches(_library: Library, text: str) -> str:
+    if text not in state.SEARCH_LISTS:
+        raise ValueError(text)
+    return text
+
+
+def _days(_library: Library, text: str) -> int:
+    if int(text) not in state.SEARCH_DAYS:
+        raise ValueError(text)
+    return int(text)
+
+
 def _view(_library: Library, text: str) -> str:
     if text != state.AS_TEXT:
         raise ValueError(text)
@@ -149,6 +161,12 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
     "evaluate": (
         Part("collection", "eval_collection", _usual_collection, _collection),
         Part("set", "eval_set", None),
+    ),
+    "searches": (
+        Part("show", state.SEARCHES_SHOWN, "all", _listed_searches),
+        Part("days", state.SEARCHES_DAYS, 30, _days),
+        Part("page", state.SEARCHES_PAGE, 1, _page_number),
+        Part("open", state.SEARCHES_OPEN),
     ),
     "library": (
         Part("collection", "library_collection", _usual_collection, _collection),

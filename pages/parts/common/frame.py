@@ -119,6 +119,9 @@ def navigation() -> Page:
             st.Page("pages/evaluate.py", title="Evaluate", url_path="evaluate"),
             st.Page("pages/health.py", title="Health", url_path="health"),
             st.Page(
+                "pages/searches.py", title="Searches", url_path="searches", visibility="hidden"
+            ),
+            st.Page(
                 "pages/document.py", title="Document", url_path="document", visibility="hidden"
             ),
         ],

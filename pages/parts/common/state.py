@@ -25,6 +25,19 @@ PAGE = "page"
 ACTIVE = "active_collection"
 UPLOADERS = "uploaders"
 
+SEARCHES_SHOWN, SEARCHES_DAYS, SEARCHES_PAGE, SEARCHES_OPEN = (
+    f"searches_{name}" for name in ("shown", "days", "page", "open")
+)
+SEARCH_LISTS = {
+    "all": "All",
+    "slow": "Slowest",
+    "vain": "Nothing found",
+    "repeated": "Repeated",
+}
+"""The lists of the Searches page, as its address and as the page call them."""
+SEARCH_DAYS = {1: "Last day", 7: "Last 7 days", 30: "Last 30 days", 90: "Last 90 days"}
+"""Of how many days the Searches page shows searches."""
+
 ALL = "All collections"
 EVERY_STATUS = "all"
 RENDERED, AS_TEXT = "rendered", "text"

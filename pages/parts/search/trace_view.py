@@ -27,7 +27,7 @@ LEVELS = {
 def trace_view(trace: Trace) -> str:
     """Return all of a trace: its metrics as pictures, and its stages as a table."""
     metrics = trace.metrics
-    return (_metrics(metrics) if metrics else "") + _stages(trace)
+    return (_metrics(metrics) if metrics else "") + stages(trace)
 
 
 def _metrics(metrics: Metrics) -> str:
@@ -79,7 +79,7 @@ def _shares(label: str, counts: Mapping[str, int], names: Mapping[str, str]) -> 
     )
 
 
-def _stages(trace: Trace) -> str:
+def stages(trace: Trace) -> str:
     """Return a table of the stages with what went in and came out, and how long each took."""
     most = max((stage.ms for stage in trace.stages), default=0.0) or 1.0
     rows = "".join(
