@@ -20,10 +20,7 @@ _CLEAR = "clear-searches"
 def draw() -> None:
     """Draw the whole page."""
     library = frame.begin()
-    state.start(
-        **{state.SEARCHES_SHOWN: "all", state.SEARCHES_DAYS: 30, state.SEARCHES_PAGE: 1,
-           state.SEARCHES_OPEN: ""}
-    )  # fmt: skip
+    state.start(**{state.SEARCHES_SHOWN: "all", state.SEARCHES_DAYS: 30, state.SEARCHES_OPEN: ""})
     browser.listen(lambda values: act(library, values))
     with st.container(key="page-wide"):
         st.html('<p class="rk-crumb"><a href="health" target="_self">‹ Health</a></p>')
@@ -150,9 +147,9 @@ def one_by_one(library: Library, searches: Sequence[LoggedSearch], show: str) ->
 
 def page_of(count: int) -> tuple[int, int]:
     """Draw the pages of a list where there are several; return the slice of the one shown."""
-    pages = max(1, -(-count // search_lists.PAGE))
-    page = min(int(st.session_state[state.SEARCHES_PAGE]), pages)
-    st.session_state[state.SEARCHES_PAGE] = page
+    page, pages = 1, max(1, -(-count // search_lists.PAGE))
+    if st.session_state.get(state.SEARCHES_PAGE, 1) > pages:
+        st.session_state[state.SEARCHES_PAGE] = 1
     if pages > 1:
         page = st.pagination(pages, key=state.SEARCHES_PAGE)
     return (page - 1) * search_lists.PAGE, page * search_lists.PAGE

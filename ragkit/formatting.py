@@ -14,8 +14,11 @@ _ADDRESS = re.compile(
 
 
 def plural(count: int, word: str, shown: str = "") -> str:
-    """Return ``1 entry``, ``2 entries``, ``2 days``; ``shown`` replaces the digits."""
-    many = f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
+    """Return ``1 entry``, ``2 entries``, ``2 searches``; ``shown`` replaces the digits."""
+    if word.endswith("y") and word[-2] not in "aeiou":
+        many = f"{word[:-1]}ies"
+    else:
+        many = f"{word}es" if word.endswith(("ch", "sh", "ss", "x")) else f"{word}s"
     return f"{shown or count} {word if count == 1 else many}"
 
 

@@ -29,6 +29,12 @@ def ask_conversation(page):
     page.locator(".rk-compact").first.wait_for()
 
 
+def open_search(page):
+    page.evaluate("ragkitAddress.go('/searches')")
+    page.locator(".rk-searches a[aria-expanded=false]").first.click()
+    page.locator(".rk-search-details").wait_for()
+
+
 @dataclass(frozen=True)
 class State:
     """A state of a page: its address, what is there when it is drawn, and what is done in it."""
@@ -51,6 +57,7 @@ STATES = {
     "conversation": State("conversation", "textarea", ask_conversation),
     "evaluate": State("evaluate", "h1"),
     "health": State("health", ".rk-severity"),
+    "searches": State("?q=OAuth+rule", ".rk-card", open_search),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pages.parts.common.markup import number, plural, text
+from pages.parts.common.markup import name, number, plural, text
 from ragkit.traces import Metrics, Spread, Trace
 
 _SOURCES = {
@@ -83,11 +83,11 @@ def stages(trace: Trace) -> str:
     """Return a table of the stages with what went in and came out, and how long each took."""
     most = max((stage.ms for stage in trace.stages), default=0.0) or 1.0
     rows = "".join(
-        f"<tr><th scope=row>{text(stage.name)}</th>"
+        f"<tr><th scope=row>{name(stage.name)}</th>"
         f"<td>{number(stage.count_in)} → {number(stage.count_out)}</td>"
         f'<td class="rk-ms">{stage.ms:.1f} ms'
         f'<i style="width:{100 * stage.ms / most:.0f}%"></i></td>'
-        f"<td>{text(stage.note)}</td></tr>"
+        f"<td>{name(stage.note)}</td></tr>"
         for stage in trace.stages
     )
     index = f"Index {text(trace.generation)}. " if trace.generation else ""

@@ -12,6 +12,7 @@ from pages.parts.common.markup import (
     moment,
     name,
     number,
+    plural,
     text,
     took,
 )
@@ -67,7 +68,8 @@ Urls = Mapping[str, str]
 
 def figures(found: SearchFigures) -> str:
     """Return how many searches there were, how long they took, and how many found nothing."""
-    items = [f"<li><b>{number(found.searches)}</b> searches</li>"]
+    count, noun = plural(found.searches, "search").split(" ")
+    items = [f"<li><b>{count}</b> {noun}</li>"]
     if found.median_ms is not None and found.p95_ms is not None:
         items += [
             f'<li title="Half of the searches took no longer."><b>{took(found.median_ms)}</b> '
@@ -128,7 +130,7 @@ def details(search: LoggedSearch, records: Mapping[int, DocumentRecord]) -> str:
     )
     more = search.results - len(search.shown)
     rest = f'<p class="rk-soft">and {number(more)} more</p>' if more > 0 and shown else ""
-    documents = f'<h3>Shown</h3><ol class="rk-shown">{shown}</ol>{rest}' if shown else ""
+    documents = f'<h2>Shown</h2><ol class="rk-shown">{shown}</ol>{rest}' if shown else ""
     note = (
         '<p class="rk-soft">Answered from memory: the times are those of when it was made.</p>'
         if search.from_memory
@@ -138,7 +140,7 @@ def details(search: LoggedSearch, records: Mapping[int, DocumentRecord]) -> str:
         "forget", "Remove this question from the log", data_question=search.question
     )  # fmt: skip
     return (
-        f'<div class="rk-search-details">{documents}<h3>Stages</h3>{note}'
+        f'<div class="rk-search-details">{documents}<h2>Stages</h2>{note}'
         f"{trace_view.stages(Trace(search.stages))}{forget}</div>"
     )
 

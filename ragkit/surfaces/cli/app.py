@@ -40,6 +40,10 @@ COMMANDS = {
     ),
     "ask": ("ask.ask", "Answer a question with sentences of the documents."),
     "threads": ("threads.threads", "Kept answers: list, show, export them."),
+    "searches": (
+        "searches.searches",
+        "The log of your searches: list it, clear it, switch it off.",
+    ),
     "sync": ("sync.sync", "Bring the library up to date with its folders."),
     "eval": ("evaluate.evaluate_questions", "Evaluate search with a question set of the library."),
     "ablate": ("ablate.ablate_set", "Compare search settings on a question set, change by change."),

@@ -1,0 +1,125 @@
+"""``ragkit searches``: list the log of searches, clear it, and switch it on and off."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from ragkit.errors import QueryError
+from ragkit.formatting import plural
+from ragkit.library.search_figures import Repeated, SearchFigures, figures, repeated, slowest
+from ragkit.library.search_log import DAYS, LoggedSearch
+from ragkit.surfaces import render
+from ragkit.surfaces.cli import console
+from ragkit.surfaces.cli.options import (
+    JsonOption,
+    LibraryOption,
+    YesOption,
+    confirm,
+    open_library,
+)
+
+_LETTERS = 200
+
+searches = typer.Typer(
+    help="The log of your searches: list it, clear it, switch it off.", no_args_is_help=True
+)
+
+
+@searches.command("list")
+def list_(
+    library: LibraryOption = None,
+    days: Annotated[
+        int, typer.Option("--days", min=1, max=DAYS, help="Only searches of the last days.")
+    ] = DAYS,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 50,
+    slow: Annotated[bool, typer.Option("--slow", help="The slowest first.")] = False,
+    without_results: Annotated[
+        bool, typer.Option("--without-results", help="Only those that found nothing close.")
+    ] = False,
+    most_repeated: Annotated[
+        bool, typer.Option("--repeated", help="Questions asked more than once, with how often.")
+    ] = False,
+    json_: JsonOption = False,
+) -> None:
+    """List the searches that were made, by pages, commands and programs, newest first."""
+    if most_repeated and (slow or without_results):
+        raise QueryError("--repeated is a list of its own.", "Leave out the other.")
+    history = open_library(library, None).searches
+    found = history.log(days)
+    if most_repeated:
+        for same in repeated(found)[:limit]:
+            if json_:
+                console.put_json({"times": same.times, "median_ms": same.median_ms,
+                                  "last": same.last.as_json()})  # fmt: skip
+            else:
+                console.put(_repeated_line(same))
+    else:
+        chosen = [one for one in found if one.in_vain or not without_results]
+        for one in (slowest(chosen) if slow else chosen)[:limit]:
+            if json_:
+                console.put_json(one.as_json())
+            else:
+                console.put(_line(one))
+    console.say(_summary(figures(found), days))
+    if not history.allowed:
+        console.say("The settings keep no searches (search_history = false).")
+    elif not history.kept:
+        console.say("The log is switched off. ragkit searches on switches it on.")
+
+
+@searches.command()
+def clear(library: LibraryOption = None, yes: YesOption = False) -> None:
+    """Delete the log, and with it the recent searches; what is pinned stays."""
+    history = open_library(library, None).searches
+    count = plural(len(history.log()), "search")
+    confirm(yes, f"Delete the log with {count}?")
+    history.clear()
+    console.say(f"Deleted the log with {count}.")
+
+
+@searches.command()
+def off(library: LibraryOption = None) -> None:
+    """Write down no search from now on; what is there stays until it is cleared."""
+    open_library(library, None).searches.switch(on=False)
+    console.say("The log of searches is off. ragkit searches clear deletes what is there.")
+
+
+@searches.command()
+def on(library: LibraryOption = None) -> None:
+    """Write down searches again."""
+    open_library(library, None).searches.switch(on=True)
+    console.say("The log of searches is on.")
+
+
+def _line(one: LoggedSearch) -> str:
+    results = f"{one.results} of {one.documents}" if one.results else "none"
+    if one.results and one.nothing_close:
+        results += ", none close"
+    took = "from memory" if one.from_memory else f"{one.ms:.0f} ms"
+    return f"{_when(one)}  {one.door:<8} {took:>11}  {results:<22} {_question(one)}"
+
+
+def _repeated_line(same: Repeated) -> str:
+    took = "" if same.median_ms is None else f"{same.median_ms:.0f} ms"
+    return f"{same.times:>5} x  {_when(same.last)}  {took:>9}  {_question(same.last)}"
+
+
+def _when(one: LoggedSearch) -> str:
+    return f"{datetime.fromtimestamp(one.at).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _question(one: LoggedSearch) -> str:
+    asked = " ".join(one.question.split())
+    cut = " …" if one.cut or len(asked) > _LETTERS else ""
+    filters = f"  {one.filters}" if one.filters else ""
+    return render.plain(f"{asked[:_LETTERS]}{cut}{filters}")
+
+
+def _summary(found: SearchFigures, days: int) -> str:
+    said = f"{plural(found.searches, 'search')} in {plural(days, 'day')}"
+    if found.median_ms is not None and found.p95_ms is not None:
+        said += f", median {found.median_ms:.1f} ms, 95th percentile {found.p95_ms:.1f} ms"
+    return f"{said}, {found.in_vain} found nothing close."
