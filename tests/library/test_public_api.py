@@ -100,7 +100,7 @@ def test_the_documentation_lists_the_methods_of_every_service(place):
             name
             for name, value in vars(type(library)).items()
             if isinstance(value, cached_property)
-            and value.func.__annotations__["return"].endswith("Service")
+            and value.func.__annotations__["return"].endswith(("Service", "History"))
         }
         services = {name for name in vars(library) if not name.startswith("_")} | made_late
         assert services - {"settings", "paths", "catalog"} == {name for name, _ in rows}
