@@ -17,9 +17,12 @@ _CHARACTERS_PER_TOKEN = 4
 _LEAST_EXCERPT = 24
 _MOST_TAGS, _LONGEST_TAG, _LONGEST_TITLE = 8, 40, 120
 _SHARE_AT_LEAST = 60
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
+_UNSEEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]+"
+)
 _UNSEEN_IN_TEXT = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    r"\U000e0000-\U000e007f]"
 )
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!])")
 _BACKTICKS = re.compile(r"`+")
@@ -69,7 +72,7 @@ def format_as_context(found: Iterable[Any], budget_tokens: int = 6000) -> str:
         room = min(share, left) - estimated_tokens(head) - _fence_tokens(passage)
         if room < _LEAST_EXCERPT:
             break
-        part = head + _fenced(_excerpt(passage, room))
+        part = head + fenced(_excerpt(passage, room))
         parts.append(part)
         left -= estimated_tokens(part)
     return "\n".join([HEADING + "\n", *parts]) if parts else ""
@@ -77,7 +80,7 @@ def format_as_context(found: Iterable[Any], budget_tokens: int = 6000) -> str:
 
 def estimated_tokens(text: str) -> int:
     """Estimate how many tokens a model makes of a text."""
-    plain = sum(character.isascii() for character in text)
+    plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     return -(-plain // _CHARACTERS_PER_TOKEN) + len(text) - plain
 
 
@@ -90,23 +93,30 @@ def results_of(answer: Answer | ChunkedAnswer) -> Sequence[Result]:
 
 def _head(number: int, result: Result) -> str:
     document = result.document
-    title = _line(document.title or document.path)[:_LONGEST_TITLE]
+    title = one_line(document.title or document.path)[:_LONGEST_TITLE]
     facts = [document.date[:10]] if document.date else []
-    facts += [_line(document.path)[-_LONGEST_TITLE:]] if document.path else []
+    facts += [one_line(document.path)[-_LONGEST_TITLE:]] if document.path else []
     tags = document.metadata.get("tags")
     if isinstance(tags, list | tuple) and tags:
-        named = [_line(str(tag))[:_LONGEST_TAG] for tag in tags[:_MOST_TAGS]]
+        named = [one_line(str(tag))[:_LONGEST_TAG] for tag in tags[:_MOST_TAGS]]
         facts.append(f"tags: {', '.join(named)}")
     facts.append(f"similarity {result.score:.2f}")
-    line = " · ".join(_escaped(fact) for fact in facts)
-    return f"### {number}. {_escaped(title)}\n\n{line}\n\n"
+    line = " · ".join(escaped(fact) for fact in facts)
+    return f"### {number}. {escaped(title)}\n\n{line}\n\n"
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text on one line, without anything that is not seen."""
     return " ".join(_UNSEEN.sub(" ", text).split())
 
 
-def _escaped(text: str) -> str:
+def seen(text: str) -> str:
+    """Return a text of the same length with a space for each character that is not seen."""
+    return _UNSEEN_IN_TEXT.sub(" ", text)
+
+
+def escaped(text: str) -> str:
+    """Return a text in which nothing is Markdown."""
     return _MARKUP.sub(r"\\\1", text)
 
 
@@ -119,7 +129,8 @@ def _fence_tokens(passage: Passage) -> int:
     return estimated_tokens(2 * _fence(passage.text) + "text\n\n\n… \n …") + 2
 
 
-def _fenced(text: str) -> str:
+def fenced(text: str) -> str:
+    """Return a text in a fence that it cannot close."""
     fence = _fence(text)
     return f"{fence}text\n{text}\n{fence}\n"
 
@@ -129,7 +140,7 @@ def _excerpt(passage: Passage, tokens: int) -> str:
     size = min(len(passage.text), tokens * _CHARACTERS_PER_TOKEN)
     while True:
         start, end = best_window(passage.text, list(passage.highlights), size)
-        shown = _UNSEEN_IN_TEXT.sub(" ", passage.text[start:end]).strip()
+        shown = seen(passage.text[start:end]).strip()
         over = estimated_tokens(shown) - tokens
         if over <= 0 or size <= 1:
             break

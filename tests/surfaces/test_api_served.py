@@ -1,7 +1,8 @@
-"""The HTTP API of a real server: the lines of docs/api.md, and addresses that are no page's."""
+"""A real server: the lines of docs/api.md, an agent, and addresses that are no page's."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -10,11 +11,15 @@ import subprocess
 import sys
 import zipfile
 
+import httpx2
 import pytest
 from api_client import make_library
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from page_server import ROOT, Server
 
 from ragkit.library import Library
+from ragkit.surfaces.http.api_token import ApiToken
 
 _OVER_HTTP = (ROOT / "docs" / "api.md").read_text("utf-8").split("## Over HTTP")[1]
 DOCUMENTED = re.findall(r"```sh\n(.*?)```", _OVER_HTTP, re.DOTALL)[0].splitlines()
@@ -83,3 +88,19 @@ def test_no_address_below_the_api_is_a_page(served):
         assert (status, "application/problem+json" in answer) == (404, True), path
         assert "<html" not in answer
         assert served.ask(path)[0] == 401
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_an_agent_asks_the_same_server(served, mode):
+    address = f"http://localhost:{served.port}/mcp"
+    headers = {"Authorization": f"Bearer {ApiToken(served.library.token).ensure()}"}
+
+    async def run():
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(address, http_client=http), mode=mode) as client,
+        ):
+            return await client.call_tool("rag_search", {"query": "OAuth token", "limit": 1})
+
+    [result] = asyncio.run(run()).structured_content["results"]
+    assert result["document"]["path"] == "handbook/login.md"

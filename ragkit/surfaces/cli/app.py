@@ -68,6 +68,7 @@ COMMANDS = {
     "related": ("related.related", "Find documents like a document, and those on its topics."),
     "collections": ("collections.collections", "List, make, rename and delete collections."),
     "completion": ("completion.completion", "Print the script that completes commands in a shell."),
+    "mcp": ("mcp.mcp", "Give an agent tools to search with (Model Context Protocol)."),
     "version": ("version.version", "Print the version."),
 }
 """Commands by name, in the order of the help: module and function, first sentence of its help."""

@@ -34,6 +34,7 @@ from ragkit.surfaces.http.page_style import PageStyle, read_scripts, read_styles
 from ragkit.surfaces.http.place import Place, place_of
 from ragkit.surfaces.http.shared import SharedLibrary
 from ragkit.surfaces.http.suggest import PATH, SuggestRoute
+from ragkit.surfaces.mcp.http import McpDoor
 
 _FAREWELL_SECONDS = 3.0
 
@@ -82,12 +83,14 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
         threading.Thread(
             target=warm_up, args=(library, pages), name="ragkit-warm", daemon=True
         ).start()
-        yield
+        async with agents.serving():
+            yield
 
     library = SharedLibrary(settings)
+    agents = McpDoor(library)
     routes: list[BaseRoute] = [Route(PATH, SuggestRoute(library).answer)]
     routes += [*pdf_pages.routes(library), *writing.routes(), *thread_file.routes(library)]
-    routes += doors.routes(library)
+    routes += [*agents.routes(), *doors.routes(library)]
     app = streamlit.App(str(script), middleware=[guard, style], routes=routes, lifespan=lifespan)
     app.run(config=_config(place))
 

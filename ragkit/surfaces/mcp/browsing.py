@@ -1,0 +1,270 @@
+"""The tools that read on and look around: documents, their parts, collections and state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ragkit.errors import QueryError
+from ragkit.formatting import plural
+from ragkit.results import Passage
+from ragkit.retrieval.context_block import fenced
+from ragkit.surfaces import render, render_documents
+from ragkit.surfaces.mcp.parameters import Parameter
+from ragkit.surfaces.mcp.text import path_of, place_of, plain
+from ragkit.surfaces.mcp.tool import (
+    Call,
+    Found,
+    Tool,
+    collection,
+    document_id,
+    filters,
+    search_options,
+)
+from ragkit.surfaces.mcp.values import (
+    CHARACTERS_PER_TOKEN,
+    NOTE,
+    cut,
+    fitting,
+    passage_value,
+    too_long,
+)
+from ragkit.surfaces.render_status import status_as_json
+
+if TYPE_CHECKING:
+    from ragkit.catalog.records import DocumentRecord
+    from ragkit.settings import Settings
+
+_LISTED, _MOST_LISTED = 50, 200
+_FURTHEST = 2**53
+
+
+def get_document(settings: Settings) -> Tool:
+    """Return the tool that reads a part of a document."""
+    most = settings.answers.context_tokens * CHARACTERS_PER_TOKEN
+    return Tool(
+        "get_document",
+        "Read a document",
+        "Reads the text of a document from one character to another, as passages name them, or "
+        f"from its beginning; at most about {most:,} characters at once.",
+        (
+            document_id(),
+            Parameter("start", "integer", "The first character, from 0.", 0, bounds=(0, _FURTHEST)),
+            Parameter("end", "integer", "The character before which it ends; without it, as far as "
+                      "there is room.", None, bounds=(0, _FURTHEST)),
+        ),
+        {"note": "string", "document": "object", "passage": "object", "left_out": "string"},
+        _get_document,
+    )  # fmt: skip
+
+
+def neighbours(settings: Settings) -> Tool:
+    """Return the tool that reads what stands around a chunk."""
+    return Tool(
+        "neighbours",
+        "Read around a chunk",
+        "Reads a chunk of a document with the chunks before and behind it, as one passage.",
+        (
+            document_id(),
+            Parameter("chunk", "integer", "The number of the chunk: \"chunks 2-5 of 12\" are 2, 3, "
+                      "4 and 5, of 1 to 12.", bounds=(1, _FURTHEST)),
+            *search_options(settings, "neighbours"),
+        ),
+        {"note": "string", "document": "object", "passage": "object", "left_out": "string"},
+        _neighbours,
+    )  # fmt: skip
+
+
+def list_documents(settings: Settings) -> Tool:
+    """Return the tool that lists documents."""
+    return Tool(
+        "list_documents",
+        "List documents",
+        "Lists the documents of a collection, with their ids: all of them by path, or those that "
+        "filters name, the newest first. To find what they say, use rag_search.",
+        (
+            filters("filter", "Which documents are listed"),
+            Parameter("limit", "integer", "How many documents are listed at most.", _LISTED,
+                      bounds=(1, _MOST_LISTED)),
+            Parameter("offset", "integer", "How many are passed over before the first.", 0,
+                      bounds=(0, _FURTHEST)),
+            collection(settings, "The collection"),
+        ),
+        {"note": "string", "documents": "array", "left_out": "string"},
+        _list_documents,
+    )  # fmt: skip
+
+
+def list_collections(_settings: Settings) -> Tool:
+    """Return the tool that lists the collections."""
+    return Tool(
+        "list_collections",
+        "List collections",
+        "Lists the collections of the library, which are searched apart, with how much they hold.",
+        (),
+        {"collections": "array"},
+        _list_collections,
+    )
+
+
+def status(_settings: Settings) -> Tool:
+    """Return the tool that tells the state of the library."""
+    return Tool(
+        "status",
+        "State of the library",
+        "Tells how many documents are indexed, wait or could not be read, which folders they are "
+        "from, and whether the library is being written.",
+        (),
+        {"documents": "integer", "indexed": "integer", "pending": "integer", "skipped": "integer",
+         "failed": "integer", "chunks": "integer", "collections": "array", "sources": "array",
+         "writing": "boolean"},
+        _status,
+    )  # fmt: skip
+
+
+# -- what they do --------------------------------------------------------------------------
+
+
+def _get_document(call: Call) -> Found:
+    documents, identity, start = call.library.documents, call["id"], call["start"] or 0
+    # A text of any other script than Latin has fewer characters in as many tokens.
+    end = start + call.tokens * CHARACTERS_PER_TOKEN
+    passage = documents.passage(identity, start, end if call["end"] is None else call["end"])
+    if too_long(passage.text, call.tokens):
+        length = len(fitting(passage.text, call.tokens))
+        passage = documents.passage(identity, start, start + length)
+    record = documents.records([identity])[identity]
+    if start >= max(1, record.characters):
+        raise QueryError(
+            f"Document {identity} has no text from {start} on.",
+            f"It has {record.characters} characters.",
+        )
+    left_out = ""
+    if passage.end < record.characters:
+        left_out = (
+            f"{passage.end} of {record.characters} characters. To read on: "
+            f"get_document(id={identity}, start={passage.end})."
+        )
+    return _read(record, passage, left_out)
+
+
+def _neighbours(call: Call) -> Found:
+    documents, identity, at = call.library.documents, call["id"], call["chunk"] - 1
+    reach = call["neighbours"]
+    if reach is None:
+        reach = call.library.options().neighbours
+    wanted = documents.neighbours(identity, at, reach)
+    passage = wanted
+    while reach and too_long(passage.text, call.tokens):
+        reach //= 2
+        passage = documents.neighbours(identity, at, reach)
+    gone = wanted.chunks[1] - wanted.chunks[0] - passage.chunks[1] + passage.chunks[0]
+    left_out = f"To keep this short: {plural(gone, 'chunk')} left out." if gone else ""
+    if too_long(passage.text, call.tokens):
+        passage = cut(passage, call.tokens)
+        left_out = f"{left_out} The chunk is cut: get_document reads it whole.".strip()
+    return _read(documents.records([identity])[identity], passage, left_out)
+
+
+def _read(record: DocumentRecord, passage: Passage, left_out: str) -> Found:
+    value = {
+        "note": NOTE,
+        "document": _document(record),
+        "passage": passage_value(passage),
+        "left_out": left_out,
+    }
+    return _read_lines(value), value
+
+
+def _read_lines(value: Mapping[str, Any]) -> Iterator[str]:
+    yield value["note"]
+    yield _about(value["document"])
+    yield place_of(value["passage"])
+    yield fenced(value["passage"]["text"]).rstrip("\n")
+    if value["left_out"]:
+        yield value["left_out"]
+
+
+def _list_documents(call: Call) -> Found:
+    library = call.library
+    limit, offset = call["limit"] or _LISTED, call["offset"] or 0
+    if call["filter"]:
+        options = library.options(
+            filters=call["filter"],
+            collections=call["collection"],
+            limit=offset + limit,
+            show_content=False,
+        )
+        answer = library.search("", options)
+        ids = [result.document.id for result in answer.results[offset:]]
+        records = list(map(library.documents.records(ids).__getitem__, ids))
+        more = answer.total_documents > offset + limit
+    else:
+        name = call["collection"] or library.settings.collection
+        records = library.documents.list(name, limit=limit + 1, offset=offset)
+        more, records = len(records) > limit, records[:limit]
+    left_out = f"There are more: list_documents(offset={offset + limit})." if more else ""
+    value = {
+        "note": NOTE,
+        "documents": [_document(record) for record in records],
+        "left_out": left_out,
+    }
+    return _list_lines(value), value
+
+
+def _list_lines(value: Mapping[str, Any]) -> Iterator[str]:
+    yield plural(len(value["documents"]), "document") + "."
+    for document in value["documents"]:
+        yield f"- {_about(document)}"
+    if value["left_out"]:
+        yield value["left_out"]
+
+
+def _list_collections(call: Call) -> Found:
+    library = call.library
+    value = {
+        "collections": [
+            render_documents.collection_as_json(record, library.documents.counts(record.name))
+            for record in library.collections.list()
+        ]
+    }
+    lines = (
+        f"- {plain(one['name'])}: {plural(one['documents'], 'document')}, "
+        f"{plural(one['chunks'], 'chunk')}"
+        for one in value["collections"]
+    )
+    return lines, value
+
+
+def _status(call: Call) -> Found:
+    value = status_as_json(call.library)
+    return _status_lines(value), value
+
+
+def _status_lines(value: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"{value['indexed']} documents indexed, {value['pending']} waiting, {value['skipped']} "
+        f"skipped, {value['failed']} failed; {value['chunks']} chunks."
+    )
+    for source in value["sources"]:
+        reason = f": {plain(source['reason'])}" if source["reason"] else ""
+        yield (
+            f"- {plain(source['root'])} ({plain(source['collection'])}), "
+            f"{plural(source['documents'], 'document')}, {source['state']}{reason}"
+        )
+    yield "The library is being written." if value["writing"] else "Nothing is being written."
+
+
+def _document(record: DocumentRecord) -> dict[str, Any]:
+    """Return what is told of a document: as ``--json``, with its date and length."""
+    about = render.document_as_json(record)
+    return {**about, "date": record.date, "characters": record.characters}
+
+
+def _about(document: Mapping[str, Any]) -> str:
+    facts = [plain(document["title"] or document["path"]), f"id {document['id']}"]
+    facts += [path_of(document), document["format"], document["date"][:10]]
+    facts += [plural(document["chunks"], "chunk")]
+    if document["status"] != "indexed":
+        facts.append(f"{document['status']}: {plain(document['reason'])}")
+    return " · ".join(filter(None, facts))

@@ -1,0 +1,88 @@
+"""The door for agents over HTTP: one route of the page server, behind its guard."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from ragkit.surfaces.http.doors import below
+from ragkit.surfaces.http.problems import problem
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+    from starlette.types import Receive, Scope, Send
+
+    from ragkit.surfaces.http.shared import SharedLibrary
+
+PATH = "/mcp"
+
+
+class McpDoor:
+    """Answers each request by itself; made when the first one comes, since it takes a second.
+
+    Who is asking is the guard's to check: Host, Origin and token.
+    """
+
+    def __init__(self, library: SharedLibrary) -> None:
+        self._library = library
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._begun, self._over = asyncio.Lock(), asyncio.Event()
+
+    def routes(self) -> list[BaseRoute]:
+        """Return its routes: nothing below it leads to a page."""
+        return below(PATH, self)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, which is a POST: nothing is ever sent unasked."""
+        if refusal := _refusal(scope):
+            await refusal(scope, receive, send)
+            return
+        async with self._begun:
+            manager = self._manager or await self._begin()
+        await manager.handle_request(scope, receive, send)
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """Answer requests as long as this lasts."""
+        try:
+            yield
+        finally:
+            self._over.set()
+            if self._serving is not None:
+                await self._serving
+
+    async def _begin(self) -> StreamableHTTPSessionManager:
+        manager = await asyncio.to_thread(_manager, self._library)
+        ready = asyncio.Event()
+        self._serving = asyncio.create_task(self._serve(manager, ready))
+        await ready.wait()
+        self._manager = manager
+        return manager
+
+    async def _serve(self, manager: StreamableHTTPSessionManager, ready: asyncio.Event) -> None:
+        # What is entered in one task has to be left in it.
+        async with manager.run():
+            ready.set()
+            await self._over.wait()
+
+
+def _refusal(scope: Scope) -> Response | None:
+    if scope["path"].rstrip("/") != PATH:
+        return problem(404, "There is nothing here.", f"The address for agents is {PATH}.")
+    if scope["method"] != "POST":
+        return problem(405, "Nothing is sent unasked.", "Requests are a POST.", {"Allow": "POST"})
+    return None
+
+
+def _manager(library: SharedLibrary) -> StreamableHTTPSessionManager:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from ragkit.surfaces.mcp.server import mcp_server
+
+    server = mcp_server(library.settings, library.get)
+    return StreamableHTTPSessionManager(server, json_response=True, stateless=True)

@@ -1,0 +1,172 @@
+"""What a tool may be given: each parameter as a JSON schema, and checked with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from ragkit.errors import QueryError
+from ragkit.option_table import Choice, Option
+
+REQUIRED = object()
+"""The default of a parameter that has none."""
+
+_KINDS: Mapping[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+_NAMES = {
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a tool; ``kind`` is its type in JSON.
+
+    ``bounds`` are the lowest and highest number, or for a text how many characters it may have at
+    most: (0, most). A parameter without a value has ``default``.
+    """
+
+    name: str
+    kind: str
+    help: str
+    default: Any = REQUIRED
+    choices: Sequence[str] = ()
+    bounds: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, declared: Option, default: Any, *, help: str = "") -> Parameter:  # noqa: A002
+        """Return an option of the table as a parameter; ``default`` is that of the settings."""
+        kind = next(one for one in (declared.type, *get_args(declared.type)) if one in _KINDS or
+                    issubclass(one, Choice))  # fmt: skip
+        chosen = issubclass(kind, Choice)
+        return cls(
+            declared.name,
+            "string" if chosen else _KINDS[kind],
+            help or declared.help,
+            str(default) if chosen else default,
+            tuple(map(str, kind)) if chosen else (),
+            declared.bounds,
+        )
+
+    def schema(self) -> dict[str, Any]:
+        """Return what a client is told of it, as JSON Schema."""
+        schema: dict[str, Any] = {"type": self.kind, "description": self.help}
+        if self.choices:
+            schema["enum"] = list(self.choices)
+        if self.bounds is not None:
+            low, high = ("minLength", "maxLength") if self.kind == "string" else _LIMITS
+            schema |= {low: self.bounds[0], high: self.bounds[1]}
+        if self.default is not REQUIRED and self.default is not None:
+            schema["default"] = self.default
+        return schema
+
+    def checked(self, value: Any) -> Any:
+        """Return a value as it is meant: numbers and truth may come as texts, as models write them.
+
+        Raises:
+            QueryError: it is of another kind, or out of bounds.
+        """
+        value = self._meant(value)
+        if self.choices and value not in self.choices:
+            near = get_close_matches(value, self.choices, 1)
+            hint = f" Perhaps {near[0]} is meant." if near else ""
+            raise QueryError(
+                f"{self.name} cannot be {_shown(value)}.",
+                f"Choose one of {', '.join(self.choices)}.{hint}",
+            )
+        if self.bounds is not None:
+            low, high = self.bounds
+            size = len(value) if isinstance(value, str) else value
+            if not low <= size <= high:
+                what = "characters" if isinstance(value, str) else ""
+                raise QueryError(
+                    f"{self.name} {'has' if what else 'is'} {size:g} {what}".rstrip() + ".",
+                    f"Choose from {low:g} to {high:,g} {what}".rstrip() + ".",
+                )
+        return value
+
+    def _meant(self, value: Any) -> Any:
+        if self.kind == "boolean" and value in ("true", "false"):
+            return value == "true"
+        if self.kind in ("integer", "number") and not isinstance(value, bool):
+            try:
+                number = float(value)
+                if self.kind == "number" or number.is_integer():
+                    return number if self.kind == "number" else int(number)
+            except (TypeError, ValueError, OverflowError):
+                pass
+        elif self.kind == "string" and isinstance(value, str):
+            return _whole(self.name, value)
+        elif self.kind == "boolean" and isinstance(value, bool):
+            return value
+        raise QueryError(
+            f"{self.name} cannot be {_shown(value)}.", f"It takes {_NAMES[self.kind]}."
+        )
+
+
+_LIMITS = ("minimum", "maximum")
+
+
+def input_schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """Return the JSON schema of a tool's arguments: no others may be given."""
+    return {
+        "type": "object",
+        "properties": {one.name: one.schema() for one in parameters},
+        "required": [one.name for one in parameters if one.default is REQUIRED],
+        "additionalProperties": False,
+    }
+
+
+def checked_arguments(
+    tool: str, parameters: Sequence[Parameter], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments that were given, checked; what is left out, or null, is ``None``.
+
+    Raises:
+        QueryError: one is missing, unknown or cannot be what it is.
+    """
+    known = {one.name: one for one in parameters}
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        takes = ", ".join(known) or "nothing"
+        near = get_close_matches(unknown[0], list(known), 1)
+        hint = f" Perhaps {near[0]} is meant." if near else ""
+        raise QueryError(
+            f"{tool} has no parameter {_shown(unknown[0])}.", f"It takes {takes}.{hint}"
+        )
+    values: dict[str, Any] = {}
+    for name, one in known.items():
+        value = given.get(name)
+        if value is None and one.default is REQUIRED:
+            raise QueryError(f"{tool} needs {name}.", one.help)
+        values[name] = None if value is None else one.checked(value)
+    return values
+
+
+def without_default(parameter: Parameter, help: str) -> Parameter:  # noqa: A002
+    """Return an optional parameter whose default nobody can tell beforehand."""
+    return replace(parameter, default=None, help=help)
+
+
+def _shown(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+
+
+def _whole(name: str, text: str) -> str:
+    """Return a text that has no half characters, which nothing can store or send.
+
+    Raises:
+        QueryError: it has.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise QueryError(
+            f"{name} has half a character at {error.start}.", "Send the text as valid Unicode."
+        ) from error
+    return text

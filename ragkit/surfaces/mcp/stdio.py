@@ -1,0 +1,48 @@
+"""The door for agents over standard input and output: one client, which started this process."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from ragkit.errors import RagkitError
+from ragkit.paths import LibraryPaths
+from ragkit.surfaces.failures import keep_tracebacks_from_the_terminal, log_to
+from ragkit.surfaces.http.shared import SharedLibrary
+from ragkit.surfaces.mcp.server import mcp_server
+
+if TYPE_CHECKING:
+    from ragkit.settings import Settings
+
+
+def serve(settings: Settings) -> None:
+    """Answer the client until it closes our standard input."""
+    log_to(LibraryPaths(settings.library.expanduser().absolute()).logs / "mcp.log", logging.INFO)
+    keep_tracebacks_from_the_terminal()
+    # Processes that search for it are the page server's: an agent asks one thing after another.
+    alone = settings.server.model_copy(update={"readers": 0})
+    library = SharedLibrary(settings.model_copy(update={"server": alone}))
+    warmed = threading.Event()
+
+    def warm_up_once() -> None:
+        if not warmed.is_set():
+            warmed.set()
+            threading.Thread(target=_warm_up, args=(library,), daemon=True).start()
+
+    server = mcp_server(settings, library.get, warm_up_once)
+
+    async def run() -> None:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+def _warm_up(library: SharedLibrary) -> None:
+    with suppress(RagkitError, OSError):
+        library.get().warm_up()

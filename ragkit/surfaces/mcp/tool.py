@@ -1,0 +1,89 @@
+"""What a tool of the door for agents is, a call of it, and the parameters that several take."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ragkit.options import SEARCH_OPTIONS
+from ragkit.retrieval.filter_syntax import FILTER_NAMES
+from ragkit.surfaces.mcp.parameters import Parameter
+
+if TYPE_CHECKING:
+    from ragkit.library import Library
+    from ragkit.settings import Settings
+
+Found = tuple[Iterable[str], dict[str, Any]]
+"""What a tool returns: lines for a model, and the same as a value for programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool: ``say`` tells whoever waits how far it is, ``cancelled`` ends it."""
+
+    library: Library
+    arguments: Mapping[str, Any]
+    say: Callable[[str], None] = lambda _: None
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the argument of that name; ``None`` where it was not given."""
+        return self.arguments[name]
+
+    @property
+    def tokens(self) -> int:
+        """How long what the tool returns may be."""
+        return self.library.settings.answers.context_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool: ``returns`` names the parts of its value, with their types in JSON."""
+
+    name: str
+    title: str
+    description: str
+    parameters: Sequence[Parameter]
+    returns: Mapping[str, str]
+    run: Callable[[Call], Found]
+
+    def output_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of its value."""
+        return {
+            "type": "object",
+            "properties": {name: {"type": kind} for name, kind in self.returns.items()},
+            "required": list(self.returns),
+        }
+
+
+def search_options(settings: Settings, *names: str) -> list[Parameter]:
+    """Return options of a search as parameters, with the settings' values as defaults."""
+    options = settings.search.options()
+    return [Parameter.of(SEARCH_OPTIONS[name], getattr(options, name)) for name in names]
+
+
+def filters(name: str = "filters", what: str = "Which documents are searched") -> Parameter:
+    """Return the parameter of filters, in the query language."""
+    return Parameter(
+        name,
+        "string",
+        f'{what}, such as "type:pdf after:2025" or "path:notes tag:draft". Filters are '
+        f"{', '.join(FILTER_NAMES)}, and the documents' own fields of front matter.",
+        "",
+        bounds=(0, 2000),
+    )
+
+
+def collection(settings: Settings, what: str = "The collection that is searched") -> Parameter:
+    """Return the parameter of a collection."""
+    return Parameter(
+        "collection", "string", f"{what}; list_collections names them.", settings.collection
+    )
+
+
+def document_id() -> Parameter:
+    """Return the parameter of a document."""
+    return Parameter("id", "integer", "The id of the document, as searches name it.",
+                     bounds=(1, 2**53))  # fmt: skip
