@@ -35,6 +35,7 @@ lint: $(DEV_READY) ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/hadolint Dockerfile
 
 format: $(DEV_READY) ## Lay out the code
 	$(BIN)/ruff check --fix .

@@ -18,11 +18,14 @@ from pathlib import Path
 from ragkit.sources.scan import Ignores
 
 SILENT_FILE_SYSTEMS = frozenset((
-    "9p", "afpfs", "afs", "cifs", "davfs", "drvfs", "fuse.davfs2", "fuse.rclone", "fuse.s3fs",
-    "fuse.sshfs", "fuse.vmhgfs-fuse", "nfs", "nfs4", "prl_fs", "smb3", "smbfs", "vboxsf", "vmhgfs",
-    "webdav",
+    "9p", "afpfs", "afs", "cifs", "davfs", "drvfs", "fakeowner", "fuse.davfs2", "fuse.grpcfuse",
+    "fuse.osxfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs", "fuse.vmhgfs-fuse", "nfs", "nfs4",
+    "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs", "webdav",
 ))  # fmt: skip
-"""File systems whose content others change without this machine being told."""
+"""File systems whose content others change without this machine being told.
+
+Among them those by which a container on macOS or Windows is shown folders of its host.
+"""
 
 _DESCRIPTORS = Path("/proc/self/fd")
 _WATCHED = re.compile(rb"^inotify wd:\S+ ino:([0-9a-f]+)", re.MULTILINE)

@@ -33,10 +33,14 @@ def test_silent_file_systems_are_known_by_their_mount(monkeypatch):
         SimpleNamespace(mountpoint="/", fstype="ext4"),
         SimpleNamespace(mountpoint="/mnt/share", fstype="nfs4"),
         SimpleNamespace(mountpoint="/mnt/share/local", fstype="xfs"),
+        # How Docker Desktop shows a container a folder of macOS or Windows.
+        SimpleNamespace(mountpoint="/documents", fstype="fakeowner"),
+        SimpleNamespace(mountpoint="/other", fstype="virtiofs"),
     ]
     monkeypatch.setattr(psutil, "disk_partitions", lambda **_: mounts)
     found = [
         inotify.silent_file_system(Path(path))
-        for path in ("/", "/mnt/share", "/mnt/share/a", "/mnt/shared", "/mnt/share/local/a")
-    ]
-    assert found == ["", "nfs4", "nfs4", "", ""]
+        for path in ("/", "/mnt/share", "/mnt/share/a", "/mnt/shared", "/mnt/share/local/a",
+                     "/documents/a", "/other")
+    ]  # fmt: skip
+    assert found == ["", "nfs4", "nfs4", "", "", "fakeowner", "virtiofs"]
