@@ -42,9 +42,9 @@ class RagkitRetriever(BaseRetriever):
     A node's score is that of the best chunk in its passage (``MatchedChunk.score``), made for
     ordering within one answer: more is better, and 1.0 is much. Where a model reranked, it is the
     grade as a share of the best, and ``None`` for what was not graded. Documents that filters alone
-    name have none. Nodes come best first, or as ``sort`` orders their documents. Ids
-    (``document:start``, of one library) and metadata are the same whatever was asked, so that the
-    nodes of several questions can be merged.
+    name have none, nor has what is shown shortened between matches without being one. Nodes come
+    best first, or as ``sort`` orders their documents. Ids (``document:start``, of one library) and
+    metadata are the same whatever was asked, so that the nodes of several questions can be merged.
     """
 
     def __init__(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from llama_index.core.base.base_selector import BaseSelector, SelectorResult, SingleSelection
@@ -20,6 +21,7 @@ from small_library import HANDBOOK, add, open_library, write_files
 from ragkit.errors import LibraryError, NotFoundError, SettingsError
 from ragkit.integrations.llama_index import RagkitRetriever
 
+_PAPERS = Path(__file__).resolve().parents[2] / "sample_data" / "library" / "papers"
 _ASKED = "refund within thirty days"
 _WORDS = ["harbour", "ledger", "quarry", "lantern", "meadow", "saddle", "timber", "orchard"]
 
@@ -43,6 +45,7 @@ def library(tmp_path_factory):
     with open_library(place / "library") as opened:
         add(opened, place / "documents")
         add(opened, place / "other", "kitchen")
+        add(opened, _PAPERS, "papers")
         yield opened
 
 
@@ -94,6 +97,25 @@ def test_a_long_document_gives_a_node_for_each_passage_best_first(library):
     assert all(node.node.text == _cut(library, node.node) for node in nodes)
     later_first = retriever.retrieve("tide table pilot autumn")
     assert [node.node_id for node in later_first] == [node.node_id for node in nodes][::-1]
+
+
+def test_a_node_of_a_pdf_says_on_which_page_it_begins(library):
+    options = {"collections": "papers", "filters": "type:pdf", "expansion": "chunk"}
+    nodes = RagkitRetriever(library, **options).retrieve("temperature drift discussion")
+    found = [(node.metadata["page"], node.metadata.get("headings", "")) for node in nodes]
+    assert len({page for page, _headings in found}) > 1
+    for node, (page, headings) in zip(nodes, found, strict=True):
+        span = node.node.start_char_idx, node.node.end_char_idx
+        passage = library.documents.passage(node.metadata["document"], *span)
+        assert (passage.text, passage.page) == (node.node.text, page)
+        assert " › ".join(passage.heading_path) == headings
+
+
+def test_the_newest_come_first_where_that_is_asked_for(library):
+    newest = RagkitRetriever(library, sort="date", collections=("default", "kitchen"))
+    tea, refunds = newest.retrieve("within thirty days")
+    assert (tea.metadata["title"], refunds.metadata["title"]) == ("Tea", "Refunds")
+    assert tea.score < refunds.score
 
 
 def test_metadata_does_not_depend_on_the_question(library):
@@ -214,7 +236,7 @@ def test_a_library_that_it_opened_is_closed_and_another_is_not(library):
     with pytest.raises(LibraryError, match="closed"):
         own.library.documents.list()
     RagkitRetriever(library).close()
-    assert library.documents.counts().indexed == 7
+    assert library.documents.counts().indexed == 8
     with pytest.raises(LibraryError, match="There is no library"):
         RagkitRetriever(library.paths.root / "nothing")
 
