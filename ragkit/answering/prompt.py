@@ -25,6 +25,9 @@ from ragkit.types import Span
 MOST_SENTENCES = 900
 """Sentences that can have numbers; those of the examples are above."""
 
+LONGEST_QUESTION = 2000
+"""Characters of the question that are shown."""
+
 _SYSTEM = f"""\
 You answer a person's question from that person's own documents, and from nothing else.
 
@@ -49,7 +52,6 @@ _RESERVE = 0.9
 _TOKENS_A_NUMBER = 4
 _LONGEST_SENTENCE = 1500
 _LONGEST_GROUND = 3000
-_LONGEST_QUESTION = 2000
 _TITLE, _PLACE, _LONGEST_TURN = 160, 240, 500
 _MOST_TURNS = 3
 _EXTRA_SHARE = 0.35
@@ -132,7 +134,7 @@ def _span(chunk: MatchedChunk | None) -> Span | None:
 
 def build_prompt(parts: PromptParts) -> AnswerPrompt:
     """Build the prompt: whole passages while there is room, the next one cut at a sentence."""
-    question = without_unseen(parts.question)[:_LONGEST_QUESTION]
+    question = without_unseen(parts.question)[:LONGEST_QUESTION]
     earlier = _earlier(parts.history)
     spent = sum(map(estimate_tokens, (_SYSTEM, _LAST, question, earlier)))
     left = int(parts.room * _RESERVE) - spent

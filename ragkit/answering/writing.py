@@ -10,7 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from ragkit.answering.checks import check_sentence
 from ragkit.answering.citations import CitationReader, CitedSentence, is_not_found
-from ragkit.answering.prompt import AnswerPrompt, PromptParts, build_prompt, choose_passages
+from ragkit.answering.prompt import (
+    LONGEST_QUESTION,
+    AnswerPrompt,
+    PromptParts,
+    build_prompt,
+    choose_passages,
+)
 from ragkit.answers import AnswerSentence, AnswerState, Source, Turn, WrittenAnswer
 from ragkit.errors import InputTooLongError, OllamaAnswerError, OllamaError
 from ragkit.models.ollama import OllamaClient
@@ -100,7 +106,7 @@ class _Writing:
         return AnswerSentence(
             sentence.text,
             sentence.sources,
-            check_sentence(sentence, grounds, self.question),
+            check_sentence(sentence, grounds, self.question[:LONGEST_QUESTION]),
             sentence.block,
             sentence.item,
         )

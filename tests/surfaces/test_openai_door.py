@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -365,6 +366,22 @@ def test_an_answer_that_breaks_off_keeps_its_sentences_and_ends_with_an_error(
         list(ask(client, QUESTION, stream=True))
     with pytest.raises(openai.InternalServerError):
         ask(client, QUESTION)
+
+
+def test_a_sentence_whose_numbers_never_came_is_not_sent(base, server):
+    server.failure = "close-midway"
+    shown = text_of(events(base))
+    assert shown.startswith("*No model wrote an answer: Ollama at ")
+    assert shown.endswith(f"\n\n> {FIRST} [1]")
+
+
+def test_the_example_of_the_documentation_runs(base, capsys):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "openai.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(code.replace("http://localhost:8501", base), {"TOKEN": "token"})
+    printed = capsys.readouterr().out
+    assert "[1]" in printed
+    assert f"Refunds · handbook/refunds.md {base}/document?id=" in printed
 
 
 def test_a_client_that_goes_away_stops_the_model(client, base, server):

@@ -26,7 +26,7 @@ def routes(library: SharedLibrary) -> list[BaseRoute]:
 
     return [
         *below("/api", Late(partial(api.application, library))),
-        *below("/v1", openai.application(library)),
+        *below("/v1", Late(partial(openai.application, library))),
         # Clients look there for a way to sign in, and would take a page for one.
         Route("/.well-known/{rest:path}", _nothing),
     ]

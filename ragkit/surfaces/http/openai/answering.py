@@ -10,7 +10,7 @@ from ragkit.answering.follow_up import FollowUp
 from ragkit.answering.thread_markdown import sentence_as_markdown
 from ragkit.answers import AnswerSentence, AnswerState, Source, Turn, WrittenAnswer
 from ragkit.errors import OllamaError
-from ragkit.formatting import escape_markdown
+from ragkit.formatting import escape_markdown, shortened
 from ragkit.library import Library
 from ragkit.library.search_log import Door
 from ragkit.models.ollama_stream import StreamEnd, StreamPart
@@ -25,6 +25,7 @@ _NOTHING_FOUND = "Not in your documents: the search found nothing."
 _NO_SENTENCE = "Not in your documents: no sentence of them answers this by itself."
 _QUOTED = "These sentences of your documents answer it:"
 _AGAIN = "The model began again:"
+_LONGEST_SHOWN = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ class _Answering:
     def pieces(self, turns: Sequence[Turn]) -> Pieces:
         """Yield the answer: a model's, or sentences of the documents where none answers."""
         follow, found = self._follow, self._found
-        told = [f"Asked as: {follow.rewritten}"] * (follow.rewritten != follow.question)
+        asked = shortened(follow.rewritten, _LONGEST_SHOWN)
+        told = [f"Asked as: {asked}"] * (follow.rewritten != follow.question)
         for said in (*told, *found.understood, *found.notices):
             yield self._paragraph(f"*{escape_markdown(said)}*")
         if not found.results:
@@ -140,12 +142,17 @@ class _Answering:
                 yield Piece()
                 if self._request.stream:
                     yield from self._sentences(written, written.settled)
-        if written.state is AnswerState.FAILED and not (self._sent or written.sentences):
+        failed = written.state is AnswerState.FAILED
+        end = len(written.sentences)
+        if failed and end and not written.sentences[-1].sources:
+            # It broke off before the numbers of its last sentence may have come.
+            end -= 1
+        if failed and not (self._sent or end):
             yield from self._quoted(written)
             return
         if not written.not_found:
-            yield from self._sentences(written, len(written.sentences))
-        if written.state is AnswerState.FAILED:
+            yield from self._sentences(written, end)
+        if failed:
             raise OllamaError(written.failure, written.cure)
         for note in notes_as_text(written):
             yield self._paragraph(f"*{escape_markdown(note)}*")

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
-from ragkit.errors import (
-    InputTooLongError,
-    LibraryError,
-    ModelError,
-    NotFoundError,
-    OllamaError,
-    QueryError,
-    RagkitError,
-    SettingsError,
-)
+from ragkit.errors import InputTooLongError, NotFoundError, OllamaError, RagkitError
 from ragkit.surfaces.failures import noted
 from ragkit.surfaces.http.openai.requests import RequestError
+from ragkit.surfaces.http.problems import status_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +44,8 @@ def problem_of(error: Exception) -> Problem:
         return Problem(404, str(error), "model", "model_not_found")
     if isinstance(error, InputTooLongError):
         return Problem(400, str(error), "messages", "context_length_exceeded")
-    if isinstance(error, QueryError | SettingsError):
+    status = status_of(error)
+    if status is HTTPStatus.UNPROCESSABLE_ENTITY:
+        # OpenAI's own servers say so of whatever is wrong with a request.
         return Problem(400, str(error), "messages", "invalid_question")
-    if isinstance(error, OllamaError):
-        return Problem(503, str(error), "", "no_model")
-    return Problem(503 if isinstance(error, LibraryError | ModelError) else 500, str(error))
+    return Problem(status, str(error), "", "no_model" if isinstance(error, OllamaError) else "")
