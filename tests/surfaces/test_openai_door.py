@@ -31,7 +31,7 @@ FIRST = "A customer may ask for a refund within thirty days."
 ODD = "a/b c#é%2F?日本"
 HOSTILE = (
     "# Walrus <img src=x>![t](http://evil.example/t.png)\n\n"
-    "A walrus sleeps for nine hours on ![ice](http://evil.example/a.png) <b>floes</b>.\n"
+    "A walrus sleeps for nine hours on ![ice](http://evil.example/[1]a.png) <b>floes</b>.\n"
 )
 TASK = "### Task:\nGenerate a title.\n<chat_history>\nUSER: refunds\n</chat_history>"
 
@@ -211,10 +211,12 @@ def test_what_a_document_says_is_neither_markup_nor_an_address_that_is_loaded(ba
     chunks = events(base, model=f"ragkit/{ODD}", messages=said("How long does a walrus sleep?"))
     server.start()
     (event,) = [chunk["event"]["data"] for chunk in chunks if "event" in chunk]
+    (noted,) = [chunk["choices"][0]["delta"] for chunk in chunks if "event" in chunk]
+    assert noted["annotations"][0]["url_citation"]["end_index"] == len(text_of(chunks))
     for shown in (text_of(chunks), event["document"][0], event["source"]["name"]):
         assert not re.search(r"(?<!\\)!(?<!\\)\[|(?<!\\)<[a-z]", shown), shown
     assert "nine hours" in text_of(chunks)
-    assert "`http://evil.example/a.png)`" in text_of(chunks)
+    assert "`http://evil.example/[1]a.png)`" in text_of(chunks)
 
 
 @pytest.mark.parametrize("failure", ["picture", "script"])
@@ -270,7 +272,9 @@ def test_a_task_of_a_front_end_goes_to_the_model_without_a_search(
     (asked,) = server.asked("/api/chat")
     assert asked.body["messages"] == [{"role": "user", "content": TASK}]
     assert asked.body["options"]["num_predict"] == 100 + 1500
-    server.failure = "writes-nothing"
+    monkeypatch.setattr(server, "_counts", lambda *_: {"done_reason": "stop"})
+    usage = ask(client, TASK).usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.estimated) == (19, 5, True)
     server.reply = lambda messages: ""
     with pytest.raises(openai.InternalServerError, match="wrote nothing"):
         ask(client, TASK)
@@ -394,7 +398,7 @@ def test_a_client_that_goes_away_stops_the_model(client, base, server):
     until(lambda: not writing(), 5)
     body = {"model": "ragkit/default", "messages": said(QUESTION)}
     with pytest.raises(httpx.ReadTimeout):
-        httpx.post(f"{base}/v1/chat/completions", json=body, timeout=0.7)
+        httpx.post(f"{base}/v1/chat/completions", json=body, timeout=httpx.Timeout(20, read=0.7))
     until(lambda: not writing(), 5)
 
 
@@ -414,10 +418,11 @@ def test_eight_at_once_are_answered_each_with_its_own(client, server):
 
 
 def test_a_slow_model_is_waited_for_with_signs_of_life(base, server, monkeypatch):
+    sign = ": the answer is on its way\n\n"
+    assert sign not in post(base, stream=True).text
     monkeypatch.setattr(door, "_BEAT_SECONDS", 0.3)
-    server.delay = 1.2
-    beats = post(base, stream=True).text.count(": the answer is on its way\n\n")
-    assert 1 <= beats <= 4
+    server.delay = 0.8
+    assert sign in post(base, stream=True).text
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ragkit.formatting import escape_markdown, shortened
 from ragkit.library import Library
 from ragkit.library.search_log import Door
 from ragkit.models.ollama_stream import StreamEnd, StreamPart
-from ragkit.models.ollama_text import estimate_tokens
+from ragkit.models.ollama_text import Message, estimate_tokens
 from ragkit.results import Answer
 from ragkit.surfaces.http.openai.citing import Citations, Cited
 from ragkit.surfaces.http.openai.history import LIST_HEAD, thread_of
@@ -73,7 +73,8 @@ def answer_of(library: Library, request: ChatRequest, base: str) -> Pieces:
         raise no_such_model()
     if request.is_task:
         # A generator would ask for its model only when it is read.
-        return _handed_on(library.answers.reply(request.messages, longest=request.longest))
+        parts = library.answers.reply(request.messages, longest=request.longest)
+        return _handed_on(parts, request.messages)
     earlier = request.messages[: request.asked]
     thread = thread_of(earlier, request.collection)
     follow = library.answers.follow_up(thread, request.question)
@@ -85,16 +86,17 @@ def answer_of(library: Library, request: ChatRequest, base: str) -> Pieces:
     return _Answering(library, request, follow, found, Citations(base, found)).pieces(thread.turns)
 
 
-def _handed_on(parts: Generator[StreamPart, None, None]) -> Pieces:
-    """Yield what a model says as one piece: what was said may turn out to be a thought."""
+def _handed_on(parts: Generator[StreamPart, None, None], messages: Sequence[Message]) -> Pieces:
+    """Yield what a model says to messages, as one piece: it may turn out to be a thought."""
     text, end = "", StreamEnd()
     with closing(parts):
         for part in parts:
             text = "" if part.forget else text + part.text
             end = part.end or end
             yield Piece()
-    counted = end.prompt_tokens > 0 and end.output_tokens > 0
-    usage = Usage(end.prompt_tokens, end.output_tokens or estimate_tokens(text), not counted)
+    read = end.prompt_tokens or sum(estimate_tokens(one["content"]) for one in messages)
+    wrote = end.output_tokens or estimate_tokens(text)
+    usage = Usage(read, wrote, not (end.prompt_tokens and end.output_tokens))
     yield Piece(text=text)
     yield Piece(end=End(end.reason == "length", usage))
 
@@ -121,10 +123,9 @@ class _Answering:
     def pieces(self, turns: Sequence[Turn]) -> Pieces:
         """Yield the answer: a model's, or sentences of the documents where none answers."""
         follow, found = self._follow, self._found
-        asked = shortened(follow.rewritten, _LONGEST_SHOWN)
-        told = [f"Asked as: {asked}"] * (follow.rewritten != follow.question)
+        told = [f"Asked as: {follow.rewritten}"] * (follow.rewritten != follow.question)
         for said in (*told, *found.understood, *found.notices):
-            yield self._paragraph(f"*{escape_markdown(said)}*")
+            yield self._paragraph(f"*{escape_markdown(shortened(said, _LONGEST_SHOWN))}*")
         if not found.results:
             yield self._paragraph(_NOTHING_FOUND)
             yield Piece(end=End())
@@ -201,8 +202,9 @@ class _Answering:
         numbers = tuple(self._citations.number(sources[one - 1]) for one in sentence.sources)
         text = lead + sentence_as_markdown(replace(sentence, sources=numbers))
         for cited in self._citations.all[before:]:
-            start = self._length + text.index(cited.mark)
-            yield Piece(cited=cited, start=start)
+            # What a sentence says itself in brackets is escaped, or stands in an address.
+            start = text.index(f" {cited.mark}") + 1
+            yield Piece(cited=cited, start=self._length + start)
         yield self._text(text)
 
     def _list(self) -> Iterator[Piece]:
