@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import time
 import uuid
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from pathlib import Path
 from ragkit.catalog.marker import META_KEY, noted_in, read_marker
 from ragkit.catalog.schema import MIGRATIONS
 from ragkit.errors import CatalogError
+from ragkit.formatting import megabytes, plural
 from ragkit.paths import LibraryPaths
 
 KEPT_BACKUPS = 3
@@ -189,3 +191,12 @@ def _unwritable(file: Path, error: OSError) -> CatalogError:
     return CatalogError(
         f"{file} cannot be written: {why}.", "Choose another place, or free some space."
     )
+
+
+def describe(kept: Sequence[Backup]) -> str:
+    """Return in a sentence how many backups there are, their size, and when the last was made."""
+    if not kept:
+        return "No backups of the catalog yet."
+    when = datetime.fromtimestamp(kept[0].at).astimezone()
+    total = megabytes(sum(backup.size for backup in kept))
+    return f"{plural(len(kept), 'backup')}, {total}; the newest of {when:%Y-%m-%d %H:%M}."

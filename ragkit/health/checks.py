@@ -13,14 +13,14 @@ from typing import TypeAlias
 
 from ragkit.catalog import Catalog
 from ragkit.catalog.background_state import read_embedder_state
-from ragkit.catalog.copies import backup_is_due, backups
+from ragkit.catalog.copies import backup_is_due, backups, describe
 from ragkit.catalog.records import CollectionRecord
 from ragkit.errors import RagkitError
 from ragkit.formatting import megabytes, plural
 from ragkit.health.consistency import IndexState, compare_index, fault_of
 from ragkit.health.environment import ENVIRONMENT_CHECKS
 from ragkit.health.findings import Depth, Finding, Parts
-from ragkit.health.recovery import describe, unknown_uploads
+from ragkit.health.recovery import unknown_uploads
 from ragkit.indexes.local.generation import newest_graph
 from ragkit.indexes.local.hnsw import GraphState
 from ragkit.models.factory import full_name, is_lazy

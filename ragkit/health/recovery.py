@@ -18,7 +18,6 @@ from ragkit.catalog import Catalog
 from ragkit.catalog.copies import (
     JOURNAL,
     LOG,
-    Backup,
     backups,
     check_copy,
     keep_backup,
@@ -239,14 +238,3 @@ def _told(reports: Sequence[SavedTable], backup: Path | None) -> tuple[str, ...]
         names = ", ".join(report.name for report in reports if report.gaps)
         said.append(f"Parts of these tables could not be read: {names}.")
     return tuple(said)
-
-
-def describe(kept: Sequence[Backup]) -> str:
-    """Return in a sentence how many backups there are, their size, and when the last was made."""
-    from datetime import datetime
-
-    if not kept:
-        return "No backups of the catalog yet."
-    when = datetime.fromtimestamp(kept[0].at).astimezone()
-    total = megabytes(sum(backup.size for backup in kept))
-    return f"{plural(len(kept), 'backup')}, {total}; the newest of {when:%Y-%m-%d %H:%M}."

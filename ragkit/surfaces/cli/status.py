@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragkit.catalog.background_state import BackfillState
+from ragkit.catalog.copies import describe
 from ragkit.formatting import plural
 from ragkit.library import Library
 from ragkit.models.factory import is_brought
@@ -27,8 +28,6 @@ def status(
     sources = opened.sources.list(collection)
     worker = opened.worker.state()
     contexts = opened.contexts.status(collection)
-    from ragkit.health.recovery import describe
-
     console.put(f"Library    {opened.paths.root}")
     console.put(
         f"Documents  {counts.indexed} indexed, {counts.pending} pending, "
