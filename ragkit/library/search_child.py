@@ -14,6 +14,7 @@ import queue
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from logging.handlers import QueueHandler
 from pathlib import Path
@@ -121,7 +122,9 @@ def _opened(settings: Settings) -> Library:
     from ragkit.library import Library
 
     library = Library.open(settings)
-    library.warm_up()
+    with suppress(RagkitError):
+        # Whoever asks is told what is wrong.
+        library.warm_up()
     # What is loaded by now stays: later collections need not look through it.
     gc.collect()
     gc.freeze()

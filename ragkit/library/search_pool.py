@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LONGEST_SECONDS = 120.0
 """A process that takes longer for one search is taken for hung, and replaced."""
 
-_START_SECONDS = 60.0
+_START_SECONDS = 300.0
 _END_SECONDS = 2.0
 _LOOK_SECONDS = 0.5
 _MOST_TRIES = 3
