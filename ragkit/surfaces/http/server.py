@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import signal
+import socket
 import sys
 import threading
 import time
@@ -63,6 +64,7 @@ def serve_pages(script: Path, port: int, settings: Settings) -> None:
     with suppress(*(() if locked else (LibraryError,))):
         access.note_server(place, locked=locked)
     look_nothing_up()
+    send_at_once()
     logging.getLogger("uvicorn.error").addFilter(_worth_saying)
     page = Path(streamlit.__file__).parent / "static" / "index.html"
     pages = script.parent / "pages"
@@ -122,6 +124,25 @@ def look_nothing_up() -> None:
     from streamlit import net_util
 
     net_util.get_external_ip = net_util.get_internal_ip = lambda: None
+
+
+def send_at_once() -> None:
+    """Have small answers sent without waiting for the receiver to confirm what came before.
+
+    Streamlit's socket has no protocol by name, so that asyncio leaves Nagle's algorithm on: an
+    answer on a connection that is used again would come 40 ms late.
+    """
+    from streamlit.web.server.starlette import starlette_server
+
+    bind = starlette_server._bind_socket
+
+    def bound(address: str, port: int, backlog: int) -> socket.socket:
+        # Connections take it over from the socket that accepts them.
+        listening = bind(address, port, backlog)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listening
+
+    starlette_server._bind_socket = bound
 
 
 def _config(place: Place) -> dict[str, Any]:
