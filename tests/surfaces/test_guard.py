@@ -183,3 +183,20 @@ def test_an_entrance_that_cannot_be_noted_says_so(locked, access, tmp_path):
     sent = ask(locked, path=ENTRANCE, query=f"token={secret}", host=_HERE)
     assert status(sent) == 503
     assert b"cannot be written" in sent[1]["body"]
+
+
+@pytest.mark.parametrize("path", ["/api/search", "/"])
+def test_a_program_of_this_machine_gets_its_answers_uncompressed(token, path):
+    asked = []
+
+    async def inner(scope, receive, send):
+        asked.extend(name for name, _ in scope["headers"])
+        await app(scope, receive, send)
+
+    headers = {"host": _HERE, "authorization": f"Bearer {token.ensure()}"}
+    for guard in (
+        Guard(inner, place=Place(8501), token=token),
+        Guard(inner, place=Place(8501, "0.0.0.0"), token=token),
+    ):
+        ask(guard, path=path, Accept_Encoding="gzip", **headers)
+    assert asked.count(b"Accept-Encoding") == (1 if path == "/api/search" else 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from types import SimpleNamespace
 
@@ -64,6 +65,17 @@ def test_a_library_that_is_not_there_is_no_concern(tmp_path, searched):
 
 def test_streamlit_collects_nothing_after_a_run():
     assert server._config(Place(8501))["runner.postScriptGC"] is False
+
+
+def test_small_answers_are_sent_at_once(monkeypatch):
+    from streamlit.web.server.starlette import starlette_server
+
+    monkeypatch.setattr(starlette_server, "_bind_socket", starlette_server._bind_socket)
+    server.send_at_once()
+    with starlette_server._bind_socket("127.0.0.1", 0, 5) as listening:
+        listening.setblocking(True)
+        with socket.create_connection(listening.getsockname()), listening.accept()[0] as accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_the_parts_of_the_pages_are_loaded(tmp_path, monkeypatch):
