@@ -214,7 +214,7 @@ def test_words_that_no_vocabulary_has_are_found_and_mended(library):
     again.close()
 
 
-@pytest.mark.parametrize("name", ["vectors.faiss", "entry_ids.npy", "manifest.json"])
+@pytest.mark.parametrize("name", ["rows.npz", "manifest.json"])
 def test_a_changed_index_file_is_found_and_built_again(library, name):
     wanted = hits(library, "tokens repair")
     file = generations(chunk_indexes(library))[-1] / name

@@ -13,6 +13,7 @@ import pytest
 from index_rows import DIMENSIONS, by_keyword, by_vector, make_rows
 
 from ragkit.errors import IndexCorruptError
+from ragkit.indexes.local import packed
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import Generation, open_newest, prune, write_generation
 from ragkit.indexes.local.keyword import Bm25Parameters
@@ -20,6 +21,13 @@ from ragkit.indexes.rows import EntryRows
 from ragkit.types import Field, Version
 
 NAMES = {"fingerprint": "hash-1", "tokenizer_version": "1"}
+
+
+@pytest.fixture(autouse=True, params=[1, 2], ids=["in one file", "in many"])
+def _form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test, with a segment in one file as a small one is, and in a file for each array."""
+    if request.param > 1:
+        monkeypatch.setattr(packed, "MOST_ROWS", 0)
 
 
 def write(folder: Path, count: int = 40, version: int = 7, **more) -> Path:
@@ -201,3 +209,22 @@ def test_killed_at_any_instant_there_is_a_whole_one(tmp_path: Path):
         last = manifest.collection_version
         prune(tmp_path)
     assert last >= 1
+
+
+def test_a_small_segment_is_one_file_beside_its_manifest(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(packed, "MOST_ROWS", 40)
+    assert files_of(write(tmp_path)) == ["manifest.json", "rows.npz"]
+    assert len(files_of(write(tmp_path, 41))) > 15
+
+
+def test_both_forms_score_alike(tmp_path: Path, monkeypatch):
+    found = []
+    for most in (0, 40):
+        monkeypatch.setattr(packed, "MOST_ROWS", most)
+        write(tmp_path, parameters=Bm25Parameters(k1=0.9, b=0.4))
+        index = opened(tmp_path).index()
+        assert index.base.parameters == Bm25Parameters(k1=0.9, b=0.4)
+        queries = np.array(make_rows(range(900, 904)).vectors, np.float32)
+        each = [*by_keyword(index, [[3, 4]], {Field.TEXT: 1}, 20), *by_vector(index, queries, 20)]
+        found.append([(one.entry_ids.tolist(), one.scores.tolist()) for one in each])
+    assert found[0] == found[1]

@@ -334,7 +334,7 @@ def test_a_reader_stays_where_it_is_while_the_newer_generation_is_damaged(
     indexes.save(_collection(shelf))
     folder = library_paths.index(_collection(shelf).id, "chunk", "fingerprint")
     newest = folder / indexes.generation(_collection(shelf))
-    (newest / "entry_ids.npy").write_bytes(b"torn")
+    (newest / "rows.npz").write_bytes(b"torn")
     for _ in range(10):
         index = reader.current(_collection(shelf))
         assert index.entry_ids().tolist() == shelf.entry_ids()

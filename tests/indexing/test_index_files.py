@@ -7,12 +7,11 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 from small_library import HANDBOOK, add, find, open_library, paths, sync, without_times, write_files
 
 from ragkit.catalog import Catalog
-from ragkit.indexes.local import backend, collection
+from ragkit.indexes.local import backend, collection, packed
 from ragkit.indexes.local.files import generations, number_of
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing import ingest
@@ -58,11 +57,21 @@ def test_deleted_index_files_change_no_result_and_need_no_embedding(place):
     assert _opened(place)[0] == before
 
 
-@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "missing", "manifest", "garbage"])
-def test_damaged_index_files_are_made_again_with_a_notice(place, damage):
+@pytest.mark.parametrize(
+    ("damage", "files"),
+    [("flip", 1), ("flip", 2), ("cut", 1), ("cut", 2), ("empty", 1), ("missing", 2),
+     ("manifest", 1), ("garbage", 2)],
+)  # fmt: skip
+def test_damaged_index_files_are_made_again_with_a_notice(place, damage, files, monkeypatch):
+    """Whether they are one, as those of a small index, or many."""
+    if files > 1:
+        shutil.rmtree(place / "indexes")
+        monkeypatch.setattr(packed, "MOST_ROWS", 0)
     before, _ = _opened(place)
     newest = _generations(place)[-1]
-    file = max(newest.rglob("*.npy"), key=lambda path: path.stat().st_size)
+    arrays = [*newest.rglob("*.np[yz]")]
+    assert min(len(arrays), 2) == files
+    file = max(arrays, key=lambda path: path.stat().st_size)
     data = bytearray(file.read_bytes())
     if damage == "flip":
         data[-1] ^= 0xFF
@@ -179,7 +188,7 @@ def test_a_long_sync_saves_the_index_as_it_grows(tmp_path, monkeypatch):
         record = library.collections.get("default")
         folder = library.paths.index(record.id, "chunk", library.embedder.fingerprint)
         saved = generations(folder)
-        rows = [len(np.load(path / "entry_ids.npy", mmap_mode="r")) for path in saved]
+        rows = [len(packed.load_rows(path / packed.PACKED)[0]) for path in saved]
         assert len(library.search("buoy", limit=50).results) == 24
     # At 4 chunks, at 8, 13 and 20, each time by more than half as many new ones, and at the end.
     assert (len(saved), rows[-1], number_of(saved[-1].name)) == (2, 24, 5)

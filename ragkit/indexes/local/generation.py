@@ -31,7 +31,7 @@ from ragkit.indexes.local.hnsw import (
     write_graph,
 )
 from ragkit.indexes.local.keyword import Bm25Parameters
-from ragkit.indexes.local.segment import VECTORS, Segment
+from ragkit.indexes.local.segment import Segment, file_of_vectors
 from ragkit.indexes.local.vector import LateGraph
 from ragkit.indexes.rows import EntryRows
 from ragkit.types import Version
@@ -64,6 +64,11 @@ class Manifest:
     def version(self) -> Version:
         """The version of the collection that the generation holds."""
         return Version(self.collection_version, self.token)
+
+    @property
+    def vectors_file(self) -> FileRecord:
+        """The file that holds the vectors, by which a graph over them is known."""
+        return self.files[file_of_vectors(self.files)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +195,7 @@ def _open(
             raise _corrupt(path, f"{what} is {actual}, not {required}")
     _check_files(path, manifest, checksums)
     try:
-        segment = Segment.load(path, LateGraph(path, manifest.files[VECTORS]))
+        segment = Segment.load(path, LateGraph(path, manifest.vectors_file))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _corrupt(path, f"its files cannot be read: {error}") from error
     last = int(segment.entry_ids[-1]) if len(segment) else 0
@@ -221,7 +226,7 @@ def build_graph_of(path: Path, parameters: GraphParameters | None = None) -> Non
         segment = Segment.load(path)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _corrupt(path, f"its files cannot be read: {error}") from error
-    write_graph(path, segment.vectors.usable_vectors, manifest.files[VECTORS], parameters)
+    write_graph(path, segment.vectors.usable_vectors, manifest.vectors_file, parameters)
 
 
 def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
@@ -237,9 +242,9 @@ def newest_graph(folder: Path, *, checksums: bool = True) -> NewestGraph | None:
     if manifest is None:
         return None
     try:
-        state = graph_state(paths[-1], manifest.files[VECTORS], checksums=checksums)
+        state = graph_state(paths[-1], manifest.vectors_file, checksums=checksums)
     except KeyError as error:
-        raise _corrupt(paths[-1], f"{VECTORS} is not in its manifest") from error
+        raise _corrupt(paths[-1], f"{error} is not in its manifest") from error
     return NewestGraph(paths[-1], manifest.vectors, state)
 
 

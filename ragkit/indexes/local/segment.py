@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.local import packed
 from ragkit.indexes.local.keyword import (
     Bm25Parameters,
     KeywordIndex,
@@ -26,13 +27,16 @@ from ragkit.indexes.local.vector import LateGraph, VectorIndex
 from ragkit.indexes.rows import Bools, EntryRows, Ids, join, positions_in
 from ragkit.types import Field
 
-VECTORS = "vectors.faiss"
-"""The file of the vectors in a segment's folder."""
-
+_VECTORS = "vectors.faiss"
 # Names of files; the last says which rows have a vector.
 _COLUMNS = ("entry_ids", "document_ids", "levels", "chunk_indexes", "content_keys", "found")
 _FIELDS = "fields.json"
 _ROW_BITS = np.uint64(32)
+
+
+def file_of_vectors(names: Container[str]) -> str:
+    """Return which of a segment's files holds its vectors."""
+    return packed.PACKED if packed.PACKED in names else _VECTORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,12 @@ class Segment:
     parameters: Bm25Parameters
 
     @classmethod
-    def build(cls, rows: EntryRows, parameters: Bm25Parameters | None = None) -> Segment:
+    def build(
+        cls,
+        rows: EntryRows,
+        parameters: Bm25Parameters | None = None,
+        graph: LateGraph | None = None,
+    ) -> Segment:
         """Index rows; the same rows give the same segment."""
         parameters = parameters or Bm25Parameters()
         fields = sorted(name for name, column in rows.tokens.items() if len(column.flat))
@@ -59,7 +68,7 @@ class Segment:
             rows.levels,
             rows.chunk_indexes,
             rows.content_keys,
-            VectorIndex.build(rows.vectors, rows.has_vector),
+            VectorIndex.build(rows.vectors, rows.has_vector, graph),
             {name: KeywordIndex.build(rows.tokens[name], parameters) for name in fields},
             parameters,
         )
@@ -88,8 +97,11 @@ class Segment:
         return _bytes_of_vectors(self.levels, has_vector, codes, self.vectors) + tokens
 
     def save(self, folder: Path) -> None:
-        """Write everything into a new folder."""
+        """Write everything into a new folder: a small one as one file (``packed.py``)."""
         folder.mkdir(parents=True)
+        if len(self) <= packed.MOST_ROWS:
+            packed.save_rows(folder / packed.PACKED, self.rows(), self.parameters)
+            return
         columns: Sequence[NDArray[Any]] = (
             self.entry_ids,
             self.document_ids,
@@ -100,7 +112,7 @@ class Segment:
         )
         for name, column in zip(_COLUMNS, columns, strict=True):
             np.save(folder / f"{name}.npy", column, allow_pickle=False)
-        self.vectors.save(folder / VECTORS)
+        self.vectors.save(folder / _VECTORS)
         for name, index in self.keywords.items():
             index.save(folder / f"keyword-{name.value}")
         about = {
@@ -114,9 +126,13 @@ class Segment:
     def load(cls, folder: Path, graph: LateGraph | None = None) -> Segment:
         """Map a saved segment into memory, with the graph of its vectors if there is to be one.
 
+        A small one is read and built.
+
         Raises:
             OSError, ValueError, KeyError: the files are not what ``save`` wrote.
         """
+        if (folder / packed.PACKED).exists():
+            return cls.build(*packed.load_rows(folder / packed.PACKED), graph)
         about = json.loads((folder / _FIELDS).read_text(encoding="utf-8"))
         columns = [load_array(folder / f"{name}.npy") for name in _COLUMNS]
         entry_ids, document_ids, levels, chunk_indexes, content_keys, has_vector = columns
@@ -133,7 +149,7 @@ class Segment:
             levels,
             chunk_indexes,
             content_keys,
-            VectorIndex.load(folder / VECTORS, has_vector, graph),
+            VectorIndex.load(folder / _VECTORS, has_vector, graph),
             keywords,
             Bm25Parameters(about["k1"], about["b"]),
         )

@@ -114,11 +114,16 @@ class VectorIndex:
         self._guard = threading.Lock()
 
     @classmethod
-    def build(cls, vectors: NDArray[np.float16], has_vector: Bools) -> VectorIndex:
-        """Build from vectors (n, d); rows of zeros, and those marked as without, are left out."""
+    def build(
+        cls, vectors: NDArray[np.float16], has_vector: Bools, graph: LateGraph | None = None
+    ) -> VectorIndex:
+        """Build from vectors (n, d); rows of zeros, and those marked as without, are left out.
+
+        ``graph`` is the one of these vectors, if there is to be any.
+        """
         rows = np.flatnonzero(has_vector & _usable(vectors))
         kept = np.ascontiguousarray(vectors if len(rows) == len(vectors) else vectors[rows])
-        return cls(_scalar_index(kept), rows.astype(np.int64), len(vectors))
+        return cls(_scalar_index(kept), rows.astype(np.int64), len(vectors), graph)
 
     def __len__(self) -> int:
         """How many rows can be found."""
