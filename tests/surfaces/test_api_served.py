@@ -1,4 +1,4 @@
-"""A real server: the lines of docs/api.md, an agent, and addresses that are no page's."""
+"""A real server: the lines of docs/api.md, agents, chat front ends, and what is no page's."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 import zipfile
 
 import httpx2
+import openai
 import pytest
 from api_client import make_library
 from mcp import Client
@@ -104,3 +105,25 @@ def test_an_agent_asks_the_same_server(served, mode):
 
     [result] = asyncio.run(run()).structured_content["results"]
     assert result["document"]["path"] == "handbook/login.md"
+
+
+def test_openai_own_client_asks_it_as_a_model(served):
+    token = ApiToken(served.library.token).ensure()
+    address = f"http://localhost:{served.port}/v1"
+    with openai.OpenAI(base_url=address, api_key=token, max_retries=0) as client:
+        question = {"role": "user", "content": "When does the OAuth token expire?"}
+        model = client.models.list().data[0].id
+        chunks = list(client.chat.completions.create(model=model, messages=[question], stream=True))
+    deltas = [chunk.choices[0].delta for chunk in chunks]
+    assert "The OAuth token expires after an hour" in "".join(one.content or "" for one in deltas)
+    cited = next(one.annotations[0] for one in deltas if getattr(one, "annotations", None))
+    place = cited["url_citation"]["url"]
+    assert place.startswith(f"http://localhost:{served.port}/document?id=")
+    # The page itself is what a browser gets there.
+    assert served.ask(place.removeprefix(f"http://localhost:{served.port}"))[0] == 200
+    with (
+        openai.OpenAI(base_url=address, api_key="wrong", max_retries=0) as client,
+        pytest.raises(openai.AuthenticationError) as refused,
+    ):
+        client.models.list()
+    assert refused.value.code == "invalid_api_key"
