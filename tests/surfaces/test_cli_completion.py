@@ -55,7 +55,7 @@ def run(environment, *command, stdin=None, **more):
 def test_bash_completes_commands_options_values_and_collections(environment, tmp_path):
     expected = {
         "ragkit .": " ".join(COMMANDS),
-        "ragkit se": "search serve service",
+        "ragkit comp": "compact completion",
         "ragkit search --col": "--collection",
         "ragkit search --mode .": "hybrid keyword vector",
         "ragkit search --collection .": "Verträge mail notes",
