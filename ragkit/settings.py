@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -24,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from ragkit import setting_faults
 from ragkit.errors import SettingsError
 from ragkit.option_table import Choice, Option
 from ragkit.options import CHUNKED_OPTIONS, SEARCH_OPTIONS, ChunkedOptions, SearchOptions
@@ -253,7 +253,7 @@ def parse_chunking(values: Mapping[str, int]) -> ChunkingSettings:
     try:
         return ChunkingSettings.model_validate(dict(values))
     except ValidationError as error:
-        raise SettingsError(_sentence(error), "") from error
+        raise SettingsError(setting_faults.sentence(error), "") from error
 
 
 def parse_option(name: str, value: object) -> Any:
@@ -317,7 +317,7 @@ def _parsed(name: str, value: object, group: Any, options: Mapping[str, Option])
         return getattr(group.model_validate({setting: value}), setting)
     except ValidationError as error:
         cure = f"The options are {', '.join(options)}."
-        raise SettingsError(_sentence(error, name), cure) from error
+        raise SettingsError(setting_faults.sentence(error, name), cure) from error
 
 
 def apply_options(base: SearchOptions, values: Mapping[str, Any]) -> SearchOptions:
@@ -375,7 +375,9 @@ def load_settings(file: Path | None = None, **command_line: Any) -> Settings:
             f"{path} cannot be read: {error.strerror or error}.", "Check its permissions."
         ) from error
     except ValidationError as error:
-        raise SettingsError(_sentence(error), _cure(error, path, values)) from error
+        raise SettingsError(
+            setting_faults.sentence(error), setting_faults.cure(error, Settings, path, values)
+        ) from error
 
 
 def _read_sources(path: Path, values: dict[str, Any]) -> Settings:
@@ -390,7 +392,7 @@ def _read_sources(path: Path, values: dict[str, Any]) -> Settings:
         merged = _merging(path)(**values)
     except PydanticSettingsError as error:
         where = f"Check {path} and the RAGKIT_* variables."
-        raise SettingsError(_unparsed(error), where) from error
+        raise SettingsError(setting_faults.unparsed(error, _PREFIX), where) from error
     return Settings.model_construct(
         **{name: getattr(merged, name) for name in Settings.model_fields}
     )
@@ -443,65 +445,3 @@ def _expanded(path: Path) -> Path:
         return path.expanduser()
     except RuntimeError as error:
         raise ValueError(f"there is no home folder for {path}") from error
-
-
-RULES = {
-    "extra_forbidden": "there is no such setting",
-    "greater_than": "must be more than {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than_equal": "must be at most {le}",
-    "enum": "must be {expected}",
-    "literal_error": "must be {expected}",
-    "string_too_short": "must not be empty",
-    "finite_number": "must be a finite number",
-    "int_parsing": "must be a whole number",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_parsing": "must be a number",
-    "float_type": "must be a number",
-    "bool_parsing": "must be true or false",
-    "bool_type": "must be true or false",
-    "string_type": "must be text",
-    "path_type": "must be a path",
-    "tuple_type": "must be a list",
-    "model_type": "must be a table of settings",
-    "value_error": "{error}",
-}
-"""What is wrong with a value, in ragkit's words, by the type of pydantic's error."""
-
-
-def _sentence(error: ValidationError, only: str = "") -> str:
-    """Return which settings are wrong, in our own words; ``only`` names a single one."""
-    faults = []
-    for fault in error.errors():
-        name = only or ".".join(str(part) for part in fault["loc"]) or "settings"
-        template = RULES.get(fault["type"], "has an invalid value")
-        rule = template.format_map(fault.get("ctx", {}))
-        value = fault["input"]
-        shown = rule.startswith("must be") and isinstance(value, str | int | float)
-        shown = shown and fault["loc"] != ("web", "key")
-        faults.append(f"{name}: {rule}" + (f", not {value!r}" if shown else ""))
-    return f"Wrong settings: {'; '.join(faults)}."
-
-
-def _cure(error: ValidationError, path: Path, given: Any) -> str:
-    """Return which names there are instead of an unknown one, and where to look for the fault."""
-    fault = error.errors()[0]
-    *groups, name = fault["loc"] or ("",)
-    group: Any = Settings
-    for each in groups:
-        given = given.get(each) if isinstance(given, dict) else None
-        if fault["type"] == "extra_forbidden":
-            group = group.model_fields[each].annotation
-    by_name = isinstance(given, dict) and name in given
-    where = "what was given by name" if by_name else f"{path} and the RAGKIT_* variables"
-    if fault["type"] == "extra_forbidden":
-        return f"There are {', '.join(group.model_fields)}. Check {where}."
-    return f"Check {where}."
-
-
-def _unparsed(error: Exception) -> str:
-    """Return which variable of a table or list is not JSON."""
-    field = re.search(r'field "([^"]+)"', str(error))
-    name = f"{_PREFIX}{field[1].upper()}" if field else "A RAGKIT_* variable"
-    return f"{name}, or a list below it, is not valid JSON."

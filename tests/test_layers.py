@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "answers",
         "versions",
         "formatting",
+        "setting_faults",
     ),
     ("settings", "paths"),
     ("sources", "reading", "chunking"),

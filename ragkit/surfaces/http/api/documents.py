@@ -82,8 +82,10 @@ def get_chunk(
     document: NumberInPath,
     chunk: OffsetInPath,
     request: Request,
-    neighbours: Annotated[int, Query(ge=0, le=50, description="Chunks on each side.")] = 0,
+    reach: Annotated[
+        int, Query(alias="neighbours", ge=0, le=50, description="Chunks on each side.")
+    ] = 0,
 ) -> Json:
     """Return a chunk of a document, counted from 0, with its neighbours."""
-    passage = library_of(request).documents.neighbours(document, chunk, neighbours)
+    passage = library_of(request).documents.neighbours(document, chunk, reach)
     return Json(render.passage_as_json(passage))

@@ -18,7 +18,7 @@ from starlette.types import Message, Receive
 
 from ragkit.errors import RagkitError
 from ragkit.formatting import megabytes
-from ragkit.settings import RULES
+from ragkit.setting_faults import RULES
 from ragkit.surfaces.http.problems import problem, status_of
 
 MOST_BYTES = 8_000_000
