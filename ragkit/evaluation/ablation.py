@@ -204,7 +204,7 @@ def ablate(
             break
         except RagkitError as error:
             no_model = isinstance(error, ModelError) and _RERANKER in variant.needs
-            prefix = "no model reranks: " if no_model else ""
+            prefix = "No model reranks: " if no_model else ""
             outcomes.append(Outcome(variant, None, f"{prefix}{error}"))
             continue
         partial = evaluation.partial

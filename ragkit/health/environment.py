@@ -201,12 +201,19 @@ def folder_size(folder: Path) -> int:
 
 
 def _log(parts: Parts) -> Iterator[Finding]:
-    errors = last_errors(parts.paths.logs / "worker.log", time.time() - _LOG_SECONDS)
+    since = time.time() - _LOG_SECONDS
+    # The worker, the pages and what programs ask, and commands each have a log.
+    errors = [
+        (error, file)
+        for file in parts.paths.logs.glob("*.log")
+        for error in last_errors(file, since)
+    ]
     if errors:
-        text = f"{plural(len(errors), 'error')} in the worker's log in the last day: {errors[-1]}"
-        yield Finding("log", False, text, f"read {parts.paths.logs / 'worker.log'}", len(errors))
+        last, file = max(errors)
+        text = f"{plural(len(errors), 'error')} in the logs in the last day: {last}"
+        yield Finding("log", False, text, f"read {file}", len(errors))
     else:
-        yield Finding("log", True, "No errors in the worker's log in the last day.")
+        yield Finding("log", True, "No errors in the logs in the last day.")
 
 
 def last_errors(file: Path, since: float) -> list[str]:

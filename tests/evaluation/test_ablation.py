@@ -109,7 +109,7 @@ def test_what_cannot_be_run_says_why(experiments, server):
     whole = ablate(every_variant(), *experiments[:2])
     missing = {one.variant.name: one.reason for one in whole.outcomes if one.evaluation is None}
     reason = (
-        "no model reranks: Ollama has no model that writes text. "
+        "No model reranks: Ollama has no model that writes text. "
         "Download one, for example: ollama pull llama3.2:3b."
     )
     assert missing == dict.fromkeys(("F5", "V5"), reason)

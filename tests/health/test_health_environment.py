@@ -112,6 +112,12 @@ def test_only_recent_errors_of_the_log_count(library):
     assert last_errors(log, time.time() - 86_400) == [f"{new},003 ERROR job 7 stopped"]
     finding = finding_of(library, "log", Depth.GLANCE)
     assert (finding.ok, finding.count) == (False, 1)
+    pages = library.paths.logs / "pages.log"
+    pages.write_text(f"{old},001 ERROR long ago\n{new},004 ERROR something unexpected happened\n")
+    finding = finding_of(library, "log", Depth.GLANCE)
+    assert finding.count == 2
+    assert finding.sentence.endswith("004 ERROR something unexpected happened")
+    assert finding.fix == f"read {pages}"
     assert last_errors(library.paths.logs / "none.log", 0) == []
 
 

@@ -116,12 +116,20 @@ def test_thoughts_before_the_answer_do_no_harm(server):
 
 
 def test_all_is_graded_within_the_limit_or_nothing(server):
-    server.reply, server.delay = grading(lambda text: 5), 0.6
+    answer = grading(lambda text: 5)
+
+    def slower_each_time(messages):
+        server.delay = 8.0
+        return answer(messages)
+
+    server.reply = slower_each_time
     texts = [f"passage {n}" for n in range(3 * MOST_TOGETHER)]
+    times = iter([0.0, 0.0, 3.0])
+    settings = ModelSettings(ollama_url=server.url, rerank_seconds=4)
     with pytest.raises(OllamaTimeoutError) as late:
-        grader(server, rerank_seconds=1).grade("what?", texts)
+        OllamaGrader(settings, clock=lambda: next(times)).grade("what?", texts)
     assert len(server.asked("/api/chat")) == 2
-    assert late.value.message == f'"{WRITER}" graded 10 of 30 passages within 1 s.'
+    assert late.value.message == f'"{WRITER}" graded 10 of 30 passages within 4 s.'
     assert "models.rerank_seconds" in late.value.cure
 
 
