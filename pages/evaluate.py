@@ -7,8 +7,8 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts.common import frame, markup, state
-from pages.parts.evaluate import ablation_part, charts, set_forms
+from pages.parts.common import browser, frame, markup, state
+from pages.parts.evaluate import ablation_part, charts, from_searches, set_forms
 from pages.parts.evaluate import evaluation_html as evaluating
 from pages.parts.evaluate.running import in_progress, moved_on, runs_of
 from ragkit.catalog.runs import RunRecord
@@ -31,6 +31,7 @@ def draw() -> None:
     with st.container(key="page-wide"):
         st.html("<h1>Evaluate</h1>")
         collection = choose_collection(library)
+        browser.listen(lambda values: from_searches.act(library, collection, values))
         sets = library.judgments.sets(collection)
         if not library.documents.counts().documents:
             st.html(markup.state("Nothing to measure yet", "Add documents to the library first."))
@@ -54,7 +55,8 @@ def nothing_rated() -> None:
             "How good are the answers?",
             "To measure that, ragkit runs questions whose relevant documents are known. Rate "
             "results on the Search and Compare pages with the keys 1, 2 and 3: each rated question "
-            "joins a set. You can also import a set, or have a model on this machine write one.",
+            "joins a set. You can also rate what you searched for before, import a set, or have a "
+            "model on this machine write one.",
         )
     )
     with st.container(horizontal=True):
@@ -79,7 +81,7 @@ def controls(library: Library, collection: str, sets: Mapping[str, tuple[int, in
     origins = library.judgments.origins(collection)
     writers = library.judgments.writers(collection)
     names = list(sets)
-    new = st.session_state.pop(set_forms.NEW_SET, None)
+    new = st.session_state.pop(from_searches.NEW_SET, None)
     if new in names:
         st.session_state[_SET] = new
     if st.session_state.get(_SET) not in names:

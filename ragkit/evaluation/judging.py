@@ -92,8 +92,12 @@ class Judging:
         *,
         span: Span | None = None,
         origin: Origin = Origin.SEARCH,
+        question_set: str = "",
+        filter_: str = "",
     ) -> JudgmentRecord:
         """Store how well a passage, or without one a whole document, answers a question.
+
+        ``filter_`` is what the question is restricted to, in the query language.
 
         Raises:
             EvaluationError: the question is empty, or there is no such grade or place.
@@ -121,8 +125,9 @@ class Judging:
                     f"{record.path} has changed since it was shown.", "Search again, then rate it."
                 )
         judged = JudgmentDraft(
-            asked, document_id, record.path, record.hash, start, end, quote, grade, origin
-        )
+            asked, document_id, record.path, record.hash, start, end, quote, grade, origin,
+            question_set, filter=filter_,
+        )  # fmt: skip
         return JudgmentRecord(self._catalog.judgments.add(collection_id, [judged])[0], judged)
 
     def undo(self, collection_id: int) -> JudgmentRecord | None:
@@ -132,10 +137,10 @@ class Judging:
             self._catalog.judgments.remove([last.id])
         return last
 
-    def grades(self, collection_id: int, question: str) -> Grades:
+    def grades(self, collection_id: int, question: str, *, question_set: str = "") -> Grades:
         """Return the judgments on the documents that a question found."""
         records = self._catalog.judgments.current(
-            collection_id, question_set="", question=normalised_question(question)
+            collection_id, question_set=question_set, question=normalised_question(question)
         )
         return Grades(tuple(self.place(collection_id, records)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ragkit.evaluation.question_sets import Imported, JudgedSet
     from ragkit.evaluation.runs import Difference
     from ragkit.indexing.progress import Progress
+    from ragkit.library.logged_questions import LoggedQuestion, OfferedPlace
+    from ragkit.library.search_log import LoggedSearch
     from ragkit.paths import LibraryPaths
     from ragkit.settings import Settings
     from ragkit.types import Span
@@ -55,16 +57,21 @@ class JudgmentService:
         *,
         span: Span | None = None,
         origin: Origin,
+        question_set: str = COLLECTED,
+        filter_: str = "",
     ) -> JudgmentRecord:
         """Grade how well a passage, or a whole document without one, answers a question.
+
+        ``filter_`` is what the question is restricted to, in the query language.
 
         Raises:
             EvaluationError: the question is empty, or there is no such grade or place.
             NotFoundError: the document is gone.
         """
         return self._judging.judge(
-            self._id(collection), question, document_id, grade, span=span, origin=origin
-        )
+            self._id(collection), question, document_id, grade, span=span, origin=origin,
+            question_set=question_set, filter_=filter_,
+        )  # fmt: skip
 
     def undo(self, collection: str) -> JudgmentRecord | None:
         """Remove the last judgment made by hand, so that the one before holds again."""
@@ -118,6 +125,24 @@ class JudgmentService:
             self._catalog, self._settings.models, collection,
             count=count, name=name, seed=seed, model=model, report=report,
         )  # fmt: skip
+
+    def logged(
+        self, collection: str, searches: Iterable[LoggedSearch], question_set: str
+    ) -> tuple[LoggedQuestion, ...]:
+        """Return the questions of logged searches that a set may have, the most asked first."""
+        from ragkit.library.logged_questions import logged_questions
+
+        record = self._catalog.collections.get(collection)
+        return logged_questions(self._catalog, record, searches, question_set)
+
+    def offered(
+        self, collection: str, asked: LoggedQuestion, question_set: str
+    ) -> tuple[OfferedPlace, ...]:
+        """Return what a logged question showed, to be rated with ``add``."""
+        from ragkit.library.logged_questions import offered_places
+
+        record = self._catalog.collections.get(collection)
+        return offered_places(self._catalog, record, asked, question_set)
 
     def export(self, collection: str, judged: JudgedSet, folder: Path) -> None:
         """Export a question set as a BEIR folder and as questions.jsonl."""

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from running import html, run
 
+from pages.parts.evaluate import from_searches
 from ragkit.indexing.writer import writer_lock
 from ragkit.library import Library
+from ragkit.library.logged_questions import LoggedQuestion, OfferedPlace
 from ragkit.surfaces.serve import app_folder
 
 
@@ -57,3 +59,44 @@ def test_the_sample_brings_its_questions(library):
     assert not app.exception
     assert library.judgments.sets("default")["sample questions"][0] == 40
     assert "evaluate-sample" not in [button.key for button in app.button]
+
+
+# -- of the log of searches --------------------------------------------------------------------
+
+
+def test_questions_of_the_log_are_listed_once_they_are_asked_for(library, tmp_path):
+    fill(library, tmp_path / "papers")
+    app = run(library, "evaluate")
+    assert "rk-logged" not in html(app)
+    with writer_lock(library.paths.lock, "test"):
+        app.session_state["evaluate-searches"] = True
+        app.run()
+    assert "No search of this collection is in the log yet." in html(app)
+    options = library.options()
+    for _ in range(2):
+        library.searches.note("refund", library.search("refund"), options, door="mcp")
+    with writer_lock(library.paths.lock, "test"):
+        app.run()
+    assert "0 of 1 question rated" in html(app)
+    assert "2 ×" in html(app)
+    [asked] = library.judgments.logged("default", library.searches.log(), "searches")
+    [place] = library.judgments.offered("default", asked, "searches")
+    with writer_lock(library.paths.lock, "test"):
+        app.session_state["logged_chosen"] = asked
+        app.run()
+    said = html(app)
+    assert "A full refund within 30 days." in said
+    assert f'data-place="{place.span.start}-{place.span.end}"' in said
+    assert not app.exception
+
+
+def test_what_was_asked_and_shown_is_text_and_nothing_else():
+    evil = '"><img src=x onerror=alert(1)>'
+    one = LoggedQuestion(evil, f"path:{evil}", 3, 0.0, (), rated=True)
+    place = OfferedPlace(4, evil, evil, None, evil)
+    drawn = from_searches.listed([one], one, [place], evil)
+    assert "<img" not in drawn
+    assert drawn.count('data-rk="judge"') == 3
+    assert 'data-place=""' in drawn
+    assert "3 × · rated" in drawn
+    assert "Nothing that it showed is left." in from_searches.listed([one], one, (), "default")

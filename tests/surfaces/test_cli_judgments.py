@@ -138,3 +138,24 @@ def test_fewer_questions_than_were_wanted_are_kept_and_said(written, server):
     assert away.stdout == ""
     missing = written("write", "--model", "none:1b", "--set", "b")
     assert "none:1b" in missing.stderr
+
+
+def test_what_was_searched_for_is_rated_in_a_file_and_evaluated(ragkit, in_process, tmp_path):
+    file = tmp_path / "asked.csv"
+    nothing = ragkit("logged", file)
+    assert (nothing.returncode, file.exists()) == (1, False)
+    in_process("search", "refund within thirty days")
+    in_process("search", "Refund within thirty days", "--mode", "keyword")
+    done = ragkit("logged", file)
+    assert done.returncode == 0
+    assert done.stderr.startswith("1 question with ")
+    assert f'ragkit judgments import {file} --name "searches"' in done.stderr
+    assert ragkit("logged", file).returncode == 1
+    text = file.read_text("utf-8")
+    assert "Refund within thirty days,?,handbook/refunds.md," in text
+    file.write_text(text.replace("?,handbook/refunds.md", "2,handbook/refunds.md"), "utf-8")
+    assert ragkit("import", file, "--name", "searches").returncode == 0
+    measured = in_process("eval", "--set", "searches", "--json")
+    assert measured.returncode == 0
+    figures = json.loads(measured.stdout.splitlines()[0])["metrics"]
+    assert {one["name"]: one["value"] for one in figures}["hit@1"] == 1.0

@@ -10,6 +10,7 @@ from pages.parts.common.markup import action, number, plural
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import RagkitError
 from ragkit.evaluation.judging import GRADES, Grades
+from ragkit.evaluation.question_sets import COLLECTED
 from ragkit.library import Library
 from ragkit.results import Result
 from ragkit.types import Span
@@ -20,6 +21,11 @@ _MEANINGS = {2: "answers the question", 1: "answers it in part", 0: "does not an
 
 def buttons(result: Result, span: Span | None, grade: int | None) -> str:
     """Return ``Relevant · Partly · Not relevant`` as HTML, with the current grade pressed."""
+    return place_buttons(result.document.id, result.document.collection, span, grade)
+
+
+def place_buttons(document_id: int, collection: str, span: Span | None, grade: int | None) -> str:
+    """Return the buttons of a place, or of a whole document."""
     place = "" if span is None else f"{span.start}-{span.end}"
     parts = [
         action(
@@ -27,9 +33,9 @@ def buttons(result: Result, span: Span | None, grade: int | None) -> str:
             label,
             style="rk-act rk-grade",
             data_grade=grade_,
-            data_id=result.document.id,
+            data_id=document_id,
             data_place=place,
-            data_collection=result.document.collection,
+            data_collection=collection,
             aria_pressed=str(grade == grade_).lower(),
             title=f"This passage {_MEANINGS[grade_]}. Key {_KEYS[grade_]}.",
         )
@@ -40,7 +46,15 @@ def buttons(result: Result, span: Span | None, grade: int | None) -> str:
     return f'<span class="rk-judge" role="group" aria-label="Rate this result">{inner}</span>'
 
 
-def act(library: Library, values: Mapping[str, str], question: str, origin: Origin) -> bool:
+def act(
+    library: Library,
+    values: Mapping[str, str],
+    question: str,
+    origin: Origin,
+    *,
+    question_set: str = COLLECTED,
+    filter_: str = "",
+) -> bool:
     """Handle a click that judges or undoes; return whether it was one."""
     verb = values.get("rk", "")
     if verb not in ("judge", "unjudge"):
@@ -52,7 +66,7 @@ def act(library: Library, values: Mapping[str, str], question: str, origin: Orig
             span = Span(int(start), int(end)) if start and end else None
             library.judgments.add(
                 collection, question, int(values["id"]), int(values["grade"]),
-                span=span, origin=origin,
+                span=span, origin=origin, question_set=question_set, filter_=filter_,
             )  # fmt: skip
         elif library.judgments.undo(collection) is None:
             st.toast("Nothing to undo.")

@@ -1,4 +1,4 @@
-"""Getting question sets on the Evaluate page: the sample's, from a file, or from a model."""
+"""Getting question sets on the Evaluate page: the sample's, of searches, a file, or a model."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ import streamlit as st
 
 from pages.parts.common import browser
 from pages.parts.evaluate import evaluation_html as evaluating
+from pages.parts.evaluate import from_searches
+from pages.parts.evaluate.from_searches import NEW_SET
 from pages.parts.evaluate.running import in_progress, moved_on, writing_of
 from ragkit.errors import RagkitError
 from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN
 from ragkit.library import Library
 from ragkit.models.ollama_monitor import OllamaLook
 from ragkit.surfaces.serve import app_folder
-
-NEW_SET = "eval_new_set"
-"""The session's key of a set that has just been made, to be chosen by the page."""
 
 _SAMPLE = "sample questions"
 _SEEN, _COUNT, _TOLD, _ROUND = "writing_seen", "writing_count", "eval_import", "eval_import_round"
@@ -32,6 +31,7 @@ def draw(library: Library, collection: str, *, expanded: bool = False) -> None:
     """Draw every way to a new set; ``expanded`` where there is none yet."""
     width: int | Literal["stretch"] = _ALONE if expanded else "stretch"
     sample_offer(library, collection, first=expanded)
+    from_searches.draw(library, collection, width)
     with st.expander("Import a question set", key="evaluate-import", width=width):
         _import(library, collection)
     with st.expander(

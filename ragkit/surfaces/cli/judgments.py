@@ -1,4 +1,4 @@
-"""``ragkit judgments``: list, write, export and import question sets."""
+"""``ragkit judgments``: list, write, export and import question sets, and rate what was asked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import typer
 
 from ragkit.errors import EvaluationError
 from ragkit.evaluation.generated_sets import MOST_WANTED, WRITTEN
+from ragkit.formatting import plural
+from ragkit.library.logged_questions import LOGGED, as_csv
+from ragkit.library.search_log import DAYS
 from ragkit.surfaces import render, render_evaluation
 from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.eval_options import SetOption
@@ -83,6 +86,52 @@ def write(
         console.say(render.plain(sentence))
     if report.total < report.wanted:
         raise typer.Exit(_STOPPED if report.stopped else 1)
+
+
+@judgments.command("logged")
+def logged(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.csv", help="Where to write them; not to exist yet.")
+    ],
+    library: LibraryOption = None,
+    collection: CollectionOption = None,
+    days: Annotated[
+        int, typer.Option("--days", min=1, max=DAYS, help="Only searches of the last days.")
+    ] = DAYS,
+    count: Annotated[
+        int, typer.Option("--count", min=1, max=MOST_WANTED, help="At most so many questions.")
+    ] = 50,
+    question_set: Annotated[
+        str, typer.Option("--set", metavar="NAME", help="The set that they are for.")
+    ] = LOGGED,
+) -> None:
+    """Write what was searched for, with what was shown, to a file to be rated.
+
+    The questions that were asked most often come first. Put 2 (relevant), 1 (partly) or 0 (not)
+    in place of each ? and import the file: lines that still have one are left out.
+    """
+    opened = open_library(library, collection)
+    collection = opened.settings.collection
+    asked = opened.judgments.logged(collection, opened.searches.log(days), question_set)[:count]
+    if not asked:
+        raise EvaluationError(
+            f"No search of {collection} is in the log.", "ragkit searches list shows what there is."
+        )
+    rows = [(one, opened.judgments.offered(collection, one, question_set)) for one in asked]
+    try:
+        with file.open("x", encoding="utf-8", newline="") as stream:
+            stream.write(as_csv(rows))
+    except FileExistsError as error:
+        raise EvaluationError(f"{file} already exists.", "Choose another file.") from error
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        message = f"{file} cannot be written: {why}."
+        raise EvaluationError(message, "Choose another place.") from error
+    places = sum(len(offered) for _, offered in rows)
+    console.say(
+        f"{plural(len(rows), 'question')} with {plural(places, 'place')} to rate are in {file}.",
+        f'Rate them, then: ragkit judgments import {file} --name "{question_set}"',
+    )
 
 
 @judgments.command("export")
