@@ -24,15 +24,20 @@ from ragkit.surfaces.http.api.routing import Route
 router = APIRouter(route_class=Route, tags=["search"])
 
 
+_ANSWER = "The answer, as `ragkit search --json` prints it; what `marks` asks for only then."
+
+
 class Search(Where):
     """A question, and how and where it is searched for."""
 
     query: Said = Field(
         description="The question; what the query language knows may stand in it as well."
     )
-    excerpts: bool = Field(
+    marks: bool = Field(
         default=False,
-        description="Quote of each result what answers best: about a millisecond each.",
+        description="For those who show results: which words of the question stand where "
+        "(`highlights`, `terms`, `missing_terms`), and what to quote of each result (`excerpt`). "
+        "Takes some milliseconds.",
     )
 
 
@@ -44,13 +49,13 @@ class LongSearch(Where):
     exclude: list[Number] = Field(default=[], description="Ids of documents that are left out.")
 
 
-@router.post("/search", **described("The answer, as `ragkit search --json` prints it."))
+@router.post("/search", **described(_ANSWER))
 def search(asked: Search, request: Request) -> Json:
     """Search for a question."""
     return Json(_found(library_of(request), asked))
 
 
-@router.get("/search", **described("The answer, as `ragkit search --json` prints it."))
+@router.get("/search", **described(_ANSWER))
 def search_simply(
     q: Annotated[Said, Query(description="The question, with filters of the query language.")],
     request: Request,
@@ -69,9 +74,9 @@ def _found(library: Library, asked: Search) -> dict[str, Any]:
     library.contexts.note_hits(answer)
     library.searches.note(asked.query, answer, options, door=Door.API)
     quoted = None
-    if asked.excerpts:
+    if asked.marks:
         quoted = library.answers.excerpts(answer.corrected or answer.query, answer.results)
-    return render.answer_as_json(answer, quoted)
+    return render.answer_as_json(answer, quoted, marks=asked.marks)
 
 
 @router.post(
