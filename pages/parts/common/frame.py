@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -22,7 +21,7 @@ from ragkit.library import Library
 from ragkit.settings import Settings, load_settings
 
 _FRAMED = "framed"
-_BUSY_SECONDS, _IDLE_SECONDS, _RESTART_SECONDS = 1, 5, 15
+_BUSY_SECONDS, _IDLE_SECONDS = 1, 5
 logger = logging.getLogger(__name__)
 
 
@@ -101,7 +100,6 @@ def open_library() -> Library:
 )
 def _opened(settings: Settings) -> Library:
     library = Library.open(settings, create=True)
-    library.worker.ensure_running()
     library.start_readers(settings.server.readers)
     # What it finds is known by the time a question is answered.
     library.ollama.look()
@@ -189,26 +187,15 @@ def _status(library: Library) -> None:
 
 def _activity(library: Library) -> tuple[str, str, bool]:
     """Return the status in words, its style, and whether the worker is busy."""
-    running = library.worker.state().running
-    if not running and _may_restart():
-        running = library.worker.ensure_running()
     now = library.jobs.progress()
-    if not running:
+    # Serve starts another within seconds.
+    if not library.worker.state().running:
         return "not running", "rk-off", False
     if now is not None:
         return brief(*now), "rk-busy", True
     if failed := library.contexts.status().counts.failed:
         return f"{plural(failed, 'context')} failed", "rk-off", False
     return "up to date", "", False
-
-
-def _may_restart() -> bool:
-    """Return whether it is long enough since this session last started the worker."""
-    last = st.session_state.get("worker_started", 0.0)
-    if time.monotonic() - last < _RESTART_SECONDS:
-        return False
-    st.session_state["worker_started"] = time.monotonic()
-    return True
 
 
 def brief(job: JobRecord, progress: Progress) -> str:
