@@ -139,7 +139,7 @@ class WorkerService:
         # Its log is a file of its own, which it keeps short; this is for what it dies of.
         with (self._paths.logs / "worker-output.log").open("wb") as log:
             subprocess.Popen(
-                [sys.executable, "-m", "ragkit", "worker"],
+                [sys.executable, "-P", "-m", "ragkit", "worker"],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -37,8 +37,12 @@ def place(tmp_path):
 
 
 @pytest.fixture
-def start(place):
-    """Start Python with arguments; what still runs in the end is killed."""
+def start(place, tmp_path):
+    """Start Python with arguments; what still runs in the end is killed.
+
+    It is started in a folder with a file that is called like a module, as a home may be.
+    """
+    (tmp_path / "json.py").write_text("raise SystemExit('a file of somebody')")
     environment = {
         **os.environ,
         "RAGKIT_LIBRARY": str(place),
@@ -50,8 +54,9 @@ def start(place):
     def run(*arguments):
         started.append(
             subprocess.Popen(
-                [sys.executable, *arguments],
+                [sys.executable, "-P", *arguments],
                 env=environment,
+                cwd=tmp_path,
                 stdin=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
             )
