@@ -251,6 +251,24 @@ def test_one_that_is_installed_and_failed_says_so(in_process, stand_in, unit_fil
     assert "journalctl --user -u ragkit" in shown.stderr
 
 
+def test_what_systemd_cannot_be_asked_is_not_known(in_process, stand_in, unit_file):
+    stand_in("systemctl")
+    assert in_process("service", "install", "--library", "/nowhere/library").returncode == 0
+    stand_in("systemctl", "echo Failed to connect to bus >&2; exit 1")
+    shown = in_process("service", "status")
+    assert shown.returncode == 1
+    assert shown.stdout.splitlines()[1:3] == ["At login   does not start", "Running    not known"]
+    assert "Failed to connect to bus" in shown.stderr
+    wanted = unit_file.parent / "default.target.wants" / unit_file.name
+    wanted.parent.mkdir()
+    wanted.symlink_to(unit_file)
+    assert "At login   starts" in in_process("service", "status").stdout
+    refused = in_process("service", "remove")
+    assert refused.returncode == 1
+    assert "does not answer here" in refused.stderr
+    assert unit_file.exists()
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_without_systemd_there_is_an_error_and_no_file(
     in_process, stand_in, unit_file, there, tmp_path, monkeypatch

@@ -90,10 +90,11 @@ def status(json_: JsonOption = False) -> None:
         console.put("Installed  no (ragkit service install)")
     else:
         process = f", process {state.process}" if state.process else ""
+        running = {True: f"yes{process}", False: "no", None: "not known"}[state.running]
         console.put(
             f"Installed  {state.place}",
             f"At login   {'starts' if state.enabled else 'does not start'}",
-            f"Running    {f'yes{process}' if state.running else 'no'}",
+            f"Running    {running}",
             f"Command    {shlex.join(state.command)}",
         )
         if "serve" in state.command:

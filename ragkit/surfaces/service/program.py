@@ -43,12 +43,13 @@ class Program:
 class ServiceState:
     """What the system knows of the service; ``place`` is empty when it is not installed.
 
-    ``enabled``: it starts at login. ``note`` is what a person should know besides.
+    ``enabled``: it starts at login. ``running`` is ``None`` when the system cannot be asked.
+    ``note`` is what a person should know besides.
     """
 
     place: str = ""
     enabled: bool = False
-    running: bool = False
+    running: bool | None = False
     process: int | None = None
     command: tuple[str, ...] = ()
     note: str = ""

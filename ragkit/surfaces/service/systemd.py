@@ -80,7 +80,8 @@ class Systemd:
         try:
             shown = _systemctl("show", UNIT, "--property=ActiveState,UnitFileState,MainPID,Result")
         except RagkitError as error:
-            return ServiceState(str(file), command=command, note=error.message)
+            enabled = (file.parent / "default.target.wants" / UNIT).is_symlink()
+            return ServiceState(str(file), enabled, None, None, command, error.message)
         said = dict(line.partition("=")[::2] for line in shown.splitlines())
         running = said.get("ActiveState") == "active"
         failed = said.get("Result") not in ("success", "", None)
