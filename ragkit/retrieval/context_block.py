@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragkit.results import Answer, Passage, Result
 from ragkit.retrieval.highlight import best_window
-from ragkit.retrieval.multi_query import ChunkedAnswer
 from ragkit.retrieval.rows import as_results
+
+if TYPE_CHECKING:
+    from ragkit.retrieval.multi_query import ChunkedAnswer
 
 HEADING = "## Related documents"
 
@@ -86,9 +88,7 @@ def estimated_tokens(text: str) -> int:
 
 def results_of(answer: Answer | ChunkedAnswer) -> Sequence[Result]:
     """Return the results of an answer, also to a long text."""
-    if isinstance(answer, ChunkedAnswer):
-        return [found.result for found in answer.results]
-    return answer.results
+    return answer.results if isinstance(answer, Answer) else [one.result for one in answer.results]
 
 
 def _head(number: int, result: Result) -> str:
