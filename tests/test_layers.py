@@ -51,6 +51,7 @@ ONLY_IN = {
     "llama_index": {"indexing/pipeline.py", "integrations/llama_index.py"},
     "faiss": {"indexes/local/load_faiss.py"},
     "bm25s": {"indexes/local/keyword.py"},
+    "mcp": {"surfaces/mcp/"},
     "sqlite3": {"catalog/"},
     "streamlit": {"surfaces/http/server.py"},
 }

@@ -30,3 +30,10 @@ class SharedLibrary:
                 self._library = Library.open(self.settings)
                 self._library.start_readers(self.settings.server.readers)
             return self._library
+
+    def close(self) -> None:
+        """Close the library, if it was opened; whoever asks for it again gets it anew."""
+        with self._lock:
+            if self._library is not None:
+                self._library.close()
+                self._library = None

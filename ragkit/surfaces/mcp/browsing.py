@@ -83,7 +83,8 @@ def list_documents(settings: Settings) -> Tool:
         "Lists the documents of a collection, with their ids: all of them by path, or those that "
         "filters name, the newest first. To find what they say, use rag_search.",
         (
-            filters("filter", "Which documents are listed"),
+            filters("filter", 'Which documents are listed, such as "title:budget type:pdf"; the '
+                    "filters are those of rag_search."),
             Parameter("limit", "integer", "How many documents are listed at most.", _LISTED,
                       bounds=(1, _MOST_LISTED)),
             Parameter("offset", "integer", "How many are passed over before the first.", 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragkit.options import CHUNKED_OPTIONS
+from ragkit.retrieval.filter_syntax import FILTER_NAMES
 from ragkit.retrieval.query_parser import LONGEST_QUERY
 from ragkit.surfaces.mcp import text, values
 from ragkit.surfaces.mcp.parameters import Parameter
@@ -12,6 +13,11 @@ from ragkit.surfaces.mcp.tool import Call, Found, Tool, collection, filters, sea
 
 if TYPE_CHECKING:
     from ragkit.settings import Settings
+
+_FILTERS = (
+    'Which documents are searched, such as "type:pdf after:2025" or "path:notes tag:draft". The '
+    f"filters are {', '.join(FILTER_NAMES)}, and the documents' own fields of front matter."
+)
 
 LONGEST_TEXT = 1_000_000
 """Characters of a long text that is searched with."""
@@ -28,7 +34,7 @@ def rag_search(settings: Settings) -> Tool:
         (
             Parameter("query", "string", "What to look for.", bounds=(1, LONGEST_QUERY)),
             *search_options(settings, "limit", "mode"),
-            filters(),
+            filters(what=_FILTERS),
             *search_options(settings, "chunk_aware", "show_content"),
             collection(settings),
         ),

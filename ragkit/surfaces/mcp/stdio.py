@@ -40,7 +40,10 @@ def serve(settings: Settings) -> None:
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
-    anyio.run(run)
+    try:
+        anyio.run(run)
+    finally:
+        library.close()
 
 
 def _warm_up(library: SharedLibrary) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragkit.options import SEARCH_OPTIONS
-from ragkit.retrieval.filter_syntax import FILTER_NAMES
 from ragkit.surfaces.mcp.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -64,16 +63,10 @@ def search_options(settings: Settings, *names: str) -> list[Parameter]:
     return [Parameter.of(SEARCH_OPTIONS[name], getattr(options, name)) for name in names]
 
 
-def filters(name: str = "filters", what: str = "Which documents are searched") -> Parameter:
-    """Return the parameter of filters, in the query language."""
-    return Parameter(
-        name,
-        "string",
-        f'{what}, such as "type:pdf after:2025" or "path:notes tag:draft". Filters are '
-        f"{', '.join(FILTER_NAMES)}, and the documents' own fields of front matter.",
-        "",
-        bounds=(0, 2000),
-    )
+def filters(name: str = "filters", what: str = "") -> Parameter:
+    """Return the parameter of filters, in the query language; ``what`` they do, if not usual."""
+    usual = 'Which documents are searched, such as "type:pdf after:2025"; see rag_search.'
+    return Parameter(name, "string", what or usual, "", bounds=(0, 2000))
 
 
 def collection(settings: Settings, what: str = "The collection that is searched") -> Parameter:
