@@ -105,13 +105,14 @@ _MODULES = {
 
 
 def open(  # noqa: A001 (called as ragkit.open)
-    path: Path | str, *, create: bool = False, **settings: Any
+    path: Path | str | None = None, *, create: bool = False, **settings: Any
 ) -> Library:
     """Open the library in a directory; ``create`` makes one where there is none.
 
-    ``path`` is a directory of ragkit's own: documents stay where they are, and are added with
-    ``library.sources.add_folder``. Settings that differ from those of the settings file and of
-    ``RAGKIT_*`` variables are given by name, in groups as there::
+    ``path`` is a directory of ragkit's own, by default the one that pages and commands use:
+    documents stay where they are, and are added with ``library.sources.add_folder``. Settings
+    that differ from those of the settings file and of ``RAGKIT_*`` variables are given by name,
+    in groups as there::
 
         with ragkit.open("library", create=True, search={"limit": 5}) as library:
             library.jobs.wait(library.sources.sync(library.sources.add_folder("documents")))

@@ -152,6 +152,9 @@ def test_open_makes_no_library_unless_it_is_told_to(place):
     with pytest.raises(LibraryError, match="The library is closed"):
         library.documents.list()
     ragkit.open(str(place / "library")).close()
+    with ragkit.open(create=True) as usual:
+        assert usual.paths.root == ragkit.load_settings().library
+        assert usual.paths.root.is_relative_to(Path.home())
 
 
 def test_a_wrong_setting_says_which_there_are_and_where_it_was_given(place):
