@@ -11,7 +11,9 @@ from starlette.testclient import TestClient
 from ragkit.library import Library
 from ragkit.settings import Settings
 from ragkit.surfaces.http import pdf_pages
+from ragkit.surfaces.http.api_token import ApiToken
 from ragkit.surfaces.http.guard import Guard
+from ragkit.surfaces.http.place import Place
 from ragkit.surfaces.http.shared import SharedLibrary
 
 PORT = 8599
@@ -41,7 +43,7 @@ def client(files, tmp_path_factory):
     with Library.open(settings, create=True) as library:
         add(library, files)
         ids = {record.path: record.id for record in library.documents.list()}
-        guard = Middleware(Guard, port=PORT)
+        guard = Middleware(Guard, place=Place(PORT), token=ApiToken(files / "token"))
         app = Starlette(routes=pdf_pages.routes(SharedLibrary(settings)), middleware=[guard])
         with TestClient(app, base_url=f"http://localhost:{PORT}") as client:
             client.ids, client.settings = ids, settings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -13,7 +14,9 @@ from support import note_searches
 
 from ragkit.library import Library
 from ragkit.settings import Settings
+from ragkit.surfaces.http.api_token import ApiToken
 from ragkit.surfaces.http.guard import Guard
+from ragkit.surfaces.http.place import Place
 from ragkit.surfaces.http.shared import SharedLibrary
 from ragkit.surfaces.http.suggest import PATH, SuggestRoute
 
@@ -22,7 +25,8 @@ PORT = 8599
 
 def ask(route, query, **headers):
     """The status and the body of one request, through the guard."""
-    app = Starlette(routes=[Route(PATH, route.answer)], middleware=[Middleware(Guard, port=PORT)])
+    guard = Middleware(Guard, place=Place(PORT), token=ApiToken(Path("no such file")))
+    app = Starlette(routes=[Route(PATH, route.answer)], middleware=[guard])
     sent = []
 
     async def send(message):
