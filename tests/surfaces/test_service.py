@@ -59,6 +59,19 @@ def test_the_worker_alone_waits_for_its_turn_and_serves_nothing():
     assert run.background
 
 
+def test_variables_that_are_not_passed_on_are_named(monkeypatch):
+    monkeypatch.setenv("RAGKIT_CONFIG", "/settings.toml")
+    monkeypatch.setenv("RAGKIT_WEB__KEY", "secret")
+    run = program.program(LibraryPaths(Path("/l")), 8501)
+    assert "RAGKIT_WEB__KEY" in program.not_passed_on(run)
+    assert "RAGKIT_CONFIG" not in program.not_passed_on(run)
+    assert "secret" not in systemd.unit(run)
+    monkeypatch.setattr(sys, "platform", "win32")
+    run = program.program(LibraryPaths(Path("/l")), 8501)
+    assert run.environment == {}
+    assert "RAGKIT_CONFIG" in program.not_passed_on(run)
+
+
 @pytest.mark.parametrize("name", ["a\nb", "a\x1fb", "a\x7fb", "a\udcffb"])
 def test_a_path_that_no_such_file_can_hold_is_refused(name):
     with pytest.raises(RagkitError, match="a service's file cannot"):
@@ -145,6 +158,8 @@ def test_the_task_runs_at_this_persons_logon_without_a_window(monkeypatch):
     assert of("t:Triggers/t:LogonTrigger/t:UserId") == "R&D\\Jörg"
     assert of("t:Principals/t:Principal/t:UserId") == "R&D\\Jörg"
     assert of("t:Principals/t:Principal/t:RunLevel") == "LeastPrivilege"
+    assert of("t:Triggers/t:LogonTrigger/t:Repetition/t:Interval") == "PT5M"
+    assert of("t:Settings/t:MultipleInstancesPolicy") == "IgnoreNew"
     assert of("t:Settings/t:ExecutionTimeLimit") == "PT0S"
     assert of("t:Settings/t:DisallowStartIfOnBatteries") == "false"
     assert of("t:Actions/t:Exec/t:Command") == "conhost.exe"

@@ -116,7 +116,8 @@ def program(
         command += ["--host", host] if host else []
     command += ["--library", str(paths.root.absolute())]
     command += ["--collection", collection] if collection else []
-    config = os.environ.get(_CONFIG)
+    # A task of Windows has no variables of its own.
+    config = os.environ.get(_CONFIG) if sys.platform != "win32" else None
     environment = {_CONFIG: str(Path(config).absolute())} if config else {}
     for word in (*command, *environment.values()):
         if _UNWRITABLE.search(word):

@@ -73,6 +73,9 @@ class TaskScheduler:
 def task(program: Program) -> str:
     """Return the XML of the task.
 
+    Task Scheduler counts nothing that a program ends with as a failure, so it tries to start
+    another every five minutes, which it does not as long as one runs.
+
     Raises:
         RagkitError: a path holds what Task Scheduler takes for a variable.
     """
@@ -90,6 +93,9 @@ def task(program: Program) -> str:
   </RegistrationInfo>
   <Triggers>
     <LogonTrigger>
+      <Repetition>
+        <Interval>PT5M</Interval>
+      </Repetition>
       <UserId>{user}</UserId>
     </LogonTrigger>
   </Triggers>
@@ -105,10 +111,6 @@ def task(program: Program) -> str:
     <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
     <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
     <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
-    <RestartOnFailure>
-      <Interval>PT1M</Interval>
-      <Count>255</Count>
-    </RestartOnFailure>
   </Settings>
   <Actions Context="Author">
     <Exec>
