@@ -94,7 +94,11 @@ def closer(library: Library) -> None:
 def searches(library: Library) -> None:
     """Draw how the searches of the last days went, and the way to their log."""
     history = library.searches
-    found = figures(history.log(_SEARCH_DAYS))
+    try:
+        found = figures(history.log(_SEARCH_DAYS))
+    except RagkitError as error:
+        st.html(markup.notices([str(error)]))
+        return
     st.html(search_lists.on_health(found, kept=history.kept, allowed=history.allowed))
 
 

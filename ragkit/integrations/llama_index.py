@@ -81,7 +81,9 @@ class RagkitRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         options = self._options_now()
-        return _nodes(self.library.search(query_bundle.query_str, options), options.sort)
+        answer = self.library.search(query_bundle.query_str, options)
+        self.library.searches.note(query_bundle.query_str, answer, options, door="program")
+        return _nodes(answer, options.sort)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)

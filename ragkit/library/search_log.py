@@ -185,12 +185,14 @@ class SearchLog:
         if size >= FILE_BYTES:
             self._numbers[key] += 1
 
-    def newest(self, families: tuple[str, ...] = ("people", "programs")) -> Iterator[LoggedSearch]:
+    def newest(
+        self, families: tuple[str, ...] = ("people", "programs"), days: float = DAYS
+    ) -> Iterator[LoggedSearch]:
         """Yield the searches of these families, each file's newest first, newest file first.
 
-        Only files that changed are read again.
+        Files of days before the last ``days`` are left out; only files that changed are read again.
         """
-        oldest = _oldest_day()
+        oldest = _day_before(min(days, DAYS))
         for day, _, family, name in sorted(self._files(), reverse=True):
             if family in families and day >= oldest:
                 yield from self._of_file(name)
@@ -218,13 +220,16 @@ class SearchLog:
         self._read.clear()
 
     def expire(self) -> None:
-        """Delete the files that are too old, and the oldest where there are too many bytes."""
+        """Delete the files that are too old, and the oldest where there are too many bytes.
+
+        What cannot be deleted stays.
+        """
         # A file that has begun will grow.
         room = dict.fromkeys(("people", "programs"), MOST_BYTES - FILE_BYTES)
-        oldest = _oldest_day()
+        oldest = _day_before(DAYS)
         for day, _, family, name in sorted(self._files(), reverse=True):
             file = self._folder / name
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 room[family] -= file.stat().st_size
                 if day < oldest or room[family] < 0:
                     file.unlink()
@@ -255,7 +260,7 @@ class SearchLog:
 
 def _append(file: Path, line: bytes) -> int:
     """Write at the end of a private file, which is made where there is none; return its size."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(file, flags, 0o600)
     except FileNotFoundError:
@@ -268,8 +273,8 @@ def _append(file: Path, line: bytes) -> int:
         os.close(descriptor)
 
 
-def _oldest_day() -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(time.time() - DAYS * _DAY_SECONDS))
+def _day_before(days: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(time.time() - days * _DAY_SECONDS))
 
 
 def _parsed(line: bytes) -> LoggedSearch | None:

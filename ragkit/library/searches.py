@@ -176,14 +176,14 @@ class SearchHistory:
 
     # -- the log ---------------------------------------------------------------------------
 
-    def log(self, days: float | None = None) -> tuple[LoggedSearch, ...]:
-        """Return the searches that were noted, of the last ``days`` or all, newest first."""
+    def log(self, days: float = DAYS) -> tuple[LoggedSearch, ...]:
+        """Return the searches that were noted in the last ``days``, newest first."""
         if not self.allowed:
             return ()
-        since = 0.0 if days is None else time.time() - days * _DAY_SECONDS
+        since = time.time() - days * _DAY_SECONDS
         with _usable(_LOG, "read"):
             self._log.expire()
-            found = [one for one in self._log.newest() if one.at >= since]
+            found = [one for one in self._log.newest(days=days) if one.at >= since]
         return tuple(sorted(found, key=lambda one: -one.at))
 
     def remove(self, question: str) -> None:

@@ -166,6 +166,8 @@ def test_the_query_engine_answers_with_the_passages_as_its_sources(library):
     later = asyncio.run(engine.aquery(_ASKED))
     assert later.response == response.response
     assert later.source_nodes == response.source_nodes
+    logged = library.searches.log()[0]
+    assert (logged.question, logged.door) == (_ASKED, "program")
 
 
 def test_many_asynchronous_searches_at_once_give_what_single_ones_do(library):

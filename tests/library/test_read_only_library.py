@@ -57,6 +57,7 @@ def _make(root: Path, *, killed: bool) -> LibraryPaths:
     library.jobs.wait(library.jobs.add("sync"))
     (heron,) = library.documents.list()
     library.judgments.add("default", "Who wades?", heron.id, 2, origin=Origin.SEARCH)
+    library.searches.note("Who wades?", library.search("Who wades?"), library.options(), door="api")
     if killed:
         shutil.copytree(root / "made", root / "library")
         Path(root, "library", "catalog.sqlite-shm").unlink()
@@ -91,6 +92,9 @@ def test_a_read_only_library_is_searched(place, killed, lose: Callable[[LibraryP
                 answer = library.search("heron wades")
                 assert [result.document.path for result in answer.results] == ["heron.md"]
                 assert library.documents.counts().indexed == 1
+                library.searches.note("heron", answer, library.options(), door="page")
+                assert library.searches.trouble.endswith("noted: Permission denied.")
+                assert [one.question for one in library.searches.log()] == ["Who wades?"]
                 assert not library.worker.state().running
                 findings = {finding.name: finding for finding in library.health.check()}
                 assert findings["embedder"].ok

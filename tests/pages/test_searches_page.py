@@ -92,6 +92,13 @@ def test_hundreds_of_searches_have_pages_and_days(filled, monkeypatch):
     assert len(toasts) == 2
 
 
+def test_a_log_that_cannot_be_read_is_said_and_the_page_of_health_stands(filled):
+    filled.paths.search_log.write_text("a file where the folder was")
+    for page in ("searches", "health"):
+        assert "The log of searches cannot be read: Not a directory." in html(run(filled, page))
+    assert "Recent jobs" in html(run(filled, "health"))
+
+
 # -- searching again ---------------------------------------------------------------------------
 
 
