@@ -29,6 +29,7 @@ MOST_BYTES = 4_000_000
 FILE_BYTES = 250_000
 """A file that has grown to this is followed by another."""
 
+_AS_LINE = json.JSONEncoder(separators=(",", ":")).encode
 _NAME = re.compile(r"(\d{4}-\d\d-\d\d)-(\d{4,})-(people|programs)\.jsonl")
 _DAY_SECONDS = 86_400.0
 
@@ -171,7 +172,7 @@ class SearchLog:
 
     def add(self, search: LoggedSearch) -> None:
         """Add a search, in one write at the end of its file."""
-        line = f"\n{json.dumps(search.as_json(), separators=(',', ':'))}\n".encode()
+        line = f"\n{_AS_LINE(search.as_json())}\n".encode()
         # The line before may have no end.
         key = time.strftime("%Y-%m-%d", time.localtime(search.at)), search.door.family
         if key not in self._numbers:
