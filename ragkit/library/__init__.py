@@ -197,6 +197,9 @@ class Library:
     def search(self, question: str, options: SearchOptions | None = None, **changes: Any) -> Answer:
         """Answer a question, with these options, or with those of the settings and ``changes``.
 
+        ``ragkit.SEARCH_OPTIONS`` says what the options are; ``collections`` and ``filters`` say
+        where.
+
         Raises:
             TypeError: options and changes were given, or there is no such option.
             SettingsError: an option cannot have this value.
