@@ -35,6 +35,10 @@ def _results_per_document(limit: int) -> str:
     return f"up to {limit} results per document" if limit else "every chunk a result"
 
 
+def _at_most(limit: int) -> str:
+    return f"at most {limit} {'result' if limit == 1 else 'results'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """What a document must be to be considered; empty parts do not restrict.
@@ -192,7 +196,7 @@ class SearchOptions:
         bounds=(1, 200),
         label="Results",
         slider=(1, 50, 1),
-        phrase="at most {} results".format,
+        phrase=_at_most,
     )
     sort: Sort = option(
         Sort.RELEVANCE,

@@ -13,6 +13,7 @@ from support import DIMENSIONS, Shelf, digest, vector_bytes
 
 from ragkit.errors import RagkitError
 from ragkit.indexes.local import backend as local_backend
+from ragkit.indexes.local import packed
 from ragkit.indexes.local.backend import LocalBackend
 from ragkit.indexes.protocol import IndexKind, IndexQuery
 from ragkit.indexes.rows import EntryRows
@@ -182,9 +183,14 @@ def test_collections_share_nothing(indexes, shelf, catalog):
     assert indexes.current(_collection(shelf, "other")).entry_ids().tolist() == [2]
 
 
-def test_the_index_used_longest_ago_is_closed_first(indexes, catalog, monkeypatch):
-    monkeypatch.setattr(local_backend, "MOST_OPEN", 2)
+@pytest.mark.parametrize("files", ["one", "many"])
+def test_the_index_used_longest_ago_is_closed_first(indexes, catalog, monkeypatch, files):
+    monkeypatch.setattr(packed, "MOST_ROWS", 1000 if files == "one" else 0)
+    monkeypatch.setattr(local_backend, "MOST_SMALL_ROWS", 1)
+    monkeypatch.setattr(local_backend, "MOST_MAPPED", 2)
     shelves = [Shelf(catalog, f"c{number}", f"/{number}") for number in range(3)]
+    for shelf in shelves:
+        shelf.put("a.md", "apple")
     first = [indexes.current(_collection(one, f"c{n}")) for n, one in enumerate(shelves)]
     again = [indexes.current(_collection(one, f"c{n}")) for n, one in enumerate(shelves[1:], 1)]
     assert again[0] is first[1]
@@ -193,7 +199,7 @@ def test_the_index_used_longest_ago_is_closed_first(indexes, catalog, monkeypatc
 
 
 def test_as_many_collections_stay_open_as_are_searched(indexes, catalog, monkeypatch):
-    monkeypatch.setattr(local_backend, "MOST_OPEN", 3)
+    monkeypatch.setattr(local_backend, "MOST_SMALL_ROWS", 3)
     shelves = [Shelf(catalog, f"c{number}", f"/{number}") for number in range(3)]
     opened = []
     for number, shelf in enumerate(shelves):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragkit.errors import IndexCorruptError
+from ragkit.indexes.local import packed
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.files import generations, number_of
 from ragkit.indexes.local.generation import Generation, open_newest, prune, write_generation
@@ -25,8 +26,11 @@ from ragkit.types import INDEXED_LEVELS, Level, Version
 
 logger = logging.getLogger(__name__)
 
-MOST_OPEN = 96
-"""How many indexes stay open; the least recently used is closed first."""
+MOST_MAPPED, MOST_SMALL_ROWS = 96, 50_000
+"""How many large indexes stay open, and rows of small ones; the one used longest ago goes first.
+
+A mapped file keeps a handle. A small index has none, and takes at most some 4 KB a row.
+"""
 
 SMALL_INDEX = 5000
 """An index of so few entries is merged after every change: a tenth of a second, and exact."""
@@ -51,6 +55,11 @@ class _Open:
     notice: str = ""
     newer: Generation | None = None
     look_at: float = 0.0
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether its files are mapped into memory."""
+        return self.index is not None and len(self.index.base) > packed.MOST_ROWS
 
 
 class LocalBackend:
@@ -139,12 +148,27 @@ class LocalBackend:
                 self._open.pop((collection_id, level), None)
 
     def _place(self, collection_id: int, level: Level) -> _Open:
+        key = collection_id, level
         with self._guard:
-            place = self._open.setdefault((collection_id, level), _Open())
-            self._open.move_to_end((collection_id, level))
-            while len(self._open) > MOST_OPEN:
-                self._open.popitem(last=False)
+            place = self._open.get(key)
+            if place is None:
+                self._close_some()
+                place = self._open[key] = _Open()
+            self._open.move_to_end(key)
             return place
+
+    def _close_some(self) -> None:
+        """Make room for an index: close what was used longest ago. The guard is held."""
+        mapped, rows = 1, 0
+        for key, place in reversed(list(self._open.items())):
+            if place.is_mapped:
+                mapped += 1
+                is_much = mapped > MOST_MAPPED
+            else:
+                rows += place.index.entries if place.index else 0
+                is_much = rows > MOST_SMALL_ROWS
+            if is_much:
+                del self._open[key]
 
     def _folder(self, collection: Collection, level: Level) -> Path:
         return self._paths.index(collection.id, level.value, self._embedder.fingerprint)
