@@ -28,7 +28,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -295,8 +295,10 @@ def lists(library: Library, found: Sequence[Filled]) -> dict[str, float]:
         "list_sources_cpu_ms": timed(library.sources.list)[1],
         "counts_cpu_ms": timed(library.documents.counts)[1],
     }
-    for count in (10, 30):
-        names = tuple(one.record.name for one in found[:count])
+    # Those that are searched, and for many any: a first search writes what index they lack.
+    every = dict.fromkeys([*(one.record.name for one in found), *library.collections.names()])
+    for count in (10, 30, 200):
+        names = tuple(islice(every, count))
         question = f"what is {found[0].word}"
         asked = library.options(collections=names)
         library.search(question, asked)
