@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import stat
 import zipfile
@@ -14,7 +13,7 @@ from typing import IO
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.formatting import megabytes
-from ragkit.reading.formats import sniff
+from ragkit.reading.formats import sniff, zip_format
 from ragkit.sources.scan import (
     SKIPPED_FILES,
     SKIPPED_FOLDERS,
@@ -24,6 +23,7 @@ from ragkit.sources.scan import (
 
 MOST_MEMBERS = 2_000
 MOST_BYTES = 1_000_000_000
+_START_BYTES = 65_536
 _HIGHEST_RATIO, _RATIO_FROM = 100, 100_000_000
 _CLUTTER = SKIPPED_FOLDERS | SKIPPED_FILES | {"__MACOSX"}
 _INSTEAD = "Unpack it and add its folder instead."
@@ -41,18 +41,23 @@ class Member:
     problem: ReadingError | None = None
 
 
-def is_plain_archive(name: str, data: bytes) -> bool:
+def is_plain_archive(name: str, stream: IO[bytes]) -> bool:
     """Return whether a file is a zip of files, and no document or export that is a zip itself."""
-    if not name.lower().endswith(".zip") or not zipfile.is_zipfile(io.BytesIO(data)):
+    if not name.lower().endswith(".zip") or not zipfile.is_zipfile(stream):
         return False
+    stream.seek(0)
+    start = stream.read(_START_BYTES)
     try:
-        sniff(name, data)
+        if start.startswith(b"PK"):
+            zip_format(".zip", stream)
+        else:
+            sniff(name, start)
     except ReadingError:
         return True
     return False
 
 
-def members(data: bytes, most_bytes: int) -> Iterator[Member]:
+def members(stream: IO[bytes], most_bytes: int) -> Iterator[Member]:
     """Yield the files of a zip in their order; each is to be read before the next is asked for.
 
     Members of more than ``most_bytes``, links, locked ones, other archives, and those whose path
@@ -63,7 +68,7 @@ def members(data: bytes, most_bytes: int) -> Iterator[Member]:
         ReadingError: the archive as a whole is not taken.
     """
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
+        archive = zipfile.ZipFile(stream)
     except _UNREADABLE as error:
         raise ReadingError("The archive is damaged.", "Make it again from its files.") from error
     with archive:
@@ -99,10 +104,10 @@ def within(archive: str, paths: list[str]) -> str:
     return "" if paths and all(path.startswith(f"{stem}/") for path in paths) else f"{stem}/"
 
 
-def paths_in(data: bytes) -> list[str]:
+def paths_in(stream: IO[bytes]) -> list[str]:
     """Return the paths of an archive's files, without what the system leaves in archives."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(stream) as archive:
             names = [_name(info) for info in archive.infolist() if not info.is_dir()]
     except _UNREADABLE:
         return []

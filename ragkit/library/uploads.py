@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -71,7 +70,8 @@ class UploadService:
         """Store a file, or the files in a zip; a sync of the uploads indexes them.
 
         Another file of that name is never overwritten; bytes that the collection has already are
-        not stored again. Each file is kept as a line until it is dismissed.
+        not stored again. Each file is kept as a line until it is dismissed. The stream can be
+        sought in, and is not held in memory.
 
         Raises:
             SourceError: it cannot be written to the disk.
@@ -79,13 +79,10 @@ class UploadService:
         from ragkit.indexing.archives import is_plain_archive
 
         source = self._sources.uploads(collection)
-        if name.lower().endswith(".zip"):
-            data = stream.read()
-            if is_plain_archive(name, data):
-                records = self._unpacked(source, name, data)
-            else:
-                records = [self._stored(source, name, io.BytesIO(data))]
+        if is_plain_archive(name, stream):
+            records = self._unpacked(source, name, stream)
         else:
+            stream.seek(0)
             records = [self._stored(source, name, stream)]
         self._catalog.uploads.add(source.collection_id, records)
         return records
@@ -129,14 +126,14 @@ class UploadService:
         if record is not None:
             self._catalog.uploads.clear(record.id)
 
-    def _unpacked(self, source: SourceRecord, name: str, data: bytes) -> list[UploadRecord]:
+    def _unpacked(self, source: SourceRecord, name: str, stream: IO[bytes]) -> list[UploadRecord]:
         from ragkit.indexing.archives import members, paths_in, within
 
-        folder = within(name, paths_in(data))
+        folder = within(name, paths_in(stream))
         records: list[UploadRecord] = []
         earlier: list[UploadRecord] = []
         try:
-            for member in members(data, int(self._settings.reading.max_file_mb * 1_000_000)):
+            for member in members(stream, int(self._settings.reading.max_file_mb * 1_000_000)):
                 shown = f"{name} › {member.path}" if member.path else name
                 if member.content is None:
                     records.append(UploadRecord(shown, reason=str(member.problem)))

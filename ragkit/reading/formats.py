@@ -7,7 +7,7 @@ import re
 import zipfile
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Self
+from typing import IO, Self
 
 from ragkit.errors import ReadingError, SkippedError
 from ragkit.reading.decode import looks_binary
@@ -187,7 +187,7 @@ def _by_magic(suffix: str, data: bytes) -> Format | None:
     if suffix == ".pdf" and (b"%PDF-" in data[:65_536] or b"endobj" in data[:65_536]):
         return Format.PDF
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _zip_format(suffix, data)
+        return zip_format(suffix, io.BytesIO(data))
     if start.startswith(_OLE):
         raise _old_office(suffix, data)
     if start.startswith(b"{\\rtf"):
@@ -217,11 +217,16 @@ def _refusal(suffix: str, reason: tuple[str, str]) -> SkippedError:
     return SkippedError(f"The name ends in {suffix}, but the content is that of {kind}.", cure)
 
 
-def _zip_format(suffix: str, data: bytes) -> Format:
-    """Return the Office or e-book format that the parts of a zip file show."""
+def zip_format(suffix: str, stream: IO[bytes]) -> Format:
+    """Return the Office or e-book format, or the export, that the parts of a zip file show.
+
+    Raises:
+        SkippedError: it is an archive of files.
+        ReadingError: it is damaged, or of a format without a reader.
+    """
     claimed = DOCUMENT_SUFFIXES.get(suffix)
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(stream) as archive:
             members = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
         if claimed in _CONTAINERS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import stat
 import zipfile
 from pathlib import Path
@@ -86,6 +87,26 @@ def test_a_zip_becomes_files_under_its_name(library):
     assert found["field notes.zip"] == ("skipped", "2 hidden or system files were left out.")
 
 
+def test_a_zip_is_never_read_as_a_whole(library):
+    class Watched(io.BytesIO):
+        longest = 0
+
+        def read(self, size=-1):
+            piece = super().read(size)
+            self.longest = max(self.longest, len(piece))
+            return piece
+
+    noise = random.Random(3).randbytes(3_000_000)
+    stream = Watched(packed({"noise.txt": noise, "a.md": b"# A"}))
+    stored = library.uploads.add("large.zip", stream)
+    assert [one.path for one in stored] == ["large/noise.txt", "large/a.md"]
+    assert Path(library.sources.uploads().root, "large/noise.txt").read_bytes() == noise
+    assert 0 < stream.longest <= 1 << 20
+    named = Watched(noise[::-1])
+    assert [one.path for one in library.uploads.add("no.zip", named)] == ["no.zip"]
+    assert named.longest <= 1 << 20
+
+
 def test_a_hostile_zip_writes_nothing_outside(library, tmp_path):
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
@@ -108,7 +129,9 @@ def test_a_hostile_zip_writes_nothing_outside(library, tmp_path):
 def test_archives_that_are_too_much_locked_or_damaged_say_so(monkeypatch):
     def reason(data: bytes, most: int = 1000) -> str:
         try:
-            return " ".join(str(member.problem) for member in archives.members(data, most))
+            return " ".join(
+                str(member.problem) for member in archives.members(io.BytesIO(data), most)
+            )
         except archives.ReadingError as error:
             return str(error)
 
@@ -128,6 +151,6 @@ def test_archives_that_are_too_much_locked_or_damaged_say_so(monkeypatch):
     assert reason(bytes(locked)).startswith("It is locked with a password.")
     damaged = bytearray(packed({"a.txt": b"some words that are here " * 9}))
     damaged[40] ^= 0xFF
-    [member] = archives.members(bytes(damaged), 10_000)
+    [member] = archives.members(io.BytesIO(damaged), 10_000)
     assert member.content is not None
     assert reason(b"PK\x05\x06 nothing").startswith("The archive is damaged.")
