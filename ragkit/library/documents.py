@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ragkit.catalog.facets import Facets
     from ragkit.indexes.rows import Ids
     from ragkit.library.services import ActiveServices
+    from ragkit.options import Filters
     from ragkit.results import Passage
     from ragkit.retrieval.similar import SimilarDocuments
     from ragkit.settings import Settings
@@ -163,6 +164,27 @@ class DocumentService:
             limit=limit,
             offset=offset,
         )
+
+    def filtered(
+        self, filters: Filters, collections: Sequence[str], *, limit: int, offset: int = 0
+    ) -> Sequence[DocumentRecord]:
+        """Return the indexed documents that filters name, the newest first.
+
+        Raises:
+            NotFoundError: there is no such collection.
+        """
+        from ragkit.options import SearchOptions
+
+        options = SearchOptions(
+            filters=filters,
+            collections=tuple(collections),
+            limit=offset + limit,
+            show_content=False,
+        )
+        found = self._services.current().engine.search("", options).results[offset:]
+        ids = [result.document.id for result in found]
+        records = self.records(ids)
+        return [records[one] for one in ids if one in records]
 
     def failed(self, collection: str | None = None) -> Sequence[DocumentRecord]:
         """Return the documents that could not be read, or not as their files are now.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragkit.errors import QueryError
@@ -189,21 +189,14 @@ def _read_lines(value: Mapping[str, Any]) -> Iterator[str]:
 def _list_documents(call: Call) -> Found:
     library = call.library
     limit, offset = call["limit"] or _LISTED, call["offset"] or 0
+    name = call["collection"] or library.settings.collection
+    records: Sequence[DocumentRecord]
     if call["filter"]:
-        options = library.options(
-            filters=call["filter"],
-            collections=call["collection"],
-            limit=offset + limit,
-            show_content=False,
-        )
-        answer = library.search("", options)
-        ids = [result.document.id for result in answer.results[offset:]]
-        records = list(map(library.documents.records(ids).__getitem__, ids))
-        more = answer.total_documents > offset + limit
+        filters_ = library.options(filters=call["filter"], collections=name).filters
+        records = library.documents.filtered(filters_, [name], limit=limit + 1, offset=offset)
     else:
-        name = call["collection"] or library.settings.collection
         records = library.documents.list(name, limit=limit + 1, offset=offset)
-        more, records = len(records) > limit, records[:limit]
+    more, records = len(records) > limit, records[:limit]
     left_out = f"There are more: list_documents(offset={offset + limit})." if more else ""
     value = {
         "note": NOTE,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
+from ragkit.catalog.records import DocumentRecord
+from ragkit.errors import QueryError
 from ragkit.surfaces import render, render_documents
 from ragkit.surfaces.http.api.answers import Json, described
 from ragkit.surfaces.http.api.requests import (
@@ -34,13 +37,26 @@ def list_documents(
     collection: AnyCollection = None,
     status: Annotated[Status | None, Query()] = None,
     containing: Annotated[TextInQuery, Query(description="A part of the path.")] = "",
+    filters: Annotated[
+        TextInQuery, Query(description='In the query language, instead: "type:md after:2025".')
+    ] = "",
     limit: LimitInQuery = 100,
     offset: OffsetInQuery = 0,
 ) -> Json:
-    """List documents, those with a problem first, then by path."""
-    found = library_of(request).documents.list(
-        collection, status=status, containing=containing, limit=limit + 1, offset=offset
-    )
+    """List documents, those with a problem first, then by path; filtered ones the newest first."""
+    library = library_of(request)
+    part = {"limit": limit + 1, "offset": offset}
+    found: Sequence[DocumentRecord]
+    if not filters:
+        found = library.documents.list(collection, status=status, containing=containing, **part)
+    elif containing or status:
+        raise QueryError(
+            "filters stand instead of containing and status.", "Give either the one or the others."
+        )
+    else:
+        names = library.collections.names() if collection is None else [collection]
+        meant = library.options(filters=filters, collections=names).filters
+        found = library.documents.filtered(meant, names, **part)
     documents = [render.document_as_json(record) for record in found[:limit]]
     return Json({"documents": documents, "more": len(found) > limit})
 
