@@ -96,9 +96,10 @@ def writer(place):
     return find
 
 
-def test_serve_uses_the_worker_of_a_service_and_leaves_it_alone(serve, service, writer):
+def test_serve_and_a_service_use_and_leave_alone_and_replace_one_another(serve, service, writer):
     other = service()
     assert writer() == other.pid
+    # Serve uses the worker of the service, and leaves it alone when it stops.
     serving = serve()
     time.sleep(1.5)
     assert psutil.Process(serving.pid).children() == []
@@ -107,29 +108,20 @@ def test_serve_uses_the_worker_of_a_service_and_leaves_it_alone(serve, service, 
     with pytest.raises(subprocess.TimeoutExpired):
         other.wait(1)
     assert writer() == other.pid
-    other.send_signal(signal.SIGTERM)
-    assert other.wait(30) == 0
-
-
-def test_serve_and_a_service_take_over_from_one_another(serve, service, writer):
-    serving = serve()
-    own = writer()
-    assert psutil.Process(own).ppid() == serving.pid
-    waiting = service()
-    # Serve stops in good order, and its worker with it.
-    serving.communicate(b"\n", timeout=30)
-    assert not psutil.pid_exists(own)
-    assert writer(own) == waiting.pid
-    # The service is killed beside another serve, which is killed beside another service.
+    # When it is killed, serve begins one of its own.
     serving = serve()
     time.sleep(1)
-    waiting.kill()
-    waiting.wait()
-    own = writer(waiting.pid)
+    other.kill()
+    other.wait()
+    own = writer(other.pid)
     assert psutil.Process(own).ppid() == serving.pid
-    waiting = service()
-    serving.kill()
-    assert writer(own) == waiting.pid
+    # A service that starts now waits. Serve stops, and its own worker in good order before it.
+    other = service()
+    serving.communicate(b"\n", timeout=30)
+    assert not psutil.pid_exists(own)
+    assert writer(own) == other.pid
+    other.send_signal(signal.SIGTERM)
+    assert other.wait(30) == 0
 
 
 @pytest.mark.parametrize("how", ["stopped", "taken away"])
