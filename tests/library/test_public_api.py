@@ -68,6 +68,7 @@ def test_the_examples_of_the_documentation_run(place, capsys):
         "2 notes/garden.md indexed ",
         "done 1",
         "['garden.md']",
+        "ferries.md The ferry to Texel sails every half hour.",
         "Add a folder first: ragkit add FOLDER, or in Python: ragkit.open(path, create=True).",
     ):
         assert line in lines
