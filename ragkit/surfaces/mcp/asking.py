@@ -46,7 +46,7 @@ def ask(settings: Settings) -> Tool:
             Parameter("seconds", "integer", "How long the model may write; what is there then is "
                       "returned.", _SECONDS, bounds=(1, _MOST_SECONDS)),
         ),
-        {"note": "string", "query": "string", "quick": "array", "results": "array",
+        {"note": "string", "query": "string", "quick": "array", "documents": "array",
          "notices": "array"},
         _ask,
     )  # fmt: skip
@@ -70,8 +70,9 @@ def _ask(call: Call) -> Found:
     value = {
         "note": NOTE,
         "query": answer.query,
-        **found,
-        "results": [reference_value(result.document) for result in answer.results],
+        "quick": found["quick"],
+        "answer": found["answer"],
+        "documents": [reference_value(result.document) for result in answer.results],
         "notices": notices,
     }
     return _as_text(value, written), value
@@ -126,10 +127,10 @@ def _as_text(value: dict[str, Any], written: WrittenAnswer | None) -> Iterator[s
         yield ""
         yield f"{plain(written.model)} wrote, from the documents:"
         yield from written_as_text(written)
-    if value["results"]:
+    if value["documents"]:
         yield ""
         yield "Found in:"
-    for document in value["results"]:
+    for document in value["documents"]:
         yield f"- {plain(document['title'] or document['path'])} · id {document['id']} · " + (
             path_of(document)
         )

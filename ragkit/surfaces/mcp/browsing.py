@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragkit.errors import QueryError
+from ragkit.errors import NotFoundError, QueryError
 from ragkit.formatting import plural
 from ragkit.results import Passage
 from ragkit.retrieval.context_block import fenced
@@ -134,7 +134,7 @@ def _get_document(call: Call) -> Found:
     if too_long(passage.text, call.tokens):
         length = len(fitting(passage.text, call.tokens))
         passage = documents.passage(identity, start, start + length)
-    record = documents.records([identity])[identity]
+    record = _record(call)
     if start >= max(1, record.characters):
         raise QueryError(
             f"Document {identity} has no text from {start} on.",
@@ -164,7 +164,19 @@ def _neighbours(call: Call) -> Found:
     if too_long(passage.text, call.tokens):
         passage = cut(passage, call.tokens)
         left_out = f"{left_out} The chunk is cut: get_document reads it whole.".strip()
-    return _read(documents.records([identity])[identity], passage, left_out)
+    return _read(_record(call), passage, left_out)
+
+
+def _record(call: Call) -> DocumentRecord:
+    """Return the document that a call names.
+
+    Raises:
+        NotFoundError: it is gone.
+    """
+    record = call.library.documents.records([call["id"]]).get(call["id"])
+    if record is None:
+        raise NotFoundError(f"Document {call['id']} is gone.", "Search again.")
+    return record
 
 
 def _read(record: DocumentRecord, passage: Passage, left_out: str) -> Found:

@@ -18,12 +18,14 @@ from mcp.shared.exceptions import MCPError
 from ragkit import __version__
 from ragkit.errors import NotFoundError, RagkitError
 from ragkit.library import Library
+from ragkit.retrieval.context_block import seen
 from ragkit.settings import Settings
 from ragkit.surfaces.failures import noted
 from ragkit.surfaces.mcp import resources
 from ragkit.surfaces.mcp.parameters import checked_arguments, input_schema
 from ragkit.surfaces.mcp.tool import Call, Tool
 from ragkit.surfaces.mcp.tools import tools
+from ragkit.surfaces.mcp.values import all_seen
 
 _AT_ONCE = 16
 _INSTRUCTIONS = (
@@ -104,9 +106,8 @@ class _Door:
         try:
             arguments = checked_arguments(tool.name, tool.parameters, given)
             lines, value = tool.run(Call(self._library(), arguments, say, cancelled))
-            return types.CallToolResult(
-                content=[types.TextContent(text="\n".join(lines))], structured_content=value
-            )
+            text = types.TextContent(text=seen("\n".join(lines)))
+            return types.CallToolResult(content=[text], structured_content=all_seen(value))
         except RagkitError as error:
             said = str(error)
         except Exception as error:  # noqa: BLE001 - a client is shown no traceback

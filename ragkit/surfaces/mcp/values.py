@@ -91,16 +91,25 @@ def reference_value(document: DocumentRef) -> dict[str, Any]:
 
 
 def passage_value(passage: Passage) -> dict[str, Any]:
-    """Return a passage; what is not seen of its text stands there as spaces."""
+    """Return a passage, without its marks."""
     return {
         "start": passage.start,
         "end": passage.end,
-        "text": seen(passage.text),
+        "text": passage.text,
         "page": passage.page,
         "heading_path": list(passage.heading_path),
         "chunks": list(passage.chunks),
         "cut": passage.cut,
     }
+
+
+def all_seen(value: Any) -> Any:
+    """Return a value with a space for each character of its texts that is not seen."""
+    if isinstance(value, str):
+        return seen(value)
+    if isinstance(value, dict):
+        return {name: all_seen(each) for name, each in value.items()}
+    return list(map(all_seen, value)) if isinstance(value, list) else value
 
 
 def within(results: Sequence[Result], tokens: int) -> tuple[list[Result], str]:
