@@ -177,6 +177,9 @@ def test_an_upload_becomes_a_document_under_a_safe_name(api):
     ]  # fmt: skip
     found = api.get("search", params={"q": "ferry", "collection": "sent"}).json()["results"]
     assert found[0]["document"]["path"] == "x__.md"
+    removed = api.delete(f"documents/{found[0]['document']['id']}").json()
+    assert api.library.jobs.wait(removed["id"]).message == "Removed 1 documents."
+    assert problem(api.delete(f"documents/{found[0]['document']['id']}"), 404)
 
 
 def test_jobs_are_queued_listed_and_cancelled(api):
@@ -343,6 +346,8 @@ def test_searches_of_programs_are_noted_in_the_log_of_the_person(api):
         (b'{"query": "a", "options": {"nonsense": 1}}', 422,
          "options.nonsense: there is no such field here."),
         (b'{"query": "a", "collections": []}', 422, "collections: must not be empty."),
+        (b'{"query": "a", "collections": [%s]}' % b",".join([b'"default"'] * 1000), 422,
+         "collections: must have at most 100 parts."),
         (b'{"query": "a", "collections": ["elsewhere"]}', 404,
          'There is no collection "elsewhere". Available:'),
     ],
@@ -405,6 +410,8 @@ def test_bodies_of_another_kind_or_too_large_are_refused(api):
         ("documents?containing=%00", 422, "containing: must say something, and have no NUL"),
         ("jobs/77", 404, "There is no job 77. GET /api/jobs lists the last ones."),
         ("search", 422, "q: is missing."),
+        ("search?q=a&limit=201", 422, "limit: must be at most 200."),
+        ("search?q=a" + "&collection=default" * 101, 422, "collection: must have at most 100"),
         ("collections/a%0Ab", 404, "There is no such address."),
     ],
 )

@@ -81,7 +81,7 @@ def test_every_operation_answers_as_it_is_described(tried, label, mode):
 
     @given(case=operations[label].as_strategy(generation_mode=mode))
     @settings(
-        max_examples=8, derandomize=True, deadline=None, database=None,
+        max_examples=6, derandomize=True, deadline=None, database=None,
         phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     def ask(case):

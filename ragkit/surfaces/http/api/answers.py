@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -72,11 +73,20 @@ def as_json(value: Any) -> bytes:
         return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def described(sentence: str, status: int = 200) -> dict[str, Any]:
-    """Return how an operation is described whose answer is a JSON object."""
-    content = {"application/json": {"schema": {"type": "object"}}}
+def described(sentence: str, members: Mapping[str, str], status: int = 200) -> dict[str, Any]:
+    """Return how an operation is described that answers with a JSON object.
+
+    ``members`` are those that it always has, each with its type (``shapes.py``).
+    """
+    types = {name: _type_of(kind) for name, kind in members.items()}
+    schema = {"type": "object", "properties": types, "required": list(types)}
+    content = {"application/json": {"schema": schema}}
     return {
         "status_code": status,
         "responses": {status: {"description": sentence, "content": content}, **PROBLEMS},
         "response_class": Json,
     }
+
+
+def _type_of(kind: str) -> dict[str, Any]:
+    return {"type": [kind[:-1], "null"] if kind.endswith("?") else kind}

@@ -14,6 +14,7 @@ from ragkit.surfaces.http.api.jobs import queued
 from ragkit.surfaces.http.api.options import Strict
 from ragkit.surfaces.http.api.requests import NameInPath, Said, library_of
 from ragkit.surfaces.http.api.routing import Route
+from ragkit.surfaces.http.api.shapes import COLLECTION, JOB
 from ragkit.surfaces.render_documents import collection_as_json
 
 router = APIRouter(route_class=Route, tags=["collections"])
@@ -27,7 +28,10 @@ class Named(Strict):
 
 @router.get(
     "/collections",
-    **described("`collections`, each as `ragkit collections list --json` prints it."),
+    **described(
+        "`collections`, each as `ragkit collections list --json` prints it.",
+        {"collections": "array"},
+    ),
 )
 def list_collections(request: Request) -> Json:
     """List the collections with what they hold."""
@@ -36,28 +40,30 @@ def list_collections(request: Request) -> Json:
     return Json({"collections": [_as_json(library, one) for one in records]})
 
 
-@router.post("/collections", **described("The new collection.", 201))
+@router.post("/collections", **described("The new collection.", COLLECTION, 201))
 def add_collection(named: Named, request: Request) -> Json:
     """Make an empty collection."""
     library = library_of(request)
     return Json(_as_json(library, library.collections.add(named.name)), 201)
 
 
-@router.get("/collections/{name:path}", **described("The collection."))
+@router.get("/collections/{name:path}", **described("The collection.", COLLECTION))
 def get_collection(name: NameInPath, request: Request) -> Json:
     """Return a collection with what it holds."""
     library = library_of(request)
     return Json(_as_json(library, library.collections.get(name)))
 
 
-@router.patch("/collections/{name:path}", **described("The collection under its new name."))
+@router.patch(
+    "/collections/{name:path}", **described("The collection under its new name.", COLLECTION)
+)
 def rename_collection(name: NameInPath, named: Named, request: Request) -> Json:
     """Rename a collection; all that belongs to it stays."""
     library = library_of(request)
     return Json(_as_json(library, library.collections.rename(name, named.name)))
 
 
-@router.delete("/collections/{name:path}", **described("The job that deletes it.", 202))
+@router.delete("/collections/{name:path}", **described("The job that deletes it.", JOB, 202))
 def delete_collection(name: NameInPath, request: Request) -> Json:
     """Delete a collection with all it holds. Files of its folders stay on disk."""
     library = library_of(request)

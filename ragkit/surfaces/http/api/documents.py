@@ -11,6 +11,7 @@ from ragkit.catalog.records import DocumentRecord
 from ragkit.errors import QueryError
 from ragkit.surfaces import render, render_documents
 from ragkit.surfaces.http.api.answers import Json, described
+from ragkit.surfaces.http.api.jobs import queued
 from ragkit.surfaces.http.api.requests import (
     AnyCollection,
     LimitInQuery,
@@ -21,6 +22,7 @@ from ragkit.surfaces.http.api.requests import (
     library_of,
 )
 from ragkit.surfaces.http.api.routing import Route
+from ragkit.surfaces.http.api.shapes import DOCUMENT, JOB, PASSAGE
 from ragkit.types import Status
 
 router = APIRouter(route_class=Route, tags=["documents"])
@@ -29,7 +31,8 @@ router = APIRouter(route_class=Route, tags=["documents"])
 @router.get(
     "/documents",
     **described(
-        "`documents`, each as `ragkit list --json` prints it, and whether there are `more`."
+        "`documents`, each as `ragkit list --json` prints it, and whether there are `more`.",
+        {"documents": "array", "more": "boolean"},
     ),
 )
 def list_documents(
@@ -62,7 +65,11 @@ def list_documents(
 
 
 @router.get(
-    "/documents/{document}", **described("The document, as `ragkit show --json` prints it.")
+    "/documents/{document}",
+    **described(
+        "The document, as `ragkit show --json` prints it.",
+        DOCUMENT,
+    ),
 )
 def get_document(document: NumberInPath, request: Request) -> Json:
     """Return a document: what it is, its chunks with their contexts, what was decided in it."""
@@ -73,9 +80,21 @@ def get_document(document: NumberInPath, request: Request) -> Json:
     return Json(render_documents.detail_as_json(detail, contexts, outcomes))
 
 
+@router.delete(
+    "/documents/{document}", **described("The job that removes it, if it was uploaded.", JOB, 202)
+)
+def remove_document(document: NumberInPath, request: Request) -> Json:
+    """Remove an uploaded document with its file. Files of folders stay, and stay documents."""
+    library = library_of(request)
+    library.documents.get(document)
+    return queued(library, library.documents.remove([document]))
+
+
 @router.get(
     "/documents/{document}/text",
-    **described("The passage, as `ragkit search --json` prints one; `cut`: it has a limit."),
+    **described(
+        "The passage, as `ragkit search --json` prints one; `cut`: it has a limit.", PASSAGE
+    ),
 )
 def get_text(
     document: NumberInPath,
@@ -92,7 +111,7 @@ def get_text(
 
 @router.get(
     "/documents/{document}/chunks/{chunk}",
-    **described("The passage, as `ragkit search --json` prints one."),
+    **described("The passage, as `ragkit search --json` prints one.", PASSAGE),
 )
 def get_chunk(
     document: NumberInPath,

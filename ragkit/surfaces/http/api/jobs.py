@@ -18,6 +18,7 @@ from ragkit.surfaces.http.api.answers import Json, described
 from ragkit.surfaces.http.api.options import Strict
 from ragkit.surfaces.http.api.requests import LimitInQuery, NumberInPath, Said, library_of
 from ragkit.surfaces.http.api.routing import Route
+from ragkit.surfaces.http.api.shapes import JOB
 
 router = APIRouter(route_class=Route, tags=["jobs"])
 
@@ -56,7 +57,7 @@ def _job(library: Library, job_id: int) -> JobRecord:
     return job
 
 
-@router.post("/sync", **described("The job, which reads what has changed.", 202))
+@router.post("/sync", **described("The job, which reads what has changed.", JOB, 202))
 def sync(wanted: Sync, request: Request) -> Json:
     """Bring the library up to date with its folders."""
     library = library_of(request)
@@ -68,13 +69,16 @@ def sync(wanted: Sync, request: Request) -> Json:
     return queued(library, library.jobs.add("sync", **arguments))
 
 
-@router.get("/jobs", **described("`jobs`, each as `ragkit jobs --json` prints it, newest first."))
+@router.get(
+    "/jobs",
+    **described("`jobs`, each as `ragkit jobs --json` prints it, newest first.", {"jobs": "array"}),
+)
 def list_jobs(request: Request, limit: LimitInQuery = 20) -> Json:
     """List the last jobs and how they ended."""
     return Json({"jobs": [asdict(job) for job in library_of(request).jobs.recent(limit)]})
 
 
-@router.get("/jobs/{job}", **described("The job, as `ragkit jobs --json` prints it."))
+@router.get("/jobs/{job}", **described("The job, as `ragkit jobs --json` prints it.", JOB))
 async def get_job(
     job: NumberInPath,
     request: Request,
@@ -95,7 +99,7 @@ async def get_job(
     return Json(asdict(record))
 
 
-@router.post("/jobs/{job}/cancel", **described("The job; one that runs ends a little later."))
+@router.post("/jobs/{job}/cancel", **described("The job; one that runs ends a little later.", JOB))
 def cancel_job(job: NumberInPath, request: Request) -> Json:
     """Cancel a job; one that runs stops after the present document."""
     library = library_of(request)

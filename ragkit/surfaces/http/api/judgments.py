@@ -9,6 +9,7 @@ from pydantic import Field
 
 from ragkit.catalog.judgments import Origin
 from ragkit.errors import NotFoundError
+from ragkit.retrieval.query_parser import LONGEST_QUERY
 from ragkit.surfaces import render_evaluation
 from ragkit.surfaces.http.api.answers import Json, described
 from ragkit.surfaces.http.api.options import Strict, whole
@@ -21,6 +22,7 @@ from ragkit.surfaces.http.api.requests import (
     library_of,
 )
 from ragkit.surfaces.http.api.routing import Route
+from ragkit.surfaces.http.api.shapes import JUDGMENT
 from ragkit.types import Span
 
 router = APIRouter(route_class=Route, tags=["judgments"])
@@ -39,7 +41,7 @@ class Place(Strict):
 class Judgment(Strict):
     """How well a passage, or a whole document without ``span``, answers a question."""
 
-    question: Said
+    question: Annotated[Said, Field(max_length=LONGEST_QUERY)]
     document: Number
     grade: Grade = Field(description="2 right, 1 partly, 0 not.")
     span: Place | None = None
@@ -48,7 +50,10 @@ class Judgment(Strict):
 
 @router.get(
     "/judgments",
-    **described("The `questions` of a set, each with its `judgments`, and `notices`."),
+    **described(
+        "The `questions` of a set, each with its `judgments`, and `notices`.",
+        {"set": "string", "questions": "array", "notices": "array"},
+    ),
 )
 def list_judgments(
     request: Request,
@@ -68,7 +73,7 @@ def list_judgments(
     return Json(render_evaluation.judged_as_json(judged))
 
 
-@router.post("/judgments", **described("The judgment, as it is kept.", 201))
+@router.post("/judgments", **described("The judgment, as it is kept.", JUDGMENT, 201))
 def add_judgment(judgment: Judgment, request: Request) -> Json:
     """Judge how well a passage, or a whole document, answers a question."""
     library = library_of(request)
@@ -85,7 +90,7 @@ def add_judgment(judgment: Judgment, request: Request) -> Json:
 
 @router.get(
     "/judgments/sets",
-    **described("`sets`, each as `ragkit judgments list --json` prints it."),
+    **described("`sets`, each as `ragkit judgments list --json` prints it.", {"sets": "array"}),
 )
 def list_sets(request: Request, collection: OneCollection = None) -> Json:
     """List the question sets of a collection."""

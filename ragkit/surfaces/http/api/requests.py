@@ -15,6 +15,9 @@ from ragkit.surfaces.http.api.options import SearchChanges, Strict, given, whole
 LARGEST = 2**53 - 1
 """The largest whole number that every reader of JSON keeps as it is."""
 
+MOST_NAMES = 100
+"""Collections of one search."""
+
 _NO_NUL = r"^[^\x00]*$"
 # What counts as a space differs between readers of patterns.
 _SAYS_SOMETHING = r"^[^\x00]*[^\x00-\x20\x7f-\xa0][^\x00]*$"
@@ -47,7 +50,7 @@ class Where(Strict):
 
     options: SearchChanges = Field(default_factory=SearchChanges)
     filters: Text = Field(default="", description='In the query language: "type:md after:2025".')
-    collections: Annotated[list[Said], Field(min_length=1)] | None = Field(
+    collections: Annotated[list[Said], Field(min_length=1, max_length=MOST_NAMES)] | None = Field(
         None, description="The collections to search; without any, that of the settings."
     )
 

@@ -10,20 +10,17 @@ from pydantic import Field
 
 from ragkit.library import Library
 from ragkit.library.search_log import Door
+from ragkit.options import SEARCH_OPTIONS
 from ragkit.surfaces import render
 from ragkit.surfaces.http.api.answers import Json, described
 from ragkit.surfaces.http.api.options import LongSearchChanges, SearchChanges, given
-from ragkit.surfaces.http.api.requests import (
-    Number,
-    Said,
-    Where,
-    library_of,
-)
+from ragkit.surfaces.http.api.requests import MOST_NAMES, Number, Said, Where, library_of
 from ragkit.surfaces.http.api.routing import Route
+from ragkit.surfaces.http.api.shapes import ANSWER, LONG_ANSWER
 
 router = APIRouter(route_class=Route, tags=["search"])
 
-
+_LIMITS = SEARCH_OPTIONS["limit"].bounds or (None, None)
 _ANSWER = "The answer, as `ragkit search --json` prints it; what `marks` asks for only then."
 
 
@@ -46,21 +43,23 @@ class LongSearch(Where):
 
     text: Said
     chunked: LongSearchChanges = Field(default_factory=LongSearchChanges)
-    exclude: list[Number] = Field(default=[], description="Ids of documents that are left out.")
+    exclude: list[Number] = Field(
+        default=[], max_length=10_000, description="Ids of documents that are left out."
+    )
 
 
-@router.post("/search", **described(_ANSWER))
+@router.post("/search", **described(_ANSWER, ANSWER))
 def search(asked: Search, request: Request) -> Json:
     """Search for a question."""
     return Json(_found(library_of(request), asked))
 
 
-@router.get("/search", **described(_ANSWER))
+@router.get("/search", **described(_ANSWER, ANSWER))
 def search_simply(
     q: Annotated[Said, Query(description="The question, with filters of the query language.")],
     request: Request,
-    collection: Annotated[list[Said] | None, Query(min_length=1)] = None,
-    limit: Annotated[int | None, Query(ge=1, le=200)] = None,
+    collection: Annotated[list[Said] | None, Query(min_length=1, max_length=MOST_NAMES)] = None,
+    limit: Annotated[int | None, Query(ge=_LIMITS[0], le=_LIMITS[1])] = None,
 ) -> Json:
     """Search for a question as it is; a POST takes every option."""
     options = SearchChanges() if limit is None else SearchChanges(limit=limit)
@@ -80,7 +79,8 @@ def _found(library: Library, asked: Search) -> dict[str, Any]:
 
 
 @router.post(
-    "/search/long", **described("The answer, as `ragkit search --chunked --json` prints it.")
+    "/search/long",
+    **described("The answer, as `ragkit search --chunked --json` prints it.", LONG_ANSWER),
 )
 def search_long(asked: LongSearch, request: Request) -> Json:
     """Search for a long text: its topics ask for themselves, and their results are merged."""

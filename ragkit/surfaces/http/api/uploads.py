@@ -17,7 +17,11 @@ router = APIRouter(route_class=Route, tags=["uploads"])
 
 @router.post(
     "/uploads",
-    **described("`files`, what became of each, and the `job` that indexes them.", 202),
+    **described(
+        "`files`, what became of each, and the `job` that indexes them.",
+        {"files": "array", "job": "object"},
+        202,
+    ),
 )
 def upload(
     files: Annotated[
@@ -39,7 +43,10 @@ def upload(
     return Json(told, 202)
 
 
-@router.get("/uploads", **described("`files` sent since the last dismissal, as they stand now."))
+@router.get(
+    "/uploads",
+    **described("`files` sent since the last dismissal, as they stand now.", {"files": "array"}),
+)
 def list_uploads(request: Request, collection: OneCollection = None) -> Json:
     """List the files that were sent or dropped, with what became of them."""
     library = library_of(request)
