@@ -82,7 +82,7 @@ def question_and_answer() -> None:
 def results(library: Library, question: str, choices: controls.Controls) -> None:
     """Search, and draw what was found, or why nothing was."""
     options = choices.options
-    before = st.session_state[state.ASKED] or None
+    before = st.session_state[state.ASKED]
     # More results of the same question are no new answer.
     is_new = not before or (question, options) != (
         before[0], replace(before[1], limit=options.limit)
@@ -108,7 +108,7 @@ def results(library: Library, question: str, choices: controls.Controls) -> None
     found = answering.stand(library, asked)
     show(library, asked, options, found)
     thread_list.settle()
-    home.note(library, question, answer, options, before)
+    home.note(library, question, answer, options, is_new=is_new)
     web.draw(library, answer, found.turn, found.before)
 
 

@@ -71,7 +71,8 @@ class LoggedSearch:
     that it found, ``shown`` are the first of those. ``nothing_close`` is that of the answer.
     ``chunked`` are the options of a long text, each topic of which asked; ``None`` where it was
     none. ``cut`` says that ``question`` is only its beginning. ``from_memory``: the answer was
-    still there, and ``ms`` and ``stages`` are those of when it was made.
+    still there, and ``ms`` and ``stages`` are those of when it was made. ``typed`` is False for
+    what a click made of the search before.
     """
 
     question: str
@@ -89,6 +90,7 @@ class LoggedSearch:
     chunked: Mapping[str, Any] | None = None
     cut: bool = False
     from_memory: bool = False
+    typed: bool = True
 
     @property
     def id(self) -> str:
@@ -99,6 +101,12 @@ class LoggedSearch:
     def in_vain(self) -> bool:
         """Whether it found nothing, or nothing that is close."""
         return self.nothing_close or not self.results
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether a person typed it on a page, and it found something."""
+        short = self.chunked is None and not self.cut
+        return self.door is Door.PAGE and self.typed and short and self.results > 0
 
     @property
     def best(self) -> float | None:
@@ -117,7 +125,7 @@ class LoggedSearch:
             "collections": self.collections, "options": self.options, "chunked": self.chunked,
             "filters": self.filters, "ms": self.ms, "results": self.results,
             "documents": self.documents, "nothing_close": self.nothing_close, "cut": self.cut,
-            "from_memory": self.from_memory,
+            "from_memory": self.from_memory, "typed": self.typed,
             "shown": shown,
             "stages": [
                 {"name": one.name, "ms": one.ms, "in": one.count_in, "out": one.count_out,
@@ -149,7 +157,7 @@ class LoggedSearch:
                 for one in value["stages"]
             ),
             bool(value["nothing_close"]), None if chunked is None else dict(chunked),
-            bool(value["cut"]), bool(value["from_memory"]),
+            bool(value["cut"]), bool(value["from_memory"]), bool(value.get("typed", True)),
         )  # fmt: skip
 
 
@@ -176,15 +184,12 @@ class SearchLog:
         # The line before may have no end.
         key = time.strftime("%Y-%m-%d", time.localtime(search.at)), search.door.family
         if key not in self._numbers:
-            self._numbers[key] = max(
-                (number for day, number, family, _ in self._files() if (day, family) == key),
-                default=1,
-            )
+            self._numbers[key] = self._last_number(key)
         size = _append(self._folder / f"{key[0]}-{self._numbers[key]:04}-{key[1]}.jsonl", line)
         if size == len(line):
             self.expire()
         if size >= FILE_BYTES:
-            self._numbers[key] += 1
+            self._numbers[key] = self._last_number(key) + 1
 
     def newest(
         self, families: tuple[str, ...] = ("people", "programs"), days: float = DAYS
@@ -235,6 +240,11 @@ class SearchLog:
                 if day < oldest or room[family] < 0:
                     file.unlink()
                     self._read.pop(name, None)
+
+    def _last_number(self, key: tuple[str, str]) -> int:
+        """Return the number of the last file of a day and family; 1 where there is none."""
+        numbers = [number for day, number, family, _ in self._files() if (day, family) == key]
+        return max(numbers, default=1)
 
     def _files(self) -> list[tuple[str, int, str, str]]:
         """Return day, number, family and name of each file, in no order."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -114,10 +114,13 @@ class SearchHistory:
         *,
         door: Door | str,
         chunked: ChunkedOptions | None = None,
+        typed: bool = True,
     ) -> None:
         """Note a search that somebody made; ``chunked`` are the options of one by topics.
 
-        Nothing is noted where none are kept, and nothing is raised where that is not possible.
+        ``typed`` is False for what a click made of the search before, with another option or
+        filter: that is none of the recent searches. Nothing is noted where none are kept, and
+        nothing is raised where that is not possible.
         """
         try:
             if not self.allowed:
@@ -126,7 +129,8 @@ class SearchHistory:
             elif self.kept and (
                 words := question.strip() if chunked else " ".join(question.split())
             ):
-                self._log.add(self._logged(words, answer, options, Door(door), chunked))
+                logged = self._logged(words, answer, options, Door(door), chunked)
+                self._log.add(logged if typed else replace(logged, typed=False))
             self.trouble = ""
         except OSError as error:
             self.trouble = f"The last search could not be noted: {error.strerror or error}."
@@ -212,7 +216,13 @@ class SearchHistory:
         recent: dict[str, LoggedSearch] = {}
         try:
             for one in self._log.newest(("people",)):
-                if one.door is Door.PAGE and one.results and one.chunked is None and not one.cut:
+                if (
+                    one.door is Door.PAGE
+                    and one.typed
+                    and one.results
+                    and one.chunked is None
+                    and not one.cut
+                ):
                     recent.setdefault(question_key(one.question), one)
                 if len(recent) >= MOST_RECENT + MOST_PINNED:
                     break
@@ -224,6 +234,18 @@ class SearchHistory:
             else:
                 past[key] = PastSearch(one.question, one.at, last=one)
         return tuple(_bounded(past.values()))
+
+    def is_known(self, question: str) -> bool:
+        """Return whether a question is a recent or pinned one, or a page asked it in the last day.
+
+        A page that is loaded again asks it again.
+        """
+        key = question_key(question)
+        with suppress(OSError):
+            today = self._log.newest(("people",), days=1)
+            if any(question_key(one.question) == key for one in today if one.door is Door.PAGE):
+                return True
+        return any(question_key(one.question) == key for one in self.list())
 
     def pin(self, question: str, *, pinned: bool = True) -> None:
         """Keep a search among the pinned ones, or no longer."""

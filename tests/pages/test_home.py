@@ -99,6 +99,22 @@ def test_an_option_that_is_changed_is_another_search_and_drawing_again_is_none(f
     ]
 
 
+def test_what_a_click_makes_of_a_search_is_noted_and_not_recent(filled):
+    app = run(filled)
+    searched(app, filled, "warm reefs")
+    with writer_lock(filled.paths.lock, "test"):
+        app.session_state["q"] = "warm reefs type:md"
+        app.run()
+        app.run()
+    assert [(one.question, one.typed) for one in filled.searches.log()] == [
+        ("warm reefs type:md", False), ("warm reefs", True),
+    ]  # fmt: skip
+    for question in ("warm reefs type:md", "warm reefs"):
+        run(filled, q=question)
+    assert len(filled.searches.log()) == 2
+    assert questions(filled) == ["warm reefs"]
+
+
 def test_searches_are_text_and_nothing_else():
     evil = '"><img src=x onerror=alert(1)>'
     drawn = home.searches_list([PastSearch(evil, 1.0), PastSearch("kept", 2.0, True)])

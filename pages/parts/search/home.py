@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts.common import browser, frame, markup, state
 from pages.parts.common.markup import action, attributes, name, number, plural, text
@@ -58,24 +58,20 @@ def _home(library: Library, collections: tuple[str, ...]) -> None:
 
 
 def note(
-    library: Library,
-    question: str,
-    answer: Answer,
-    options: SearchOptions,
-    before: tuple[str, SearchOptions] | None,
+    library: Library, question: str, answer: Answer, options: SearchOptions, *, is_new: bool
 ) -> None:
-    """Note a search that was just typed or chosen, or asked again with another option.
+    """Note a search that was just typed or chosen, or that a click made of the one before.
 
-    Going back and reloading are no searches of a person. ``before`` is what was asked before it.
+    Going back and reloading are no searches of a person.
     """
     first = state.TYPED not in st.session_state
     typed = bool(st.session_state.get(state.TYPED))
     st.session_state[state.TYPED] = False
-    same = before is not None and before[0] == question
-    changed = same and before is not None and replace(before[1], limit=options.limit) != options
-    past = {one.question for one in library.searches.list()} if first else set()
-    if typed or changed or (first and " ".join(question.split()) not in past):
-        library.searches.note(question, answer, options, door=Door.PAGE)
+    typed = typed or (first and not library.searches.is_known(question))
+    context = get_script_run_ctx()
+    went = context is not None and context.is_history_navigation
+    if typed or (is_new and not first and not went):
+        library.searches.note(question, answer, options, door=Door.PAGE, typed=typed)
 
 
 def act(library: Library, values: Mapping[str, str]) -> bool:
