@@ -69,9 +69,11 @@ async def client(http, mode="auto"):
         yield opened
 
 
-@pytest.mark.parametrize("host", [f"localhost:{PORT}", f"[::1]:{PORT}"])
-@pytest.mark.parametrize(("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
-def test_a_client_with_the_token_searches_eight_times_at_once(served, host, mode, version):
+@pytest.mark.parametrize(
+    ("mode", "version", "host"),
+    [("legacy", "2025-11-25", f"localhost:{PORT}"), ("auto", "2026-07-28", f"[::1]:{PORT}")],
+)
+def test_a_client_with_the_token_searches_eight_times_at_once(served, mode, version, host):
     async def work(http):
         async with client(http, mode) as asked:
             assert asked.protocol_version == version

@@ -22,6 +22,7 @@ from ragkit.retrieval.context_block import estimated_tokens
 from ragkit.surfaces import render
 from ragkit.surfaces.http.shared import SharedLibrary
 from ragkit.surfaces.mcp.server import mcp_server
+from ragkit.surfaces.mcp.values import _longest
 from ragkit.surfaces.render_documents import collection_as_json
 from ragkit.surfaces.render_status import status_as_json
 
@@ -484,3 +485,11 @@ def test_a_model_that_takes_longer_is_not_waited_for(asked, writing, server):
     assert "Ask with more seconds" in result.content[0].text
     assert result.structured_content["quick"]
     assert result.structured_content["answer"] is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "room", "longest"),
+    [([], 9, 0), ([5, 5], 10, 5), ([1, 9, 2], 12, 9), ([1, 9, 2], 9, 6), ([9, 9, 9], 10, 3)],
+)
+def test_only_what_is_too_long_is_cut_and_all_of_it_alike(sizes, room, longest):
+    assert _longest(sizes, room) == longest

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 from ragkit.settings import load_settings
+from ragkit.surfaces.cli import console
 from ragkit.surfaces.cli.options import CollectionOption, LibraryOption
+
+_FOR_CLIENTS = (
+    "An agent starts this command by itself: name it in the settings of yours (docs/agents.md). "
+    "Ctrl+D ends it."
+)
 
 
 def mcp(library: LibraryOption = None, collection: CollectionOption = None) -> None:
@@ -13,4 +21,6 @@ def mcp(library: LibraryOption = None, collection: CollectionOption = None) -> N
     """
     from ragkit.surfaces.mcp.stdio import serve
 
+    if sys.stdin.isatty():
+        console.say(_FOR_CLIENTS)
     serve(load_settings(library=library, collection=collection))
