@@ -100,3 +100,28 @@ def test_what_was_asked_and_shown_is_text_and_nothing_else():
     assert 'data-place=""' in drawn
     assert "3 × · rated" in drawn
     assert "Nothing that it showed is left." in from_searches.listed([one], one, (), "default")
+
+
+def test_a_click_opens_a_question_and_a_rating_makes_the_set(library, tmp_path, monkeypatch):
+    fill(library, tmp_path / "papers")
+    library.searches.note("refund", library.search("refund"), library.options(), door="api")
+    [asked] = library.judgments.logged("default", library.searches.log(), "mine")
+    [place] = library.judgments.offered("default", asked, "mine")
+    session = {"logged_set": " mine "}
+    monkeypatch.setattr(from_searches.st, "session_state", session)
+    drawn = from_searches.listed([asked], None, (), "default")
+    key = drawn.partition('data-key="')[2].partition('"')[0]
+    from_searches.act(library, "default", {"rk": "logged", "key": key})
+    assert session["logged_chosen"] == asked
+    rating = {
+        "rk": "judge", "collection": "default", "id": str(place.document_id), "grade": "2",
+        "place": f"{place.span.start}-{place.span.end}",
+    }  # fmt: skip
+    from_searches.act(library, "default", rating)
+    assert library.judgments.sets("default") == {"mine": (1, 1)}
+    assert session["eval_new_set"] == "mine"
+    assert library.judgments.logged("default", library.searches.log(), "mine")[0].rated
+    from_searches.act(library, "default", {"rk": "unjudge", "collection": "default"})
+    assert library.judgments.sets("default") == {}
+    from_searches.act(library, "default", {"rk": "logged", "key": key})
+    assert session["logged_chosen"] is None
