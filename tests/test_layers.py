@@ -54,6 +54,7 @@ ONLY_IN = {
     "mcp": {"surfaces/mcp/"},
     "sqlite3": {"catalog/"},
     "streamlit": {"surfaces/http/server.py"},
+    "fastapi": {"surfaces/http/api/"},
 }
 """The only files, or folders, that may import a library."""
 

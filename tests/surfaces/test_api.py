@@ -8,10 +8,13 @@ import threading
 import time
 
 import pytest
-from api_client import PORT, api_of, make_library
+from api_client import PORT, api_of, make_library, served
+from starlette.testclient import TestClient
 from support import until
 
 from ragkit.catalog.records import JobState
+from ragkit.paths import LibraryPaths
+from ragkit.settings import Settings
 from ragkit.surfaces import render, render_documents
 from ragkit.surfaces.render_status import status_as_json
 
@@ -60,6 +63,7 @@ def test_a_search_has_the_values_that_the_command_prints(api):
     answer = api.library.search(REFUND, mode="keyword", limit=2)
     quoted = api.library.answers.excerpts(REFUND, answer.results)
     assert found.status_code == 200
+    assert found.headers["cache-control"] == "no-store"
     assert _without_times(found.json()) == _without_times(render.answer_as_json(answer, quoted))
     assert found.json()["results"][0]["document"]["path"] == "handbook/refunds.md"
     simple = api.get("search", params={"q": REFUND, "limit": 2, "collection": "default"})
@@ -424,6 +428,18 @@ def test_a_wrong_method_names_the_right_ones(api):
     assert problem(refused, 405).startswith("PUT is not possible here.")
     assert refused.headers["allow"] == "GET, POST"
     assert api.post("collections/x").headers["allow"] == "DELETE, GET, PATCH"
+
+
+def test_a_library_that_cannot_be_used_is_said_so(tmp_path):
+    nowhere = Settings(library=tmp_path / "library")
+    headers = {"Authorization": "Bearer t", "Host": f"localhost:{PORT}"}
+    (tmp_path / "library").mkdir()
+    token = tmp_path / "library" / LibraryPaths(tmp_path).token.name
+    token.write_text("t", "utf-8")
+    token.chmod(0o600)
+    with TestClient(served(nowhere), headers=headers) as client:
+        said = problem(client.get("/api/jobs/1"), 503)
+    assert said.startswith(f"There is no library in {tmp_path / 'library'}. Add a folder first:")
 
 
 def test_a_failure_that_nobody_foresaw_is_a_sentence_without_a_traceback(api, monkeypatch):

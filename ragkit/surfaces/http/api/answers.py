@@ -24,6 +24,7 @@ _FAILURES = {
     500: "Something unexpected went wrong.",
     503: "The library cannot be used now, or a model does not answer.",
 }
+NEVER_KEPT = {"Cache-Control": "no-store"}
 PROBLEM_SCHEMA: dict[str, Any] = {
     "type": "object",
     "description": "What went wrong (RFC 9457).",
@@ -59,6 +60,9 @@ class Json(Response):
     """A JSON value as it is: the renderers make nothing that needs to be taken apart first."""
 
     media_type = "application/json"
+
+    def __init__(self, content: Any, status_code: int = 200) -> None:
+        super().__init__(content, status_code, NEVER_KEPT)
 
     def render(self, content: Any) -> bytes:
         """Return the value as UTF-8."""

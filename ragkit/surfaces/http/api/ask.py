@@ -18,7 +18,7 @@ from ragkit.library import Library
 from ragkit.library.search_log import Door
 from ragkit.results import Answer
 from ragkit.surfaces import render_answers
-from ragkit.surfaces.http.api.answers import PROBLEMS, as_json
+from ragkit.surfaces.http.api.answers import NEVER_KEPT, PROBLEMS, as_json
 from ragkit.surfaces.http.api.requests import Said, Text, Where, library_of
 from ragkit.surfaces.http.api.routing import Route
 from ragkit.surfaces.http.problems import as_problem
@@ -93,7 +93,7 @@ def ask(asked: Ask, request: Request) -> StreamingResponse:
     library.searches.note(asked.question, answer, options, door=Door.API)
     excerpts = library.answers.excerpts(answer.corrected or answer.query, answer.results)
     found = _Found(answer, library.answers.quick(answer), excerpts)
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    headers = {**NEVER_KEPT, "X-Accel-Buffering": "no"}
     events = _events(library, asked, found)
     return StreamingResponse(events, media_type=_STREAM, headers=headers)
 
