@@ -13,6 +13,7 @@ from ragkit.surfaces import render, render_documents
 from ragkit.surfaces.mcp.parameters import Parameter
 from ragkit.surfaces.mcp.text import path_of, place_of, plain
 from ragkit.surfaces.mcp.tool import (
+    FURTHEST,
     Call,
     Found,
     Tool,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from ragkit.settings import Settings
 
 _LISTED, _MOST_LISTED = 50, 200
-_FURTHEST = 2**53
 
 
 def get_document(settings: Settings) -> Tool:
@@ -49,9 +49,9 @@ def get_document(settings: Settings) -> Tool:
         f"from its beginning; at most about {most:,} characters at once.",
         (
             document_id(),
-            Parameter("start", "integer", "The first character, from 0.", 0, bounds=(0, _FURTHEST)),
+            Parameter("start", "integer", "The first character, from 0.", 0, bounds=(0, FURTHEST)),
             Parameter("end", "integer", "The character before which it ends; without it, as far as "
-                      "there is room.", None, bounds=(0, _FURTHEST)),
+                      "there is room.", None, bounds=(0, FURTHEST)),
         ),
         {"note": "string", "document": "object", "passage": "object", "left_out": "string"},
         _get_document,
@@ -67,7 +67,7 @@ def neighbours(settings: Settings) -> Tool:
         (
             document_id(),
             Parameter("chunk", "integer", "The number of the chunk: \"chunks 2-5 of 12\" are 2, 3, "
-                      "4 and 5, of 1 to 12.", bounds=(1, _FURTHEST)),
+                      "4 and 5, of 1 to 12.", bounds=(1, FURTHEST)),
             *search_options(settings, "neighbours"),
         ),
         {"note": "string", "document": "object", "passage": "object", "left_out": "string"},
@@ -88,7 +88,7 @@ def list_documents(settings: Settings) -> Tool:
             Parameter("limit", "integer", "How many documents are listed at most.", _LISTED,
                       bounds=(1, _MOST_LISTED)),
             Parameter("offset", "integer", "How many are passed over before the first.", 0,
-                      bounds=(0, _FURTHEST)),
+                      bounds=(0, FURTHEST)),
             collection(settings, "The collection"),
         ),
         {"note": "string", "documents": "array", "left_out": "string"},

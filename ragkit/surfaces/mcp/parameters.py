@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, get_args
 
@@ -84,8 +84,8 @@ class Parameter:
             if not low <= size <= high:
                 what = "characters" if isinstance(value, str) else ""
                 raise QueryError(
-                    f"{self.name} {'has' if what else 'is'} {size:g} {what}".rstrip() + ".",
-                    f"Choose from {low:g} to {high:,g} {what}".rstrip() + ".",
+                    f"{self.name} {'has' if what else 'is'} {_number(size)} {what}".rstrip() + ".",
+                    f"Choose from {_number(low)} to {_number(high)} {what}".rstrip() + ".",
                 )
         return value
 
@@ -147,9 +147,8 @@ def checked_arguments(
     return values
 
 
-def without_default(parameter: Parameter, help: str) -> Parameter:  # noqa: A002
-    """Return an optional parameter whose default nobody can tell beforehand."""
-    return replace(parameter, default=None, help=help)
+def _number(value: float) -> str:
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:g}"
 
 
 def _shown(value: Any) -> str:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ragkit.library import Library
     from ragkit.settings import Settings
 
+FURTHEST = 10**12
+"""More than any id, place or number of a document."""
+
 Found = tuple[Iterable[str], dict[str, Any]]
 """What a tool returns: lines for a model, and the same as a value for programs."""
 
@@ -79,4 +82,4 @@ def collection(settings: Settings, what: str = "The collection that is searched"
 def document_id() -> Parameter:
     """Return the parameter of a document."""
     return Parameter("id", "integer", "The id of the document, as searches name it.",
-                     bounds=(1, 2**53))  # fmt: skip
+                     bounds=(1, FURTHEST))  # fmt: skip

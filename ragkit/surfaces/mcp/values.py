@@ -123,7 +123,7 @@ def within(results: Sequence[Result], tokens: int) -> tuple[list[Result], str]:
     found = [(place, one) for place, result in enumerate(shown) for one in result.passages]
     kept = found[: max(1, left // (_PASSAGE_TOKENS + _LEAST_TOKENS))]
     sizes = [_PASSAGE_TOKENS + estimated_tokens(passage.text) for _, passage in kept]
-    longest = _longest(sizes, left) - _PASSAGE_TOKENS
+    longest = max(_LEAST_TOKENS, _longest(sizes, left) - _PASSAGE_TOKENS)
     passages: list[list[Passage]] = [[] for _ in shown]
     shortened = 0
     for place, passage in kept:
