@@ -109,7 +109,7 @@ def repeated_table(found: Sequence[Repeated], urls: Urls) -> str:
     """Return questions that were asked several times, as a table."""
     rows = "".join(
         f"<tr><td>{_question(one.last, urls)}</td>"
-        f'<td class="rk-figure-cell">{number(one.times)}</td>'
+        f"<td>{number(one.times)}</td>"
         f'<td title="{moment(one.last.at)}">{ago(one.last.at)}</td>'
         f"<td>{_results(one.last)}</td>"
         f"<td>{took(one.median_ms) if one.median_ms is not None else ''}</td></tr>"
