@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from ollama_stand_in import OllamaStandIn
 from support import Shelf
 from xdist.scheduler import LoadScopeScheduling
 
 from ragkit.catalog import Catalog
 from ragkit.paths import LibraryPaths
+
+# How long a test takes says how busy the machine is.
+settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any")
 
 _XDG = {
     "XDG_CONFIG_HOME": ".config",

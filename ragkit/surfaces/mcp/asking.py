@@ -90,10 +90,11 @@ def _written(call: Call, answer: Answer) -> WrittenAnswer:
             WrittenAnswer(question),
         )
     )
-    version, said = -1, ""
-    while not writing.is_over and not call.cancelled.is_set() and time.monotonic() < until:
+    version, said, is_over = -1, "", False
+    while not is_over and not call.cancelled.is_set() and time.monotonic() < until:
         version = writing.told(version, _LOOK_SECONDS)["version"]
-        written = writing.answer
+        # Before the answer is looked at, so that how it ended is said as well.
+        is_over, written = writing.is_over, writing.answer
         if said != (said := f"{written.state}, {plural(len(written.sentences), 'sentence')}"):
             call.say(said)
     writing.cancel()
