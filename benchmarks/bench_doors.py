@@ -178,7 +178,8 @@ async def served_doors(
     bearer = {"Authorization": f"Bearer {token}"}
     with page_server(place, readers) as port:
         transport = streamable_http_client(
-            f"http://127.0.0.1:{port}/mcp", http_client=httpx2.AsyncClient(headers=bearer)
+            f"http://127.0.0.1:{port}/mcp",
+            http_client=httpx2.AsyncClient(headers=bearer, timeout=60),
         )
         async with Client(transport) as client:
             yield {"api": api_door(port, bearer, threads), "mcp_http": mcp_door(client)}
