@@ -26,10 +26,9 @@ from ragkit.reading.process import child_command
 if TYPE_CHECKING:
     from ragkit.settings import Settings
 
-LONGEST_SECONDS = 120.0
-"""A process that takes longer for one search is taken for hung, and replaced."""
+_LONGEST_SECONDS = 300.0
+"""A process that takes longer to start or for one search is taken for hung, and replaced."""
 
-_START_SECONDS = 300.0
 _END_SECONDS = 2.0
 _LOOK_SECONDS = 0.5
 _MOST_TRIES = 3
@@ -37,7 +36,6 @@ _PAUSES = (0.0, 1.0, 5.0, 30.0)
 """Seconds before a process is started again that could not be started so many times."""
 
 logger = logging.getLogger(__name__)
-
 
 _shared: dict[Settings, SearchPool] = {}
 _sharing = threading.Lock()
@@ -64,13 +62,11 @@ class SearchPool:
 
     users = 0
 
-    def __init__(
-        self, settings: Settings, count: int, *, longest_seconds: float = LONGEST_SECONDS
-    ) -> None:
+    def __init__(self, settings: Settings, count: int) -> None:
         self._settings = settings
         self._changed = threading.Condition()
         self._orders: deque[_Order] = deque()
-        self._places = [_Place(settings, longest_seconds) for _ in range(count)]
+        self._places = [_Place(settings) for _ in range(count)]
         self._up: set[_Place] = set()
         self._closed = threading.Event()
         self._threads = [
@@ -205,11 +201,10 @@ class _Place:
     ``number`` is the process's own, 0 until it is ready.
     """
 
-    def __init__(self, settings: Settings, longest_seconds: float) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.child: subprocess.Popen[bytes] | None = None
         self.number = 0
         self._settings = settings
-        self._longest = longest_seconds
         self._due = math.inf
 
     def start(self) -> str:
@@ -226,7 +221,7 @@ class _Place:
             )
         except OSError as error:
             return str(error)
-        reply = self.exchange(pickle.dumps(opening), _START_SECONDS)
+        reply = self.exchange(pickle.dumps(opening))
         if reply is None:
             return "it ended by itself."
         if reply.error is not None:
@@ -234,10 +229,10 @@ class _Place:
         self.number = self.child.pid
         return ""
 
-    def exchange(self, message: bytes, seconds: float | None = None) -> Reply | None:
+    def exchange(self, message: bytes) -> Reply | None:
         """Return the reply to a message, or ``None`` when the process has ended, or was killed."""
         assert self.child is not None and self.child.stdin and self.child.stdout  # noqa: S101, PT018
-        self._due = time.monotonic() + (seconds or self._longest)
+        self._due = time.monotonic() + _LONGEST_SECONDS
         try:
             self.child.stdin.write(message)
             self.child.stdin.flush()
