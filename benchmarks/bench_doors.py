@@ -35,7 +35,7 @@ from pathlib import Path
 import httpx2
 import psutil
 from bench_search import bare, highlighted, library_of, questions
-from common import arguments, median, python, report
+from common import arguments, median, percentile, python, report
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -212,6 +212,9 @@ async def latencies(opened: dict[str, Ask], asked: list[str]) -> Figures:
         if name != "library":
             figures[f"{name}_more_ms"] = value - p50["library"]
             figures[f"{name}_to_library"] = value / p50["library"]
+    for name, taken in times.items():
+        # What other programs hold up least, where there are some.
+        figures[f"{name}_p10_ms"] = percentile(taken, 0.1)
     return figures
 
 
