@@ -1,15 +1,11 @@
-"""One renderer for all surfaces: answers and records as JSON values, text, Markdown and CSV."""
+"""One renderer for all surfaces: answers and records as JSON values and as text."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ragkit.formatting import escape_markdown
 from ragkit.types import Level
 
 if TYPE_CHECKING:
@@ -362,62 +358,3 @@ _LEVELS = {
     Level.SECTION: "section from chunk {}",
     Level.DOCUMENT: "document",
 }
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def export_json(answer: Answer) -> str:
-    """Return the same object as ``ragkit search --json`` prints."""
-    return json.dumps(answer_as_json(answer), ensure_ascii=False, indent=2) + "\n"
-
-
-def export_markdown(answer: Answer) -> str:
-    """Return results with their passages as quotations."""
-    lines = [f"# {escape_markdown(answer.query)}", ""]
-    for result in answer.results:
-        document = result.document
-        lines += [
-            f"## {escape_markdown(document.title)}",
-            "",
-            f"`{document.path.replace('`', '_')}` · {result.chunk_coverage} · {result.score:.2f}",
-            "",
-        ]
-        for passage in result.passages:
-            where = " › ".join(escape_markdown(title) for title in passage.heading_path)
-            page = f"p. {passage.page}" if passage.page else ""
-            if where or page:
-                lines += [" · ".join(filter(None, (where, page))), ""]
-            lines += [f"> {escape_markdown(line)}" for line in passage.text.strip().splitlines()]
-            if passage.shortens is not None:
-                lines.append(f"> … (chunk {passage.chunks[0] + 1} shortened)")
-            lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def export_csv(answer: Answer) -> str:
-    """Return one line for each passage, with no cell that a spreadsheet takes for a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        ["rank", "score", "title", "path", "collection", "page", "headings", "coverage", "text"]
-    )
-    for rank, result in enumerate(answer.results, start=1):
-        document = result.document
-        for passage in result.passages:
-            writer.writerow(
-                [
-                    rank,
-                    f"{result.score:.4f}",
-                    _cell(document.title),
-                    _cell(document.path),
-                    _cell(document.collection),
-                    passage.page if passage.page is not None else "",
-                    _cell(" › ".join(passage.heading_path)),
-                    result.chunk_coverage,
-                    _cell(passage.text),
-                ]
-            )
-    return out.getvalue()
-
-
-def _cell(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text

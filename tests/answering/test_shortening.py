@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from small_library import add, find, open_library, write_files
 
-from ragkit.surfaces.render import answer_as_json, answer_as_text, export_markdown
+from ragkit.surfaces.render import answer_as_json, answer_as_text
+from ragkit.surfaces.render_exports import export_markdown
 
 
 def paragraph(subject, answer=""):

@@ -33,7 +33,7 @@ from ragkit.indexing.progress import Progress
 from ragkit.library.uploads import UploadLine, UploadState
 from ragkit.options import SearchOptions
 from ragkit.results import Answer, DocumentRef, MatchedChunk, Passage, Result
-from ragkit.surfaces import render
+from ragkit.surfaces import render_exports
 from ragkit.traces import Metrics, Spread, Stage, Trace
 from ragkit.types import Level, Section
 
@@ -287,12 +287,15 @@ def test_removing_a_source_says_what_is_lost():
 
 def test_json_is_the_command_lines_own():
     assert (
-        json.loads(render.export_json(answer()))["results"][0]["document"]["path"] == "a/refund.md"
+        json.loads(render_exports.export_json(answer()))["results"][0]["document"]["path"]
+        == "a/refund.md"
     )
 
 
 def test_markdown_cannot_be_broken_out_of():
-    text = render.export_markdown(answer("![x](http://evil) <script>\n# not a heading", "*T*"))
+    text = render_exports.export_markdown(
+        answer("![x](http://evil) <script>\n# not a heading", "*T*")
+    )
     assert "## \\*T\\*" in text
     assert "!\\[x\\]" in text.replace("\\!", "!")
     assert "\\<script\\>" in text
@@ -300,7 +303,7 @@ def test_markdown_cannot_be_broken_out_of():
 
 
 def test_csv_cells_are_never_formulas():
-    rows = list(csv.reader(io.StringIO(render.export_csv(answer("=cmd()", "@SUM")))))
+    rows = list(csv.reader(io.StringIO(render_exports.export_csv(answer("=cmd()", "@SUM")))))
     assert rows[1][2] == "'@SUM"
     assert rows[1][-1] == "'=cmd()"
 

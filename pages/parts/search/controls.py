@@ -25,7 +25,7 @@ from ragkit.options import (
     SearchOptions,
 )
 from ragkit.results import Answer
-from ragkit.surfaces import render
+from ragkit.surfaces import render_exports
 
 OFFERED_LONG = (
     "limit", "hits_per_segment", "method", "segment_tokens", "overlap_tokens", "merge", "dedup",
@@ -197,9 +197,9 @@ def offer_export(place: DeltaGenerator | None, answer: Answer) -> None:
         st.caption("Export these results")
         with st.container(horizontal=True):
             for label, kind, mime, write in (
-                ("JSON", "json", "application/json", render.export_json),
-                ("Markdown", "md", "text/markdown", render.export_markdown),
-                ("CSV", "csv", "text/csv", render.export_csv),
+                ("JSON", "json", "application/json", render_exports.export_json),
+                ("Markdown", "md", "text/markdown", render_exports.export_markdown),
+                ("CSV", "csv", "text/csv", render_exports.export_csv),
             ):
                 st.download_button(
                     label,
