@@ -1,4 +1,4 @@
-"""Processes that answer a library's searches: one for each processor answers twice as many.
+"""Processes that answer a library's searches, so that all processors do.
 
 Threads cannot: the interpreter runs one of them at a time. The index files are mapped, so that the
 processes share them. A process that dies is replaced, and what it was asked goes to the next.
