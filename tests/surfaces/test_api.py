@@ -335,6 +335,7 @@ def test_searches_of_programs_are_noted_in_the_log_of_the_person(api):
         (b'{"query": "a\\u0000b"}', 422, "query: must say something, and have no NUL character."),
         (b'{"query": " "}', 422, "query: must say something, and have no NUL character."),
         (b'{"query": "a", "q": 1}', 422, "q: there is no such field here."),
+        (b'{"query": "a", "limit": 3}', 422, "limit: stands in options."),
         (b'{"query": "a", "options": {"min_score": NaN}}', 422,
          "options.min_score: must be a finite number."),
         (b'{"query": "a", "options": {"min_score": Infinity}}', 422,

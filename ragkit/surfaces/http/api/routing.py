@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import starlette.routing
 from fastapi import FastAPI, params
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -129,12 +130,13 @@ async def _of_ragkit(_request: Request, error: Any) -> Response:
     return problem(status_of(error), error.message, error.cure)
 
 
-async def _of_values(_request: Request, error: Any) -> Response:
+async def _of_values(request: Request, error: Any) -> Response:
     faults = error.errors()
     if faults[0]["type"] == "json_invalid":
         place = f"The body is not valid JSON, at character {faults[0]['loc'][-1]}."
         return problem(400, place, "Send a JSON object.")
-    fields = [{"field": _name(fault["loc"]), "problem": _rule(fault)} for fault in faults]
+    known = _fields_of(request)
+    fields = [{"field": _name(one["loc"]), "problem": _rule(one, known)} for one in faults]
     told = "; ".join(f"{one['field']}: {one['problem']}" for one in fields[:_MOST_TOLD])
     return problem(422, f"{told}.", _CHANGE, fields=fields[:_MOST_TOLD])
 
@@ -144,7 +146,22 @@ def _name(place: Sequence[int | str]) -> str:
     return ".".join(map(str, place[1:])) or str(place[0])
 
 
-def _rule(fault: dict[str, Any]) -> str:
+def _fields_of(request: Request) -> Mapping[str, FieldInfo]:
+    """Return the fields that a request's body may have."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    return getattr(body and body.field_info.annotation, "model_fields", {})
+
+
+def _rule(fault: dict[str, Any], known: Mapping[str, FieldInfo]) -> str:
+    if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 2:
+        # Whoever knows the options of other search engines writes them beside the question.
+        named = [
+            name
+            for name, field in known.items()
+            if fault["loc"][1] in getattr(field.annotation, "model_fields", {})
+        ]
+        if named:
+            return f"stands in {' or '.join(named)}"
     return _RULES.get(fault["type"], "has an invalid value").format_map(fault.get("ctx", {}))
 
 
