@@ -20,11 +20,13 @@ _T = TypeVar("_T")
 class Later(Sequence[_T], Generic[_T]):
     """A lazy tuple: made when it is first looked at, and equal to that tuple.
 
-    ``make`` must give the same whenever it is called. Pickled and copied as the tuple.
+    ``make`` must give the same whenever it is called. Pickled and copied as the tuple, or where
+    ``travels`` as ``make``, which can then be pickled: whoever unpickles it may never look.
     """
 
     _make: Callable[[], tuple[_T, ...]] | None
     _made: tuple[_T, ...] = ()
+    travels: bool = False
 
     @property
     def made(self) -> tuple[_T, ...]:
@@ -63,6 +65,9 @@ class Later(Sequence[_T], Generic[_T]):
         return repr(self.made)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        make = self._make
+        if self.travels and make is not None:
+            return Later, (make, (), True)
         return tuple, (self.made,)
 
 

@@ -127,7 +127,7 @@ def assemble(
     ``tokens`` of the query are highlighted, and ``words`` returns how it writes them; both are
     looked for when somebody looks at the passages. Without ``show_content`` those have no text.
     """
-    highlighter = lru_cache(maxsize=1)(partial(Highlighter, tokens, words))
+    highlighter = Highlighter(tokens, words)
     ids = {group.document_id for group in groups}
     ids.update(document for group in groups for document in group.also_in)
     with catalog.connections.read():
@@ -136,7 +136,7 @@ def assemble(
         plans = _plans(catalog, present, records, options)
         shown = [plan.passages for _, plan in plans]
         if options.show_content:
-            shown = _read(catalog, plans, records, lambda text: highlighter().spans(text))
+            shown = _read(catalog, plans, records, highlighter.spans)
     return [
         _result(group, plan, passages, records, highlighter)
         for (group, plan), passages in zip(plans, shown, strict=True)
@@ -243,7 +243,7 @@ def _result(
     plan: PassagePlan,
     passages: tuple[Passage, ...],
     records: Mapping[int, DocumentRecord],
-    highlighter: Callable[[], Highlighter],
+    highlighter: Highlighter,
 ) -> Result:
     record = records[group.document_id]
     coarse = [hit for hit in group.hits if hit.level in COARSE]
@@ -266,7 +266,7 @@ def _result(
         score=group.score,
         passages=passages,
         matched_chunks=tuple(
-            replace(match, terms=Later(partial(_terms, match.index, passages, highlighter)))
+            replace(match, terms=_later_terms(match.index, passages, highlighter))
             for match in plan.matched_chunks
         ),
         context_chunks=plan.context_chunks,
@@ -294,11 +294,13 @@ def _folder(root: str) -> Path:
     return Path(root)
 
 
-def _terms(
-    index: int, passages: Sequence[Passage], highlighter: Callable[[], Highlighter]
-) -> tuple[str, ...]:
+def _later_terms(index: int, passages: Sequence[Passage], highlighter: Highlighter) -> Later[str]:
+    return Later(partial(_terms, index, passages, highlighter), travels=True)
+
+
+def _terms(index: int, passages: Sequence[Passage], highlighter: Highlighter) -> tuple[str, ...]:
     """Return the words of the query in the passage that shows a chunk."""
     for passage in passages:
         if passage.chunks[0] <= index <= passage.chunks[1]:
-            return highlighter().terms(passage.text)
+            return highlighter.terms(passage.text)
     return ()

@@ -7,7 +7,7 @@ import string
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ragkit.errors import QueryError
 from ragkit.indexes.tokenizer import TokenSpan, token_spans, tokenize, without_stop_words
@@ -65,6 +65,9 @@ class Highlighter:
         self._hits: dict[str, tuple[_Spans, frozenset[str]]] = {}
         self._texts: dict[str, set[str]] = {}
         self._guard = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Highlighter, (self._query_tokens, self._query_words)
 
     @cached_property
     def _tokens(self) -> frozenset[str]:

@@ -151,7 +151,7 @@ def with_texts(
         replace(
             passage,
             text=text,
-            highlights=Later(partial(highlight, text)) if highlight else (),
+            highlights=Later(partial(highlight, text), travels=True) if highlight else (),
             headings=tuple((max(start, passage.start), path) for start, path in within),
         )
         for passage, text, within in zip(plan.passages, texts, headings, strict=True)

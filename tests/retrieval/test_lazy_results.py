@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import partial
 
 from ragkit.results import Later, Passage
+from ragkit.retrieval.highlight import Highlighter, question_words
 from ragkit.retrieval.passages import PassagePlan, with_texts
 
 
@@ -44,6 +46,24 @@ def test_copies_are_the_tuple():
     for same in (pickle.loads(pickle.dumps(later)), copy.deepcopy(later)):
         assert type(same) is tuple
         assert same == (3, 1)
+
+
+def test_what_travels_is_made_where_it_is_looked_at():
+    later = Later(partial(tuple, (3, 1)), travels=True)
+    there = pickle.loads(pickle.dumps(later))
+    assert type(there) is Later
+    assert there == later == (3, 1)
+    assert type(pickle.loads(pickle.dumps(there))) is tuple
+
+
+def test_highlights_of_a_passage_travel_unmade():
+    highlighter = Highlighter(["buoy"], partial(question_words, "Buoys drift"))
+    plan = PassagePlan((Passage(0, 12, ""),), ())
+    passages = with_texts(plan, ["two buoys, a buoy"], [()], highlighter.spans)
+    (there,) = pickle.loads(pickle.dumps(passages))
+    assert type(there.highlights) is Later
+    assert there.highlights == ((4, 9), (13, 17))
+    assert pickle.loads(pickle.dumps(highlighter)).terms("a buoy") == ("Buoys",)
 
 
 def test_passages_find_their_highlights_when_they_are_looked_at():
