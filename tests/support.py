@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +24,9 @@ from ragkit.types import FIELD_CODES, LEVEL_CODES, Chunk, Field, Level, Section,
 DIMENSIONS = 4
 
 
+_T = TypeVar("_T")
+
+
 def until(check: Callable[[], Any], seconds: float = 20.0) -> Any:
     """Wait until a check gives something true, and give that."""
     end = time.monotonic() + seconds
@@ -29,6 +34,12 @@ def until(check: Callable[[], Any], seconds: float = 20.0) -> Any:
         assert time.monotonic() < end, "it did not come to be in time"
         time.sleep(0.02)
     return found
+
+
+def run_async(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine in a thread: the browser of an earlier test has a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def found_answer(ms: float = 12.3, count: int = 2, **more: Any) -> Answer:

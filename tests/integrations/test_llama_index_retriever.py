@@ -17,6 +17,7 @@ from llama_index.core.retrievers import QueryFusionRetriever, RouterRetriever
 from llama_index.core.schema import MetadataMode
 from llama_index.core.tools import RetrieverTool
 from small_library import HANDBOOK, add, open_library, write_files
+from support import run_async
 
 from ragkit.errors import LibraryError, NotFoundError, SettingsError
 from ragkit.integrations.llama_index import RagkitRetriever
@@ -163,7 +164,7 @@ def test_the_query_engine_answers_with_the_passages_as_its_sources(library):
     assert source.node.text.strip() in response.response
     assert _ASKED in response.response
     assert str(library.paths.root) not in response.response
-    later = asyncio.run(engine.aquery(_ASKED))
+    later = run_async(engine.aquery(_ASKED))
     assert later.response == response.response
     assert later.source_nodes == response.source_nodes
     logged = library.searches.log()[0]
@@ -177,7 +178,7 @@ def test_many_asynchronous_searches_at_once_give_what_single_ones_do(library):
     async def all_at_once():
         return await asyncio.gather(*map(retriever.aretrieve, asked))
 
-    assert asyncio.run(all_at_once()) == [retriever.retrieve(one) for one in asked]
+    assert run_async(all_at_once()) == [retriever.retrieve(one) for one in asked]
 
 
 def test_collections_are_fused_and_routed(library):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from support import run_async
 
 
 async def app(scope, receive, send):
@@ -47,9 +46,7 @@ def ask(
     async def receive():
         return {"type": "http.request", "body": body, "more_body": False}
 
-    # In a thread of its own: a browser that an earlier test opened runs a loop in this one.
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, guard(scope, receive, send)).result()
+    run_async(guard(scope, receive, send))
     return sent
 
 

@@ -10,7 +10,7 @@ import time
 import pytest
 from api_client import PORT, api_of, make_library, served
 from starlette.testclient import TestClient
-from support import until
+from support import run_async, until
 
 from ragkit.catalog.records import JobState
 from ragkit.paths import LibraryPaths
@@ -303,7 +303,7 @@ async def _leave_early(app, token, body):
 
 def test_the_model_is_stopped_when_nobody_listens_any_more(writing, server):
     server.reply, server.pause = lambda _messages: "Thirty days [1]. " * 1000, 0.05
-    asyncio.run(_leave_early(writing.app, writing.token, json.dumps({"question": REFUND}).encode()))
+    run_async(_leave_early(writing.app, writing.token, json.dumps({"question": REFUND}).encode()))
     until(lambda: all(one.name != "ragkit-writing" for one in threading.enumerate()), 5)
 
 

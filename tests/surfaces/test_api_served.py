@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from api_client import make_library
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from page_server import ROOT, Server
+from support import run_async
 
 from ragkit.library import Library
 from ragkit.surfaces.http.api_token import ApiToken
@@ -103,7 +103,7 @@ def test_an_agent_asks_the_same_server(served, mode):
         ):
             return await client.call_tool("rag_search", {"query": "OAuth token", "limit": 1})
 
-    [result] = asyncio.run(run()).structured_content["results"]
+    [result] = run_async(run()).structured_content["results"]
     assert result["document"]["path"] == "handbook/login.md"
 
 

@@ -12,6 +12,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from starlette.applications import Starlette
+from support import run_async
 
 from ragkit.paths import LibraryPaths
 from ragkit.surfaces.http.api_token import ApiToken
@@ -55,7 +56,7 @@ def served(settings, token):
                 return await work(http)
 
         try:
-            return asyncio.run(within())
+            return run_async(within())
         finally:
             library.get().close()
 

@@ -15,6 +15,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from small_library import HANDBOOK, add, open_library, write_files
+from support import run_async
 
 from ragkit.models.hashing import HashEmbedder
 
@@ -109,7 +110,7 @@ def test_a_client_searches_and_reads_eight_at_once(folder, mode, version):
             [first, *_] = (await client.list_resources()).resources
             assert (await client.read_resource(first.uri)).contents[0].text
 
-    asyncio.run(run())
+    run_async(run())
 
 
 def test_a_library_that_comes_later_is_found_and_strays_do_no_harm(folder, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import re
@@ -15,6 +14,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from small_library import HANDBOOK, add, open_library, write_files
+from support import run_async
 
 from ragkit.models.hashing import HashEmbedder
 from ragkit.options import SEARCH_OPTIONS, Mode
@@ -73,7 +73,7 @@ def asked(library):
                 except MCPError as error:
                     return error
 
-        return asyncio.run(run())
+        return run_async(run())
 
     return ask
 
