@@ -14,6 +14,7 @@ from ragkit.formatting import plural
 from ragkit.results import Answer, DocumentRef, Passage, Result
 from ragkit.retrieval.context_block import estimated_tokens, seen
 from ragkit.retrieval.highlight import best_window
+from ragkit.types import Span
 
 if TYPE_CHECKING:
     from ragkit.retrieval.multi_query import ChunkedAnswer
@@ -115,8 +116,9 @@ def all_seen(value: Any) -> Any:
 def within(results: Sequence[Result], tokens: int) -> tuple[list[Result], str]:
     """Return results whose passages have that many tokens together, and what was left out.
 
-    The longest passages are cut, all to the same length, each to its window with the most matched
-    words. Where even that is too much, the last passages are left out, and the last results.
+    The longest passages are cut, all to the same length, each to what surrounds the best chunk in
+    it, or where that is longer, to its window with the most matched words. Where even that is too
+    much, the last passages are left out, and the last results.
     """
     shown = results[: max(1, tokens // (2 * _RESULT_TOKENS))]
     left = tokens - _RESULT_TOKENS * len(shown)
@@ -127,7 +129,7 @@ def within(results: Sequence[Result], tokens: int) -> tuple[list[Result], str]:
     passages: list[list[Passage]] = [[] for _ in shown]
     shortened = 0
     for place, passage in kept:
-        passages[place].append(cut(passage, longest))
+        passages[place].append(cut(passage, longest, _best_in(shown[place], passage)))
         shortened += passages[place][-1] is not passage
     said = [f"{plural(shortened, 'passage')} shortened"] if shortened else []
     if gone := len(found) - len(kept):
@@ -149,14 +151,28 @@ def _longest(sizes: Sequence[int], room: int) -> int:
     return max(sizes, default=0)
 
 
-def cut(passage: Passage, tokens: int) -> Passage:
-    """Return a passage of at most that many tokens: the window with the most matched words."""
+def _best_in(result: Result, passage: Passage) -> Span | None:
+    """Return where the best chunk that matched in a passage stands in it."""
+    for chunk in result.matched_chunks:
+        if chunk.span and passage.start <= chunk.span.start and chunk.span.end <= passage.end:
+            return Span(chunk.span.start - passage.start, chunk.span.end - passage.start)
+    return None
+
+
+def cut(passage: Passage, tokens: int, best: Span | None = None) -> Passage:
+    """Return a passage of at most that many tokens, around the ``best`` of it if that fits.
+
+    Else it is the window with the most matched words.
+    """
     text = passage.text
     if not too_long(text, tokens):
         return passage
     size = len(fitting(text, tokens))
     while True:
-        start, end = best_window(text, list(passage.highlights), size)
+        # Looking for words in long passages would take a fifth of the search.
+        fits = best is not None and len(best) <= size
+        marks = [(best.start, best.end)] if best and fits else list(passage.highlights)
+        start, end = best_window(text, marks, size)
         counted = estimated_tokens(text[start:end])
         if counted <= tokens or size <= 1:
             break
