@@ -11,7 +11,14 @@ from ragkit.types import Level
 if TYPE_CHECKING:
     from ragkit.answering.excerpts import Excerpt
     from ragkit.catalog.records import DocumentRecord
-    from ragkit.results import Answer, Contribution, MatchedChunk, Passage, Result
+    from ragkit.results import (
+        Answer,
+        Contribution,
+        DocumentRef,
+        MatchedChunk,
+        Passage,
+        Result,
+    )
     from ragkit.retrieval.multi_query import ChunkedAnswer
     from ragkit.retrieval.similar import SimilarDocuments
 
@@ -64,14 +71,7 @@ def result_as_json(result: Result, *, marks: bool = True) -> dict[str, Any]:
     document = result.document
     return {
         "document": {
-            "id": document.id,
-            "path": document.path,
-            "title": document.title,
-            "collection": document.collection,
-            "pages": document.pages,
-            "format": document.format,
-            "date": document.date,
-            "chunks": document.chunks,
+            **reference_as_json(document),
             "file": document.file,
             "metadata": document.metadata,
         },
@@ -89,6 +89,20 @@ def result_as_json(result: Result, *, marks: bool = True) -> dict[str, Any]:
         "fit": result.fit,
         "weak": result.weak,
         **({"missing_terms": list(result.missing_terms)} if marks else {}),
+    }
+
+
+def reference_as_json(document: DocumentRef) -> dict[str, Any]:
+    """Return what names the document of a result, as a JSON object."""
+    return {
+        "id": document.id,
+        "path": document.path,
+        "title": document.title,
+        "collection": document.collection,
+        "pages": document.pages,
+        "format": document.format,
+        "date": document.date,
+        "chunks": document.chunks,
     }
 
 

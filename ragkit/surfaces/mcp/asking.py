@@ -16,7 +16,8 @@ from ragkit.surfaces.http.writing import Writing, writings
 from ragkit.surfaces.mcp.parameters import Parameter
 from ragkit.surfaces.mcp.text import path_of, plain
 from ragkit.surfaces.mcp.tool import Call, Found, Tool, collection, filters
-from ragkit.surfaces.mcp.values import NOTE, reference_value
+from ragkit.surfaces.mcp.values import NOTE
+from ragkit.surfaces.render import reference_as_json
 from ragkit.surfaces.render_answers import asked_as_json, has_text, written_as_text
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _ask(call: Call) -> Found:
         "query": answer.query,
         "quick": found["quick"],
         "answer": found["answer"],
-        "documents": [reference_value(result.document) for result in answer.results],
+        "documents": [reference_as_json(result.document) for result in answer.results],
         "notices": notices,
     }
     return _as_text(value, written), value

@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragkit.formatting import plural
-from ragkit.results import Answer, DocumentRef, Passage, Result
+from ragkit.results import Answer, Passage, Result
 from ragkit.retrieval.context_block import estimated_tokens, seen
 from ragkit.retrieval.highlight import best_window
+from ragkit.surfaces.render import reference_as_json
 from ragkit.types import Span
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def chunked_answer_value(answer: ChunkedAnswer, tokens: int) -> dict[str, Any]:
 def result_value(result: Result) -> dict[str, Any]:
     """Return a result as ``--json`` has it, without what explains its score."""
     return {
-        "document": reference_value(result.document),
+        "document": reference_as_json(result.document),
         "score": result.score,
         "chunk_coverage": result.chunk_coverage,
         "passages": [passage_value(passage) for passage in result.passages],
@@ -74,20 +75,6 @@ def result_value(result: Result) -> dict[str, Any]:
         "missing": result.missing,
         "weak": result.weak,
         "missing_terms": list(result.missing_terms),
-    }
-
-
-def reference_value(document: DocumentRef) -> dict[str, Any]:
-    """Return a document as a result names it."""
-    return {
-        "id": document.id,
-        "path": document.path,
-        "title": document.title,
-        "collection": document.collection,
-        "pages": document.pages,
-        "format": document.format,
-        "date": document.date,
-        "chunks": document.chunks,
     }
 
 

@@ -17,6 +17,7 @@ from ragkit.surfaces.service.program import (
     Program,
     ServiceState,
     ask,
+    write_text,
 )
 
 LABEL = "local.ragkit"
@@ -45,15 +46,10 @@ class Launchd:
         file, text = _file(), property_list(program)
         before = file.read_text("utf-8") if file.is_file() else None
         _unload()
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+        write_text(file, text)
+        with suppress(OSError):
+            # launchd makes no folder for what the service says.
             program.log.parent.mkdir(parents=True, exist_ok=True)
-            write_private(file, text)
-        except OSError as error:
-            raise RagkitError(
-                f"{file} cannot be written: {error.strerror or error}.",
-                "Check the folder's permissions.",
-            ) from error
         try:
             ask("launchctl", "enable", _target())
             _load(file)

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ragkit.background.parent import ENDS_WITH
 from ragkit.errors import RagkitError
-from ragkit.paths import LibraryPaths
+from ragkit.paths import LibraryPaths, write_private
 
 DESCRIPTION = "ragkit, a private search engine for your own documents"
 RESTART_SECONDS = 10
@@ -132,6 +132,22 @@ def not_passed_on(program: Program) -> list[str]:
     """Return the ``RAGKIT_*`` variables that are set here, and that the service does not have."""
     own = {*program.environment, "RAGKIT_LIBRARY", ENDS_WITH}
     return sorted(name for name in os.environ if name.startswith("RAGKIT_") and name not in own)
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a file of the service, with the folders above it.
+
+    Raises:
+        RagkitError: it cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_private(file, text)
+    except OSError as error:
+        raise RagkitError(
+            f"{file} cannot be written: {error.strerror or error}.",
+            "Check the folder's permissions.",
+        ) from error
 
 
 def ask(*command: str) -> str:

@@ -16,6 +16,7 @@ from ragkit.surfaces.service.program import (
     Program,
     ServiceState,
     ask,
+    write_text,
 )
 
 UNIT = "ragkit.service"
@@ -43,14 +44,7 @@ class Systemd:
         _reach()
         file, text = _file(), unit(program)
         before = file.read_text("utf-8") if file.is_file() else None
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_private(file, text)
-        except OSError as error:
-            raise RagkitError(
-                f"{file} cannot be written: {error.strerror or error}.",
-                "Check the folder's permissions.",
-            ) from error
+        write_text(file, text)
         try:
             for words in (["daemon-reload"], ["enable", UNIT], ["restart", UNIT]):
                 _systemctl(*words)
