@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 
 from ragkit.errors import LibraryBusyError, LibraryError, SettingsError
 from ragkit.paths import write_private
+from ragkit.surfaces.http.own_file import OwnFile
 from ragkit.surfaces.http.place import LOOPBACK, Place, place_of
 
 LINK_SECONDS = 10 * 60
@@ -61,7 +62,7 @@ class Access:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._read: tuple[tuple[int, ...], _State] | None = None
+        self._held = OwnFile(file, _parsed, _State())
 
     def mint(self) -> str:
         """Return a new secret for a link that works once, for ten minutes.
@@ -158,16 +159,7 @@ class Access:
 
     def _state(self) -> _State:
         """Return what the file says; a file that others could have written says nothing."""
-        try:
-            descriptor = os.open(self._file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-            with os.fdopen(descriptor, "rb") as stream:
-                found = os.fstat(stream.fileno())
-                stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
-                if self._read is None or self._read[0] != stamp:
-                    self._read = (stamp, _parsed(stream.read()) if is_own(found) else _State())
-        except OSError:
-            return _State()
-        return self._read[1]
+        return self._held.value()
 
     def _write(self, state: _State) -> None:
         value = {"links": state.links, "sessions": state.sessions, "server": state.server}
@@ -193,13 +185,6 @@ def unwritable(file: Path, error: OSError) -> LibraryError:
         f"{file} cannot be written: {error.strerror or error}.",
         "Check the library folder's permissions; nobody can sign in without that file.",
     )
-
-
-def is_own(found: os.stat_result, *, secret: bool = False) -> bool:
-    """True when nobody but this user can have written a file, nor read it if it is ``secret``."""
-    if os.name == "nt":
-        return True
-    return found.st_uid == os.geteuid() and not found.st_mode & (0o077 if secret else 0o022)
 
 
 def _parsed(content: bytes) -> _State:

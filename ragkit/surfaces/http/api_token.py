@@ -6,12 +6,12 @@ Every user of a machine reaches its loopback addresses, so a program needs it th
 from __future__ import annotations
 
 import hmac
-import os
 import secrets
 from pathlib import Path
 
 from ragkit.paths import write_private
-from ragkit.surfaces.http.access import is_own, unwritable
+from ragkit.surfaces.http.access import unwritable
+from ragkit.surfaces.http.own_file import OwnFile
 
 _LONGEST = 200
 
@@ -21,7 +21,7 @@ class ApiToken:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._read: tuple[tuple[int, ...], str] = ((), "")
+        self._held = OwnFile(file, _parsed, "", secret=True, longest=_LONGEST)
 
     def ensure(self) -> str:
         """Return the token; one is made where there is none that is this person's alone.
@@ -46,19 +46,13 @@ class ApiToken:
 
     def current(self) -> str:
         """Return the token; empty where there is none, or where others could read or write it."""
-        try:
-            descriptor = os.open(self._file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-            with os.fdopen(descriptor, "rb") as stream:
-                found = os.fstat(stream.fileno())
-                stamp = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode)
-                if self._read[0] != stamp:
-                    text = stream.read(_LONGEST).decode("ascii", "replace").strip()
-                    self._read = (stamp, text if is_own(found, secret=True) else "")
-        except OSError:
-            return ""
-        return self._read[1]
+        return self._held.value()
 
     def admits(self, token: str) -> bool:
         """True when this is the token; every wrong one takes equally long."""
         known = self.current()
         return bool(known) and hmac.compare_digest(known.encode(), token.encode("utf-8", "replace"))
+
+
+def _parsed(content: bytes) -> str:
+    return content.decode("ascii", "replace").strip()
