@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ragkit.settings import Settings
 
 _LISTED, _MOST_LISTED = 50, 200
+_ONE_PASSAGE = {"note": "string", "document": "object", "passage": "object", "left_out": "string"}
 
 
 def get_document(settings: Settings) -> Tool:
@@ -53,7 +54,7 @@ def get_document(settings: Settings) -> Tool:
             Parameter("end", "integer", "The character before which it ends; without it, as far as "
                       "there is room.", None, bounds=(0, FURTHEST)),
         ),
-        {"note": "string", "document": "object", "passage": "object", "left_out": "string"},
+        _ONE_PASSAGE,
         _get_document,
     )  # fmt: skip
 
@@ -70,7 +71,7 @@ def neighbours(settings: Settings) -> Tool:
                       "4 and 5, of 1 to 12.", bounds=(1, FURTHEST)),
             *search_options(settings, "neighbours"),
         ),
-        {"note": "string", "document": "object", "passage": "object", "left_out": "string"},
+        _ONE_PASSAGE,
         _neighbours,
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from ragkit.formatting import plural
 from ragkit.results import Answer, Passage, Result
 from ragkit.retrieval.context_block import estimated_tokens, seen
 from ragkit.retrieval.highlight import best_window
-from ragkit.surfaces.render import reference_as_json
+from ragkit.surfaces.render import passage_as_json, reference_as_json
 from ragkit.types import Span
 
 if TYPE_CHECKING:
@@ -80,15 +80,9 @@ def result_value(result: Result) -> dict[str, Any]:
 
 def passage_value(passage: Passage) -> dict[str, Any]:
     """Return a passage, without its marks."""
-    return {
-        "start": passage.start,
-        "end": passage.end,
-        "text": passage.text,
-        "page": passage.page,
-        "heading_path": list(passage.heading_path),
-        "chunks": list(passage.chunks),
-        "cut": passage.cut,
-    }
+    value = passage_as_json(passage, marks=False)
+    del value["shortens"]
+    return value
 
 
 def all_seen(value: Any) -> Any:
