@@ -55,7 +55,7 @@ dist: $(DEV_READY) ## Build the wheel and the source archive in dist, and check 
 
 lock: ## Write the locked requirements anew (needs uv)
 	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" pyproject.toml requirements/build.in -o requirements/run.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" --extra dev --extra onnx -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" --extra dev --extra onnx --extra postgres --extra qdrant --extra ray -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" -c requirements/dev.txt requirements/onnx.in -o requirements/onnx.txt
 
 clean: ## Remove .venv and caches (never your library)
