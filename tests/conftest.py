@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from ollama_stand_in import OllamaStandIn
+from postgres_server import PostgresServer, need_postgres
 from support import Shelf
 from xdist.scheduler import LoadScopeScheduling
 
@@ -129,6 +130,22 @@ def catalog(library_paths: LibraryPaths) -> Iterator[Catalog]:
 def shelf(catalog: Catalog) -> Shelf:
     """A fresh catalog with one collection, one source and one embedder."""
     return Shelf(catalog)
+
+
+@pytest.fixture(scope="session")
+def postgres(_isolated_session: None) -> Iterator[PostgresServer]:
+    """A real server of this process, started by the first test that needs one."""
+    need_postgres()
+    with PostgresServer() as started:
+        yield started
+
+
+@pytest.fixture
+def database(postgres: PostgresServer) -> Iterator[str]:
+    """The address of an empty database on a real server."""
+    url = postgres.new_database()
+    yield url
+    postgres.drop_database(url)
 
 
 @pytest.fixture(scope="module")
