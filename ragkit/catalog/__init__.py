@@ -144,7 +144,11 @@ class Catalog:
                 connection.execute("DELETE FROM meta WHERE key = ?", (key,))
             else:
                 packed = json.dumps(value, ensure_ascii=False, sort_keys=True)
-                connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, packed))
+                connection.execute(
+                    "INSERT INTO meta VALUES (?, ?) "
+                    "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                    (key, packed),
+                )
 
     def mark(self) -> None:
         """Note outside the catalog what it holds, so that a lost one is not taken for empty."""

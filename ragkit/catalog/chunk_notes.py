@@ -97,7 +97,7 @@ def put_notes(connection: sqlite3.Connection, place: tuple[int, int], notes: Chu
             "SELECT document_id, position, collection_id, ?, ?, ?, ?, ?, ?, id "
             "FROM entries WHERE document_id = ? AND position = ? AND level = ?",
             (
-                notes.topic, topic, notes.has_decision, notes.has_action, notes.sentiment,
+                notes.topic, topic, int(notes.has_decision), int(notes.has_action), notes.sentiment,
                 speakers, *place, _CHUNK,
             ),
         )  # fmt: skip
@@ -204,7 +204,7 @@ def document_condition(one: NoteCondition, collection_id: int) -> tuple[str, lis
     if one.document:
         parts.append(one.document)
         values += one.document_values
-    return f"({' OR '.join(parts) or '0'})", values
+    return f"({' OR '.join(parts) or '1 = 0'})", values
 
 
 def _chunks_query(column: str, collection_id: int, one: NoteCondition) -> tuple[str, list[object]]:
@@ -282,27 +282,28 @@ class NoteQueries:
         """
         parts = [
             f"SELECT document_id, 'has', '{name}' FROM chunk_notes "
-            f"WHERE collection_id = ?1 AND {name} = 1 GROUP BY document_id"
+            f"WHERE collection_id = ? AND {name} = 1 GROUP BY document_id"
             for name in (DECISION, ACTION)
         ]
         parts.append(
             "SELECT DISTINCT document_id, 'sentiment', sentiment FROM chunk_notes "
-            "WHERE collection_id = ?1 AND sentiment <> ''"
+            "WHERE collection_id = ? AND sentiment <> ''"
         )
         if len(self.topics(collection_id, _MOST_CHOICES + 1)) <= _MOST_CHOICES:
             parts.append(
                 "SELECT DISTINCT n.document_id, 'topic', k.topic FROM chunk_notes n "
                 "JOIN (SELECT topic_key, MIN(topic) AS topic FROM chunk_notes "
-                "WHERE collection_id = ?1 AND topic_key <> '' GROUP BY 1) k "
-                "ON k.topic_key = n.topic_key WHERE n.collection_id = ?1"
+                "WHERE collection_id = ? AND topic_key <> '' GROUP BY 1) k "
+                "ON k.topic_key = n.topic_key WHERE n.collection_id = ?"
             )
-        return self._connections.rows(" UNION ALL ".join(parts), (collection_id,))
+        query = " UNION ALL ".join(parts)
+        return self._connections.rows(query, (collection_id,) * query.count("?"))
 
     def topics(self, collection_id: int, most: int) -> list[str]:
         """Return topics that contexts name, by the order of their stems."""
         return self._connections.column(
             "SELECT MIN(topic) FROM chunk_notes WHERE collection_id = ? AND topic_key <> '' "
-            "GROUP BY topic_key LIMIT ?",
+            "GROUP BY topic_key ORDER BY topic_key LIMIT ?",
             (collection_id, most),
         )
 

@@ -112,7 +112,7 @@ class Collections:
             return collection
         with self._connections.write() as connection:
             connection.execute(
-                "INSERT OR IGNORE INTO collections (name, created_at) VALUES (?, ?)",
+                "INSERT INTO collections (name, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 (name, time.time()),
             )
         return self.get(name)
@@ -231,10 +231,11 @@ class Collections:
             for (collection_id,) in changed:
                 next_version(connection, collection_id)
             connection.execute(
-                "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
+                "INSERT INTO removed_entries (collection_id, version, entry_id) "
                 "SELECT e.collection_id, c.version, e.id FROM documents d "
                 "JOIN entries e ON e.document_id = d.id "
-                "JOIN collections c ON c.id = e.collection_id WHERE d.source_id = ?",
+                "JOIN collections c ON c.id = e.collection_id WHERE d.source_id = ? "
+                "ON CONFLICT DO NOTHING",
                 (source_id,),
             )
             connection.execute("DELETE FROM sources WHERE id = ?", (source_id,))

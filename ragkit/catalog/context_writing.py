@@ -76,7 +76,9 @@ def put_contexts(
 def remember_answer(connection: sqlite3.Connection, key: bytes, answer: ContextAnswer) -> None:
     """Cache an answer by the key of the text that it is about."""
     connection.execute(
-        "INSERT OR REPLACE INTO context_cache VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO context_cache VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (text_key, model, prompt_hash) DO UPDATE "
+        "SET answer = excluded.answer, made_at = excluded.made_at",
         (key, answer.model, answer.prompt_hash, pack_answer(answer), time.time()),
     )
 

@@ -108,10 +108,10 @@ class Contexts:
     def questions(self, collection_id: int, limit: int) -> Sequence[tuple[int, str]]:
         """Return (document id, question) of questions that models wrote, one of each document."""
         return self._connections.rows(
-            "SELECT c.document_id, json_extract(c.questions, '$[0]') FROM contexts c "
+            "SELECT c.document_id, MIN(json_extract(c.questions, '$[0]')) FROM contexts c "
             "JOIN documents d ON d.id = c.document_id "
             "WHERE d.collection_id = ? AND c.status = 'complete' AND c.questions <> '[]' "
-            "GROUP BY 1 LIMIT ?",
+            "GROUP BY 1 ORDER BY 1 LIMIT ?",
             (collection_id, limit),
         )
 
@@ -129,7 +129,8 @@ class Contexts:
         """
         where, parameters = conditions(("d.collection_id = ?", collection_id))
         return self._connections.column(
-            f"SELECT d.id FROM documents d LEFT JOIN json_each(?) f ON f.value = d.id "
+            "SELECT d.id FROM documents d LEFT JOIN json_each(?) f "
+            "ON CAST(f.value AS INTEGER) = d.id "
             "WHERE d.status = 'indexed' AND d.changed_at >= ? AND d.chunks > "
             "(SELECT COUNT(*) FROM contexts c "
             f"WHERE c.document_id = d.id AND {_SETTLED}){where} "
@@ -179,7 +180,8 @@ class Contexts:
             parameters,
         )
         summaries = self._connections.row(
-            "SELECT TOTAL(s.summary <> ''), TOTAL(s.summary = ''), TOTAL(s.tokens), "
+            "SELECT COUNT(*) FILTER (WHERE s.summary <> ''), "
+            "COUNT(*) FILTER (WHERE s.summary = ''), TOTAL(s.tokens), "
             "TOTAL(s.seconds) FROM summaries s "
             f"WHERE EXISTS (SELECT 1 FROM documents d WHERE d.hash = s.document_hash{where})",
             parameters,
@@ -229,8 +231,8 @@ class Contexts:
         """Delete cached answers for those texts: those of models, or with ``people`` all."""
         with self._connections.write() as connection:
             connection.executemany(
-                "DELETE FROM context_cache WHERE text_key = ? AND (? OR model <> ?)",
-                [(key, people, BY_PERSON) for key in keys],
+                "DELETE FROM context_cache WHERE text_key = ? AND (? = 1 OR model <> ?)",
+                [(key, int(people), BY_PERSON) for key in keys],
             )
 
     def prune(self) -> int:
@@ -344,7 +346,8 @@ class Contexts:
 def _note_asked(connection: sqlite3.Connection) -> None:
     """Note that contexts were asked for again, which the writer polls for."""
     connection.execute(
-        "INSERT OR REPLACE INTO meta VALUES (?, ?)", (_ASKED, json.dumps(time.time()))
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (_ASKED, json.dumps(time.time())),
     )
 
 

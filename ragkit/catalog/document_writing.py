@@ -191,7 +191,8 @@ def put_vectors(
 ) -> None:
     """Store vectors by text hash; those that are there stay."""
     connection.executemany(
-        "INSERT OR IGNORE INTO vectors (text_hash, embedder_id, data) VALUES (?, ?, ?)",
+        "INSERT INTO vectors (text_hash, embedder_id, data) VALUES (?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
         [(text_hash, embedder_id, data) for text_hash, data in sorted(vectors.items())],
     )
 
@@ -221,7 +222,7 @@ def put_entries(
         cursor = connection.execute(
             "INSERT INTO entries "
             "(collection_id, document_id, level, position, text_hash, content_key) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
+            "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
             (
                 collection_id,
                 document_id,
@@ -231,7 +232,7 @@ def put_entries(
                 draft.content_key,
             ),
         )
-        entry_id = int(cursor.lastrowid or 0)
+        entry_id = int(cursor.fetchone()[0])
         if draft.block is not None:
             one = draft.block
             connection.execute(
@@ -254,10 +255,10 @@ def copy_entry(connection: sqlite3.Connection, entry_id: int) -> int:
         "INSERT INTO entries "
         "(collection_id, document_id, level, position, text_hash, content_key) "
         "SELECT collection_id, document_id, level, position, text_hash, content_key "
-        "FROM entries WHERE id = ?",
+        "FROM entries WHERE id = ? RETURNING id",
         (entry_id,),
     )
-    new_id = int(cursor.lastrowid or 0)
+    new_id = int(cursor.fetchone()[0])
     connection.execute(
         "INSERT INTO blocks SELECT ?, start, stop, kind, section FROM blocks WHERE entry_id = ?",
         (new_id, entry_id),
@@ -271,8 +272,8 @@ def remove_entries(
     """Delete entries of a collection and record the removal."""
     packed = id_list(entry_ids)
     connection.execute(
-        "INSERT OR IGNORE INTO removed_entries (collection_id, version, entry_id) "
-        "SELECT ?, ?, value FROM json_each(?)",
+        "INSERT INTO removed_entries (collection_id, version, entry_id) "
+        "SELECT ?, ?, CAST(value AS INTEGER) FROM json_each(?) WHERE true ON CONFLICT DO NOTHING",
         (collection_id, version, packed),
     )
     connection.execute(
@@ -338,7 +339,9 @@ class TokenIds:
             # Sorted, so that the same documents get the same ids.
             packed = json.dumps(sorted(missing))
             connection.execute(
-                "INSERT OR IGNORE INTO vocabulary (token) SELECT value FROM json_each(?)", (packed,)
+                "INSERT INTO vocabulary (token) SELECT value FROM json_each(?) WHERE true "
+                "ON CONFLICT DO NOTHING",
+                (packed,),
             )
             rows = connection.execute(
                 "SELECT token, id FROM vocabulary WHERE token IN (SELECT value FROM json_each(?))",

@@ -236,7 +236,7 @@ class Documents:
             ("d.collection_id = ?", collection_id),
             ("d.source_id = ?", source_id),
             ("d.status = ?", status and status.value),
-            ("instr(folded(d.path) || char(0) || folded(d.title), folded(?))", containing or None),
+            ("instr(folded(d.path) || '\x1f' || folded(d.title), folded(?))", containing or None),
         )
         rows = self._connections.rows(
             f"{_DOCUMENT} WHERE 1{where} ORDER BY "
@@ -257,9 +257,9 @@ class Documents:
     def question_headings(self, collection_id: int, limit: int) -> Sequence[tuple[int, str]]:
         """Return (document id, heading) of headings that are questions, one of each document."""
         return self._connections.rows(
-            "SELECT s.document_id, json_extract(s.path, '$[#-1]') FROM sections s "
+            "SELECT s.document_id, MIN(json_extract(s.path, '$[#-1]')) FROM sections s "
             "JOIN documents d ON d.id = s.document_id "
-            "WHERE d.collection_id = ? AND s.path GLOB '* *[?]\"]' GROUP BY 1 LIMIT ?",
+            "WHERE d.collection_id = ? AND s.path LIKE '% %?\"]' GROUP BY 1 ORDER BY 1 LIMIT ?",
             (collection_id, limit),
         )
 
@@ -312,9 +312,9 @@ class Documents:
         now = time.time()
         with self._connections.write() as connection:
             connection.executemany(
-                "INSERT OR IGNORE INTO documents "
+                "INSERT INTO documents "
                 "(source_id, collection_id, path, status, size, mtime_ns, stamp, changed_at) "
-                "VALUES (?, ?, ?, 'pending', ?, ?, ?, ?)",
+                "VALUES (?, ?, ?, 'pending', ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [
                     (source_id, collection_id, file.path, file.size, file.mtime_ns, file.stamp, now)
                     for file in files
@@ -330,9 +330,9 @@ class Documents:
         """
         with self._vocabulary.transaction() as token_ids, self._connections.write() as connection:
             connection.execute(
-                "UPDATE documents SET path = ?, recipe = CASE WHEN ? THEN '' ELSE recipe END "
+                "UPDATE documents SET path = ?, recipe = CASE ? WHEN 1 THEN '' ELSE recipe END "
                 "WHERE id = ?",
-                (path, folders is None, document_id),
+                (path, int(folders is None), document_id),
             )
             if folders is not None:
                 move_entries(connection, token_ids, document_id, folders)

@@ -157,7 +157,8 @@ class Entries:
     def of_documents(self, document_ids: Iterable[int]) -> NDArray[np.int64]:
         """Return ids of the own entries of all chunks of some documents, ascending."""
         return self._ids(
-            "SELECT e.id FROM json_each(?) w CROSS JOIN entries e ON e.document_id = w.value "
+            "SELECT e.id FROM json_each(?) w CROSS JOIN entries e "
+            "ON e.document_id = CAST(w.value AS INTEGER) "
             "AND e.level = ? ORDER BY e.id",
             (id_list(document_ids), _CHUNK),
         )
@@ -184,8 +185,10 @@ class Entries:
             condition += " AND id NOT IN (SELECT value FROM json_each(?))"
             more.append(id_list(without))
         rows = self._connections.rows(
-            "SELECT document_id, id, MIN(position) FROM entries WHERE level = ? AND document_id IN "
-            f"(SELECT value FROM json_each(?)){condition} GROUP BY document_id",
+            "SELECT document_id, id, position FROM (SELECT document_id, id, position, "
+            "ROW_NUMBER() OVER (PARTITION BY document_id ORDER BY position) AS place FROM entries "
+            "WHERE level = ? AND document_id IN (SELECT value FROM json_each(?))"
+            f"{condition}) WHERE place = 1",
             (_CHUNK, id_list(document_ids), *more),
         )
         return {document: (entry, index) for document, entry, index in rows}

@@ -14,7 +14,10 @@ _JOB = (
     "created_at, started_at, finished_at FROM jobs"
 )
 
-_DUE = "(state = 'pending' AND coalesce(json_extract(arguments, '$.not_before'), 0) <= ?)"
+_DUE = (
+    "(state = 'pending' "
+    "AND coalesce(CAST(json_extract(arguments, '$.not_before') AS REAL), 0) <= ?)"
+)
 
 
 class Jobs:
@@ -37,10 +40,10 @@ class Jobs:
             if row:
                 return int(row[0])
             cursor = connection.execute(
-                "INSERT INTO jobs (kind, arguments, created_at) VALUES (?, ?, ?)",
+                "INSERT INTO jobs (kind, arguments, created_at) VALUES (?, ?, ?) RETURNING id",
                 (kind, packed, time.time()),
             )
-            return int(cursor.lastrowid or 0)
+            return int(cursor.fetchone()[0])
 
     def claim(self) -> JobRecord | None:
         """Mark the oldest job that is due as running and return it; ``None`` when there is none."""
@@ -145,7 +148,7 @@ class Jobs:
             connection.execute("UPDATE worker SET state = 'stopped' WHERE state != 'stopped'")
             connection.execute(
                 "UPDATE jobs SET state = 'cancelled', finished_at = ? "
-                "WHERE state = 'running' AND cancelled",
+                "WHERE state = 'running' AND cancelled = 1",
                 (time.time(),),
             )
             connection.execute(
@@ -162,8 +165,10 @@ class Jobs:
         """Store the worker's heartbeat."""
         with self._connections.write() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO worker (id, pid, started_at, heartbeat, state, notes) "
-                "VALUES (1, ?, ?, ?, ?, ?)",
+                "INSERT INTO worker (id, pid, started_at, heartbeat, state, notes) "
+                "VALUES (1, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET pid = excluded.pid, "
+                "started_at = excluded.started_at, heartbeat = excluded.heartbeat, "
+                "state = excluded.state, notes = excluded.notes",
                 (pid, started_at, time.time(), state, json.dumps(notes, sort_keys=True)),
             )
 

@@ -100,7 +100,8 @@ class Judgments:
         with self._connections.write() as connection:
             for draft in drafts:
                 cursor = connection.execute(
-                    f"INSERT INTO judgments (collection_id, {_COLUMNS}) VALUES ({_MARKS})",
+                    f"INSERT INTO judgments (collection_id, {_COLUMNS}) VALUES ({_MARKS}) "
+                    "RETURNING id",
                     (
                         collection_id, draft.question_set, draft.key, draft.question, draft.kind,
                         draft.document_id, draft.path, draft.content_hash, draft.start, draft.end,
@@ -108,7 +109,7 @@ class Judgments:
                         draft.filter,
                     ),
                 )  # fmt: skip
-                judgment_ids.append(int(cursor.lastrowid or 0))
+                judgment_ids.append(int(cursor.fetchone()[0]))
         return judgment_ids
 
     def remove(self, judgment_ids: Sequence[int]) -> int:
@@ -161,7 +162,7 @@ class Judgments:
     def sets(self, collection_id: int) -> dict[str, tuple[int, int]]:
         """Count the questions and judged places of each question set, by its name."""
         rows = self._connections.rows(
-            "SELECT question_set, COUNT(DISTINCT question_key || char(0) || question), COUNT(*) "
+            "SELECT question_set, COUNT(DISTINCT question_key || '\x1f' || question), COUNT(*) "
             f"FROM (SELECT DISTINCT {_SAME_PLACE} FROM judgments WHERE collection_id = ?) "
             "GROUP BY question_set ORDER BY question_set",
             (collection_id,),
@@ -209,7 +210,7 @@ class Judgments:
         with self._connections.write() as connection:
             cursor = connection.execute(
                 "INSERT INTO votes (collection_id, question, settings, winner, at) "
-                "VALUES (?, ?, ?, ?, ?)",
+                "VALUES (?, ?, ?, ?, ?) RETURNING id",
                 (
                     collection_id,
                     question,
@@ -218,7 +219,7 @@ class Judgments:
                     time.time(),
                 ),
             )
-            return int(cursor.lastrowid or 0)
+            return int(cursor.fetchone()[0])
 
     def votes(self, collection_id: int) -> list[VoteRecord]:
         """Return every vote, oldest first."""

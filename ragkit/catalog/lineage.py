@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from secrets import token_hex
 
 from ragkit.types import Version
 
@@ -17,12 +18,12 @@ VERSION = "c.version, coalesce((SELECT l.token FROM lineage l WHERE l.version = 
 """The columns of a collection's version, for queries of ``collections c``."""
 
 _KEPT_CHANGES = 1000
-_CHANGE = "INSERT INTO lineage (token) VALUES (lower(hex(randomblob(16)))) RETURNING version"
+_CHANGE = "INSERT INTO lineage (token) VALUES (?) RETURNING version"
 
 
 def next_version(connection: sqlite3.Connection, collection_id: int) -> int:
     """Give a collection the next number of the library's changes; return it."""
-    version = int(connection.execute(_CHANGE).fetchone()[0])
+    version = int(connection.execute(_CHANGE, (token_hex(16),)).fetchone()[0])
     connection.execute("UPDATE collections SET version = ? WHERE id = ?", (version, collection_id))
     return version
 
@@ -37,7 +38,7 @@ def renew_versions(connection: sqlite3.Connection) -> None:
         "UNION ALL SELECT version FROM collections UNION ALL SELECT version FROM removed_entries)"
     ).fetchone()
     connection.execute("DELETE FROM lineage")
-    connection.execute("INSERT INTO lineage VALUES (?, lower(hex(randomblob(16))))", (last + 1,))
+    connection.execute("INSERT INTO lineage VALUES (?, ?)", (last + 1, token_hex(16)))
     for (collection_id,) in connection.execute("SELECT id FROM collections ORDER BY id").fetchall():
         next_version(connection, collection_id)
 

@@ -93,7 +93,7 @@ class Runs:
         at = draft.at or time.time()
         with self._connections.write() as connection:
             cursor = connection.execute(
-                f"INSERT INTO runs ({_COLUMNS}) VALUES ({_MARKS})",
+                f"INSERT INTO runs ({_COLUMNS}) VALUES ({_MARKS}) RETURNING id",
                 (
                     draft.collection_id, draft.question_set, draft.name, draft.address,
                     _packed(draft.settings), draft.version, draft.generation, draft.ragkit,
@@ -102,7 +102,7 @@ class Runs:
                     _packed(draft.notices), at,
                 ),
             )  # fmt: skip
-            identity = int(cursor.lastrowid or 0)
+            identity = int(cursor.fetchone()[0])
             connection.executemany(
                 "INSERT INTO run_values (run_id, question_key, question, found, filter) "
                 "VALUES (?, ?, ?, ?, ?)",

@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass
 from ragkit.catalog.connection import Connections, conditions
 
 _COLUMNS = "document_hash, model, prompt_hash, summary, error, tokens, seconds, made_at"
+_UPDATES = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ class Summaries:
         values = (*astuple(record)[:-1], record.made_at or time.time())
         with self._connections.write() as connection:
             connection.execute(
-                f"INSERT OR REPLACE INTO summaries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT INTO summaries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+                f"ON CONFLICT (document_hash) DO UPDATE SET {_UPDATES}",
                 values,
             )
 

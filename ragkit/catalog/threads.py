@@ -102,10 +102,10 @@ class Threads:
             packed = json.dumps([{"id": ids.get(name), "name": name} for name in wanted])
             cursor = connection.execute(
                 "INSERT INTO threads (title, collections, created_at, changed_at) "
-                "VALUES (?, ?, ?, ?)",
+                "VALUES (?, ?, ?, ?) RETURNING id",
                 (_title(title), packed, now, now),
             )
-            return int(cursor.lastrowid or 0)
+            return int(cursor.fetchone()[0])
 
     def add(self, thread_id: int, turn: Turn) -> int:
         """Append a turn, and return its id; ``turn.at`` of 0 is now.
@@ -125,10 +125,10 @@ class Threads:
             _note_change(connection, thread_id)
             cursor = connection.execute(
                 "INSERT INTO turns (thread_id, at, question, asked, quick, written) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
+                "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
                 (thread_id, at, *columns),
             )
-            return int(cursor.lastrowid or 0)
+            return int(cursor.fetchone()[0])
 
     def replace(self, turn: Turn) -> None:
         """Store a turn in place of the one with its id, when it was asked staying as it was.

@@ -56,14 +56,14 @@ class UploadRecords:
     def all(self, collection_id: int) -> list[UploadRecord]:
         """Return what was kept for a collection, in the order in which it came."""
         rows = self._connections.column(
-            "SELECT value FROM meta WHERE key GLOB ? ORDER BY key", (f"{_prefix(collection_id)}*",)
+            "SELECT value FROM meta WHERE key >= ? AND key < ? ORDER BY key", _keys(collection_id)
         )
         return [UploadRecord(**json.loads(value)) for value in rows]
 
     def clear(self, collection_id: int) -> None:
         """Forget what was kept for a collection."""
         with self._connections.write() as connection:
-            connection.execute("DELETE FROM meta WHERE key GLOB ?", (f"{_prefix(collection_id)}*",))
+            connection.execute("DELETE FROM meta WHERE key >= ? AND key < ?", _keys(collection_id))
 
     def with_bytes(self, collection_id: int, content_hash: str) -> list[tuple[int, str, str]]:
         """Return id, folder and path of a collection's indexed documents with these bytes."""
@@ -88,3 +88,8 @@ class UploadRecords:
 
 def _prefix(collection_id: int) -> str:
     return f"upload {collection_id:012d} "
+
+
+def _keys(collection_id: int) -> tuple[str, str]:
+    """Return the keys between which those of a collection's files lie."""
+    return _prefix(collection_id), _prefix(collection_id) + chr(0x10FFFF)

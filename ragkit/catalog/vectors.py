@@ -170,7 +170,8 @@ class Embedders:
         with self._connections.write() as connection:
             row = connection.execute(
                 "INSERT INTO embedders (fingerprint, name, dimensions) VALUES (?, ?, ?) "
-                "ON CONFLICT (fingerprint) DO UPDATE SET fingerprint = fingerprint RETURNING id",
+                "ON CONFLICT (fingerprint) DO UPDATE SET fingerprint = excluded.fingerprint "
+                "RETURNING id",
                 (fingerprint, name, dimensions),
             ).fetchone()
         return int(row[0])
@@ -220,8 +221,8 @@ class Embedders:
         """Make the first choice; one that has been made stays."""
         with self._connections.write() as connection:
             connection.execute(
-                "INSERT OR IGNORE INTO embedder_choice (id, active, target, changed_at) "
-                "VALUES (1, ?, ?, ?)",
+                "INSERT INTO embedder_choice (id, active, target, changed_at) "
+                "VALUES (1, ?, ?, ?) ON CONFLICT DO NOTHING",
                 (embedder_id, target, time.time()),
             )
 
@@ -233,7 +234,8 @@ class Embedders:
         """Store the id of the embedder that the library migrates to."""
         with self._connections.write() as connection:
             connection.execute(
-                "UPDATE embedder_choice SET target_id = ? WHERE target = ? AND target_id IS NOT ?",
+                "UPDATE embedder_choice SET target_id = ? WHERE target = ? "
+                "AND (target_id IS NULL OR target_id <> ?)",
                 (embedder_id, target, embedder_id),
             )
 
