@@ -13,8 +13,8 @@ from ragkit.catalog.records import CollectionRecord
 from ragkit.chunking.structural_context import document_name
 from ragkit.errors import IndexCorruptError
 from ragkit.health.findings import Depth, Parts
+from ragkit.indexes.bm25 import Bm25Parameters
 from ragkit.indexes.local.generation import Generation, open_newest
-from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows, Ids, TokenColumn
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION
 from ragkit.indexing.preparation import EmbeddedText, embedded_texts

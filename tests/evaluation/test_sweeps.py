@@ -10,7 +10,8 @@ from pathlib import Path
 
 from published_set import write_published
 
-from ragkit.indexes.local.scorer import BM25F, BM25F_PARAMETERS
+from ragkit.indexes.bm25 import BM25F_PARAMETERS
+from ragkit.indexes.local.scorer import BM25F
 
 _BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 

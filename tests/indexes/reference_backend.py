@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ragkit.indexes.local.scorer import BM25F_PARAMETERS
+from ragkit.indexes.bm25 import BM25F_PARAMETERS
 from ragkit.indexes.protocol import (
     WHOLE_COUNTS,
     Candidates,

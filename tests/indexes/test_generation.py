@@ -13,10 +13,10 @@ import pytest
 from index_rows import DIMENSIONS, by_keyword, by_vector, make_rows
 
 from ragkit.errors import IndexCorruptError
+from ragkit.indexes.bm25 import Bm25Parameters
 from ragkit.indexes.local import packed
 from ragkit.indexes.local.files import generations
 from ragkit.indexes.local.generation import Generation, open_newest, prune, write_generation
-from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.rows import EntryRows
 from ragkit.types import Field, Version
 

@@ -8,7 +8,8 @@ import bm25s
 import numpy as np
 import pytest
 
-from ragkit.indexes.local.keyword import Bm25Parameters, KeywordIndex
+from ragkit.indexes.bm25 import Bm25Parameters
+from ragkit.indexes.local.keyword import KeywordIndex
 from ragkit.indexes.rows import TokenColumn
 
 ONE = np.ones(1, np.float32)

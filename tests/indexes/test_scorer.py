@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from index_rows import after, keyword_scores, make_rows
 
+from ragkit.indexes.bm25 import BM25F_PARAMETERS
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.keyword import KeywordIndex
-from ragkit.indexes.local.scorer import BM25F_PARAMETERS
 from ragkit.indexes.protocol import EntryFilter, IndexKind, IndexQuery
 from ragkit.indexes.rows import TokenColumn, positions_in
 from ragkit.types import Field

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragkit.errors import IndexCorruptError
+from ragkit.indexes.bm25 import Bm25Parameters
 from ragkit.indexes.local import packed
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.files import generations, number_of
 from ragkit.indexes.local.generation import Generation, open_newest, prune, write_generation
-from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.protocol import Changes, Collection, EntrySource
 from ragkit.indexes.rows import EntryRows
 from ragkit.indexes.tokenizer import TOKENIZER_VERSION

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.bm25 import Bm25Parameters
 from ragkit.indexes.local.document_words import DocumentWords
-from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.local.scorer import BM25Scorer
 from ragkit.indexes.local.search import LocalSearch
 from ragkit.indexes.local.segment import Delta, Segment, Tombstones

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ragkit.errors import IndexCorruptError
+from ragkit.indexes.bm25 import Bm25Parameters
 from ragkit.indexes.local.collection import CollectionIndex
 from ragkit.indexes.local.files import (
     MANIFEST,
@@ -30,7 +31,6 @@ from ragkit.indexes.local.hnsw import (
     graph_state,
     write_graph,
 )
-from ragkit.indexes.local.keyword import Bm25Parameters
 from ragkit.indexes.local.segment import Segment, file_of_vectors
 from ragkit.indexes.local.vector import LateGraph
 from ragkit.indexes.rows import EntryRows

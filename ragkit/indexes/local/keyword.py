@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.bm25 import Bm25Parameters, totals_of
 from ragkit.indexes.rows import Bools, Ids, TokenColumn, positions_in
 
 if TYPE_CHECKING:
@@ -28,37 +29,6 @@ _SCORES = "data.csc.index.npy"
 _LEAST_MAPPED = 1 << 18
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64(0xFFFFFFFF)
-
-
-@dataclass(frozen=True, slots=True)
-class Bm25Parameters:
-    """``k1``: how soon repetition stops counting; ``b``: how much length counts."""
-
-    k1: float = 1.2
-    b: float = 0.75
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """The statistics of a whole field. Rows without a token in it do not count."""
-
-    rows: int
-    tokens: int
-
-    def norms(self, lengths: Ids, parameters: Bm25Parameters) -> NDArray[np.float32]:
-        """Return what is added to the term frequency for rows of these lengths."""
-        average = self.tokens / self.rows if self.rows else 1.0
-        relative = lengths / average
-        norms: NDArray[np.float32] = (
-            parameters.k1 * (1 - parameters.b + parameters.b * relative)
-        ).astype(np.float32)
-        return norms
-
-    def idf(self, document_frequencies: NDArray[Any]) -> NDArray[np.float32]:
-        """Return the inverse document frequency of tokens, by Lucene's formula."""
-        rarity = (self.rows - document_frequencies + 0.5) / (document_frequencies + 0.5)
-        idf: NDArray[np.float32] = np.log1p(rarity).astype(np.float32)
-        return idf
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,11 +232,6 @@ def _bm25s() -> Any:
         sys.meta_path.remove(hidden)
     logging.getLogger("bm25s").setLevel(logging.WARNING)
     return bm25s
-
-
-def totals_of(column: TokenColumn) -> Totals:
-    """Count the rows that have tokens, and the tokens."""
-    return Totals(int(np.count_nonzero(column.lengths)), len(column.flat))
 
 
 def _first_of_each(ordered: NDArray[Any]) -> Ids:

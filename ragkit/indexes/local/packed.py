@@ -14,7 +14,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.keyword import Bm25Parameters, plain_view
+from ragkit.indexes.bm25 import Bm25Parameters
+from ragkit.indexes.local.keyword import plain_view
 from ragkit.indexes.rows import EntryRows, TokenColumn
 from ragkit.types import Field
 

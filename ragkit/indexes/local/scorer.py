@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.indexes.local.keyword import Bm25Parameters, Totals
-from ragkit.indexes.protocol import WHOLE_COUNTS
+from ragkit.indexes.bm25 import BM25F_PARAMETERS, Bm25Parameters, Totals, mixed, norms_of
 from ragkit.indexes.rows import Ids, positions_in
 from ragkit.types import Field
 
 if TYPE_CHECKING:
     from ragkit.indexes.local.collection import CollectionIndex, EntryMask
-
-BM25F_PARAMETERS = Bm25Parameters(k1=2.5, b=0.05)
-"""Fields that repeat each other saturate later, and say little by how long they are."""
 
 RowScores: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
 """The scores of a segment's rows (n,) and of a delta's (m,); 0 where no token stands."""
@@ -146,17 +142,6 @@ class BM25Scorer:
         }
 
 
-def mixed(
-    rows: int, frequencies: Ids, passing: int, held: Ids
-) -> tuple[Totals, NDArray[np.float64]]:
-    """Return the statistics of what passes a filter, with the whole as some rows more.
-
-    ``frequencies`` (m,) of tokens among all ``rows``, ``held`` among those that pass.
-    """
-    share = WHOLE_COUNTS / max(rows, 1)
-    return Totals(passing + WHOLE_COUNTS, 0), held + share * frequencies
-
-
 class BM25F:
     """Scores by the weighted tokens of several fields, counted as those of one text.
 
@@ -183,12 +168,7 @@ class BM25F:
         filled = np.concatenate([base[self._has_tokens[0]], delta[self._has_tokens[1]]])
         average = float(filled.mean()) if len(filled) else 1.0
         self._totals = Totals(len(filled), round(float(filled.sum())))
-        self._norms = tuple(
-            (parameters.k1 * (1 - parameters.b + parameters.b * lengths / average)).astype(
-                np.float32
-            )
-            for lengths in (base, delta)
-        )
+        self._norms = tuple(norms_of(lengths, average, parameters) for lengths in (base, delta))
 
     def scores(
         self, token_ids: Ids, weights: NDArray[np.float32], among: EntryMask | None

@@ -14,15 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.indexes.bm25 import Bm25Parameters, Totals, totals_of
 from ragkit.indexes.local import packed
-from ragkit.indexes.local.keyword import (
-    Bm25Parameters,
-    KeywordIndex,
-    Postings,
-    Totals,
-    load_array,
-    totals_of,
-)
+from ragkit.indexes.local.keyword import KeywordIndex, Postings, load_array
 from ragkit.indexes.local.vector import LateGraph, VectorIndex
 from ragkit.indexes.rows import Bools, EntryRows, Ids, join, positions_in
 from ragkit.types import Field
